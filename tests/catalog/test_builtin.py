@@ -1,0 +1,66 @@
+"""The catalogue that ships with dlperf."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from dlperf.catalog.load import Check, load_catalog
+from dlperf.formats.registry import format_ids
+from dlperf.measure.estimators import parse_estimator
+from dlperf.plan import Selection, expand
+from dlperf.render.preview import preview
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    checks = [Check("protocols", "estimator", lambda protocol: parse_estimator(protocol.estimator))]
+    return load_catalog(None, format_ids(), checks)
+
+
+def test_it_holds_what_the_public_reports_measured(catalog):
+    assert {"resnet50", "vgg16", "arcface", "bert-base", "lenet5"} <= catalog.cases.keys()
+    assert {"paddleclas", "ngc-tensorflow", "ngc-tensorflow-20.03", "ngc-pytorch", "ngc-mxnet", "plsc"} <= (
+        catalog.frameworks.keys()
+    )
+    assert {"fleetx-fp32", "fleetx-amp", "fleetx-auto", "numpy", "pytorch"} <= catalog.frameworks.keys()
+    assert {"perf-v100", "perf-v100-4nodes", "perf-a100", "dlperf-v100", "fleetx-v100", "ngc-reproduction-v100"} <= (
+        catalog.hardware.keys()
+    )
+
+
+def test_every_fact_names_its_source(catalog):
+    entries = [*catalog.accelerators.values(), *catalog.cases.values(), *catalog.frameworks.values()]
+    examples = [hardware for hardware in catalog.hardware.values() if hardware.example]
+    assert [entry.id for entry in [*entries, *examples] if not entry.source] == []
+
+
+def test_every_case_and_every_hardware_has_something_to_run(catalog):
+    cases = {recipe.case for framework in catalog.frameworks.values() for recipe in framework.recipes}
+    assert cases == catalog.cases.keys()
+    for hardware in catalog.hardware:
+        assert expand(Selection(hardware=(hardware,)), catalog).configurations
+
+
+def test_everything_that_can_be_planned_can_be_rendered(catalog):
+    for hardware in ("local", "h200", "h200-4nodes", "perf-v100-4nodes", "dlperf-v100", "fleetx-v100"):
+        for item in expand(Selection(hardware=(hardware,)), catalog).configurations:
+            assert any(node.start for node in preview(item.launch).values())
+
+
+@pytest.mark.parametrize(
+    ("name", "accelerator"),
+    [
+        ("Tesla V100-SXM2-32GB", "v100-sxm2-32gb"),
+        ("Tesla V100-SXM2-16GB", "v100-sxm2-16gb"),
+        ("NVIDIA A100-SXM4-40GB", "a100-sxm4-40gb"),
+        ("A100-SXM4-80GB", "a100-sxm4-80gb"),
+        ("NVIDIA H100 80GB HBM3", "h100-sxm"),
+        ("NVIDIA H200", "h200-sxm"),
+    ],
+)
+def test_the_name_that_the_driver_reports_belongs_to_one_accelerator(catalog, name, accelerator):
+
+    matching = [item.id for item in catalog.accelerators.values() if any(re.search(p, name) for p in item.match)]
+    assert matching == [accelerator]

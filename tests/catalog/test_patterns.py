@@ -1,0 +1,40 @@
+"""What is wrong with a log format's regular expressions is said before a log is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from dlperf.catalog.patterns import line_problem, metadata_problem, record_problem, time_problem
+
+
+@pytest.mark.parametrize(
+    ("pattern", "problem"),
+    [
+        (r"step (?P<step>\d+) ips: (?P<value>[\d.]+)", None),
+        (r"(?P<seconds_per_step>[\d.]+) s", None),
+        (r"(?P<value>[\d.]+", "no regular expression"),
+        (r"ips: (?P<vlaue>[\d.]+)", "group 'vlaue' means nothing here"),
+        (r"(step) (?P<value>[\d.]+)", "every group needs a name"),
+        (r"step (?P<step>\d+)", "no group says how fast it went"),
+        (r"(?P<interval_seconds>[\d.]+) to (?P<step>\d+)", "first_step"),
+    ],
+)
+def test_a_record_says_how_fast_it_went_in_groups_with_known_names(pattern, problem):
+    found = record_problem(pattern)
+    assert found is None if problem is None else problem in (found or "")
+
+
+@pytest.mark.parametrize(("pattern", "sound"), [(r"batch (\d+)", True), (r"batch \d+", False), (r"(a)(b)", False)])
+def test_a_declared_field_is_one_group(pattern, sound):
+    assert (metadata_problem(pattern) is None) == sound
+
+
+def test_a_line_is_searched_for_any_regular_expression():
+    assert line_problem("a|b") is None
+    assert line_problem("(") is not None
+
+
+@pytest.mark.parametrize("text", ["%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S,%f", "%m%d %H:%M:%S.%f", "seconds"])
+def test_a_time_ends_with_minutes_and_seconds(text):
+    assert time_problem(text) is None
+    assert time_problem(text[:-1]) is not None

@@ -1,0 +1,47 @@
+"""What every test shares."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from counting_workspace import Counting, counting_workspace
+from dlperf.runs.paths import Workspace
+
+SOURCE = Path(__file__).parents[1] / "tui"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _children_find_dlperf():
+    """``python -m dlperf`` in a child process is the code under test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(SOURCE))
+        yield
+
+
+@pytest.fixture
+def counting(tmp_path):
+    """A workspace of short real trials on this machine; see ``counting_workspace``."""
+    workspace = counting_workspace(tmp_path)
+    yield workspace
+    for path in workspace.home.glob("hold-*"):
+        path.unlink()
+
+
+@pytest.fixture(scope="session")
+def _measured_once(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("measured")
+    once = counting_workspace(folder)
+    once.dlperf(
+        "run", "-H", "local", "-f", "counting", "-c", "lenet5", "-b", "32,64", "--repeats", "1", "--name", "try"
+    )
+    return folder
+
+
+@pytest.fixture
+def measured(_measured_once, tmp_path):
+    """The same with a finished campaign ``try`` of batch sizes 32 and 64."""
+    shutil.copytree(_measured_once, tmp_path, dirs_exist_ok=True)
+    return Counting(Workspace(tmp_path / "workspace"), tmp_path / "home")

@@ -1,0 +1,24 @@
+"""dlperf measures how fast deep-learning frameworks train and publishes figures that can be traced."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+__version__ = "0.1.0"
+
+__all__ = ["__version__", "load_results"]
+
+
+def load_results(workspace: str | Path = ".") -> pd.DataFrame:
+    """Every configuration measured or published in a workspace, one row each.
+
+    The columns are those of ``dlperf results --json``; a missing figure is NaN, never zero.
+    """
+    from dlperf.results.frame import results_frame
+
+    return results_frame(workspace)

@@ -1,0 +1,5 @@
+"""``python -m dlperf`` is ``dlperf``."""
+
+from dlperf.cli import main
+
+main()

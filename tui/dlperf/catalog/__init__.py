@@ -1,0 +1,1 @@
+"""What can be measured: hardware, accelerators, frameworks, cases, protocols and log formats, as YAML."""

@@ -1,0 +1,55 @@
+"""The axes of a configuration: scales, and which configurations a variant is for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dlperf.catalog.model import Precision, When
+
+_SCALE = re.compile(r"(?:([1-9][0-9]{0,4})n)?([1-9][0-9]{0,2})g?")
+
+
+def parse_scale(text: str) -> tuple[int, int]:
+    """``2n8g`` as (2 nodes, 8 GPUs per node); ``8`` is ``1n8g``.
+
+    Raises:
+        ValueError: the text is no scale.
+    """
+    match = _SCALE.fullmatch(text)
+    if match is None or ("n" in text) != ("g" in text):
+        raise ValueError(f"{text!r} is no scale: write 2n8g for 2 nodes with 8 GPUs each, or 8 for 1n8g")
+    return int(match[1] or 1), int(match[2])
+
+
+@dataclass(frozen=True)
+class Point:
+    """The axes that a variant looks at."""
+
+    precision: Precision
+    batch_size: int
+    nodes: int
+    gpus: int
+
+    @property
+    def scale(self) -> str:
+        return f"{self.nodes}n{self.gpus}g"
+
+    @property
+    def gpus_total(self) -> int:
+        return self.nodes * self.gpus
+
+
+def matches(when: When, point: Point) -> bool:
+    """Whether every axis that ``when`` names agrees with the point."""
+    axes = (
+        when.precision is None or point.precision in when.precision,
+        when.scale is None or point.scale in when.scale,
+        when.batch_size is None or point.batch_size in when.batch_size,
+        when.gpus_total is None or point.gpus_total in when.gpus_total,
+        when.multi_gpu is None or when.multi_gpu == (point.gpus_total > 1),
+        when.multi_node is None or when.multi_node == (point.nodes > 1),
+    )
+    return all(axes)

@@ -1,0 +1,141 @@
+"""YAML files → typed entries, with every mistake found on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pydantic import ValidationError
+
+from dlperf.catalog.model import Accelerator, Case, Entry, Framework, Hardware, LogFormat, Protocol
+from dlperf.catalog.problem import Problem, field_name, listed
+from dlperf.catalog.wording import wording
+from dlperf.catalog.yamlfile import Document, Location, read_document
+
+E = TypeVar("E", bound=Entry)
+
+KINDS: dict[str, type[Entry]] = {
+    "accelerators": Accelerator,
+    "hardware": Hardware,
+    "frameworks": Framework,
+    "cases": Case,
+    "protocols": Protocol,
+    "formats": LogFormat,
+}
+"""Name of a file (``hardware.yaml``) or folder (``hardware/*.yaml``) → what its entries are."""
+
+PROGRAMS = "workloads"
+"""Folder of a workspace's catalogue that holds training programs."""
+
+
+@dataclass(frozen=True)
+class Located(Generic[E]):
+    """An entry and the place it was read from."""
+
+    entry: E
+    document: Document
+    root: Location
+
+    def problem(self, location: Location, message: str) -> Problem:
+        """A problem of one field of this entry."""
+        return Problem(self.document.path, self.document.line(self.root + location), field_name(location), message)
+
+    def holds(self, problem: Problem) -> bool:
+        """Whether a problem lies in the lines of this entry."""
+        size = len(self.root)
+        lines = [line for place, line in self.document.lines.items() if place[:size] == self.root]
+        return problem.path == self.document.path and min(lines) <= problem.line <= max(lines)
+
+
+@dataclass
+class Layer:
+    """One catalogue folder."""
+
+    entries: dict[str, dict[str, Located[Any]]]
+    """Kind → id → entry."""
+    declared: dict[str, set[str]]
+    """Kind → ids, those of broken entries included."""
+    problems: list[Problem]
+
+
+def read_layer(folder: Path, kinds: Collection[str] = KINDS) -> Layer:
+    """Every entry of a catalogue folder, or those of some kinds; a missing folder is an empty one."""
+    layer = Layer({kind: {} for kind in KINDS}, {kind: set() for kind in KINDS}, _strangers(folder))
+    for kind in kinds:
+        for path in _files(folder, kind):
+            document = read_document(path)
+            layer.problems += document.problems
+            if not document.problems:
+                _read_entries(layer, kind, document)
+    return layer
+
+
+def _files(folder: Path, kind: str) -> list[Path]:
+    single = folder / f"{kind}.yaml"
+    return [*([single] if single.exists() else []), *sorted((folder / kind).glob("*.yaml"))]
+
+
+def _strangers(folder: Path) -> list[Problem]:
+    """Files that nobody would read: a misspelt name must not pass in silence."""
+    if not folder.is_dir():
+        return []
+    known = {*KINDS, *(f"{kind}.yaml" for kind in KINDS), PROGRAMS}
+    found = [
+        path for path in sorted(folder.iterdir()) if path.name not in known and path.suffix in ("", ".yaml", ".yml")
+    ]
+    found += [path for kind in KINDS for path in sorted((folder / kind).glob("*.yml"))]
+    names = listed(f"{kind}.yaml" for kind in KINDS)
+    return [Problem(path, 1, "", f"is not read ({names}, or *.yaml in folders of these names)") for path in found]
+
+
+def _read_entries(layer: Layer, kind: str, document: Document) -> None:
+    for root, data in _roots(document):
+        name = data.get("id") if isinstance(data, dict) else None
+        if isinstance(name, str):
+            if name in layer.declared[kind]:
+                layer.problems.append(document.problem((*root, "id"), f"{name} is given twice in {kind}"))
+            layer.declared[kind].add(name)
+        entry = _validated(KINDS[kind], data, document, root, layer.problems)
+        if entry is not None:
+            layer.entries[kind][entry.id] = Located(entry, document, root)
+
+
+def _roots(document: Document) -> Iterator[tuple[Location, Any]]:
+    if isinstance(document.data, tuple):
+        yield from (((index,), data) for index, data in enumerate(document.data))
+    elif document.data is not None:
+        yield (), document.data
+
+
+def _validated(model: type[E], data: Any, document: Document, root: Location, problems: list[Problem]) -> E | None:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        problems += _problems(error, model, document, root)
+        return None
+
+
+def _problems(error: ValidationError, model: type[Entry], document: Document, root: Location) -> list[Problem]:
+    found: dict[Location, Problem] = {}
+    for details in error.errors(include_url=False):
+        location = root + details["loc"]
+        if details["type"] != "missing":
+            location = _known(location, document)
+        message = wording(details, model, document.texts.get(location))
+        problem = Problem(document.path, document.line(location), field_name(location[len(root) :]), message)
+        found.setdefault(location, problem)
+    # A list whose only item is wrong is "too short" as well.
+    return [problem for place, problem in found.items() if not any(_inside(other, place) for other in found)]
+
+
+def _inside(location: Location, outer: Location) -> bool:
+    return len(location) > len(outer) and location[: len(outer)] == outer
+
+
+def _known(location: Location, document: Document) -> Location:
+    """The part of a location that the file has: pydantic adds the names of a union's branches."""
+    while location and location not in document.lines:
+        location = location[:-1]
+    return location

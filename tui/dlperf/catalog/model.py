@@ -1,0 +1,271 @@
+"""What can be measured: the typed model of the catalogue.
+
+Every entry is one YAML mapping with an ``id``. Models are frozen, forbid unknown keys and do not
+coerce types, so that a typing error in a file is reported and never guessed away.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")]
+Scale = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,4}n[1-9][0-9]{0,2}g$")]
+Precision = Literal["fp32", "tf32", "amp", "bf16", "fp16"]
+Launcher = Literal[
+    "plain", "torchrun", "multiproc", "mpirun", "horovodrun", "paddle", "paddle-ips", "paddle-cluster", "jax"
+]
+"""How processes are started; each is a function of ``dlperf.render.launchers``."""
+Device = Literal["gpu", "cpu"]
+Runtime = Literal["none", "docker", "podman", "apptainer", "pyxis"]
+Option = str | int | float | bool
+PositiveInt = Annotated[int, Field(gt=0)]
+Word = Annotated[str, StringConstraints(pattern=r"^[^-\s]\S*$")]
+"""A name that a command line cannot take for an option: host, image."""
+VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+Environment = dict[VariableName, str]
+AbsolutePath = Annotated[str, StringConstraints(pattern=r"^[/{]")]
+"""A path on a node, or one that a placeholder begins; a shell's ~ is not expanded."""
+Command = Annotated[tuple[str, ...], Field(min_length=1)]
+FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Entry(Model):
+    """What every catalogue entry has."""
+
+    id: Id
+    title: str
+    description: str = ""
+    source: str = ""
+    """Where the facts come from: report, paper, data sheet, commit."""
+
+
+class Accelerator(Entry):
+    """A GPU model with its published peaks."""
+
+    match: tuple[str, ...] = ()
+    """Regular expressions; one must be found in the name that the driver reports."""
+    memory_gb: Annotated[float, Field(gt=0)]
+    bandwidth_gb_per_s: Annotated[float, Field(gt=0)]
+    peak_tflops: dict[Precision, Annotated[float, Field(gt=0)]]
+    """Dense peak per precision, without sparsity, in 10^12 FLOP/s."""
+    power_limit_watts: Annotated[float, Field(gt=0)] | None = None
+
+
+class Node(Model):
+    """One machine, or one share of a machine, that takes part in a trial."""
+
+    name: Annotated[str, StringConstraints(min_length=1)]
+    """Names the node's folder and its line in a message."""
+    transport: Literal["local", "ssh"] = "ssh"
+    host: Word | None = None
+    """What ``ssh`` is given (an alias of ~/.ssh/config, a name, an address); the node's name if absent."""
+    address: Word | None = None
+    """What the other nodes call this one (rendezvous, MPI host list); the host if absent."""
+    port: Annotated[int, Field(gt=0, lt=65536)] | None = None
+    user: str | None = None
+    gpu_indices: tuple[int, ...] | None = None
+    """The GPUs of the machine that belong to this node; all of them if absent."""
+    interface: str | None = None
+    """Network interface for NCCL, Gloo and MPI."""
+
+
+class SlurmOptions(Model):
+    """How to ask Slurm for this hardware; ``nodes`` then lists the login node alone."""
+
+    partition: str | None = None
+    account: str | None = None
+    qos: str | None = None
+    constraint: str | None = None
+    gres: str | None = None
+    """For one node, with ``{gpus}`` for the count: ``gpu:{gpus}`` if absent."""
+    exclusive: bool = True
+    time_limit_minutes: PositiveInt | None = None
+    extra: tuple[str, ...] = ()
+    max_nodes: PositiveInt = 1
+
+
+class Hardware(Entry):
+    """Machines to run on."""
+
+    accelerator: Id | None = None
+    """None is a machine without a GPU: its "GPUs" are worker processes on the CPU."""
+    gpus_per_node: PositiveInt = 1
+    nodes: Annotated[tuple[Node, ...], Field(min_length=1)]
+    executor: Literal["direct", "slurm"] = "direct"
+    slurm: SlurmOptions | None = None
+    runtime: Runtime | None = None
+    """Container runtime of these machines, in place of the framework's own choice."""
+    data: dict[Id, AbsolutePath] = {}
+    """Where data sets lie on the nodes, by data set id; recipes say ``{data.imagenet}``."""
+    env: Environment = {}
+    facts: dict[str, str] = {}
+    """Stated environment (cpu, memory, os, driver, interconnect, topology), shown beside what is probed."""
+    example: bool = False
+    """A machine of a published report: its host names are placeholders, it cannot be run on as it is."""
+
+
+class Case(Entry):
+    """A model on a data set, with its axes."""
+
+    model: str
+    dataset: Id
+    unit: Literal["images/s", "samples/s", "sequences/s", "tokens/s"]
+    precisions: Annotated[tuple[Precision, ...], Field(min_length=1)]
+    batch_sizes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
+    """Per GPU. Another batch size can be asked for; these are the ones offered."""
+    scales: Annotated[tuple[Scale, ...], Field(min_length=1)]
+    protocol: Id = "dlperf"
+    gflops_per_sample: Annotated[float, Field(gt=0)] | None = None
+    """Training (forward and backward) of one sample, in 10^9 FLOP."""
+    bytes_per_sample: Annotated[float, Field(gt=0)] | None = None
+    """Device-memory traffic of training one sample at 16 bit, for the roofline."""
+
+
+class Container(Model):
+    """The container that a framework runs in."""
+
+    image: Word
+    runtime: Runtime = "docker"
+    shm_size: str | None = None
+    ulimits: dict[str, str] = {}
+    mounts: dict[AbsolutePath, AbsolutePath] = {}
+    """Path on the node → path in the container."""
+    host_network: bool = True
+    user: str | None = None
+    workdir: AbsolutePath | None = None
+    options: tuple[str, ...] = ()
+
+
+class When(Model):
+    """Which configurations a variant is for: every axis named must match."""
+
+    precision: tuple[Precision, ...] | None = None
+    scale: tuple[Scale, ...] | None = None
+    batch_size: tuple[PositiveInt, ...] | None = None
+    gpus_total: tuple[PositiveInt, ...] | None = None
+    multi_gpu: bool | None = None
+    multi_node: bool | None = None
+
+
+class Variant(Model):
+    """What changes in a recipe for some configurations; later variants win."""
+
+    when: When
+    command: Command | None = None
+    """Replaces the recipe's command."""
+    args: tuple[str, ...] = ()
+    """Appended to the command."""
+    env: Environment = {}
+    setup: tuple[Command, ...] = ()
+    """Run after the recipe's."""
+    launcher: Launcher | None = None
+    launcher_options: tuple[str, ...] = ()
+    """Appended to the recipe's; in place of them where the variant names a launcher."""
+    options: dict[str, Option] = {}
+    impossible: str | None = None
+    """The reason why these configurations cannot run."""
+
+
+class Recipe(Model):
+    """How one framework runs one case."""
+
+    case: Id
+    precisions: Annotated[tuple[Precision, ...], Field(min_length=1)]
+    batch_sizes: tuple[PositiveInt, ...] | None = None
+    """The batch sizes that fit; any if absent."""
+    scales: tuple[Scale, ...] | None = None
+    interpreter: tuple[str, ...] = ("python3", "-u")
+    """What a launcher such as torchrun replaces; empty for a program that is no Python script."""
+    command: Command
+    """Program and arguments, with placeholders (see ``dlperf.catalog.placeholders``)."""
+    launcher: Launcher = "plain"
+    launcher_options: tuple[str, ...] = ()
+    env: Environment = {}
+    files: tuple[FileName, ...] = ()
+    """Training programs of dlperf/workloads (or of the workspace's catalog/workloads) copied to the node."""
+    setup: tuple[Command, ...] = ()
+    """Commands run before the clock starts."""
+    workdir: AbsolutePath | None = None
+    format: Id | None = None
+    options: dict[str, Option] = {}
+    """Facts that a fair comparison must show: dali, xla, layout, amp_level, synthetic_data …"""
+    deadline_seconds: Seconds = 3600.0
+    stall_seconds: Seconds = 600.0
+    variants: tuple[Variant, ...] = ()
+
+
+class Framework(Entry):
+    """A software stack and its recipes."""
+
+    version: str
+    format: Id
+    devices: Annotated[tuple[Device, ...], Field(min_length=1)] = ("gpu",)
+    """What it computes on; ``cpu`` is hardware without an accelerator."""
+    container: Container | None = None
+    repository: str = ""
+    commit: str = ""
+    env: Environment = {}
+    options: dict[str, Option] = {}
+    facts: dict[str, str] = {}
+    """Stated software versions: python, cuda, cudnn, nccl, dali, driver …"""
+    patches: tuple[str, ...] = ()
+    """Changes to the model code that the report made, in words."""
+    recipes: Annotated[tuple[Recipe, ...], Field(min_length=1)]
+
+
+class Protocol(Entry):
+    """Steps to run, estimator, repeats, and how repeats become one value."""
+
+    skip_steps: Annotated[int, Field(ge=0)] = 0
+    take_steps: PositiveInt | None = None
+    """None: to the end of the run."""
+    estimator: str
+    """For example ``rate(skip=20, take=100)``; see ``dlperf.measure.estimators``."""
+    repeats: PositiveInt = 1
+    aggregate: Literal["median", "mean", "olympic"] = "median"
+    """``olympic`` drops the best and the worst and takes the mean of the rest."""
+    pause_seconds: Annotated[float, Field(ge=0)] = 0.0
+
+
+class Dialect(Model):
+    """How one release of a program writes a record."""
+
+    contains: str = ""
+    """Text that is in every such line. Lines without it are passed over, which makes reading a log fast."""
+    record: Annotated[str, StringConstraints(min_length=1)]
+    """Regular expression with named groups: value (or seconds_per_step, …), step, epoch, loss, time, reader_seconds …
+
+    All of them, with their meaning, are listed in ``dlperf.catalog.patterns``.
+    """
+    time_format: str | None = None
+    """strptime format of the group ``time``, or ``seconds`` for a plain number of seconds."""
+
+
+class LogFormat(Dialect, Entry):
+    """A log format that one regular expression describes. Code formats register themselves in ``formats/``."""
+
+    unit: str
+    scope: Literal["per_gpu", "per_node", "global"]
+    window: Literal["step", "interval", "cumulative", "epoch", "run"]
+    detect: Annotated[str, StringConstraints(min_length=1)]
+    """Regular expression found in a line of any log of this format."""
+    dialects: tuple[Dialect, ...] = ()
+    """How other releases write a record."""
+    every_rank: bool = False
+    """Every rank writes its records into the same log."""
+    facts: dict[str, str] = {}
+    """What holds for every log of this format: field → value."""
+    metadata: dict[str, str] = {}
+    """Field (batch_size, global_batch_size, gpus, precision …) → regular expression with one group.
+
+    ``dlperf.formats.declarations`` lists the fields with a meaning; others become arguments of the run.
+    """
+    end: str | None = None
+    """Regular expression of the line that a complete run ends with."""

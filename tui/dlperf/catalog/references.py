@@ -1,0 +1,163 @@
+"""What only the whole catalogue can tell: references to nothing, axes that cannot be, placeholders nobody fills."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from itertools import chain, product
+from typing import Any
+
+from dlperf.catalog.axes import Point, matches, parse_scale
+from dlperf.catalog.entries import PROGRAMS, Located
+from dlperf.catalog.model import Accelerator, Case, Dialect, Framework, Hardware, LogFormat, Recipe, Variant
+from dlperf.catalog.patterns import line_problem, metadata_problem, record_problem, time_problem
+from dlperf.catalog.placeholders import PLACEHOLDERS, unknown_names
+from dlperf.catalog.problem import Problem, hint, listed
+from dlperf.catalog.yamlfile import Location
+
+Ids = Mapping[str, Collection[str]]
+"""Kind → the ids that exist."""
+
+
+def accelerator_problems(item: Located[Accelerator]) -> Iterator[Problem]:
+    for index, pattern in enumerate(item.entry.match):
+        yield from _pattern_problems(item, ("match", index), pattern)
+
+
+def format_problems(item: Located[LogFormat]) -> Iterator[Problem]:
+    entry = item.entry
+    places: list[tuple[Location, str | None]] = [
+        (("detect",), line_problem(entry.detect)),
+        (("end",), None if entry.end is None else line_problem(entry.end)),
+        *((("metadata", name), metadata_problem(pattern)) for name, pattern in entry.metadata.items()),
+        *_dialect_problems((), entry),
+        *chain.from_iterable(_dialect_problems(("dialects", index), each) for index, each in enumerate(entry.dialects)),
+    ]
+    yield from (item.problem(place, message) for place, message in places if message is not None)
+
+
+def _dialect_problems(place: Location, dialect: Dialect) -> Iterator[tuple[Location, str | None]]:
+    yield (*place, "record"), record_problem(dialect.record)
+    if dialect.time_format is not None:
+        yield (*place, "time_format"), time_problem(dialect.time_format)
+
+
+def hardware_problems(item: Located[Hardware], ids: Ids) -> Iterator[Problem]:
+    hardware = item.entry
+    if hardware.accelerator is not None:
+        yield from _reference(item, ("accelerator",), "accelerators", hardware.accelerator, ids)
+    if (hardware.executor == "slurm") != (hardware.slurm is not None):
+        yield item.problem(("executor",), "slurm and a mapping `slurm:` go together (give both or neither)")
+    yield from _node_problems(item)
+
+
+def _node_problems(item: Located[Hardware]) -> Iterator[Problem]:
+    names: set[str] = set()
+    owners: dict[tuple[str, int], str] = {}
+    for index, node in enumerate(item.entry.nodes):
+        place: Location = ("nodes", index)
+        if node.name in names:
+            yield item.problem((*place, "name"), f"{node.name} is given twice (each node needs its own name)")
+        names.add(node.name)
+        if node.gpu_indices is None:
+            continue
+        if len(node.gpu_indices) < item.entry.gpus_per_node:
+            message = f"names {len(node.gpu_indices)} of {item.entry.gpus_per_node} GPUs (gpus_per_node)"
+            yield item.problem((*place, "gpu_indices"), message)
+        machine = "this machine" if node.transport == "local" else node.host or node.name
+        for gpu in node.gpu_indices:
+            owner = owners.setdefault((machine, gpu), node.name)
+            if owner != node.name:
+                yield item.problem((*place, "gpu_indices"), f"GPU {gpu} of {machine} belongs to node {owner} already")
+
+
+def case_problems(item: Located[Case], ids: Ids) -> Iterator[Problem]:
+    yield from _reference(item, ("protocol",), "protocols", item.entry.protocol, ids)
+
+
+def framework_problems(item: Located[Framework], ids: Ids, cases: Mapping[str, Case]) -> Iterator[Problem]:
+    framework = item.entry
+    yield from _reference(item, ("format",), "formats", framework.format, ids)
+    yield from _text_problems(item, (), {"container": framework.container, "env": framework.env})
+    seen: set[str] = set()
+    for index, recipe in enumerate(framework.recipes):
+        place: Location = ("recipes", index)
+        if recipe.case in seen:
+            yield item.problem((*place, "case"), f"{recipe.case} has a recipe already (use variants)")
+        seen.add(recipe.case)
+        yield from _reference(item, (*place, "case"), "cases", recipe.case, ids)
+        if recipe.format is not None:
+            yield from _reference(item, (*place, "format"), "formats", recipe.format, ids)
+        for number, name in enumerate(recipe.files):
+            yield from _reference(item, (*place, "files", number), PROGRAMS, name, ids)
+        yield from _recipe_problems(item, place, recipe, cases.get(recipe.case))
+
+
+def _recipe_problems(item: Located[Framework], place: Location, recipe: Recipe, case: Case | None) -> Iterator[Problem]:
+    yield from _text_problems(item, place, _texts(recipe))
+    if case is not None:
+        yield from _axis_problems(item, (*place, "precisions"), recipe.precisions, case.precisions, case.id)
+        yield from _axis_problems(item, (*place, "batch_sizes"), recipe.batch_sizes or (), case.batch_sizes, case.id)
+        yield from _axis_problems(item, (*place, "scales"), recipe.scales or (), case.scales, case.id)
+    for index, variant in enumerate(recipe.variants):
+        yield from _text_problems(item, (*place, "variants", index), _texts(variant))
+        if case is not None and not _can_match(variant, recipe, case):
+            message = "matches no configuration of this recipe (mend the axes, or take the variant out)"
+            yield item.problem((*place, "variants", index, "when"), message)
+
+
+def _axis_problems(
+    item: Located[Any], place: Location, given: Collection[Any], offered: Collection[Any], case: str
+) -> Iterator[Problem]:
+    for index, value in enumerate(given):
+        if value not in offered:
+            yield item.problem((*place, index), f"case {case} has no {value} (it has {listed(offered)})")
+
+
+def _can_match(variant: Variant, recipe: Recipe, case: Case) -> bool:
+    # A batch size can be asked for that no list names, and so can a scale, unless the recipe restricts them.
+    batch_sizes = recipe.batch_sizes or case.batch_sizes + (variant.when.batch_size or ())
+    scales = recipe.scales or case.scales + (variant.when.scale or ())
+    points = (Point(p, b, *parse_scale(s)) for p, b, s in product(recipe.precisions, batch_sizes, scales))
+    return any(matches(variant.when, point) for point in points)
+
+
+def _texts(owner: Recipe | Variant) -> dict[str, Any]:
+    names = ("interpreter", "command", "args", "launcher_options", "env", "setup", "workdir")
+    return {name: getattr(owner, name, None) for name in names}
+
+
+def _text_problems(item: Located[Any], place: Location, fields: Mapping[str, Any]) -> Iterator[Problem]:
+    for location, text in chain.from_iterable(_strings(value, (name,)) for name, value in fields.items()):
+        for name in unknown_names(text):
+            yield item.problem((*place, *location), f"{{{name}}} is no placeholder ({hint(name, PLACEHOLDERS)})")
+        if "\0" in text:
+            yield item.problem((*place, *location), "holds a NUL character, which no command can be given")
+
+
+def _strings(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
+    """Every text of a field, with its place; the keys of a mapping too."""
+    if isinstance(value, str):
+        yield location, value
+    elif isinstance(value, tuple):
+        for index, part in enumerate(value):
+            yield from _strings(part, (*location, index))
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            yield from _strings(key, (*location, key))
+            yield from _strings(part, (*location, key))
+    elif value is not None and hasattr(type(value), "model_fields"):
+        for name in type(value).model_fields:
+            yield from _strings(getattr(value, name), (*location, name))
+
+
+def _reference(item: Located[Any], place: Location, kind: str, name: str, ids: Ids) -> Iterator[Problem]:
+    if kind in ids and name not in ids[kind]:
+        yield item.problem(place, f"no {name} in {kind} ({hint(name, ids[kind])})")
+
+
+def _pattern_problems(item: Located[Any], place: Location, pattern: str) -> Iterator[Problem]:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        yield item.problem(place, f"is no regular expression: {error}")

@@ -1,0 +1,99 @@
+"""Pydantic's errors in the words of a catalogue's author: what is wrong, and what would be right."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, get_args
+
+from pydantic import BaseModel
+
+from dlperf.catalog.problem import hint, listed
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+_EXPECTED = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+}
+
+_PATTERNS: dict[str, str] = {
+    r"^[a-z0-9][a-z0-9.-]{0,62}$": "an id has 1 to 63 small letters, digits, dots and hyphens, no underscore",
+    r"^[1-9][0-9]{0,4}n[1-9][0-9]{0,2}g$": "a scale is written 2n8g: 2 nodes with 8 GPUs each",
+    r"^[^-\s]\S*$": "one word that does not begin with a hyphen",
+    r"^[/{]": "an absolute path; ~ is not expanded",
+    r"^[A-Za-z_][A-Za-z0-9_]*$": "a variable's name has letters, digits and underscores",
+    r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$": "a file name, without folders",
+}
+"""Pattern of the model → what it asks for."""
+
+
+def wording(error: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
+    """One error as a sentence.
+
+    Args:
+        error: one of ``ValidationError.errors()``.
+        model: the model that was validated.
+        written: the scalar as the file has it, or None where the value is no scalar.
+    """
+    kind, value, context = error["type"], error["input"], error.get("ctx", {})
+    if kind == "missing":
+        return "is missing"
+    if kind == "extra_forbidden":
+        return f"is no field of this entry ({_field_hint(model, error['loc'])})"
+    if kind in _EXPECTED:
+        return f"expected {_EXPECTED[kind]}, got {_described(value)}{_quoting(kind, written)}"
+    if kind == "literal_error":
+        return f"{value!r} is not one of {context['expected'].replace(' or ', ', ')}"
+    if kind == "string_pattern_mismatch":
+        return f"{value!r} is not allowed ({_PATTERNS[str(context['pattern'])]})"
+    message = error["msg"].removeprefix("Input ").removeprefix("Value error, ")
+    return f"{message} (got {_described(value)})"
+
+
+def _described(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return f"the truth value {str(value).lower()}"
+    if isinstance(value, int | float):
+        return f"the number {value}"
+    if isinstance(value, str):
+        return f"the text {value!r}" if len(value) < 60 else "a long text"
+    names: dict[type, str] = {dict: "a mapping", tuple: "a list"}
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+def _quoting(kind: str, written: str | None) -> str:
+    if kind == "string_type" and written:
+        return f" (write {json.dumps(written, ensure_ascii=False)} in quotes)"
+    return " (write it without quotes)" if kind in ("int_type", "float_type", "bool_type") and written else ""
+
+
+def _field_hint(model: type[BaseModel], location: tuple[str | int, ...]) -> str:
+    inner = _model_at(model, location[:-1])
+    name = str(location[-1])
+    return hint(name, inner.model_fields) if inner else f"known: {listed(())}"
+
+
+def _model_at(model: type[BaseModel], location: tuple[str | int, ...]) -> type[BaseModel] | None:
+    """The model that a location inside another model's data belongs to."""
+    for part in location:
+        if isinstance(part, str) and part in model.model_fields:
+            inner = _first_model(model.model_fields[part].annotation)
+            if inner is None:
+                return None
+            model = inner
+    return model
+
+
+def _first_model(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := _first_model(part))), None)

@@ -1,0 +1,46 @@
+"""What can go wrong, said in one line: what, where, and what to do next."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of every dlperf command."""
+
+    DONE = 0
+    MEASURED_FAILED = 1
+    BAD_REQUEST = 2
+    UNREACHABLE = 3
+    INTERRUPTED = 130
+
+
+class DlperfError(Exception):
+    """An error that its reader can act on; ``str()`` is the one line that is printed."""
+
+    exit_code = ExitCode.MEASURED_FAILED
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What is printed: one line, or one for each of several things that are wrong."""
+        return (str(self),)
+
+
+class RequestError(DlperfError):
+    """The request was wrong: an unknown id, an impossible axis, a file that is no log."""
+
+    exit_code = ExitCode.BAD_REQUEST
+
+
+class UnreachableError(DlperfError):
+    """A machine could not be reached; the message names the node and the cause."""
+
+    exit_code = ExitCode.UNREACHABLE
+
+
+class RefusedError(UnreachableError):
+    """A machine answered and refused (wrong host key, refused user key, no Python): trying again does not help."""
+
+
+class StorageError(DlperfError):
+    """A file of the workspace cannot be written: the disk is full, or it may not be."""
