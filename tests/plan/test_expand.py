@@ -1,0 +1,203 @@
+"""From a selection to configurations, the impossible ones with their reasons, and trials."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from dlperf.errors import RequestError
+from dlperf.plan import Selection, expand
+
+VARIED = Selection(hardware=("two-boxes",), frameworks=("varied",), cases=("tiny",))
+
+
+def ids(plan):
+    return [item.configuration.id for item in plan.configurations]
+
+
+def reasons(plan):
+    return {item.configuration.id: item.reason for item in plan.impossible}
+
+
+def launch(catalog, **axes):
+    """The launch of the only configuration of a selection."""
+    (item,) = expand(replace(VARIED, **axes), catalog).configurations
+    return item.launch
+
+
+def test_repeats_are_interleaved_across_configurations(catalog):
+    selection = Selection(("local",), ("numpy",), ("lenet5",), batch_sizes=(32, 64), repeats=2)
+    assert [str(trial) for trial in expand(selection, catalog).trials] == [
+        "local_numpy_lenet5_fp32_bs32_1n1g/1",
+        "local_numpy_lenet5_fp32_bs64_1n1g/1",
+        "local_numpy_lenet5_fp32_bs32_1n1g/2",
+        "local_numpy_lenet5_fp32_bs64_1n1g/2",
+    ]
+
+
+def test_empty_axes_mean_what_recipe_case_and_hardware_offer_together(catalog):
+    plan = expand(Selection(hardware=("bare",), frameworks=("varied",)), catalog)
+    assert ids(plan) == [
+        "bare_varied_tiny_fp32_bs4_1n1g",
+        "bare_varied_tiny_fp32_bs4_1n2g",
+        "bare_varied_tiny_fp32_bs8_1n1g",
+        "bare_varied_tiny_fp32_bs8_1n2g",
+        "bare_varied_tiny_amp_bs4_1n1g",
+        "bare_varied_tiny_amp_bs4_1n2g",
+    ]
+    assert set(reasons(plan).values()) == {"out of memory"}
+
+
+def test_the_machines_of_published_reports_are_planned_only_by_name(catalog):
+    everything = expand(Selection(frameworks=("ngc-pytorch",), cases=("resnet50",)), catalog)
+    assert not any(item.example for item in everything.configurations)
+    named = expand(Selection(hardware=("perf-v100",), frameworks=("ngc-pytorch",), scales=("8",)), catalog)
+    assert all(item.example for item in named.configurations)
+
+
+def test_a_number_of_gpus_alone_means_one_node(catalog):
+    one = expand(replace(VARIED, precisions=("fp32",), batch_sizes=(4,), scales=("2",)), catalog)
+    same = expand(replace(VARIED, precisions=("fp32",), batch_sizes=(4,), scales=("1n2g",)), catalog)
+    assert ids(one) == ids(same) == ["two-boxes_varied_tiny_fp32_bs4_1n2g"]
+
+
+def test_one_configuration_asked_for_twice_is_one(catalog):
+    plan = expand(replace(VARIED, precisions=("fp32", "fp32"), batch_sizes=(4,), scales=("2", "1n2g")), catalog)
+    assert len(plan.configurations) == 1
+
+
+IMPOSSIBLE = [
+    ({"precisions": ("bf16",)}, "varied offers tiny in fp32, amp, not in bf16"),
+    ({"batch_sizes": (16,), "frameworks": ("with-mpirun",)}, "with-mpirun offers tiny with batch size 4, not 16"),
+    ({"scales": ("3n2g",)}, "two-boxes has 2 node(s) with 2 GPU(s) each, 3n2g needs more"),
+    ({"scales": ("4",)}, "two-boxes has 2 node(s) with 2 GPU(s) each, 1n4g needs more"),
+    ({"frameworks": ("numpy",), "cases": ("lenet5",)}, "numpy computes on cpu, two-boxes is a gpu machine"),
+    ({"hardware": ("local",)}, "varied computes on gpu, local is a cpu machine"),
+    ({"cases": ("other",)}, "varied has no recipe for other (it has tiny)"),
+    ({"precisions": ("amp",), "batch_sizes": (8,)}, "out of memory"),
+    (
+        {"hardware": ("perf-v100",), "frameworks": ("paddleclas",), "cases": ("resnet50",), "precisions": ("tf32",)},
+        "perf-v100 computes in fp32, fp16, amp, not in tf32",
+    ),
+    (
+        {"hardware": ("h200",), "frameworks": ("plsc",), "cases": ("arcface",)},
+        "h200 does not say where plsc lies (write `data: {plsc: /path}` in its entry)",
+    ),
+    (
+        {"frameworks": ("in-docker",), "protocol": "perf-paddle"},
+        "in-docker needs steps, but protocol perf-paddle measures to the end of the run",
+    ),
+]
+
+
+@pytest.mark.parametrize(("axes", "reason"), IMPOSSIBLE, ids=[reason for _, reason in IMPOSSIBLE])
+def test_what_was_asked_for_and_cannot_run_is_listed_with_its_reason(catalog, axes, reason):
+    plan = expand(replace(VARIED, **axes), catalog)
+    assert plan.configurations == ()
+    assert set(reasons(plan).values()) == {reason}
+
+
+WRONG = [
+    ({"hardware": ("two-box",)}, "unknown hardware 'two-box': did you mean two-boxes?"),
+    ({"frameworks": ("Varied",)}, "unknown framework 'Varied': did you mean varied?"),
+    ({"cases": ("teeny",)}, "unknown case 'teeny': did you mean tiny?"),
+    ({"precisions": ("fp8",)}, "unknown precision 'fp8': known: amp, bf16, fp16, fp32, tf32"),
+    ({"protocol": "quik"}, "unknown protocol 'quik': did you mean quick?"),
+    ({"scales": ("2n",)}, "GPUs: '2n' is no scale: write 2n8g for 2 nodes with 8 GPUs each, or 8 for 1n8g"),
+    ({"scales": ("0",)}, "GPUs: '0' is no scale: write 2n8g for 2 nodes with 8 GPUs each, or 8 for 1n8g"),
+    ({"batch_sizes": (0,)}, "batch size 0: must be 1 or more"),
+    ({"repeats": 0}, "repeats 0: must be 1 or more"),
+    ({"frameworks": (), "cases": ("other",)}, "nothing to run: nothing else that was selected goes with cases other"),
+    (
+        {"hardware": ("local",), "frameworks": (), "cases": ("tiny",)},
+        "nothing to run: nothing else that was selected goes with hardware local",
+    ),
+]
+
+
+@pytest.mark.parametrize(("axes", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_a_wrong_selection_is_said_in_one_line(catalog, axes, message):
+    with pytest.raises(RequestError) as caught:
+        expand(replace(VARIED, **axes), catalog)
+    assert str(caught.value) == message
+
+
+def test_later_variants_win_and_add_to_command_setup_and_options(catalog):
+    (item,) = expand(replace(VARIED, precisions=("amp",), batch_sizes=(4,), scales=("2n2g",)), catalog).configurations
+    assert item.launch.command[-2:] == ("--amp", "--wide")
+    assert item.launch.launcher_options == ("--of-torchrun", "--more")
+    assert item.launch.setup == (("first", "120"), ("second",))
+    assert item.options == {"from_framework": True, "level": 3, "amp": "O1"}
+
+
+def test_a_variant_that_names_a_launcher_leaves_the_other_launchers_options_behind(catalog):
+    plain = launch(catalog, precisions=("fp32",), batch_sizes=(4,), scales=("1",))
+    assert (plain.launcher, plain.launcher_options) == ("plain", ())
+
+
+def test_the_machine_has_the_last_word_on_the_environment(catalog):
+    amp = launch(catalog, precisions=("amp",), batch_sizes=(4,), scales=("2n2g",))
+    assert amp.env == {"SHARED": "hardware", "FROM_FRAMEWORK": "1", "AMP": "4", "FROM_HARDWARE": "1"}
+
+
+def test_placeholders_known_at_planning_are_filled(catalog):
+    wide = launch(catalog, precisions=("fp32",), batch_sizes=(4,), scales=("2n2g",))
+    assert wide.command == ("train.py", "fp32", "16", "8", "0,1", "192.0.2.1,192.0.2.2")
+
+
+def test_nodes_show_the_gpus_that_the_scale_uses(catalog):
+    wide = launch(catalog, precisions=("fp32",), batch_sizes=(4,), scales=("2n1g",))
+    assert [(node.name, node.gpu_indices) for node in wide.nodes] == [("first", (4,)), ("second", (6,))]
+    assert wide.nodes[0].host == "first.test"
+    assert wide.nodes[0].address == "192.0.2.1"
+    assert wide.expected_gpu == ("A100-SXM4-40GB",)
+
+
+def test_a_data_set_is_named_by_its_path_in_the_container_where_it_is_mounted(catalog):
+    docked = launch(catalog, frameworks=("in-docker",), scales=("1",))
+    assert docked.command[1] == "--data=/corpus"
+    assert docked.container is not None
+    assert docked.container.mounts == {'/data, and "more"': "/corpus"}
+
+
+def test_hardware_without_containers_runs_the_program_on_the_node_itself(catalog):
+    direct = launch(catalog, hardware=("bare",), frameworks=("in-docker",), scales=("1",))
+    assert direct.container is None
+    assert direct.command[1] == "--data=/host/corpus"
+
+
+def test_slurm_hardware_keeps_its_options_and_learns_the_number_of_nodes(catalog):
+    queued = launch(catalog, hardware=("cluster",), precisions=("fp32",), batch_sizes=(4,), scales=("2n2g",))
+    assert queued.executor == "slurm"
+    assert queued.slurm is not None
+    assert (queued.slurm["partition"], queued.slurm["nodes"]) == ("gpu", 2)
+    assert queued.command[-1] == "address0.dlperf.invalid,address1.dlperf.invalid"
+    assert [(node.name, node.host) for node in queued.nodes] == [("node0", "login.test"), ("node1", "login.test")]
+
+
+def test_protocol_and_repeats_come_from_the_case_unless_given(catalog):
+    axes = {"precisions": ("fp32",), "batch_sizes": (4,), "scales": ("1",)}
+    (own,) = expand(replace(VARIED, **axes), catalog).configurations
+    (quick,) = expand(replace(VARIED, protocol="quick", repeats=9, **axes), catalog).configurations
+    assert (own.protocol["id"], own.repeats) == ("dlperf", catalog.protocols["dlperf"].repeats)
+    assert (quick.protocol["id"], quick.repeats) == ("quick", 9)
+    assert quick.launch.setup == (("first", "30"),)
+
+
+def test_a_planned_configuration_carries_what_measuring_and_reporting_need(catalog):
+    selection = Selection(("perf-a100",), ("paddleclas",), ("resnet50",), ("amp",), (256,), ("8",))
+    (item,) = expand(selection, catalog).configurations
+    assert (item.format, item.unit, item.gflops_per_sample) == ("paddleclas", "images/s", 24.5)
+    assert item.accelerator is not None
+    assert item.accelerator["peak_tflops"]["amp"] == 312
+    assert item.facts["driver"] == "525.60.13"
+    assert item.facts["commit"] == "5bb2e8c339cad16136e310d5c5a0285f20383470"
+    assert item.options == {"dali": True, "synthetic_data": False, "amp_level": "O2"}
+
+
+def test_planning_loads_neither_yaml_nor_pydantic():
+    code = "import sys, dlperf.plan; sys.exit(bool({'yaml', 'pydantic'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

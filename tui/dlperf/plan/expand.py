@@ -1,0 +1,163 @@
+"""Selection × catalogue → plan: which configurations there are, and why the others cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from dlperf.catalog.axes import parse_scale
+from dlperf.catalog.problem import hint
+from dlperf.errors import RequestError
+from dlperf.plan.launch import UnresolvedError, launch_of, options_of
+from dlperf.plan.model import Configuration, Impossible, Plan, PlannedConfiguration, Selection
+from dlperf.plan.subject import Subject, device, fits, precisions_of, why_impossible
+
+if TYPE_CHECKING:
+    from dlperf.catalog.load import Catalog
+    from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, Recipe
+
+PRECISIONS = ("fp32", "tf32", "amp", "bf16", "fp16")
+
+
+def expand(selection: Selection, catalog: Catalog) -> Plan:
+    """Every configuration that the selection comes to, and every one that it asks for and that cannot run.
+
+    An axis that the selection leaves empty means all that hardware, recipe and case offer together, without the
+    hardware of published reports; an axis that it names is a wish, and what cannot be of it is reported.
+
+    Raises:
+        RequestError: an id, a precision or a scale is unknown, or nothing at all fits the selection.
+    """
+    _check(selection, catalog)
+    found = [_planned(item, selection, catalog) for item in dict.fromkeys(_configurations(selection, catalog))]
+    if not found:
+        raise RequestError(_why_nothing(selection, catalog))
+    planned = tuple(item for item in found if isinstance(item, PlannedConfiguration))
+    return Plan(selection, planned, tuple(item for item in found if isinstance(item, Impossible)))
+
+
+def _check(selection: Selection, catalog: Catalog) -> None:
+    _check_known("hardware", selection.hardware, catalog.hardware)
+    _check_known("framework", selection.frameworks, catalog.frameworks)
+    _check_known("case", selection.cases, catalog.cases)
+    _check_known("precision", selection.precisions, PRECISIONS)
+    _check_known("protocol", (selection.protocol,) if selection.protocol is not None else (), catalog.protocols)
+    for what, number in [*(("batch size", size) for size in selection.batch_sizes), ("repeats", selection.repeats)]:
+        if number is not None and number < 1:
+            raise RequestError(f"{what} {number}: must be 1 or more")
+
+
+def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    known = list(known)
+    for name in names:
+        if name not in known:
+            raise RequestError(f"unknown {what} {name!r}: {hint(name, known)}")
+
+
+def _scales(selection: Selection) -> list[tuple[int, int]]:
+    try:
+        return [parse_scale(text) for text in selection.scales]
+    except ValueError as error:
+        raise RequestError(f"GPUs: {error}") from error
+
+
+def _configurations(selection: Selection, catalog: Catalog) -> Iterator[Configuration]:
+    for hardware, framework, case in _combinations(selection, catalog):
+        recipe = _recipe(framework, case)
+        computed = precisions_of(_accelerator(hardware, catalog))
+        precisions = selection.precisions or [name for name in (recipe or case).precisions if name in computed]
+        batch_sizes = selection.batch_sizes or (recipe and recipe.batch_sizes) or case.batch_sizes
+        scales = _scales(selection) or _offered_scales(hardware, (recipe and recipe.scales) or case.scales)
+        for precision, batch_size, (nodes, gpus) in product(precisions, batch_sizes, scales):
+            yield Configuration(hardware.id, framework.id, case.id, precision, batch_size, nodes, gpus)
+
+
+def _combinations(selection: Selection, catalog: Catalog) -> Iterator[tuple[Hardware, Framework, Case]]:
+    """What fits together, and what does not where the selection names both sides of the misfit."""
+    hardware = selection.hardware or tuple(name for name, item in catalog.hardware.items() if not item.example)
+    frameworks = selection.frameworks or tuple(catalog.frameworks)
+    cases = selection.cases or tuple(catalog.cases)
+    recipe_asked = bool(selection.frameworks and selection.cases)
+    device_asked = bool(selection.hardware and selection.frameworks)
+    for hardware_id, framework_id, case_id in product(hardware, frameworks, cases):
+        machine, framework = catalog.hardware[hardware_id], catalog.frameworks[framework_id]
+        case = catalog.cases[case_id]
+        has_recipe = recipe_asked or _recipe(framework, case) is not None
+        if has_recipe and (device_asked or device(machine) in framework.devices):
+            yield machine, framework, case
+
+
+def _offered_scales(hardware: Hardware, scales: Iterable[str]) -> list[tuple[int, int]]:
+    return [scale for scale in map(parse_scale, scales) if fits(hardware, *scale)]
+
+
+def _accelerator(hardware: Hardware, catalog: Catalog) -> Accelerator | None:
+    return catalog.accelerators[hardware.accelerator] if hardware.accelerator else None
+
+
+def _recipe(framework: Framework, case: Case) -> Recipe | None:
+    return next((recipe for recipe in framework.recipes if recipe.case == case.id), None)
+
+
+def _planned(configuration: Configuration, selection: Selection, catalog: Catalog) -> PlannedConfiguration | Impossible:
+    framework, case = catalog.frameworks[configuration.framework], catalog.cases[configuration.case]
+    recipe = _recipe(framework, case)
+    if recipe is None:
+        offered = ", ".join(item.case for item in framework.recipes)
+        return Impossible(configuration, f"{framework.id} has no recipe for {case.id} (it has {offered})")
+    protocol = catalog.protocols[selection.protocol or case.protocol]
+    hardware = catalog.hardware[configuration.hardware]
+    subject = Subject(configuration, hardware, _accelerator(hardware, catalog), framework, case, recipe, protocol)
+    reason = why_impossible(subject)
+    if reason is not None:
+        return Impossible(configuration, reason)
+    try:
+        return _freeze(subject, selection.repeats or protocol.repeats)
+    except UnresolvedError as error:
+        return Impossible(configuration, str(error))
+
+
+def _freeze(subject: Subject, repeats: int) -> PlannedConfiguration:
+    accelerator = subject.accelerator
+    return PlannedConfiguration(
+        configuration=subject.configuration,
+        launch=launch_of(subject),
+        format=subject.recipe.format or subject.framework.format,
+        unit=subject.case.unit,
+        protocol=subject.protocol.model_dump(mode="json"),
+        repeats=repeats,
+        options=options_of(subject),
+        accelerator=accelerator.model_dump(mode="json") if accelerator else None,
+        gflops_per_sample=subject.case.gflops_per_sample,
+        facts=_facts(subject),
+        example=subject.hardware.example,
+    )
+
+
+def _facts(subject: Subject) -> dict[str, str]:
+    framework, image = subject.framework, subject.framework.container
+    stated = {
+        "version": framework.version,
+        "repository": framework.repository,
+        "commit": framework.commit,
+        "image": image.image if image and subject.hardware.runtime != "none" else "",
+        "patches": "; ".join(framework.patches),
+    }
+    return subject.hardware.facts | framework.facts | {name: text for name, text in stated.items() if text}
+
+
+def _why_nothing(selection: Selection, catalog: Catalog) -> str:
+    """Which axis left nothing over: the one without which there would be something."""
+    wider = {
+        "scales": replace(selection, scales=()),
+        "hardware": replace(selection, hardware=()),
+        "cases": replace(selection, cases=()),
+        "frameworks": replace(selection, frameworks=()),
+    }
+    for axis, without in wider.items():
+        if without != selection and any(_configurations(without, catalog)):
+            names = ", ".join(getattr(selection, axis))
+            return f"nothing to run: nothing else that was selected goes with {axis} {names}"
+    return "nothing to run: no hardware, framework and case of the catalogue go together here: name them all to see why"

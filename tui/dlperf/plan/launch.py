@@ -1,0 +1,194 @@
+"""A recipe with its variants, applied to one configuration: everything that a trial needs to start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, cast
+
+from dlperf.catalog.placeholders import RUNTIME, fill, names_in
+from dlperf.plan.model import ContainerPlan, Launch, NodePlan
+from dlperf.plan.standins import address, node_name
+from dlperf.plan.subject import Subject
+
+if TYPE_CHECKING:
+    from dlperf.catalog.model import Container, Node, Option
+
+
+class UnresolvedError(Exception):
+    """A placeholder has no value for this configuration; the message is the reason."""
+
+
+class _Filler:
+    """Fills the placeholders that are known at planning time, and complains of those that nobody will know."""
+
+    def __init__(self, subject: Subject, values: Mapping[str, str]) -> None:
+        self.subject = subject
+        self.known = values
+
+    def text(self, text: str) -> str:
+        for name in names_in(text):
+            if name not in self.known and name not in RUNTIME:
+                raise UnresolvedError(_why_unresolved(name, self.subject))
+        return fill(text, self.known)
+
+    def texts(self, texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(map(self.text, texts))
+
+    def values_of(self, mapping: Mapping[str, str]) -> dict[str, str]:
+        return {name: self.text(value) for name, value in mapping.items()}
+
+    def mapping(self, mapping: Mapping[str, str]) -> dict[str, str]:
+        return {self.text(key): self.text(value) for key, value in mapping.items()}
+
+
+def options_of(subject: Subject) -> dict[str, Option]:
+    """What a fair comparison must show; the more particular entry wins."""
+    options = dict(subject.framework.options) | subject.recipe.options
+    for variant in subject.variants:
+        options |= variant.options
+    return options
+
+
+def launch_of(subject: Subject) -> Launch:
+    """The launch of a configuration.
+
+    Raises:
+        UnresolvedError: a placeholder has no value, such as a data set that the hardware does not place.
+    """
+    recipe, hardware = subject.recipe, subject.hardware
+    container = _container(subject)
+    filler = _Filler(subject, _values(subject, container))
+    return Launch(
+        executor=hardware.executor,
+        nodes=_nodes(subject),
+        gpus=subject.configuration.gpus,
+        launcher=subject.launcher,
+        interpreter=filler.texts(recipe.interpreter),
+        command=filler.texts(_command(subject)),
+        launcher_options=filler.texts(_launcher_options(subject)),
+        env=filler.values_of(_environment(subject)),
+        files=recipe.files,
+        setup=tuple(map(filler.texts, _setup(subject))),
+        workdir=filler.text(recipe.workdir) if recipe.workdir else None,
+        container=_container_plan(container, subject),
+        slurm=_slurm(subject),
+        deadline_seconds=recipe.deadline_seconds,
+        stall_seconds=recipe.stall_seconds,
+        expected_gpu=subject.accelerator.match if subject.accelerator else (),
+    )
+
+
+def _values(subject: Subject, container: Container | None) -> dict[str, str]:
+    axes, protocol = subject.configuration, subject.protocol
+    values = {
+        "batch_size": axes.batch_size,
+        "global_batch_size": axes.batch_size * axes.gpus_total,
+        "node_batch_size": axes.batch_size * axes.gpus,
+        "precision": axes.precision,
+        "gpus": axes.gpus,
+        "gpus_total": axes.gpus_total,
+        "gpu_list": ",".join(map(str, range(axes.gpus))),
+        "nodes": axes.nodes,
+        "skip_steps": protocol.skip_steps,
+        "hosts": ",".join(node.address for node in _nodes(subject)),
+    }
+    if protocol.take_steps is not None:
+        values |= {"take_steps": protocol.take_steps, "steps": protocol.skip_steps + protocol.take_steps}
+    return {name: str(value) for name, value in values.items()} | _data(subject, container)
+
+
+def _data(subject: Subject, container: Container | None) -> dict[str, str]:
+    """Where the program finds each data set: on the node, or in the container where it is mounted there."""
+    mounts = container.mounts if container else {}
+    data = {f"data.{name}": path for name, path in subject.hardware.data.items()}
+    return {name: mounts.get(f"{{{name}}}", path) for name, path in data.items()}
+
+
+def _why_unresolved(name: str, subject: Subject) -> str:
+    if name.startswith("data."):
+        what = name.removeprefix("data.")
+        return f"{subject.hardware.id} does not say where {what} lies (write `data: {{{what}: /path}}` in its entry)"
+    return f"{subject.framework.id} needs {name}, but protocol {subject.protocol.id} measures to the end of the run"
+
+
+def _command(subject: Subject) -> tuple[str, ...]:
+    command = subject.recipe.command
+    arguments: tuple[str, ...] = ()
+    for variant in subject.variants:
+        command = variant.command or command
+        arguments += variant.args
+    return command + arguments
+
+
+def _setup(subject: Subject) -> tuple[tuple[str, ...], ...]:
+    return tuple(chain(subject.recipe.setup, *(variant.setup for variant in subject.variants)))
+
+
+def _launcher_options(subject: Subject) -> tuple[str, ...]:
+    options = subject.recipe.launcher_options
+    for variant in subject.variants:
+        options = variant.launcher_options if variant.launcher else options + variant.launcher_options
+    return options
+
+
+def _environment(subject: Subject) -> dict[str, str]:
+    """The machine has the last word: what it sets, such as a network's settings, is true of it alone."""
+    environment = dict(subject.framework.env) | subject.recipe.env
+    for variant in subject.variants:
+        environment |= variant.env
+    return environment | subject.hardware.env
+
+
+def _container(subject: Subject) -> Container | None:
+    return None if subject.hardware.runtime == "none" else subject.framework.container
+
+
+def _container_plan(container: Container | None, subject: Subject) -> ContainerPlan | None:
+    if container is None:
+        return None
+    on_node = _Filler(subject, _values(subject, None))
+    return ContainerPlan(
+        runtime=subject.hardware.runtime or container.runtime,
+        image=on_node.text(container.image),
+        shm_size=container.shm_size,
+        ulimits=dict(container.ulimits),
+        mounts=on_node.mapping(container.mounts),
+        host_network=container.host_network,
+        user=container.user,
+        workdir=on_node.text(container.workdir) if container.workdir else None,
+        options=on_node.texts(container.options),
+    )
+
+
+def _nodes(subject: Subject) -> tuple[NodePlan, ...]:
+    """The machines in the order of ranks; under Slurm all are reached through the login node, the first one listed."""
+    count = subject.configuration.nodes
+    if subject.hardware.executor == "slurm":
+        login = _node(subject.hardware.nodes[0], subject)
+        return tuple(replace(login, name=node_name(rank), address=address(rank)) for rank in range(count))
+    return tuple(_node(node, subject) for node in subject.hardware.nodes[:count])
+
+
+def _node(node: Node, subject: Subject) -> NodePlan:
+    host = node.host or ("localhost" if node.transport == "local" else node.name)
+    indices = node.gpu_indices if node.gpu_indices is not None else tuple(range(subject.hardware.gpus_per_node))
+    return NodePlan(
+        name=node.name,
+        transport=node.transport,
+        host=host,
+        address=node.address or host,
+        port=node.port,
+        user=node.user,
+        gpu_indices=indices[: subject.configuration.gpus] if subject.hardware.accelerator else (),
+        interface=node.interface,
+    )
+
+
+def _slurm(subject: Subject) -> dict[str, object] | None:
+    """The options as in the catalogue, with ``nodes``: how many to ask for."""
+    slurm = subject.hardware.slurm
+    if slurm is None:
+        return None
+    return cast("dict[str, object]", slurm.model_dump(mode="json")) | {"nodes": subject.configuration.nodes}

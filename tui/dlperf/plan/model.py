@@ -1,0 +1,164 @@
+"""What a plan is made of: selection, configurations, launches, trials."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was asked for; an empty axis means everything that the catalogue offers."""
+
+    hardware: tuple[str, ...] = ()
+    frameworks: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+    precisions: tuple[str, ...] = ()
+    batch_sizes: tuple[int, ...] = ()
+    scales: tuple[str, ...] = ()
+    repeats: int | None = None
+    protocol: str | None = None
+
+
+@dataclass(frozen=True, order=True)
+class Configuration:
+    """One point of the matrix."""
+
+    hardware: str
+    framework: str
+    case: str
+    precision: str
+    batch_size: int
+    nodes: int
+    gpus: int
+    """GPUs per node."""
+
+    @property
+    def scale(self) -> str:
+        return f"{self.nodes}n{self.gpus}g"
+
+    @property
+    def gpus_total(self) -> int:
+        return self.nodes * self.gpus
+
+    @property
+    def id(self) -> str:
+        """Unique, and safe as a folder name: ids of the catalogue hold no underscore."""
+        parts = (self.hardware, self.framework, self.case, self.precision, f"bs{self.batch_size}", self.scale)
+        return "_".join(parts)
+
+
+@dataclass(frozen=True)
+class NodePlan:
+    """A node that takes part in a trial, as an executor needs to know it."""
+
+    name: str
+    transport: str
+    host: str
+    address: str
+    port: int | None = None
+    user: str | None = None
+    gpu_indices: tuple[int, ...] = ()
+    """Indices made visible to the payload; empty on a machine without GPUs."""
+    interface: str | None = None
+
+
+@dataclass(frozen=True)
+class ContainerPlan:
+    """The container a trial runs in."""
+
+    runtime: str
+    image: str
+    shm_size: str | None = None
+    ulimits: dict[str, str] = field(default_factory=dict)
+    mounts: dict[str, str] = field(default_factory=dict)
+    host_network: bool = True
+    user: str | None = None
+    workdir: str | None = None
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Everything an executor needs to run a configuration, without the catalogue.
+
+    Strings may still hold the placeholders that only a starting trial knows: node_rank,
+    master_address, master_port, files, ranks.
+    """
+
+    executor: str
+    nodes: tuple[NodePlan, ...]
+    gpus: int
+    launcher: str
+    interpreter: tuple[str, ...]
+    command: tuple[str, ...]
+    launcher_options: tuple[str, ...] = ()
+    env: dict[str, str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    setup: tuple[tuple[str, ...], ...] = ()
+    workdir: str | None = None
+    container: ContainerPlan | None = None
+    slurm: dict[str, Any] | None = None
+    deadline_seconds: float = 3600.0
+    stall_seconds: float = 600.0
+    expected_gpu: tuple[str, ...] = ()
+    """Regular expressions for the GPU name; empty where any machine will do."""
+
+
+@dataclass(frozen=True)
+class PlannedConfiguration:
+    """A configuration with all that is needed to run, measure and report it, frozen at planning."""
+
+    configuration: Configuration
+    launch: Launch
+    format: str
+    unit: str
+    protocol: dict[str, Any]
+    """The protocol's fields, as ``catalog.model.Protocol`` dumps them."""
+    repeats: int
+    options: dict[str, str | int | float | bool] = field(default_factory=dict)
+    accelerator: dict[str, Any] | None = None
+    """The accelerator's fields, as ``catalog.model.Accelerator`` dumps them."""
+    gflops_per_sample: float | None = None
+    facts: dict[str, str] = field(default_factory=dict)
+    """Stated facts of framework and hardware: version, image, commit, cpu, driver …"""
+    example: bool = False
+    """The hardware is that of a published report, its host names are placeholders: to be shown, not to be run."""
+
+
+@dataclass(frozen=True)
+class Impossible:
+    """A configuration that was asked for and cannot run, with the reason."""
+
+    configuration: Configuration
+    reason: str
+
+
+@dataclass(frozen=True, order=True)
+class TrialKey:
+    """Names a trial inside its campaign; ``str()`` is ``<configuration id>/<number>``."""
+
+    configuration: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.configuration}/{self.number}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a selection comes to. ``trials`` is the order of execution: repeats interleaved."""
+
+    selection: Selection
+    configurations: tuple[PlannedConfiguration, ...]
+    impossible: tuple[Impossible, ...] = ()
+
+    @property
+    def trials(self) -> tuple[TrialKey, ...]:
+        rounds = max((item.repeats for item in self.configurations), default=0)
+        return tuple(
+            TrialKey(item.configuration.id, number)
+            for number in range(1, rounds + 1)
+            for item in self.configurations
+            if number <= item.repeats
+        )

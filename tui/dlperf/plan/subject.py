@@ -1,0 +1,102 @@
+"""A configuration with the catalogue's entries that it is made of, and why it may be impossible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from dlperf.catalog.axes import Point, matches
+from dlperf.catalog.problem import listed
+from dlperf.plan.model import Configuration
+
+if TYPE_CHECKING:
+    from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, Precision, Protocol, Recipe, Variant
+
+CPU_PRECISIONS = ("fp32", "amp", "bf16")
+"""What frameworks compute on a machine without a GPU."""
+
+STARTED_ONCE = frozenset({"mpirun", "horovodrun"})
+"""Launchers that start on the first node and reach the others themselves."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A configuration and all that the catalogue says of it."""
+
+    configuration: Configuration
+    hardware: Hardware
+    accelerator: Accelerator | None
+    framework: Framework
+    case: Case
+    recipe: Recipe
+    protocol: Protocol
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """The variants of the recipe that are for this configuration, in order."""
+        axes = self.configuration
+        point = Point(cast("Precision", axes.precision), axes.batch_size, axes.nodes, axes.gpus)
+        return tuple(variant for variant in self.recipe.variants if matches(variant.when, point))
+
+    @property
+    def launcher(self) -> str:
+        return next((item.launcher for item in reversed(self.variants) if item.launcher), self.recipe.launcher)
+
+
+def device(hardware: Hardware) -> str:
+    """What a framework would compute on there: ``gpu`` or ``cpu``."""
+    return "gpu" if hardware.accelerator else "cpu"
+
+
+def precisions_of(accelerator: Accelerator | None) -> tuple[str, ...]:
+    """The precisions that an accelerator, or a machine without one, computes in."""
+    return tuple(accelerator.peak_tflops) if accelerator else CPU_PRECISIONS
+
+
+def max_nodes(hardware: Hardware) -> int:
+    """How many nodes a trial can have there."""
+    return hardware.slurm.max_nodes if hardware.slurm else len(hardware.nodes)
+
+
+def fits(hardware: Hardware, nodes: int, gpus: int) -> bool:
+    """Whether the hardware has that many nodes with that many GPUs."""
+    return nodes <= max_nodes(hardware) and gpus <= hardware.gpus_per_node
+
+
+def why_impossible(subject: Subject) -> str | None:
+    """The first reason why a configuration cannot run, or None."""
+    return _wrong_machine(subject) or _wrong_axis(subject) or _excluded(subject)
+
+
+def _wrong_machine(subject: Subject) -> str | None:
+    hardware, framework, axes = subject.hardware, subject.framework, subject.configuration
+    if device(hardware) not in framework.devices:
+        return f"{framework.id} computes on {listed(framework.devices)}, {hardware.id} is a {device(hardware)} machine"
+    if not fits(hardware, axes.nodes, axes.gpus):
+        has = f"{max_nodes(hardware)} node(s) with {hardware.gpus_per_node} GPU(s) each"
+        return f"{hardware.id} has {has}, {axes.scale} needs more"
+    if axes.precision not in precisions_of(subject.accelerator):
+        return f"{hardware.id} computes in {listed(precisions_of(subject.accelerator))}, not in {axes.precision}"
+    return None
+
+
+def _wrong_axis(subject: Subject) -> str | None:
+    recipe, axes = subject.recipe, subject.configuration
+    name = f"{subject.framework.id} offers {recipe.case}"
+    if axes.precision not in recipe.precisions:
+        return f"{name} in {listed(recipe.precisions)}, not in {axes.precision}"
+    if recipe.batch_sizes and axes.batch_size not in recipe.batch_sizes:
+        return f"{name} with batch size {listed(recipe.batch_sizes)}, not {axes.batch_size}"
+    if recipe.scales and axes.scale not in recipe.scales:
+        return f"{name} on {listed(recipe.scales)}, not on {axes.scale}"
+    return None
+
+
+def _excluded(subject: Subject) -> str | None:
+    for variant in subject.variants:
+        if variant.impossible:
+            return variant.impossible
+    apart = subject.configuration.nodes > 1 and subject.hardware.executor != "slurm"  # a job's nodes share their files
+    if subject.launcher in STARTED_ONCE and subject.recipe.files and apart:
+        return f"{subject.launcher} runs one path on every node, but the recipe's files lie in each node's own folder"
+    return None

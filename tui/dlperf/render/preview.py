@@ -1,0 +1,46 @@
+"""A planned configuration's scripts as text, with stand-ins for what only a starting trial knows."""
+
+from __future__ import annotations
+
+from dlperf.plan.model import Launch
+from dlperf.plan.standins import PORT
+from dlperf.render.slurm import BATCH, Batch, batch_script
+from dlperf.render.trial import RenderedNode, Runtime, render_trial
+
+TRIAL_ID = "TRIAL"
+FOLDER = "/home/user/.dlperf/TRIAL"
+SUPERVISOR = "/home/user/.dlperf/bin/supervisor.py"
+MASTER_PORT = "23456"
+
+
+def preview(launch: Launch) -> dict[str, RenderedNode]:
+    """The rendering of a trial named ``TRIAL`` in the home of ``user``; programs have no content.
+
+    Raises:
+        RequestError: the launch cannot be rendered.
+    """
+    runtime = Runtime(
+        master_address=launch.nodes[0].address,
+        master_port=PORT if launch.executor == "slurm" else MASTER_PORT,
+        folders={node.name: f"{FOLDER}/{node.name}" for node in launch.nodes},
+        programs=dict.fromkeys(launch.files, b""),
+    )
+    return render_trial(TRIAL_ID, launch, runtime)
+
+
+def preview_text(launch: Launch) -> str:
+    """The scripts of every node, one after the other."""
+    nodes = preview(launch)
+    text = "\n".join(_node_text(name, node) for name, node in nodes.items())
+    return _batch_text(launch) + text if launch.executor == "slurm" else text
+
+
+def _batch_text(launch: Launch) -> str:
+    batch = Batch(TRIAL_ID, FOLDER, SUPERVISOR, ("python3",))
+    return f"=== {BATCH} is given to sbatch\n{batch_script(launch, batch).decode()}\n"
+
+
+def _node_text(name: str, node: RenderedNode) -> str:
+    started = "launch.sh is started" if node.start else "nothing is started, the first node reaches this one"
+    files = [f"--- {path}\n{content.decode()}" for path, content in node.files.items()]
+    return "".join([f"=== {name}: {started}\n", *files])

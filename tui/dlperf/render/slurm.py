@@ -1,0 +1,100 @@
+"""A launch → the batch script that Slurm starts: what is asked of Slurm, then one supervisor on each node. Pure."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from dlperf.errors import RequestError
+from dlperf.plan.model import Launch
+
+BATCH = "batch.sh"
+LOG = "slurm.log"
+"""What the batch script, ``srun`` and the supervisors themselves say; the trial's output is not there."""
+SPARE_SECONDS = 300.0
+"""Time that Slurm gives beyond the trial's own deadline: to start, to end what hangs, to let go of the GPUs."""
+
+_SRUN = ("--ntasks-per-node=1", "--overlap", "--cpu-bind=none", "--kill-on-bad-exit=0", "--wait=0", "--input=none")
+"""One task on each node. It shares its resources with the steps that launchers start beside it (Slurm ≥ 20.11), is
+bound to no core, and outlives a failed sibling until dlperf ends it: so that each node can say its own error."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a batch script must know beside the launch."""
+
+    trial_id: str
+    folder: str
+    """Of the trial: an absolute path that login node and compute nodes share."""
+    supervisor: str
+    """Absolute path of ``supervisor.py``."""
+    interpreters: tuple[str, ...]
+    """Where to look for a Python that is new enough, best first."""
+
+
+def batch_script(launch: Launch, batch: Batch) -> bytes:
+    """The script that ``sbatch`` is given.
+
+    Raises:
+        RequestError: an option of the hardware's ``slurm:`` cannot stand in a line of the script.
+    """
+    supervisor = f'"$python" -I -S {shlex.quote(batch.supervisor)}'
+    folder = shlex.quote(batch.folder)
+    nodes = len(launch.nodes)
+    srun = shlex.join(("srun", f"--nodes={nodes}", f"--ntasks={nodes}", *_SRUN))
+    lines = [
+        "#!/bin/sh",
+        *(f"#SBATCH {_quoted(option)}" for option in _options(launch, batch)),
+        "set -eu",
+        "python=",
+        f"for candidate in {shlex.join(batch.interpreters)}; do",
+        '  if "$candidate" -I -S -c "import sys; sys.exit(sys.version_info < (3, 6))" 2>/dev/null; then',
+        "    python=$candidate; break",
+        "  fi",
+        "done",
+        'if [ -z "$python" ]; then echo "no Python 3.6 or newer on $(uname -n)" >&2; exit 1; fi',
+        f"{supervisor} allocate {folder}",
+        f"exec {srun} {supervisor} task {folder}",
+    ]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _options(launch: Launch, batch: Batch) -> Iterator[str]:
+    """What is asked of Slurm; what the catalogue says under ``extra`` comes last and wins."""
+    asked = launch.slurm or {}
+    yield f"--job-name={batch.trial_id}"
+    yield f"--comment=dlperf {batch.trial_id}"
+    yield f"--output={batch.folder.replace('%', '%%')}/{LOG}"
+    yield from ("--open-mode=append", "--no-requeue", "--export=ALL")
+    yield f"--chdir={batch.folder}"
+    yield f"--nodes={len(launch.nodes)}"
+    yield "--ntasks-per-node=1"
+    yield f"--time={_minutes(launch, asked)}"
+    if gres := _gres(launch, asked):
+        yield f"--gres={gres}"
+    if asked.get("exclusive"):
+        yield "--exclusive"
+    for name in ("partition", "account", "qos", "constraint"):
+        if value := asked.get(name):
+            yield f"--{name}={value}"
+    yield from asked.get("extra") or ()
+
+
+def _minutes(launch: Launch, asked: dict[str, Any]) -> int:
+    return int(asked.get("time_limit_minutes") or math.ceil((launch.deadline_seconds + SPARE_SECONDS) / 60))
+
+
+def _gres(launch: Launch, asked: dict[str, Any]) -> str:
+    """GPUs as the catalogue asks for them; none for hardware without an accelerator that says nothing."""
+    default = "gpu:{gpus}" if launch.nodes[0].gpu_indices else ""
+    gres = asked.get("gres")
+    return str(default if gres is None else gres).replace("{gpus}", str(launch.gpus))
+
+
+def _quoted(option: str) -> str:
+    if not option.isprintable():
+        raise RequestError(f"slurm: option {option!r} holds a character that cannot be printed")
+    return shlex.quote(option)
