@@ -1,0 +1,1 @@
+"""The run directory: every path, every schema, every version upgrade."""

@@ -1,0 +1,127 @@
+"""The fold of a campaign's plan and journal into its present state. Pure, but for reading the two files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from dlperf.plan import TrialKey
+from dlperf.runs.paths import CampaignPaths
+from dlperf.runs.records import CampaignRecord, CampaignStatus, Event, State, TrialStatus
+from dlperf.runs.store import read_campaign, read_records
+
+
+def trial_key(text: str) -> TrialKey:
+    """The key that ``str(TrialKey)`` gave.
+
+    Raises:
+        ValueError: it gave no such text.
+    """
+    configuration, _, number = text.rpartition("/")
+    return TrialKey(configuration, int(number))
+
+
+class CampaignFold:
+    """A campaign's state while events are taken in, each in constant time."""
+
+    def __init__(self, record: CampaignRecord) -> None:
+        self.name = record.name
+        self.trials = {key: TrialStatus(key) for key in record.trials}
+        self.paused = False
+        self.finished = False
+        self.stopped: dict[str, str] = {}
+        self.unreachable: dict[str, str] = {}
+
+    def take(self, event: Event) -> None:
+        """One more event; one that this version does not know changes nothing."""
+        match event.event:
+            case "planned" | "state" if event.trial:
+                self._take_trial(event)
+            case "paused" | "unpaused":
+                self.paused = event.event == "paused"
+            case "campaign_started" | "campaign_finished":
+                self.finished = event.event == "campaign_finished"
+            case "configuration_stopped":
+                self.stopped[str(event.data.get("configuration"))] = event.cause or ""
+            case "node_unreachable":
+                self.unreachable.setdefault(str(event.data.get("node")), event.time)
+            case "node_reachable":
+                self.unreachable.pop(str(event.data.get("node")), None)
+
+    def _take_trial(self, event: Event) -> None:
+        try:
+            key = trial_key(event.trial or "")
+            state = State(event.state or State.PLANNED)
+        except ValueError:
+            return
+        if event.event == "planned":
+            self.trials.setdefault(key, TrialStatus(key, retry_of=event.data.get("retry_of")))
+            self.stopped.pop(key.configuration, None)
+        else:
+            self.trials[key] = _after(self.trials.get(key, TrialStatus(key)), state, event)
+
+    def status(self) -> CampaignStatus:
+        """A frozen snapshot."""
+        return CampaignStatus(
+            self.name, dict(self.trials), self.paused, self.finished, dict(self.stopped), dict(self.unreachable)
+        )
+
+
+def _after(known: TrialStatus, state: State, event: Event) -> TrialStatus:
+    started = event.time if state is State.RUNNING and known.started is None else known.started
+    ended = event.time if state.finished else None
+    return replace(known, state=state, cause=event.cause, since=event.time, started=started, ended=ended)
+
+
+def fold(record: CampaignRecord, events: Iterable[Event]) -> CampaignStatus:
+    """The state of a campaign after all its events."""
+    folding = CampaignFold(record)
+    for event in events:
+        folding.take(event)
+    return folding.status()
+
+
+class CampaignReader:
+    """A viewer's eye on a campaign: reads what was added to the journal since it last looked.
+
+    Raises:
+        DlperfError: there is no such campaign, or its plan cannot be read.
+    """
+
+    def __init__(self, paths: CampaignPaths) -> None:
+        self.paths = paths
+        self._start()
+
+    def _start(self) -> None:
+        self.record = read_campaign(self.paths)
+        self._folding = CampaignFold(self.record)
+        self._offset = 0
+        self._status = self._folding.status()
+
+    @property
+    def status(self) -> CampaignStatus:
+        """The state when ``refresh`` last looked."""
+        return self._status
+
+    def refresh(self) -> CampaignStatus:
+        """The state now; the same object while nothing was added."""
+        if self._replaced():
+            self._start()
+        events, self._offset = read_records(self.paths.journal, Event, self._offset)
+        for event in events:
+            self._folding.take(event)
+        if events:
+            self._status = self._folding.status()
+        return self._status
+
+    def _replaced(self) -> bool:
+        """A journal only grows: a shorter one belongs to a new campaign of the same name."""
+        try:
+            return self.paths.journal.stat().st_size < self._offset
+        except FileNotFoundError:
+            return self._offset > 0
+
+
+def campaign_status(paths: CampaignPaths) -> CampaignStatus:
+    """The state of a campaign as its files tell it now."""
+    return CampaignReader(paths).refresh()

@@ -1,0 +1,72 @@
+"""``engine.lock``: one engine for a campaign, and who it is."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dlperf.errors import DlperfError, RequestError
+from dlperf.runs.paths import CampaignPaths
+
+PATIENCE_SECONDS = 0.5
+"""A viewer that asks whether an engine runs holds the lock for an instant: an engine tries again this long."""
+
+
+@contextmanager
+def engine_lock(paths: CampaignPaths) -> Iterator[None]:
+    """Be the campaign's engine; the kernel lets go of the lock however the process ends.
+
+    Raises:
+        RequestError: another engine runs.
+    """
+    descriptor = _open(paths.lock)
+    try:
+        _acquire(descriptor, paths)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise DlperfError(f"{path}: {error.strerror}: the engine cannot start") from error
+
+
+def _acquire(descriptor: int, paths: CampaignPaths) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not _locked(descriptor, fcntl.LOCK_EX):
+        if time.monotonic() > deadline:
+            owner = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            raise RequestError(f"campaign {paths.name!r}: an engine runs already (process {owner})")
+        time.sleep(0.02)
+
+
+def _locked(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def engine_pid(paths: CampaignPaths) -> int | None:
+    """The process of the campaign's engine, 0 where it cannot be told (another machine's), None where none runs."""
+    try:
+        descriptor = os.open(paths.lock, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        if _locked(descriptor, fcntl.LOCK_SH):
+            return None
+        text = os.pread(descriptor, 32, 0).strip()
+        return int(text) if text.isdigit() else 0
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,246 @@
+"""Every path of a workspace. No other module spells a file name under ``runs/``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from dlperf.errors import RequestError
+from dlperf.plan import TrialKey
+
+MARKER = "mkdocs.yml"
+
+
+def file_name(text: str) -> str:
+    """``text`` as one path component: percent-encoded where needed, never ``.`` or ``..``, never empty."""
+    encoded = quote(text, safe=" !#$&'()+,;=@[]~")
+    return encoded.replace(".", "%2E") if encoded.strip(".") == "" else encoded
+
+
+def text_of(name: str) -> str:
+    """The text that ``file_name`` encoded."""
+    return unquote(name)
+
+
+def _natural_order(path: Path) -> list[tuple[int, str]]:
+    """Orders ``worker.10`` after ``worker.9``."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"([0-9]+)", str(path))]
+
+
+@dataclass(frozen=True)
+class NodePaths:
+    """What one node left of a trial; the same names as on the node itself."""
+
+    directory: Path
+
+    @property
+    def launch(self) -> Path:
+        return self.directory / "launch.sh"
+
+    @property
+    def supervisor(self) -> Path:
+        return self.directory / "supervisor.json"
+
+    @property
+    def log(self) -> Path:
+        return self.directory / "out.log"
+
+    @property
+    def compressed_log(self) -> Path:
+        """A log that was imported as it lay there, gzipped."""
+        return self.directory / "out.log.gz"
+
+    @property
+    def ranks(self) -> Path:
+        return self.directory / "ranks"
+
+    def logs(self) -> tuple[Path, ...]:
+        """What may hold the output, best first: ``out.log`` (plain or gzipped), then the per-rank logs in order."""
+        own = (self.log, self.compressed_log)
+        ranks = sorted(self.ranks.rglob("*"), key=_natural_order)
+        return tuple(path for path in (*own, *ranks) if path.is_file() and not path.is_symlink())
+
+    @property
+    def telemetry(self) -> Path:
+        return self.directory / "telemetry.csv"
+
+    @property
+    def environment(self) -> Path:
+        return self.directory / "environment.json"
+
+    @property
+    def exit(self) -> Path:
+        return self.directory / "exit.json"
+
+
+@dataclass(frozen=True)
+class TrialPaths:
+    """One trial."""
+
+    directory: Path
+
+    @property
+    def trial(self) -> Path:
+        return self.directory / "trial.json"
+
+    @property
+    def rendered(self) -> Path:
+        return self.directory / "rendered"
+
+    @property
+    def reference(self) -> Path:
+        return self.directory / "ref.json"
+
+    @property
+    def slurm_log(self) -> Path:
+        """What the batch script and ``srun`` said, for a trial under Slurm."""
+        return self.directory / "slurm.log"
+
+    @property
+    def result(self) -> Path:
+        return self.directory / "result.json"
+
+    @property
+    def checksums(self) -> Path:
+        return self.directory / "SHA256SUMS"
+
+    def node(self, name: str) -> NodePaths:
+        return NodePaths(self.directory / "nodes" / file_name(name))
+
+    def nodes(self) -> tuple[NodePaths, ...]:
+        """The nodes that left something, in name order."""
+        return tuple(NodePaths(path) for path in sorted(self.directory.glob("nodes/*")) if path.is_dir())
+
+
+@dataclass(frozen=True)
+class CampaignPaths:
+    """One campaign."""
+
+    directory: Path
+
+    @property
+    def name(self) -> str:
+        return text_of(self.directory.name)
+
+    @property
+    def plan(self) -> Path:
+        return self.directory / "campaign.yaml"
+
+    @property
+    def journal(self) -> Path:
+        return self.directory / "journal.jsonl"
+
+    @property
+    def control(self) -> Path:
+        return self.directory / "control.jsonl"
+
+    @property
+    def progress(self) -> Path:
+        """Step and throughput of what runs, rewritten by the engine about once a second."""
+        return self.directory / "progress.json"
+
+    @property
+    def lock(self) -> Path:
+        return self.directory / "engine.lock"
+
+    @property
+    def engine_log(self) -> Path:
+        return self.directory / "engine.log"
+
+    def trial(self, key: TrialKey) -> TrialPaths:
+        return TrialPaths(self.directory / file_name(key.configuration) / str(key.number))
+
+
+@dataclass(frozen=True)
+class PublishedPaths:
+    """One report that others published."""
+
+    directory: Path
+
+    @property
+    def name(self) -> str:
+        return text_of(self.directory.name)
+
+    @property
+    def report(self) -> Path:
+        return self.directory / "report.yaml"
+
+    @property
+    def figures(self) -> Path:
+        return self.directory / "figures.csv"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A folder with ``mkdocs.yml``, ``runs/``, ``site/`` and, where wanted, ``catalog/``."""
+
+    root: Path
+
+    @classmethod
+    def find(cls, start: Path) -> Workspace:
+        """The workspace that holds ``start``, looking upwards as git does.
+
+        Raises:
+            RequestError: no folder from here upwards holds ``mkdocs.yml`` and ``runs/``.
+        """
+        start = start.resolve()
+        for folder in (start, *start.parents):
+            if (folder / MARKER).is_file() and (folder / "runs").is_dir():
+                return cls(folder)
+        raise RequestError(f"no workspace at or above {start}: run `dlperf init` there, or give --workspace")
+
+    @property
+    def runs(self) -> Path:
+        return self.root / "runs"
+
+    @property
+    def published(self) -> Path:
+        return self.runs / "published"
+
+    @property
+    def catalog(self) -> Path:
+        return self.root / "catalog"
+
+    def results_cache(self, campaign: CampaignPaths) -> Path:
+        """Rows of a campaign, derived, rebuilt when any file that they come from has changed."""
+        return self.runs / ".cache" / f"{campaign.directory.name}.json"
+
+    def staging(self, campaign: CampaignPaths) -> Path:
+        """Where an import grows until it is whole and is moved to its place in one step."""
+        return self.runs / ".importing" / campaign.directory.name
+
+    @property
+    def mkdocs_config(self) -> Path:
+        return self.root / MARKER
+
+    @property
+    def site_docs(self) -> Path:
+        return self.root / "site" / "docs"
+
+    @property
+    def site_html(self) -> Path:
+        return self.root / "site" / "html"
+
+    def campaign(self, name: str) -> CampaignPaths:
+        """The campaign of that name, whether or not it exists.
+
+        Raises:
+            RequestError: the name is empty, reserved, or too long for a folder.
+        """
+        try:
+            encoded = file_name(name)
+        except UnicodeEncodeError:
+            raise RequestError(f"--name {name!r}: not UTF-8") from None
+        if not name or encoded == "published" or len(encoded) > 120:
+            raise RequestError(f"--name {name!r}: a campaign's name has 1 to 120 characters and is not 'published'")
+        return CampaignPaths(self.runs / encoded)
+
+    def campaigns(self) -> tuple[CampaignPaths, ...]:
+        """Every campaign, in name order."""
+        return tuple(CampaignPaths(path.parent) for path in sorted(self.runs.glob("*/campaign.yaml")) if path.is_file())
+
+    def published_reports(self) -> tuple[PublishedPaths, ...]:
+        """Every report that others published, in name order."""
+        return tuple(PublishedPaths(path.parent) for path in sorted(self.published.glob("*/report.yaml")))

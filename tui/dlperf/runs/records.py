@@ -1,0 +1,153 @@
+"""The schemas of the files under ``runs/``, and the fold of a journal into the state of a campaign."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from dlperf.plan import Configuration, Impossible, PlannedConfiguration, Selection, TrialKey
+
+SCHEMA_VERSION = 1
+
+
+class State(StrEnum):
+    """Where a trial stands."""
+
+    PLANNED = "planned"
+    SUBMITTED = "submitted"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    CANCELLED = "cancelled"
+    LOST = "lost"
+
+    @property
+    def finished(self) -> bool:
+        return self not in (State.PLANNED, State.SUBMITTED, State.RUNNING)
+
+
+@dataclass(frozen=True)
+class CampaignRecord:
+    """``campaign.yaml``: the selection and the whole plan, frozen at the start."""
+
+    name: str
+    token: str
+    """Eight hexadecimal digits that set this campaign's trials apart on a node that serves many workspaces."""
+    created: str
+    """ISO 8601, UTC."""
+    dlperf_version: str
+    selection: Selection
+    configurations: tuple[PlannedConfiguration, ...]
+    trials: tuple[TrialKey, ...]
+    """The order of execution."""
+    impossible: tuple[Impossible, ...] = ()
+    """What was asked for and cannot run, with the reason."""
+    schema: int = SCHEMA_VERSION
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """``trial.json``: which execution of which configuration this folder holds."""
+
+    trial_id: str
+    """``<campaign>-<token>.<configuration id>.<number>``: names the trial on a node, in a process, in a container."""
+    campaign: str
+    configuration: Configuration
+    number: int
+    retry_of: int | None = None
+    source: str | None = None
+    """Where an imported log lay, relative to the folder that was imported; None for a trial of our own."""
+    log_run: int | None = None
+    """Which run of a log that holds several (1-based); None where the log holds one."""
+    schema: int = SCHEMA_VERSION
+
+
+@dataclass(frozen=True)
+class Event:
+    """A line of ``journal.jsonl``. ``data`` holds what the event's name says, beside time and cause."""
+
+    time: str
+    """ISO 8601, UTC, by the engine's clock."""
+    event: str
+    """campaign_started, campaign_finished, engine_stopped, paused, unpaused, planned, state, node_unreachable,
+    node_reachable, configuration_stopped, request, note."""
+    trial: str | None = None
+    """``str(TrialKey)``."""
+    state: str | None = None
+    cause: str | None = None
+    source: str = "engine"
+    """engine, supervisor, executor, viewer."""
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A line of ``control.jsonl``: what a viewer asked the engine to do."""
+
+    time: str
+    action: str
+    """cancel, retry, pause, resume."""
+    trial: str | None = None
+    """``str(TrialKey)``; the whole campaign if absent."""
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class TrialProgress:
+    """One entry of ``progress.json``: what a running trial does now."""
+
+    step: int | None = None
+    steps: int | None = None
+    value: float | None = None
+    """Global throughput, latest record."""
+    unit: str = ""
+    recent: tuple[float, ...] = ()
+    """The last values, oldest first, for a sparkline; at most 32."""
+    seconds_left: float | None = None
+    unreachable_since: dict[str, str] = field(default_factory=dict)
+    """Node → since when it does not answer."""
+    pending_reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """``progress.json``."""
+
+    updated: str
+    trials: dict[str, TrialProgress] = field(default_factory=dict)
+    done: int = 0
+    total: int = 0
+    seconds_left: float | None = None
+    schema: int = SCHEMA_VERSION
+
+
+@dataclass(frozen=True)
+class TrialStatus:
+    """A trial as its journal tells it."""
+
+    key: TrialKey
+    state: State = State.PLANNED
+    cause: str | None = None
+    since: str | None = None
+    started: str | None = None
+    ended: str | None = None
+    retry_of: int | None = None
+
+
+@dataclass(frozen=True)
+class CampaignStatus:
+    """A frozen snapshot of a campaign, folded from plan and journal."""
+
+    name: str
+    trials: dict[TrialKey, TrialStatus]
+    paused: bool = False
+    finished: bool = False
+    stopped_configurations: dict[str, str] = field(default_factory=dict)
+    """Configuration id → why it is not tried any more."""
+    unreachable: dict[str, str] = field(default_factory=dict)
+    """Node → since when."""
+
+    def count(self, *states: State) -> int:
+        return sum(status.state in states for status in self.trials.values())
