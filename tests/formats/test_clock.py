@@ -1,0 +1,35 @@
+"""Timestamps → seconds."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import pytest
+
+from dlperf.formats.clock import Clock
+
+
+@pytest.mark.parametrize(
+    ("time_format", "first", "second", "apart"),
+    [
+        ("%Y/%m/%d %H:%M:%S", b"2023/12/31 23:59:59", b"2024/01/01 00:00:01", 2.0),
+        ("%Y-%m-%d %H:%M:%S,%f", b"2024-02-28 23:59:59,250", b"2024-02-29 00:00:00,750", 1.5),
+        ("%Y-%m-%dT%H:%M:%S.%f", b"2026-01-31T12:00:00.000001", b"2026-01-31T12:00:00.500001", 0.5),
+        ("%m%d %H:%M:%S.%f", b"0229 10:00:00.000000", b"0301 10:00:00.000000", 86400.0),
+        ("seconds", b"12.549", b"14.470", 1.921),
+    ],
+)
+def test_times_differ_by_the_seconds_between_them(time_format, first, second, apart):
+    start, end = Clock(time_format).seconds([first, second])
+    assert end - start == pytest.approx(apart, abs=1e-6)
+
+
+@pytest.mark.parametrize("text", [b"nan", b"2023/13/01 10:00:00", b"2023/01/01 10:00:xx", b"", b"\xff:\xff"])
+def test_what_is_no_time_is_nan_and_spoils_no_other(text):
+    bad, good = Clock("%Y/%m/%d %H:%M:%S").seconds([text, b"2023/01/01 10:00:00"])
+    assert isnan(bad)
+    assert good == 1672567200.0
+
+
+def test_times_are_utc():
+    assert Clock("%Y-%m-%dT%H:%M:%S.%f").seconds([b"1970-01-01T00:01:00.5"]) == [60.5]

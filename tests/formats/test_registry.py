@@ -1,0 +1,114 @@
+"""Which formats there are, and a workspace's own."""
+
+from __future__ import annotations
+
+import pytest
+from fixtures import LOGS
+
+from dlperf.catalog.model import LogFormat
+from dlperf.errors import RequestError
+from dlperf.formats.declared import DeclaredFormat, leading_text
+from dlperf.formats.recorder import RUN_LIMIT
+from dlperf.formats.registry import describe, detect, format_ids, parser_for
+
+OURS = LogFormat(
+    id="ours",
+    title="Our trainer",
+    unit="samples/s",
+    scope="per_node",
+    window="step",
+    detect="^trainer v2",
+    record=r"step (?P<step>\d+)/(?P<steps>\d+): (?P<milliseconds_per_step>[\d.]+) ms, loss (?P<loss>\S+)",
+    metadata={"batch_size": r"batch (\d+)"},
+)
+LOG = b"trainer v2\nbatch 32\nstep 1/2: 250.0 ms, loss nan\nstep 2/2: 200.0 ms, loss 1.5\n"
+
+
+def test_an_unknown_format_names_near_ones():
+    with pytest.raises(RequestError, match="no log format 'dlloger': did you mean dllogger"):
+        parser_for("dlloger")
+
+
+def test_a_workspace_can_add_a_format():
+    assert "ours" not in format_ids()
+    assert "ours" in format_ids([OURS])
+    assert describe("ours", [OURS]).scope == "per_node"
+    assert detect(LOG, [OURS]) == "ours"
+    assert detect(LOG) is None
+    parser = parser_for("ours", [OURS])
+    parser.feed(LOG)
+    parser.finish()
+    (run,) = parser.runs
+    assert list(run.samples.seconds_per_step) == [0.25, 0.2]
+    assert (run.metadata.batch_size, run.complete, run.notes) == (32, True, ["nan_loss"])
+
+
+def test_a_workspace_can_replace_a_format():
+    assert describe("mmseg", [OURS.model_copy(update={"id": "mmseg"})]).title == "Our trainer"
+
+
+def test_a_format_is_recognised_only_where_its_mark_is_in_the_log():
+    assert detect(LOG.replace(b"trainer v2", b"trainer v1"), [OURS]) is None
+
+
+def test_a_log_without_records_yet_is_not_recognised():
+    assert detect(b"") is None
+    assert detect(b"ips: None\n--ips:0,1,2,3 will change\nips: 127.0.0.1\n") is None
+
+
+def test_every_format_says_what_it_is():
+    for format_id in format_ids():
+        info = describe(format_id)
+        assert info.id == format_id
+        assert info.title
+        assert info.unit.endswith("/s")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"total step: (?P<step>\d+)", "total step: "),
+        (r"^\+ num_gpus=(\d+)$", "+ num_gpus="),
+        (r"Namespace\(.*?\bbatch_size=(\d+)", "Namespace("),
+        (r"abc*d", "ab"),
+        (r"abc\.?", "abc"),
+        (r"abc|def", ""),
+        (r"abc(x)|def", ""),
+        (r"abc(x|y)", "abc"),
+        (r"abc[|]", "abc"),
+        (r"abc\|d", "abc|d"),
+        (r"(?i)abc", ""),
+        (r"\d+ abc", ""),
+    ],
+)
+def test_the_text_that_a_match_begins_with_is_found_where_it_is_plain(pattern, text):
+    assert leading_text(pattern) == text
+
+
+@pytest.mark.parametrize("format_id", format_ids())
+def test_no_builtin_rule_has_to_search_every_line(format_id):
+    rules = parser_for(format_id)._rules
+    assert all(len(rule.contains) > 2 for rule in (*rules.events, *rules.declarations))
+
+
+def test_a_declared_format_starts_every_log_anew():
+    declared = DeclaredFormat(OURS)
+    first, second = declared.recorder(), declared.recorder()
+    first.hear("batch_size", "32")
+    first.begin_run()
+    assert second.runs == []
+
+
+def test_logs_of_one_format_are_not_taken_for_another():
+    found = {log.parent.name: detect(log.read_bytes()) for log in LOGS}
+    assert all(expected == actual for expected, actual in found.items())
+
+
+def test_a_log_of_any_number_of_runs_is_read_and_the_last_run_says_so():
+    line = "DLPERF 2026-01-31T12:00:0{}.0Z step={} throughput=5.0\n"
+    log = (line.format(1, 1) + line.format(2, 2)) * (RUN_LIMIT + 2)
+    parser = parser_for("dlperf")
+    parser.feed(log.encode())
+    parser.finish()
+    assert [len(run.samples) for run in parser.runs] == [2] * (RUN_LIMIT - 1) + [6]
+    assert [run.notes for run in parser.runs[-2:]] == [[], ["run_limit"]]

@@ -1,0 +1,72 @@
+"""One run → one figure, with its second sources."""
+
+import pytest
+from handmade_runs import run_of
+
+from dlperf.measure.estimators import NotEstimable
+from dlperf.measure.figure import figure
+
+STEPS = {"from": 1, "to": 200}
+SECONDS = [0.5 * step for step in range(1, 201)]
+
+
+def test_a_mean_carries_the_speed_of_the_same_records_by_their_timestamps() -> None:
+    run = run_of(value=[70.0] * 200, time=SECONDS)
+
+    result = figure(run, "skipmean(10)", gpus=2, batch_size=16)
+
+    assert result.value == result.value_printed == 70.0
+    assert result.value_from_timestamps == pytest.approx(64.0)
+
+
+def test_a_rate_carries_the_mean_printed_in_its_window() -> None:
+    run = run_of(value=STEPS, time=SECONDS)
+
+    result = figure(run, "rate(skip=20, take=100)", gpus=2, batch_size=16)
+
+    assert result.value == result.value_from_timestamps == pytest.approx(64.0)
+    assert result.value_printed == pytest.approx((21 + 120) / 2)
+
+
+def test_the_other_rules_stand_beside_the_figure() -> None:
+    run = run_of(value=STEPS, time=SECONDS, summaries=[99.0])
+
+    estimates = figure(run, "mean()", gpus=2, batch_size=16).estimates
+
+    assert estimates["summary()"] == 99.0
+    assert estimates["rate(skip=20)"] == pytest.approx(64.0)
+    assert "mean()" not in estimates
+    assert "hmean_epochs(1)" not in estimates
+
+
+def test_without_a_batch_size_there_is_no_second_source() -> None:
+    run = run_of(value=STEPS, time=SECONDS)
+
+    assert figure(run, "mean()").value_from_timestamps is None
+
+
+def test_a_rule_that_the_log_does_not_give_is_refused_with_its_reason() -> None:
+    with pytest.raises(NotEstimable, match="no timestamps"):
+        figure(run_of(value=STEPS), "rate(skip=20)", gpus=2, batch_size=16)
+
+
+@pytest.mark.parametrize(
+    ("columns", "known", "natural"),
+    [
+        ({"value": [64.0] * 200, "time": SECONDS}, {"gpus": 2, "batch_size": 16}, "rate(skip=20)"),
+        ({"value": [64.0] * 200, "time": SECONDS}, {"gpus": 2, "batch_size": 4}, "skipmean(20)"),
+        ({"value": STEPS}, {}, "skipmean(20)"),
+        ({"value": STEPS, "step": {"from": 1, "to": 200}}, {}, "skipmean(20)"),
+        ({"value": [1, 2, 3, 4], "step": [10, 20, 30, 40]}, {}, "skipmean(2)"),
+        ({"value": [1, 2, 3, 4], "step": [5, 10, 15, 20]}, {}, "skipmean(2)"),
+        ({"seconds_per_step": [1] * 40}, {"gpus": 2, "batch_size": 16}, "batch_over_time(skip=20)"),
+        ({"value": [], "summaries": [5.0]}, {}, "summary()"),
+    ],
+)
+def test_without_a_named_rule_the_log_gets_the_one_that_suits_it(columns, known, natural) -> None:
+    assert figure(run_of(**columns), **known).estimator == natural
+
+
+def test_a_log_that_suits_no_rule_says_why() -> None:
+    with pytest.raises(NotEstimable, match="the records carry no timestamps"):
+        figure(run_of(value=[], step=[]))

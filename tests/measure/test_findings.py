@@ -1,0 +1,157 @@
+"""What a careful reader must know."""
+
+from typing import Any
+
+import pytest
+from handmade_runs import run_of
+
+from dlperf.measure.figure import figure
+from dlperf.measure.finding import Finding
+from dlperf.measure.findings import (
+    findings_of_run,
+    findings_of_scaling,
+    findings_of_telemetry,
+    findings_of_trials,
+)
+from dlperf.measure.telemetry import GpuReading
+
+SECONDS = [float(step) + 0.25 for step in range(1, 201)]
+
+
+def findings(*, rule: str = "mean()", known: dict[str, Any] | None = None, asked: Any = None, **columns: Any):
+    """Findings by code, of a run that would have none."""
+    columns = {"value": [64.0] * 200, "time": SECONDS} | columns
+    known = {"gpus": 2, "batch_size": 32} | (known or {})
+    run = run_of(**columns)
+    found = findings_of_run(run, figure(run, rule, **known), **known, **(asked or {}))
+    return {finding.code: finding for finding in found}
+
+
+def test_a_sound_run_has_no_finding() -> None:
+    assert findings() == {}
+
+
+@pytest.mark.parametrize(
+    ("code", "case", "words"),
+    [
+        ("too_few_samples", {"value": [64.0] * 5, "time": SECONDS[:5]}, "only 5 records"),
+        ("drift", {"value": [66.0 - 0.02 * i for i in range(200)]}, "falls by 6.2%"),
+        ("end_stall", {"value": [64.0] * 199 + [10.0]}, "without it the mean is 64.00, not 63.73"),
+        ("printed_rate", {"value": [65.0] * 200}, "printed 65.00, by timestamps 64.00 images/s (+1.6%)"),
+        ("several_runs", {"asked": {"runs_in_log": 2}}, "run 1 of 2"),
+        ("batch_size_mismatch", {"metadata": {"batch_size": 16}}, "32 is declared, 16 is what the log says"),
+        ("batch_size_mismatch", {"seconds_per_step": [0.5] * 200}, "32 is declared, 16 is what the log says"),
+        ("gpu_count_mismatch", {"metadata": {"gpus": 8}}, "2 GPUs are declared, 8 are what the log says"),
+        ("nan_loss", {"notes": ["nan_loss"]}, "loss that is no number"),
+        ("reader_bound", {"reader_share": [0.45] * 200}, "45% of the time"),
+        ("above_flop_limit", {"asked": {"flop_limit": 60.0}}, "64.00 images/s is above the 60.00"),
+        ("missing_end_marker", {"complete": False}, "no line says that the run ended"),
+        ("interleaved_ranks", {"step": [i // 4 for i in range(200)]}, "every step is printed 4 times"),
+        ("unit_dialect", {"notes": ["unit_dialect"]}, "spells its unit"),
+    ],
+)
+def test_a_run_is_found_odd(code: str, case: dict[str, Any], words: str) -> None:
+    finding = findings(**case)[code]
+
+    assert words in finding.message
+    assert "\n" not in finding.message
+
+
+def test_what_cannot_be_is_an_error_and_what_is_usual_a_note() -> None:
+    found = findings(asked={"flop_limit": 60.0, "runs_in_log": 2})
+
+    assert (found["above_flop_limit"].severity, found["several_runs"].severity) == ("error", "note")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"value": [64.0 + (-1) ** i for i in range(200)]},
+        {"value": [64.0 + 0.005 * i for i in range(200)], "time": [t * 64 / 64.5 for t in SECONDS]},
+    ],
+    ids=["noise", "less than two per cent"],
+)
+def test_a_steady_speed_does_not_drift(columns: dict[str, Any]) -> None:
+    assert "drift" not in findings(**columns)
+
+
+def test_five_records_of_a_hundred_steps_are_enough() -> None:
+    few = {"value": [64.0] * 5, "step": [100, 200, 300, 400, 500], "time": [100, 200, 300, 400, 500.5]}
+
+    assert "too_few_samples" not in findings(**few)
+
+
+def test_whole_seconds_are_no_evidence_against_a_printed_rate_over_a_short_window() -> None:
+    whole = [float(index) for index in range(1, 21)]
+
+    assert "printed_rate" not in findings(value=[66.0] * 20, time=whole)
+    assert "printed_rate" in findings(value=[66.0] * 20, time=[second + 0.5 for second in whole])
+
+
+def test_a_run_without_a_figure_still_has_findings() -> None:
+    found = findings_of_run(run_of(value=[], notes=["nan_loss", "odd_thing"], complete=False), None)
+
+    assert [finding.code for finding in found] == ["missing_end_marker", "nan_loss", "odd_thing"]
+
+
+def test_trials_that_differ_are_found() -> None:
+    (finding,) = findings_of_trials([100.0, 101.0, 110.0])
+
+    assert finding.code == "trial_spread"
+    assert "100.0 … 110.0, coefficient of variation 5.3%" in finding.message
+
+
+def test_trials_that_agree_are_not() -> None:
+    assert findings_of_trials([100.0, 101.0, 100.5], repeats=3) == ()
+
+
+def test_fewer_trials_than_the_protocol_asks_for_are_found() -> None:
+    assert [f.code for f in findings_of_trials([100.0], repeats=5)] == ["too_few_trials"]
+
+
+def test_a_super_linear_point_is_found() -> None:
+    """FleetX VGG16 AMP, batch 32: 407.69 on one GPU, 3332.17 on eight, 102 %: within the limit. Twice that is not."""
+    assert findings_of_scaling({1: 407.69, 8: 3332.17}) == {1: (), 8: ()}
+
+    codes = {gpus: [f.code for f in found] for gpus, found in findings_of_scaling({1: 407.69, 8: 6664.34}).items()}
+    assert codes == {1: [], 8: ["super_linear", "efficiency_rises"]}
+
+
+def test_an_efficiency_that_rises_again_points_at_the_figure_before() -> None:
+    """PLSC ArcFace: from 8 to 16 GPUs every GPU gets 17 % faster."""
+    found = findings_of_scaling({1: 397.78, 4: 1539.66, 8: 2545.3, 16: 5953.84, 32: 11084.53})
+
+    assert {gpus: [f.code for f in fs] for gpus, fs in found.items() if fs} == {16: ["efficiency_rises"]}
+    assert found[16][0].message == "each of 16 GPUs is 17% faster than each of 8: the figure of 8 may be too low"
+
+
+@pytest.mark.parametrize(
+    ("mask", "code", "severity"),
+    [
+        (0x08, "hw_slowdown", "warning"),
+        (0x40, "hw_thermal_slowdown", "warning"),
+        (0x80, "hw_power_brake", "warning"),
+        (0x20, "sw_thermal_slowdown", "warning"),
+        (0x04, "sw_power_cap", "note"),
+    ],
+)
+def test_a_throttled_gpu_is_found(mask: int, code: str, severity: str) -> None:
+    readings = [GpuReading("a:0", 0), GpuReading("a:1", mask), GpuReading("a:1", None)]
+
+    (finding,) = findings_of_telemetry(readings)
+
+    assert (finding.code, finding.severity) == (code, severity)
+    assert "on GPU a:1, in 50% of the samples" in finding.message
+
+
+@pytest.mark.parametrize("mask", [0x0, 0x1, 0x2, 0x10, 0x100, None])
+def test_an_idle_or_synchronised_gpu_is_not_throttled(mask: int | None) -> None:
+    assert findings_of_telemetry([GpuReading("a:0", mask)]) == ()
+
+
+def test_a_contended_gpu_is_found() -> None:
+    readings = [GpuReading("a:0", 0, 0), GpuReading("a:1", 0, 2), GpuReading("b:0", 0, 1)]
+
+    assert findings_of_telemetry(readings) == (
+        Finding("contended_gpu", "other processes were on 2 GPUs (a:1, b:0) while the trial was measured"),
+    )

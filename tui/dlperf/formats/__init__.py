@@ -1,0 +1,1 @@
+"""Raw log bytes → samples, incrementally. Knows nothing of protocols."""

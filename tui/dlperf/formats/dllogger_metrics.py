@@ -1,0 +1,131 @@
+"""Which of DLLogger's metrics is the training throughput, and what it covers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from dlperf.formats.samples import Window
+
+THROUGHPUTS = (
+    "train.total_ips",
+    "total_ips",
+    "train.ips",
+    "imgs_per_sec",
+    "throughput_train",
+    "train_throughput",
+    "training_sequences_per_second",
+    "train.throughput",
+    "train_samples_per_sec",
+    "average_ips",
+    "average_throughput",
+    "throughput",
+    "ips",
+)
+"""ConvNets: train.total_ips (PyTorch), total_ips, train_throughput and imgs_per_sec (TensorFlow 1), train.ips (MXNet
+and Paddle), ips (Paddle's summary). BERT: throughput_train (TensorFlow 1), training_sequences_per_second (PyTorch).
+A metric of validation or inference has another name or a prefix."""
+
+LOSSES = ("train.loss", "total_loss", "average_loss", "final_loss", "loss")
+RATE_WITHOUT_WAITING = "train.compute_ips"
+"""The throughput over the time that was not spent waiting for data."""
+
+_NUMBER = rb"\d[\d.]*(?:[eE][+-]?\d+)?"
+_UNITS = {"img": "images/s", "images": "images/s", "seq": "sequences/s", "sequences": "sequences/s"}
+_UNITS_BY_NAME = {"training_sequences_per_second": "sequences/s", "throughput": "samples/s"}
+_WINDOWS: dict[str, Window] = {"train.ips": "interval", "train.throughput": "interval", "imgs_per_sec": "interval"}
+
+
+class Throughput(NamedTuple):
+    """A training throughput as the program printed it."""
+
+    name: str
+    value: bytes
+    unit: str
+
+    @property
+    def window(self) -> Window:
+        """What a record covers: some metrics are of several iterations, the others of the last one alone."""
+        return _WINDOWS.get(self.name, "step")
+
+
+class NamedValue:
+    """Finds the value of the first of some metrics in DLLogger's text, ``name : value unit name : value unit …``.
+
+    The name found is remembered and looked for first: a program prints the same ones in every line.
+    """
+
+    def __init__(self, names: tuple[str, ...], value: bytes) -> None:
+        self._names = [name.encode() for name in names]
+        self._value = value
+        self._name = b""
+        self._any = self._known = self._pattern(b"|".join(map(re.escape, self._names)))
+
+    def search(self, data: bytes) -> re.Match[bytes] | None:
+        """The name, its value and the first word of a unit per second; ``data`` begins with a space."""
+        return self.search_all([data])[0]
+
+    def search_all(self, texts: Iterable[bytes]) -> list[re.Match[bytes] | None]:
+        """What ``search`` finds in one text after the other."""
+        found = []
+        search = self._known.search
+        for text in texts:
+            match = search(text)
+            if match is None and self._known is not self._any:
+                match = self._any.search(text)
+            if match is not None and match.re is self._any and match[1] != self._name:
+                self._name, self._known = match[1], self._pattern(re.escape(match[1]))
+                search = self._known.search
+            found.append(match)
+        return found
+
+    def expressions(self, group: str, found: re.Match[bytes] | None) -> dict[bytes, bytes]:
+        """Names → expressions, with a named group, for the values that lines like another have.
+
+        Args:
+            group: the group's name.
+            found: what was found in the other line. Where that is nothing, none of the names may have a value.
+        """
+        if found is None:
+            return dict.fromkeys(self._names, rb"(?!)")
+        return {found[1]: b"(?P<%s>%s)" % (group.encode(), self._value)}
+
+    def _pattern(self, names: bytes) -> re.Pattern[bytes]:
+        return re.compile(rb" (" + names + rb") : (" + self._value + rb")(?: ([A-Za-z]+)/s)?")
+
+
+def throughput_values() -> NamedValue:
+    return NamedValue(THROUGHPUTS, _NUMBER)
+
+
+def loss_values() -> NamedValue:
+    return NamedValue(LOSSES, rb"[^\s\[]+")
+
+
+def rates_without_waiting() -> NamedValue:
+    return NamedValue((RATE_WITHOUT_WAITING,), _NUMBER)
+
+
+def throughput_of_text(match: re.Match[bytes]) -> Throughput:
+    """What was found in text."""
+    name, unit = match[1].decode(), (match[3] or b"").decode()
+    return Throughput(name, match[2], _unit(name, unit))
+
+
+def throughput_of_data(data: Mapping[str, Any], units: Mapping[str, str]) -> Throughput | None:
+    """The throughput among JSON metrics; ``units`` are those that the log declared."""
+    for name in THROUGHPUTS:
+        if re.fullmatch(_NUMBER, str(data.get(name)).encode()):
+            return Throughput(name, str(data[name]).encode(), _unit(name, units.get(name, "").removesuffix("/s")))
+    return None
+
+
+def loss_of_data(data: Mapping[str, Any]) -> bytes | None:
+    """The training loss among JSON metrics, as text."""
+    return next((str(data[name]).encode() for name in LOSSES if name in data), None)
+
+
+def _unit(name: str, printed: str) -> str:
+    known = _UNITS.get(printed.lower(), f"{printed}/s" if printed else None)
+    return known or _UNITS_BY_NAME.get(name, "images/s")

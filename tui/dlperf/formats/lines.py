@@ -1,0 +1,177 @@
+"""Bytes in any chunking → the lines that programs wrote, with the number of the physical line each began in.
+
+A log of several processes is not a list of lines: progress bars overwrite themselves with carriage returns,
+terminals are coloured, and launchers put the rank before every piece that a process wrote, also in the middle of
+a line (``storage.cc:[1,6]<stderr>:…``). All of that is undone here, so that a format sees whole, plain lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+LINE_LIMIT = 64 * 1024
+"""Bytes of a line that are looked at; the rest of a longer one is dropped, so that memory stays flat."""
+BLOCK = 1 << 17
+"""Bytes that are split into lines at a time."""
+
+_ANSI = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+_TAG_MARK = b"]<std"
+_TAG = re.compile(
+    rb"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})?(\[(?:\d+,)?\d+\]<std(?:out|err|diag)>):"
+)
+"""mpirun ``-tag-output`` and horovodrun write ``[1,0]<stdout>:``, with ``-timestamp-output`` after a date."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Some lines of a log, without their ends."""
+
+    text: bytes
+    """The lines as one text: what it does not contain, no line contains."""
+    lines: Sequence[bytes]
+    numbers: Sequence[int]
+    """1-based number of the physical line that each began in."""
+    end: int
+    """Number of the last physical line that was read for them."""
+
+
+class LineReader:
+    """Cuts a stream of bytes into lines. The lines do not depend on how the stream is cut into chunks."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        """Physical lines seen; the last one counts when the log is finished."""
+        self._parts: list[bytes] = []
+        self._held = 0
+        self._inside_line = False
+        self._ranks = _Ranks()
+
+    def feed(self, data: bytes) -> Iterator[Lines]:
+        """The lines that these bytes complete."""
+        for start in range(0, len(data), BLOCK):
+            yield from self._feed(data[start : start + BLOCK])
+
+    def finish(self) -> Iterator[Lines]:
+        """The last line, where it has no end, and what ranks left unfinished."""
+        last = self._take()
+        if last:
+            yield self._split(last)
+        self.count += self._inside_line
+        self._inside_line = False
+        left = list(self._ranks.finish())
+        if left:
+            yield _joined(left, self.count)
+
+    def _feed(self, block: bytes) -> Iterator[Lines]:
+        end = max(block.rfind(b"\n"), block.rfind(b"\r")) + 1
+        if end:
+            self._hold(block[:end])
+            text = self._take()
+            yield self._split(text)
+        self._hold(block[end:])
+
+    def _hold(self, part: bytes) -> None:
+        if b"\n" not in part and b"\r" not in part:
+            part = part[: max(LINE_LIMIT - self._held, 0)]
+        self._parts.append(part)
+        self._held += len(part)
+
+    def _take(self) -> bytes:
+        text = b"".join(self._parts)
+        self._parts.clear()
+        self._held = 0
+        return text
+
+    def _split(self, text: bytes) -> Lines:
+        first = self.count + 1
+        self.count += text.count(b"\n")
+        self._inside_line = not text.endswith(b"\n")
+        if self._is_plain(text):
+            lines = text.split(b"\n")
+            if _can_hold_a_long_line(text):
+                lines = [line[:LINE_LIMIT] for line in lines]
+            return Lines(text, lines, range(first, first + len(lines)), self.count + 1)
+        return _joined(list(self._undone(text, first)), self.count + 1)
+
+    def _is_plain(self, text: bytes) -> bool:
+        if self._ranks.inside_tagged_line or b"\r" in text or b"\x1b" in text or b"\0" in text:
+            return False
+        return not (b"<" in text and _TAG_MARK in text)  # one character is looked for much faster than several
+
+    def _undone(self, text: bytes, first: int) -> Iterator[tuple[int, bytes]]:
+        """Lines without colours, overwriting, NUL bytes and ranks."""
+        physical_lines = text.split(b"\n")
+        last = len(physical_lines) - 1
+        for index, physical in enumerate(physical_lines):
+            for piece in physical.split(b"\r"):
+                yield from self._ranks.read(_plain(piece[:LINE_LIMIT]), first + index)
+            if index < last:
+                self._ranks.end_line()
+
+
+def _can_hold_a_long_line(text: bytes) -> bool:
+    """Whether a line can be over the limit: one that is covers a half of it from a multiple of that on."""
+    half = LINE_LIMIT // 2
+    return any(text.find(b"\n", start, start + half) < 0 for start in range(0, len(text) - half + 1, half))
+
+
+def _plain(piece: bytes) -> bytes:
+    if b"\x1b" in piece:
+        piece = _ANSI.sub(b"", piece)
+    return piece.replace(b"\0", b"") if b"\0" in piece else piece
+
+
+def _joined(numbered: list[tuple[int, bytes]], end: int) -> Lines:
+    lines = [line for _, line in numbered]
+    return Lines(b"\n".join(lines), lines, [number for number, _ in numbered], end)
+
+
+class _Ranks:
+    """Puts together again what each rank wrote, where a launcher marked every piece with its rank.
+
+    A mark of another rank in the middle of a line means that the line goes on in a later piece of its own rank;
+    a mark of the same rank is the seam of two reads.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[bytes, tuple[int, bytes]] = {}
+        self._tag: bytes | None = None
+
+    @property
+    def inside_tagged_line(self) -> bool:
+        return self._tag is not None
+
+    def read(self, piece: bytes, number: int) -> Iterator[tuple[int, bytes]]:
+        """The lines that a piece completes; it ends with a carriage return or a line end."""
+        if self._tag is None and _TAG_MARK not in piece:
+            if piece:
+                yield number, piece
+            return
+        untagged, *tagged = _TAG.split(piece)
+        if self._tag is not None:
+            self._append(self._tag, untagged, number)
+        elif untagged:
+            yield number, untagged
+        for tag, text in zip(tagged[::2], tagged[1::2], strict=True):
+            self._tag = tag
+            self._append(tag, text, number)
+        if self._tag is not None:
+            yield from self._close(self._tag)
+
+    def end_line(self) -> None:
+        self._tag = None
+
+    def finish(self) -> Iterator[tuple[int, bytes]]:
+        for tag in list(self._open):
+            yield from self._close(tag)
+
+    def _append(self, tag: bytes, text: bytes, number: int) -> None:
+        number, before = self._open.get(tag, (number, b""))
+        self._open[tag] = number, (before + text)[:LINE_LIMIT]
+
+    def _close(self, tag: bytes) -> Iterator[tuple[int, bytes]]:
+        number, line = self._open.pop(tag, (0, b""))
+        if line:
+            yield number, line

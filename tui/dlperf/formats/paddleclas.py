@@ -1,0 +1,123 @@
+"""The format ``paddleclas``: image classification with PaddlePaddle, from 2020 to 2023.
+
+Every dialect is per GPU and written by rank 0 alone:
+
+    [2023/07/28 06:42:45] ppcls INFO: epoch:0   train step:10   … batch_cost: 0.64841 s, … ips: 394.81 samples/sec.
+    [2022/05/01 10:00:00] ppcls INFO: [Train][Epoch 1/120][Iter: 10/5004]… batch_cost: 0.6s, … ips: 394.8 samples/s, …
+    2021-05-08 14:15:42 INFO: epoch:0   train step:1   … batch_cost: 1.19581 s, … ips: 80.27 images/sec.
+    2020-12-18 11:15:43 INFO: epoch:0   train step:0   … elapse: 6.970s ips: 18.36406 images/sec.
+    2020-09-01 10:00:00,123-INFO: [Pass 0, train batch 19]  loss …, elapse 0.3123 sec
+
+In the first two, ``batch_cost`` and ``ips`` are means since iteration 5 of the epoch; in the others they are of the
+step alone. The line that ends an epoch can carry an ``ips`` too: it divides the size of the last, incomplete batch by
+the mean time of a step, and is no record.
+
+The configuration that PaddleClas prints names several batch sizes; the one trained with is that of
+``DataLoader.Train.sampler``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dlperf.formats.clock import Clock
+from dlperf.formats.declared import metadata_rule
+from dlperf.formats.info import FormatInfo
+from dlperf.formats.numbers import floats
+from dlperf.formats.parser import FunctionRule, Rules
+from dlperf.formats.recorder import Recorder
+from dlperf.formats.records import RecordRule
+
+INFO = FormatInfo(
+    "paddleclas",
+    "PaddleClas",
+    "images/s",
+    "per_gpu",
+    "cumulative",
+    "PaddleClas ppcls (static and dynamic graph), Paddle models PaddleCV/image_classification",
+)
+
+_SLASHES, _DASHES = "%Y/%m/%d %H:%M:%S", "%Y-%m-%d %H:%M:%S"
+_TIME_SLASHES = rb"\[(?P<time>\d{4}/\d\d/\d\d \d\d:\d\d:\d\d)\] (?:ppcls|root) INFO: "
+_TIME_DASHES = rb"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) INFO: "
+_STEP = rb"epoch:(?P<epoch>\d+) +train step:(?P<step>\d+) "
+_LOSS_AFTER_RATE = rb"[^,]*, loss: *(?P<loss>[^ ,]+)"
+_METERS = (
+    rb"[^,]*batch_cost: *(?P<seconds_per_step>[\d.]+) s, *reader_cost: *(?P<reader_seconds>[\d.]+) s,"
+    rb" ips: *(?P<value>[\d.]+) (?:samples|images)/s"
+)
+_METERS_SINCE_ITERATION_5 = re.compile(_TIME_SLASHES + _STEP + _LOSS_AFTER_RATE + _METERS)
+_METERS_OF_STEP = re.compile(_TIME_DASHES + _STEP + _LOSS_AFTER_RATE + _METERS)
+_ELAPSE = re.compile(
+    _TIME_DASHES
+    + _STEP
+    + rb".*?loss: *(?P<loss>[^ ,]+).*?elapse: *(?P<seconds_per_step>[\d.]+) ?s,?"
+    + rb" *ips: *(?P<value>[\d.]+) (?:samples|images)/s"
+)
+_DYNAMIC = re.compile(
+    _TIME_SLASHES + rb"\[Train\]\[Epoch (?P<epoch>\d+)/\d+\]\[Iter: (?P<step>\d+)/\d+\].*?[ ,]loss: (?P<loss>[^ ,]+)"
+    rb".*?batch_cost: (?P<seconds_per_step>[\d.]+)s, reader_cost: (?P<reader_seconds>[\d.]+)s?,"
+    rb".*?ips: (?P<value>[\d.]+) (?:samples|images)/s"
+)
+_PASS = re.compile(
+    rb"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+)-INFO: \[Pass (?P<epoch>\d+), train batch (?P<step>\d+)\]"
+    rb"\s+loss (?P<loss>[^ ,]+).*?elapse (?P<seconds_per_step>[\d.]+) sec"
+)
+_CONFIGURATION = re.compile(rb" INFO: ( *)(\w+) :(?: (.*))?$")
+_EPOCH_END = re.compile(rb"END epoch:(\d+) +train ")
+_LAUNCHER = {
+    "gpus": (rb"PADDLE_TRAINERS_NUM\s+(\d+)", rb"Building DALI Train pipeline with num_shards: (\d+)"),
+    "nodes": (rb"LAUNCH INFO .*\bnnodes: (\d+)$",),
+    "gpu_list": (rb"LAUNCH INFO .*\bdevices: (\d+(?:,\d+)*)$",),
+}
+
+
+def rules(recorder: Recorder) -> Rules:
+    """The rules for one log."""
+    configuration = _Configuration(recorder)
+    records = [
+        RecordRule(recorder, _METERS_SINCE_ITERATION_5, b" train step:", Clock(_SLASHES)),
+        RecordRule(recorder, _METERS_OF_STEP, b" train step:", Clock(_DASHES), "step"),
+        RecordRule(recorder, _ELAPSE, b" train step:", Clock(_DASHES), "step"),
+        RecordRule(recorder, _DYNAMIC, b"[Train][Epoch ", Clock(_SLASHES)),
+        RecordRule(recorder, _PASS, b", train batch ", Clock(f"{_DASHES},%f"), "step"),
+    ]
+    launcher = [metadata_rule(recorder, name, re.compile(text)) for name, texts in _LAUNCHER.items() for text in texts]
+    return Rules(
+        [*records, FunctionRule(b"END epoch:", _EPOCH_END.search, configuration.end_epoch)],
+        [FunctionRule(b" : ", _CONFIGURATION.search, configuration.read), *launcher],
+    )
+
+
+class _Configuration:
+    """The configuration that is printed as an indented tree."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._path: list[str] = []
+        self._epochs = ""
+
+    def read(self, found: re.Match[bytes], number: int) -> None:
+        name, text = found[2].decode("ascii", "replace"), (found[3] or b"").decode("utf-8", "replace").strip()
+        self._path = [*self._path[: len(found[1]) // 4], name]
+        self._hear(".".join(self._path), text)
+
+    def _hear(self, path: str, text: str) -> None:
+        hear = self._recorder.hear
+        if path == "DataLoader.Train.sampler.batch_size":
+            hear("batch_size", text)
+        elif path == "Arch.name":
+            hear("model", text)
+            hear("precision", "fp32")
+        elif path == "AMP":
+            hear("amp", "True")
+        elif path == "AMP.level" and text == "O2":
+            hear("pure_fp16", "True")
+        elif path == "Global.epochs":
+            self._epochs = text
+        if text:
+            hear(path, text)
+
+    def end_epoch(self, found: re.Match[bytes], number: int) -> None:
+        if float(found[1]) + 1 == floats([self._epochs.encode()])[0]:
+            self._recorder.complete()

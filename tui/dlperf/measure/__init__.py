@@ -1,0 +1,1 @@
+"""Samples → figure under a protocol; trials → statistics; findings; MFU. Pure."""

@@ -1,0 +1,203 @@
+"""A run together with what must be known beside its log: GPUs, batch size, how far each record had come."""
+
+from __future__ import annotations
+
+import statistics
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from math import isfinite, nan
+from operator import sub
+
+from dlperf.errors import DlperfError
+from dlperf.formats.samples import Run
+
+VARYING_UNITS = ("tokens/s", "words/s")
+"""Units whose count per step differs from step to step, so that a batch size does not give it."""
+
+
+class NotEstimable(DlperfError):
+    """A run does not give the figure that was asked for; ``str()`` is the reason."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What estimators read. A count that is None is taken from the log where the log declares it."""
+
+    run: Run
+    gpus: int | None = None
+    """Over all nodes."""
+    gpus_per_node: int | None = None
+    batch_size: int | None = None
+    """Per GPU."""
+
+    @property
+    def total_gpus(self) -> int | None:
+        return self.gpus or self.run.metadata.gpus
+
+    @cached_property
+    def factor(self) -> float:
+        """What turns a printed figure into that of all GPUs.
+
+        Raises:
+            NotEstimable: the log prints the speed of one GPU or node, and nobody says how many there are.
+        """
+        if self.run.scope == "global":
+            return 1.0
+        if self.total_gpus is None:
+            raise NotEstimable("GPU count unknown: the log prints the speed of one GPU or node; give --gpus")
+        if self.run.scope == "per_gpu":
+            return float(self.total_gpus)
+        per_node = self.gpus_per_node or self.total_gpus
+        return self.total_gpus / per_node
+
+    @cached_property
+    def global_batch_size(self) -> int:
+        """Samples per step over all GPUs.
+
+        A global batch that the log declares and that is a whole multiple of GPUs × batch size counts the
+        micro-batches of gradient accumulation, and holds.
+
+        Raises:
+            NotEstimable: neither stated nor declared nor implied by the log.
+        """
+        declared = self.run.metadata
+        per_gpu = self.batch_size or declared.batch_size
+        stated = per_gpu * self.total_gpus if per_gpu and self.total_gpus else None
+        if declared.global_batch_size and (stated is None or declared.global_batch_size % stated == 0):
+            return declared.global_batch_size
+        implied = stated or implied_batch_size(self)
+        if implied is None:
+            raise NotEstimable("batch size or GPU count unknown: give --batch-size and --gpus")
+        return implied
+
+    @cached_property
+    def values(self) -> array[float]:
+        """Global throughput of every record; NaN where a record gives none.
+
+        Raises:
+            NotEstimable: the GPU count or batch size that this takes is unknown.
+        """
+        samples = self.run.samples
+        if any(map(isfinite, samples.value)):
+            return array("d", (value * self.factor for value in samples.value))
+        return array("d", (_quotient(self.global_batch_size, seconds) for seconds in samples.seconds_per_step))
+
+    @cached_property
+    def usable(self) -> Sequence[int]:
+        """Indices of the records with a finite figure, in file order.
+
+        Raises:
+            NotEstimable: there is none.
+        """
+        samples = self.run.samples
+        if not any(map(isfinite, samples.value)) and not any(map(isfinite, samples.seconds_per_step)):
+            raise NotEstimable("the log holds no throughput record")
+        if all(map(isfinite, self.values)):
+            return range(len(self.values))
+        return array("q", (index for index, value in enumerate(self.values) if isfinite(value)))
+
+    def values_at(self, indices: Sequence[int]) -> Sequence[float]:
+        """Global throughput of some records."""
+        if isinstance(indices, range):
+            return self.values[indices.start : indices.stop]
+        return [self.values[index] for index in indices]
+
+    @cached_property
+    def steps_done(self) -> array[float]:
+        """Steps that the run had behind it at each record, counted over epochs; NaN where unknown.
+
+        A log that counts from 0 has done one step more than it says. Steps between the last record
+        of an epoch and its end are not in the log, and not counted.
+        """
+        steps = self.run.samples.step
+        if not any(map(isfinite, steps)):
+            every_step = self.run.window == "step"
+            return array("d", (index + 1.0 if every_step else nan for index in range(len(steps))))
+        done, offset, first_offset = array("d"), float(counts_from_zero(steps)), float(counts_from_zero(steps))
+        starts = set(self.epoch_starts)
+        for index, step in enumerate(steps):
+            if index in starts:
+                offset = done[-1] + first_offset
+            done.append(step + offset)
+        return done
+
+    @cached_property
+    def epoch_starts(self) -> tuple[int, ...]:
+        """Indices of the records before which the step counter went back: what lies between is not measured."""
+        steps, epochs = self.run.samples.step, self.run.samples.epoch
+        return tuple(
+            index
+            for index in range(1, len(steps))
+            if steps[index] < steps[index - 1] and epochs[index] != epochs[index - 1]
+        )
+
+    def segments(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Records ``start`` … ``end`` cut where the step counter goes back: first and last index of each part."""
+        cuts = [index for index in self.epoch_starts if start < index <= end]
+        return list(zip([start, *cuts], [*(cut - 1 for cut in cuts), end], strict=True))
+
+    def work(self, first: int, last: int) -> float:
+        """Samples that all GPUs processed after record ``first`` up to record ``last`` of one epoch.
+
+        Raises:
+            NotEstimable: the log counts no samples, and batch size or tokens per step are unknown.
+        """
+        counted = self.run.samples.samples
+        if isfinite(counted[last] - counted[first]):
+            return counted[last] - counted[first]
+        if self.run.unit in VARYING_UNITS:
+            return self._printed_work(first, last)
+        return (self.steps_done[last] - self.steps_done[first]) * self.global_batch_size
+
+    def _printed_work(self, first: int, last: int) -> float:
+        """Samples by the rate, step time and steps that every record prints."""
+        done, seconds = self.steps_done, self.run.samples.seconds_per_step
+        inside = range(first + 1, last + 1)
+        total = sum(self.values[i] * seconds[i] * (done[i] - done[i - 1]) for i in inside)
+        if not isfinite(total):
+            raise NotEstimable(f"the log does not say how many {self.run.unit.partition('/')[0]} a step has")
+        return total
+
+    @cached_property
+    def clock_resolution(self) -> float:
+        """Seconds that the log's timestamps are rounded to: 1.0 where they are all whole."""
+        return 1.0 if all(time.is_integer() for time in self.run.samples.time if isfinite(time)) else 0.0
+
+
+def implied_batch_size(reading: Reading) -> int | None:
+    """Global batch size, from records that print both a rate and a step time; None if they do not.
+
+    Raises:
+        NotEstimable: the GPU count that this takes is unknown.
+    """
+    samples = reading.run.samples
+    products = [
+        value * seconds
+        for value, seconds in zip(samples.value, samples.seconds_per_step, strict=True)
+        if isfinite(value * seconds)
+    ]
+    if reading.run.unit in VARYING_UNITS or not products:
+        return None
+    return round(round(statistics.median(products)) * reading.factor) or None
+
+
+def counts_from_zero(steps: array[float]) -> bool:
+    """Whether the first step of a run is number 0: its first record is 0, or ends a window as 19, 39, … do."""
+    first = next(filter(isfinite, steps))
+    spacing = window_steps(steps)
+    return first == 0 or (spacing > 1 and (first + 1) % spacing == 0)
+
+
+def window_steps(steps: array[float]) -> float:
+    """Steps from one record to the next, as most records have it; 1 where that cannot be told."""
+    counts = Counter(map(sub, islice(steps, 1, None), steps))
+    forward = {spacing: count for spacing, count in counts.items() if spacing > 0}
+    return max(forward, key=forward.__getitem__) if forward else 1.0
+
+
+def _quotient(samples: float, seconds: float) -> float:
+    return samples / seconds if isfinite(seconds) and seconds > 0 else nan

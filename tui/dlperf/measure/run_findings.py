@@ -1,0 +1,252 @@
+"""What a careful reader must know of one run and its figure."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from math import isfinite, sqrt
+from operator import ne
+
+from dlperf.formats.samples import Run
+from dlperf.measure.figure import Figure
+from dlperf.measure.finding import Finding, amount, distinct
+from dlperf.measure.reading import NotEstimable, Reading, implied_batch_size
+
+MINIMUM_SAMPLES = 10
+"""Paddle's test script wants more than ten records; fewer say nothing of their own spread."""
+MINIMUM_STEPS = 100
+"""DLPerf, FleetX, PLSC measure 100 steps: enough, in however few records they are printed."""
+DRIFT_LIMIT = 0.02
+"""Change of speed over the measured window; identical nodes repeat within 1 % (MLPerf Training v4.0, 8 GPUs: 0.2 %)."""
+DRIFT_SIGNIFICANCE = 3.0
+"""A slope counts where it is this many of its standard errors: noise has slopes too."""
+DRIFT_POINTS = 1000
+"""A line is drawn through so many points at most."""
+STALL_SHARE = 0.5
+"""The last record of every NGC PyTorch log of 8 GPUs in PaddlePaddle/Perf is below half of the median: data ran out."""
+PRINTED_LIMIT = 0.01
+"""A running mean (PaddleClas) or a rate without data loading (PLSC) is off by more than this."""
+READER_LIMIT = 0.10
+"""Part of a step spent waiting for data beyond which the reader is measured, not the framework."""
+FLOP_LIMIT = 1.0
+"""No training runs above the dense peak."""
+
+NOTES = {
+    "nan_loss": Finding("nan_loss", "a loss that is no number: this may be the speed of a broken training"),
+    "unit_dialect": Finding("unit_dialect", "the log spells its unit in an older way", "note"),
+    "truncated_archive": Finding("truncated_archive", "the compressed log is cut: what follows is missing", "warning"),
+    "interleaved_ranks": Finding("interleaved_ranks", "several ranks write into this log"),
+    "run_limit": Finding("run_limit", "the log holds more runs than are told apart: this is all that follows as one"),
+}
+"""Oddities that a parser notes, in words."""
+
+
+@dataclass(frozen=True)
+class _Case:
+    """All that the checks of one run look at."""
+
+    reading: Reading
+    figure: Figure | None
+    declared_gpus: int | None
+    declared_batch_size: int | None
+    runs_in_log: int
+    flop_limit: float | None
+
+    @property
+    def run(self) -> Run:
+        return self.reading.run
+
+    @cached_property
+    def measured(self) -> range:
+        """Indices from the first to the last record used; all of them where the figure does not say."""
+        estimate = self.figure.estimate if self.figure else None
+        if estimate is None or estimate.first is None or estimate.last is None:
+            return range(len(self.run.samples))
+        return range(estimate.first, estimate.last + 1)
+
+    @cached_property
+    def speeds(self) -> list[float]:
+        """Printed throughput in the measured window; empty where it cannot be told."""
+        try:
+            return [self.reading.values[i] for i in self.measured if isfinite(self.reading.values[i])]
+        except NotEstimable:
+            return []
+
+
+def findings_of_run(
+    run: Run,
+    figure: Figure | None,
+    gpus: int | None = None,
+    gpus_per_node: int | None = None,
+    batch_size: int | None = None,
+    declared_gpus: int | None = None,
+    declared_batch_size: int | None = None,
+    runs_in_log: int = 1,
+    flop_limit: float | None = None,
+) -> tuple[Finding, ...]:
+    """What is odd about a run and the figure that it gave.
+
+    Args:
+        figure: None where the run gave none.
+        gpus: as for ``estimate``; also ``gpus_per_node`` and ``batch_size``.
+        declared_gpus: what is compared with the log; ``gpus`` if None.
+        declared_batch_size: what is compared with the log; ``batch_size`` if None.
+        runs_in_log: how many runs share the log.
+        flop_limit: samples per second that the GPUs' dense peak allows.
+    """
+    reading = Reading(run, gpus, gpus_per_node, batch_size)
+    declared = declared_gpus or gpus, declared_batch_size or batch_size
+    case = _Case(reading, figure, *declared, runs_in_log, flop_limit)
+    found = [check(case) for check in _CHECKS]
+    noted = [NOTES.get(note) or Finding(note, note.replace("_", " "), "note") for note in run.notes]
+    return distinct([*(finding for finding in found if finding), *noted])
+
+
+def _too_few_samples(case: _Case) -> Finding | None:
+    if case.figure is None or case.figure.estimate.first is None:
+        return None
+    count, done = case.figure.estimate.samples, case.reading.steps_done
+    steps = done[case.measured[-1]] - done[case.measured[0]]
+    if count >= MINIMUM_SAMPLES or steps >= MINIMUM_STEPS:
+        return None
+    return Finding("too_few_samples", f"only {count} records give the figure: {MINIMUM_SAMPLES} or more are usual")
+
+
+def _drift(case: _Case) -> Finding | None:
+    change = relative_change(case.speeds)
+    if change is None or abs(change) <= DRIFT_LIMIT:
+        return None
+    direction = "rises" if change > 0 else "falls"
+    return Finding("drift", f"the speed {direction} by {abs(change):.1%} over the measured window: no steady state")
+
+
+def _end_stall(case: _Case) -> Finding | None:
+    speeds = case.speeds
+    if len(speeds) < 3 or speeds[-1] >= STALL_SHARE * statistics.median(speeds):
+        return None
+    without = statistics.fmean(speeds[:-1])
+    means = f"without it the mean is {amount(without)}, not {amount(statistics.fmean(speeds))}"
+    return Finding("end_stall", f"the last record ({amount(speeds[-1])}) is a stall: {means}")
+
+
+def _printed_rate(case: _Case) -> Finding | None:
+    figure = case.figure
+    if figure is None or figure.value_printed is None or figure.value_from_timestamps is None:
+        return None
+    difference = figure.value_printed / figure.value_from_timestamps - 1
+    if abs(difference) <= PRINTED_LIMIT + _clock_error(case):
+        return None
+    words = (
+        f"printed {amount(figure.value_printed)}, by timestamps {amount(figure.value_from_timestamps)} {figure.unit}"
+    )
+    return Finding("printed_rate", f"{words} ({difference:+.1%})")
+
+
+def _clock_error(case: _Case) -> float:
+    """What rounded timestamps can be wrong by, relative to the window."""
+    times = [case.run.samples.time[i] for i in case.measured if isfinite(case.run.samples.time[i])]
+    elapsed = times[-1] - times[0] if times else 0.0
+    return case.reading.clock_resolution / elapsed if elapsed > 0 else 0.0
+
+
+def _several_runs(case: _Case) -> Finding | None:
+    if case.runs_in_log == 1:
+        return None
+    return Finding("several_runs", f"run {case.run.number} of {case.runs_in_log} in this log", "note")
+
+
+def _batch_size(case: _Case) -> Finding | None:
+    stated, logged = case.declared_batch_size, _logged_batch_size(case)
+    if stated is None or logged is None or stated == logged:
+        return None
+    return Finding("batch_size_mismatch", f"batch size {stated} is declared, {logged} is what the log says")
+
+
+def _logged_batch_size(case: _Case) -> int | None:
+    if case.run.metadata.batch_size:
+        return case.run.metadata.batch_size
+    gpus = case.reading.total_gpus
+    try:
+        implied = implied_batch_size(case.reading)
+    except NotEstimable:
+        return None
+    return round(implied / gpus) if implied and gpus else None
+
+
+def _gpu_count(case: _Case) -> Finding | None:
+    stated, logged = case.declared_gpus, case.run.metadata.gpus
+    if stated is None or logged is None or stated == logged:
+        return None
+    return Finding("gpu_count_mismatch", f"{stated} GPUs are declared, {logged} are what the log says")
+
+
+def _reader_bound(case: _Case) -> Finding | None:
+    shares = [case.run.samples.reader_share[i] for i in case.measured if isfinite(case.run.samples.reader_share[i])]
+    share = statistics.fmean(shares) if shares else 0.0
+    if share <= READER_LIMIT:
+        return None
+    return Finding("reader_bound", f"{share:.0%} of the time is spent waiting for data: the reader is measured")
+
+
+def _above_flop_limit(case: _Case) -> Finding | None:
+    if case.figure is None or case.flop_limit is None or case.figure.value <= FLOP_LIMIT * case.flop_limit:
+        return None
+    words = (
+        f"{amount(case.figure.value)} {case.figure.unit} is above the {amount(case.flop_limit)} of the GPUs' dense peak"
+    )
+    return Finding("above_flop_limit", words, "error")
+
+
+def _missing_end(case: _Case) -> Finding | None:
+    if case.run.complete:
+        return None
+    return Finding("missing_end_marker", "no line says that the run ended: it was stopped, or the log is cut", "note")
+
+
+def _interleaved_ranks(case: _Case) -> Finding | None:
+    steps = case.run.samples.step
+    changes = sum(map(ne, steps, islice(steps, 1, None)))
+    copies = round(len(steps) / (changes + 1))
+    if copies < 2:
+        return None
+    words = f"every step is printed {copies} times: ranks share the log, a count of records is no count of steps"
+    return Finding("interleaved_ranks", words)
+
+
+_CHECKS: tuple[Callable[[_Case], Finding | None], ...] = (
+    _above_flop_limit,
+    _printed_rate,
+    _drift,
+    _end_stall,
+    _reader_bound,
+    _too_few_samples,
+    _gpu_count,
+    _batch_size,
+    _interleaved_ranks,
+    _several_runs,
+    _missing_end,
+)
+
+
+def relative_change(speeds: Sequence[float]) -> float | None:
+    """Change over the window by a straight line through it, relative to the mean; None where noise explains it."""
+    if len(speeds) < MINIMUM_SAMPLES:
+        return None
+    means = _block_means(speeds)
+    centre, count = statistics.fmean(means), len(means)
+    if centre <= 0:
+        return None
+    points = [mean / centre for mean in means]
+    slope, intercept = statistics.linear_regression(range(count), points)
+    residuals = sum((point - intercept - slope * index) ** 2 for index, point in enumerate(points))
+    error = sqrt(residuals / (count - 2) / (count * (count**2 - 1) / 12))
+    return slope * (count - 1) if abs(slope) > DRIFT_SIGNIFICANCE * error else None
+
+
+def _block_means(speeds: Sequence[float]) -> list[float]:
+    """Means of equal blocks, few enough for a regression; the speeds themselves where they are few."""
+    size = len(speeds) // DRIFT_POINTS + 1
+    return [statistics.fmean(speeds[start : start + size]) for start in range(0, len(speeds) - size + 1, size)]
