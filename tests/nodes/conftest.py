@@ -1,0 +1,5 @@
+"""Machines to reach."""
+
+from sshd import sshd
+
+__all__ = ["sshd"]

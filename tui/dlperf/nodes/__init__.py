@@ -1,0 +1,1 @@
+"""Reaching a machine: transports, the agent and the supervisor that run there."""

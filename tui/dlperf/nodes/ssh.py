@@ -1,0 +1,213 @@
+"""Reaching a machine by ssh as OpenSSH does: ~/.ssh/config, ssh-agent, known_hosts. Host keys are always checked."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shlex
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+import asyncssh
+
+from dlperf.errors import RefusedError, UnreachableError
+from dlperf.nodes.transport import last_line
+
+CONNECT_SECONDS = 10.0
+LOGIN_SECONDS = 30.0
+KEEPALIVE_SECONDS = 15.0
+KEEPALIVE_COUNT = 4
+
+SIMULTANEOUS_CONNECTS = 8
+"""To one server: OpenSSH's default ``MaxStartups 10:30:100`` begins to drop at ten."""
+CONNECT_ATTEMPTS = 6
+
+_PREFERRED_CIPHER = "^aes128-gcm@openssh.com"
+"""The fastest for logs where the processor knows AES; the caret keeps every other one."""
+_KNOWN_HOSTS = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
+_GLOBAL_KNOWN_HOSTS = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
+
+_gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class SshTransport:
+    """One connection for each process: the client of a machine keeps a single process open there."""
+
+    host: str
+    """A name or address, or an alias of ~/.ssh/config."""
+    port: int | None = None
+    user: str | None = None
+    python: ClassVar[None] = None
+
+    async def open(self, argv: Sequence[str]) -> SshChannel:
+        connection = await connect(self.host, self.port, self.user)
+        try:
+            process = await connection.create_process(shlex.join(argv), encoding=None)
+        except (asyncssh.Error, OSError) as error:
+            connection.abort()
+            raise UnreachableError(f"{self.host} opens no session ({error})") from error
+        return SshChannel(connection, process)
+
+    async def close(self) -> None:
+        """A connection ends with its process."""
+
+
+class SshChannel:
+    """A remote process and the connection that carries it."""
+
+    def __init__(self, connection: asyncssh.SSHClientConnection, process: asyncssh.SSHClientProcess[bytes]) -> None:
+        self._process = process
+        self._connection = connection
+
+    async def read_exactly(self, size: int) -> bytes:
+        with _broken_connections():
+            return await self._process.stdout.readexactly(size)
+
+    async def read_line(self) -> bytes:
+        with _broken_connections():
+            return await self._process.stdout.readline()
+
+    async def write(self, data: bytes) -> None:
+        with _broken_connections():
+            self._process.stdin.write(data)
+            await self._process.stdin.drain()
+
+    async def complaint(self) -> str:
+        try:
+            return await last_line(self._process.stderr)
+        except asyncssh.Error:
+            return ""
+
+    async def close(self) -> None:
+        self._connection.close()
+        try:
+            await asyncio.wait_for(self._connection.wait_closed(), 1.0)
+        except TimeoutError:
+            self._connection.abort()
+
+
+@contextmanager
+def _broken_connections() -> Iterator[None]:
+    """asyncssh's errors as those of the operating system."""
+    try:
+        yield
+    except asyncssh.Error as error:
+        raise ConnectionError(str(error)) from error
+
+
+async def connect(host: str, port: int | None = None, user: str | None = None) -> asyncssh.SSHClientConnection:
+    """A connection, through the jump hosts that ~/.ssh/config names.
+
+    Raises:
+        RefusedError: the host key is unknown or wrong, or the server takes none of our keys.
+        UnreachableError: the machine does not answer.
+    """
+    given = {name: value for name, value in (("port", port), ("username", user)) if value is not None}
+    try:
+        options = asyncssh.SSHClientConnectionOptions(config=(), host=host, **given)
+    except (ValueError, OSError) as error:
+        raise RefusedError(f"~/.ssh/config or a key that it names cannot be used for {host} ({error})") from error
+    jump = await _connect_to_jump_hosts(options.tunnel)
+    try:
+        async with _gate(f"{options.host}:{options.port}"):
+            connection = await _connect_patiently(host, jump, options, given)
+    except BaseException:
+        if jump is not None:
+            jump.abort()
+        raise
+    connection.set_tunnel(jump)  # closed with it
+    return connection
+
+
+async def _connect_to_jump_hosts(hops: Any) -> asyncssh.SSHClientConnection | None:
+    """The last of ``ProxyJump``'s hosts. Each is reached, and its key checked, as any other machine's."""
+    if not isinstance(hops, str) or hops.lower() == "none":
+        return None
+    user, _, server = hops.rpartition(",")[2].rpartition("@")
+    host, _, port = server.rpartition(":") if server.rpartition(":")[2].isdigit() else (server, "", "")
+    return await connect(host, int(port) if port else None, user or None)
+
+
+async def _connect_patiently(
+    host: str, jump: asyncssh.SSHClientConnection | None, options: Any, given: dict[str, Any]
+) -> asyncssh.SSHClientConnection:
+    """A busy server drops connections before it has said a word: come again after a while of random length."""
+    for attempt in range(CONNECT_ATTEMPTS):
+        try:
+            return await _connect_once(host, jump, options, given)
+        except (asyncssh.ConnectionLost, ConnectionResetError) as error:
+            last = error
+            await asyncio.sleep(random.uniform(0.05, 0.2) * 2**attempt)
+        except (asyncssh.Error, OSError) as error:
+            raise _in_words(error, options) from error
+    raise UnreachableError(f"{_server(options)} dropped the connection before it said a word ({last})")
+
+
+async def _connect_once(
+    host: str, jump: asyncssh.SSHClientConnection | None, options: Any, given: dict[str, Any]
+) -> asyncssh.SSHClientConnection:
+    ciphers = {} if options.config.get("Ciphers") else {"encryption_algs": _PREFERRED_CIPHER}
+    return await asyncssh.connect(
+        host,
+        tunnel=jump,
+        known_hosts=_known_hosts(options),
+        connect_timeout=options.connect_timeout or CONNECT_SECONDS,
+        login_timeout=LOGIN_SECONDS,
+        keepalive_interval=KEEPALIVE_SECONDS,
+        keepalive_count_max=KEEPALIVE_COUNT,
+        **ciphers,
+        **given,
+    )
+
+
+def _known_hosts(options: Any) -> list[str] | bytes:
+    """The files with host keys, as ssh_config names them; where there is none, no host is known.
+
+    This is said here because asyncssh checks nothing where ``UserKnownHostsFile`` is ``none``.
+    """
+    own = options.config.get("UserKnownHostsFile", _KNOWN_HOSTS)
+    everybodys = options.config.get("GlobalKnownHostsFile", _GLOBAL_KNOWN_HOSTS)
+    files = [Path(name).expanduser() for name in (*own, *everybodys)]
+    return [str(path) for path in files if path.is_file()] or b""
+
+
+def _gate(server: str) -> asyncio.Semaphore:
+    """Lets few connections at once through to one server."""
+    gates = _gates.setdefault(asyncio.get_running_loop(), {})
+    return gates.setdefault(server, asyncio.Semaphore(SIMULTANEOUS_CONNECTS))
+
+
+def _server(options: Any) -> str:
+    return f"{options.host} port {options.port}"
+
+
+def _in_words(error: Exception, options: Any) -> UnreachableError:
+    """What went wrong, in one line, and whether it can be worth trying again."""
+    server = _server(options)
+    match error:
+        case asyncssh.HostKeyNotVerifiable() | asyncssh.KeyExchangeFailed():
+            return RefusedError(_host_key_problem(error, options))
+        case asyncssh.PermissionDenied():
+            return RefusedError(f"{server} refuses user {options.username!r}: none of our keys is accepted there")
+        case socket.gaierror():
+            return UnreachableError(f"the host name {options.host!r} cannot be resolved ({error.strerror})")
+        case ConnectionRefusedError():
+            return UnreachableError(f"nothing listens at {server} (connection refused)")
+        case TimeoutError():
+            return UnreachableError(f"no answer from {server} within {options.connect_timeout or CONNECT_SECONDS:g} s")
+    return UnreachableError(f"{server} cannot be reached ({' '.join(str(error).split()) or type(error).__name__})")
+
+
+def _host_key_problem(error: Exception, options: Any) -> str:
+    alias = options.host_key_alias or options.host
+    port = None if options.port == 22 else options.port
+    known = asyncssh.match_known_hosts(_known_hosts(options), alias, "", port)
+    if any(known[:2]):
+        return f"the host key of {_server(options)} does not match known_hosts ({error}): is it still that machine?"
+    return f"{_server(options)} is not in known_hosts: connect once with ssh, compare its key, and accept it"
