@@ -1,0 +1,166 @@
+"""An executor whose trials do what a test says, in no time: what no real machine does on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dlperf.campaign.create import create_campaign
+from dlperf.campaign.means import Means
+from dlperf.campaign.pace import Pace
+from dlperf.errors import DlperfError, UnreachableError
+from dlperf.executors.base import CheckItem, NodeObservation, Observation, Reference, Trial
+from dlperf.plan import Configuration, Launch, NodePlan, Plan, PlannedConfiguration, Selection
+from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.records import State
+
+LOG = b"".join(
+    b"DLPERF 2026-01-01T00:00:%02d.000000Z step=%d epoch=0 samples=%d loss=1 throughput=320\n" % (n, n * 10, n * 320)
+    for n in range(1, 13)
+)
+QUICK = Pace(tick=0.005, progress=0.0, machine_rest=0.0, busy=0.1, reconnect=0.01)
+
+
+@dataclass
+class Script:
+    """What one trial does."""
+
+    state: State = State.SUCCEEDED
+    cause: str | None = None
+    polls: int = 1
+    """How often it is seen running before it ends; a negative number is for ever."""
+    log: bytes = LOG
+    not_ready: str | None = None
+    busy: int = 0
+    """How often its GPUs are found busy."""
+    unreachable: int = 0
+    """How often its machine does not answer when it is submitted."""
+    silent: int = 0
+    """How often its machine does not answer while it runs."""
+    collect_error: DlperfError | None = None
+
+
+@dataclass
+class ScriptedExecutor:
+    """Runs trials by the script of ``<configuration id>.<number>``; success by default."""
+
+    scripts: dict[str, Script] = field(default_factory=dict)
+    nodes: dict[str, str] = field(default_factory=dict)
+    """Trials that the nodes hold → ``running``, or how they ended; survives an engine."""
+    calls: list[tuple[str, str]] = field(default_factory=list)
+    on_poll: Callable[[], None] = lambda: None
+    polled: dict[str, int] = field(default_factory=dict)
+    cancelled: set[str] = field(default_factory=set)
+    most_at_once: int = 0
+
+    def script(self, trial: Trial) -> Script:
+        return self.scripts.setdefault(short(trial), Script())
+
+    async def check(self, launch: Launch) -> list[CheckItem]:
+        items = [CheckItem(node.name, "reachable", True, "answers") for node in launch.nodes]
+        problem = next((s.not_ready for s in self.scripts.values() if s.not_ready), None)
+        busy = next((script for script in self.scripts.values() if script.busy), None)
+        if busy:
+            busy.busy -= 1
+        idle = CheckItem(launch.nodes[0].name, "gpu_idle", busy is None, "in use by train.py")
+        return [*items, idle, CheckItem(launch.nodes[0].name, "disk", problem is None, problem or "")]
+
+    async def submit(self, trial: Trial) -> Reference:
+        self.calls.append(("submit", short(trial)))
+        script = self.script(trial)
+        if script.unreachable:
+            script.unreachable -= 1
+            raise UnreachableError("node n: no route to host")
+        self.nodes.setdefault(trial.trial_id, "running")
+        self.most_at_once = max(self.most_at_once, list(self.nodes.values()).count("running"))
+        return Reference("scripted", {})
+
+    async def poll(self, trials: Sequence[Trial]) -> list[Observation]:
+        self.on_poll()
+        return [self._observe(trial) for trial in trials]
+
+    def _observe(self, trial: Trial) -> Observation:
+        script, name = self.script(trial), trial.trial_id
+        seen = self.polled[name] = self.polled.get(name, 0) + 1
+        node = trial.launch.nodes[0].name
+        if name not in self.nodes:
+            return Observation(name, State.LOST, "no process and no exit file")
+        if seen <= script.silent:
+            silent = NodeObservation(node, State.RUNNING, unreachable_since="2026-01-01T00:00:00Z")
+            return Observation(name, State.RUNNING, nodes=(silent,))
+        if name in self.cancelled:
+            self.nodes[name] = "ended"
+            return Observation(name, State.CANCELLED, "cancelled", "supervisor")
+        if script.polls < 0 or seen <= script.polls + script.silent:
+            return Observation(name, State.RUNNING, nodes=(NodeObservation(node, State.RUNNING),))
+        self.nodes[name] = "ended"
+        return Observation(name, script.state, script.cause, "supervisor")
+
+    async def tail(self, trials: Sequence[Trial]) -> int:
+        for trial in trials:
+            self._bring(trial)
+        return 0
+
+    def _bring(self, trial: Trial) -> None:
+        log = trial.paths.node(trial.launch.nodes[0].name).log
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_bytes(self.script(trial).log)
+
+    async def cancel(self, trial: Trial, grace_seconds: float = 10.0) -> None:
+        self.calls.append(("cancel", short(trial)))
+        self.cancelled.add(trial.trial_id)
+
+    async def collect(self, trial: Trial) -> None:
+        self.calls.append(("collect", short(trial)))
+        if error := self.script(trial).collect_error:
+            raise error
+        self._bring(trial)
+
+    async def adopt(self, trial: Trial) -> Reference | None:
+        self.calls.append(("adopt", short(trial)))
+        return Reference("scripted", {}) if trial.trial_id in self.nodes else None
+
+    async def close(self) -> None:
+        self.calls.append(("close", ""))
+
+    def called(self, what: str) -> list[str]:
+        """The trials for which a method was called, in order."""
+        return [name for call, name in self.calls if call == what]
+
+    @property
+    def means(self) -> Means:
+        return Means(lambda _: self)
+
+
+def short(trial: Trial) -> str:
+    """``a.1``: framework and number, which tell trials of these tests apart."""
+    configuration, number = trial.paths.directory.parent.name, trial.paths.directory.name
+    return f"{configuration.split('_')[1]}.{number}"
+
+
+def planned(framework: str, host: str = "m1", repeats: int = 2, pause: float = 0.0) -> PlannedConfiguration:
+    """A configuration of one framework on one machine."""
+    node = NodePlan(host, "ssh", host, host)
+    return PlannedConfiguration(
+        configuration=Configuration(f"on-{host}", framework, "case", "fp32", 32, 1, 1),
+        launch=Launch("direct", (node,), 1, "plain", (), ("true",)),
+        format="dlperf",
+        unit="images/s",
+        protocol={
+            "id": "test",
+            "skip_steps": 20,
+            "take_steps": 100,
+            "estimator": "rate(skip=20, take=100)",
+            "aggregate": "median",
+            "pause_seconds": pause,
+        },
+        repeats=repeats,
+    )
+
+
+def campaign(folder: Path, *configurations: PlannedConfiguration, name: str = "try") -> CampaignPaths:
+    """A campaign that has not started."""
+    (folder / "runs").mkdir(exist_ok=True)
+    (folder / "mkdocs.yml").touch()
+    return create_campaign(Workspace(folder), Plan(Selection(), configurations), name)

@@ -1,0 +1,129 @@
+"""Engines that are killed at any point: nothing is started twice, nothing is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+
+import pytest
+
+from dlperf.runs.checksums import checksum_problems
+from dlperf.runs.journal import campaign_status
+from dlperf.runs.lock import engine_pid
+from dlperf.runs.paths import CampaignPaths
+from dlperf.runs.records import Event
+from dlperf.runs.store import append_records
+
+RUN = ("run", "-H", "local", "-f", "counting", "-c", "lenet5", "--yes", "--name", "try")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_engine_killed_again_and_again_starts_each_trial_once(counting, seed):
+    moments = random.Random(seed)
+    counting.dlperf(*RUN, "-b", "32,64", "--repeats", "2", "--detach")
+    paths = counting.campaign("try")
+    for _ in range(5):
+        while (pid := engine_pid(paths)) is None and not campaign_status(paths).finished:
+            counting.dlperf("resume", "try", "--detach")
+        if pid is None:
+            break
+        time.sleep(moments.uniform(0.0, 0.4))
+        kill(paths, pid)
+    if not campaign_status(paths).finished:
+        counting.dlperf("resume", "try")
+    assert Counter(counting.states("try").values()) == {"succeeded": 4}
+    assert Counter(Counter(counting.starts).values()) == {1: 4}
+    for key in campaign_status(paths).trials:
+        assert checksum_problems(paths.trial(key)) == []
+        assert paths.trial(key).node("local").log.read_bytes().count(b"DLPERF") == 12
+
+
+def kill(paths: CampaignPaths, pid: int) -> None:
+    """Kill an engine and wait until the kernel has let go of its lock."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    while engine_pid(paths) == pid:
+        time.sleep(0.01)
+
+
+def test_a_journal_that_cannot_grow_ends_the_engine_and_is_mended_by_the_next(counting):
+    counting.hold(32)
+    engine = counting.start(*RUN, "-b", "32", "--repeats", "2")
+    counting.wait_for("try", "32/1", "running")
+    engine.kill()
+    engine.wait()
+    paths = counting.campaign("try")
+    append_records(paths.journal, [Event("t", "note", cause="x" * 1000)] * 1000)
+    (counting.home / "hold-32").unlink()
+    limit = paths.journal.stat().st_size + 300
+    done = subprocess.run(
+        ["prlimit", f"--fsize={limit}", *counting.command("resume", "try")],
+        env=counting.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert f"dlperf: {paths.journal}: cannot be written" in done.stderr.splitlines()[-1]
+    assert not paths.journal.read_bytes().endswith(b"\n")
+    counting.dlperf("resume", "try")
+    assert counting.states("try") == {"32/1": "succeeded", "32/2": "succeeded"}
+    assert Counter(Counter(counting.starts).values()) == {1: 2}
+
+
+def test_status_tells_a_dead_engine_and_what_to_do(counting):
+    counting.hold(32)
+    engine = counting.start(*RUN, "-b", "32", "--repeats", "1")
+    counting.wait_for("try", "32/1", "running")
+    engine.kill()
+    engine.wait()
+    told = counting.dlperf("status", "try")
+    assert "engine is not running: `dlperf resume try`" in told.stderr
+    assert "running" in told.stdout
+    (counting.home / "hold-32").unlink()
+    done = counting.dlperf("resume", "try")
+    assert "32" in done.stdout
+    assert len(counting.starts) == 1
+
+
+def test_ctrl_c_leaves_the_trials_on_their_nodes(counting):
+    hold = counting.hold(32)
+    engine = counting.start(*RUN, "-b", "32", "--repeats", "1")
+    counting.wait_for("try", "32/1", "running")
+    engine.send_signal(signal.SIGINT)
+    _, said = engine.communicate(timeout=20)
+    assert engine.returncode == 130
+    assert b"`dlperf resume try` comes back to it" in said
+    hold.unlink()
+    counting.dlperf("resume", "try")
+    assert counting.states("try") == {"32/1": "succeeded"}
+    assert len(counting.starts) == 1
+
+
+def test_two_engines_at_once_are_refused(counting):
+    counting.hold(32)
+    engine = counting.start(*RUN, "-b", "32", "--repeats", "1")
+    counting.wait_for("try", "32/1", "running")
+    refused = counting.dlperf("resume", "try", code=2)
+    assert f"its engine runs (process {engine.pid})" in refused.stderr
+    counting.dlperf("cancel", "try")
+    engine.communicate(timeout=20)
+    assert engine.returncode == 1
+    assert counting.states("try") == {"32/1": "cancelled"}
+
+
+def test_cancelling_works_when_no_engine_is_left(counting):
+    counting.hold(32)
+    engine = counting.start(*RUN, "-b", "32", "--repeats", "2")
+    counting.wait_for("try", "32/1", "running")
+    engine.kill()
+    engine.wait()
+    counting.dlperf("cancel", "try")
+    counting.wait_for("try", "32/1", "cancelled")
+    counting.wait_for("try", "32/2", "cancelled")
+    assert len(counting.starts) == 1

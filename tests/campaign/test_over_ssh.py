@@ -1,0 +1,77 @@
+"""Campaigns on a machine behind a real ssh server, whose network comes and goes."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from counting_workspace import Counting, counting_workspace
+from dlperf.runs.journal import campaign_status
+from dlperf.runs.records import Event
+from dlperf.runs.store import read_records
+from sshd import sshd
+
+__all__ = ["sshd"]
+
+HARDWARE = "id: remote\ntitle: Behind ssh\nnodes: [{name: alpha, host: node-a, address: 127.0.0.1}]\n"
+RUN = ("run", "-H", "remote", "-f", "counting", "-c", "lenet5", "-b", "32", "--name", "try")
+
+
+@pytest.fixture
+def remote(sshd, tmp_path):
+    """The counting workspace, with its node on the other side of the server."""
+    here = counting_workspace(tmp_path)
+    hardware = here.workspace.catalog / "hardware"
+    hardware.mkdir()
+    (hardware / "remote.yaml").write_text(HARDWARE)
+    return Counting(here.workspace, sshd.home, sshd.operator)
+
+
+def events(remote: Counting, name: str) -> list[Event]:
+    return [event for event in read_records(remote.campaign("try").journal, Event)[0] if event.event == name]
+
+
+def wait_for_event(remote: Counting, name: str) -> None:
+    give_up = time.monotonic() + 30
+    while not events(remote, name):
+        assert time.monotonic() < give_up, f"{name} never came"
+        time.sleep(0.05)
+
+
+def test_a_machine_that_falls_silent_changes_no_state_and_loses_no_line(remote, sshd):
+    hold = remote.hold(32)
+    engine = remote.start(*RUN, "--repeats", "1")
+    remote.wait_for("try", "32/1", "running")
+    sshd.stop()
+    wait_for_event(remote, "node_unreachable")
+    assert remote.states("try") == {"32/1": "running"}
+    assert "node alpha does not answer since" in remote.dlperf("status", "try").stderr
+    hold.unlink()
+    sshd.start()
+    engine.communicate(timeout=60)
+    assert engine.returncode == 0
+    assert [event.state for event in events(remote, "state")] == ["submitted", "running", "succeeded"]
+    assert events(remote, "node_reachable")
+    paths = remote.campaign("try")
+    (key,) = campaign_status(paths).trials
+    assert paths.trial(key).node("alpha").log.read_bytes().count(b"DLPERF") == 12
+
+
+def test_an_engine_killed_in_the_middle_finds_its_trial_again(remote):
+    hold = remote.hold(32)
+    engine = remote.start(*RUN, "--repeats", "2")
+    remote.wait_for("try", "32/1", "running")
+    engine.kill()
+    engine.wait()
+    hold.unlink()
+    remote.dlperf("resume", "try")
+    assert remote.states("try") == {"32/1": "succeeded", "32/2": "succeeded"}
+    assert len(remote.starts) == len(set(remote.starts)) == 2
+
+
+def test_a_machine_that_never_answers_is_exit_code_3(remote, sshd):
+    sshd.stop()
+    done = remote.dlperf(*RUN, "--repeats", "1", code=3)
+    assert "failed: unreachable: alpha" in done.stderr
+    assert remote.states("try") == {"32/1": "failed", "32/2": "failed", "32/3": "failed"}

@@ -1,0 +1,66 @@
+"""The archive at home: a full disk is said, and nothing half-written stays as whole."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from trials import finished, shell_trial
+
+from dlperf.errors import StorageError
+from dlperf.executors.archive import append, archived_size, stream_path
+from dlperf.executors.base import Trial
+from dlperf.runs.paths import NodePaths, TrialPaths
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path):
+    """A file system of one MiB."""
+    if os.getuid() != 0:
+        pytest.skip("mounting a small disk needs root")
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip(f"this machine mounts nothing: {mounted.stderr.decode().strip()}")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+async def test_a_full_disk_is_said_and_a_later_call_goes_on(executor, tmp_path, small_disk):
+    trial = shell_trial(tmp_path, "yes 0123456789 | head -c 3000000")
+    trial = Trial(trial.trial_id, trial.launch, TrialPaths(small_disk / "trial"))
+    await executor.submit(trial)
+    with pytest.raises(StorageError, match=r"out\.log: cannot be written \(No space left on device\)"):
+        await finished(executor, trial)
+    node = trial.paths.node("here")
+    with pytest.raises(StorageError, match="No space left on device"):
+        await executor.collect(trial)
+    assert not node.exit.exists()
+    assert not [path for path in node.directory.iterdir() if path.name.endswith(".tmp")]
+    _enlarge(small_disk)
+    await executor.collect(trial)
+    assert node.log.read_bytes() == (b"0123456789\n" * 300_000)[:3_000_000]
+    assert node.exit.exists()
+
+
+def _enlarge(disk: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("stream", ["ranks/../../exit.json", "ranks/..", "ranks//etc/passwd", "ranks/a/../../../x"])
+def test_a_name_that_came_from_a_node_leads_nowhere_else(tmp_path, stream):
+    paths = NodePaths(tmp_path / "node")
+    path = Path(os.path.normpath(stream_path(paths, stream)))
+    assert path.is_relative_to(paths.ranks)
+
+
+def test_the_size_of_the_file_is_the_offset_to_go_on_from(tmp_path):
+    path = tmp_path / "nodes" / "a" / "out.log"
+    assert archived_size(path) == 0
+    append(path, b"one\n")
+    append(path, b"two\n")
+    assert archived_size(path) == 8
+    assert path.read_bytes() == b"one\ntwo\n"

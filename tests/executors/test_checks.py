@@ -1,0 +1,45 @@
+"""What must be equal on all nodes before a trial over several of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dlperf.executors.checks import agreement, ssh_options
+from dlperf.plan import Launch, NodePlan
+
+NODES = tuple(NodePlan(name, "ssh", name, name) for name in ("a", "b", "c"))
+
+
+def facts(driver: str | None = None, cuda: str | None = None, digest: str | None = None) -> dict[str, Any]:
+    return {"gpus": [{"driver": driver}] if driver else [], "cuda": cuda, "image_digest": digest}
+
+
+def told(*answers: dict[str, Any]) -> list[tuple[str, str, bool, str]]:
+    items = agreement(list(zip(NODES, answers, strict=False)))
+    return [(item.node, item.check, item.ok, item.message) for item in items]
+
+
+def test_a_node_with_another_driver_is_named():
+    assert told(facts("550.1", "12.4"), facts("535.2", "12.4")) == [
+        ("b", "driver", False, "driver 535.2, but driver 550.1 on a"),
+        ("a", "cuda", True, "CUDA 12.4 on all nodes"),
+    ]
+
+
+def test_a_node_with_another_image_is_named_and_one_without_is_not():
+    assert told(facts(digest="sha256:1"), facts(), facts(digest="sha256:2")) == [
+        ("c", "image_equal", False, "sha256:2, but sha256:1 on a")
+    ]
+
+
+def test_one_node_agrees_with_itself():
+    assert told(facts("550.1", "12.4", "sha256:1")) == []
+
+
+def test_ssh_is_tried_with_the_options_that_open_mpi_will_give_it():
+    launch = Launch("direct", NODES, 1, "mpirun", (), ("true",))
+    given = Launch("direct", NODES, 1, "mpirun", (), ("true",), ("-mca", "plm_rsh_args", "-p 12345 -q"))
+    by_variable = Launch("direct", NODES, 1, "mpirun", (), ("true",), env={"OMPI_MCA_plm_rsh_args": "-F /some/file"})
+    assert ssh_options(launch) == []
+    assert ssh_options(given) == ["-p", "12345", "-q"]
+    assert ssh_options(by_variable) == ["-F", "/some/file"]

@@ -1,0 +1,232 @@
+"""A trial on this machine, from submit to archive: every way to end has its state and its cause, and leaves nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from dataclasses import replace
+
+import pytest
+from trials import LOCAL, finished, local_nodes, printed, processes_of, run_to_end, shell_trial
+
+from dlperf.executors.base import Reference
+from dlperf.executors.direct import DirectExecutor
+from dlperf.nodes import supervisor
+from dlperf.plan import ContainerPlan, NodePlan
+from dlperf.runs.records import State
+from dlperf.runs.store import read_record
+
+
+@pytest.mark.parametrize(
+    ("script", "limits", "state", "cause"),
+    [
+        ("echo done", {}, State.SUCCEEDED, "exit code 0"),
+        ("echo oops; exit 3", {}, State.FAILED, "exit code 3"),
+        ("kill -SEGV $$", {}, State.FAILED, "signal 11 (SIGSEGV)"),
+        ("sh -c 'kill -KILL $$'; exit $?", {}, State.FAILED, "signal 9 (SIGKILL)"),
+        ("no-such-program", {}, State.FAILED, "exit code 127"),
+        ("exec sleep 60", {"stall_seconds": 0.5}, State.TIMED_OUT, "no output for 0.5 s (stall limit)"),
+        ("exec sleep 60", {"deadline_seconds": 0.5}, State.TIMED_OUT, "deadline of 0.5 s"),
+        ("while :; do echo on; sleep 0.1; done", {"deadline_seconds": 1.2}, State.TIMED_OUT, "deadline of 1.2 s"),
+    ],
+)
+async def test_every_end_has_its_state_and_its_cause(executor, tmp_path, script, limits, state, cause):
+    trial = shell_trial(tmp_path, script, **limits)
+    observation = await run_to_end(executor, trial)
+    assert observation.state is state
+    assert (observation.cause or "").startswith(cause)
+    assert processes_of(trial) == []
+
+
+async def test_everything_comes_home(executor, tmp_path):
+    trial = shell_trial(tmp_path, "echo out; echo err >&2; echo rank > ../ranks/worker.0 || echo rank > ranks/worker.0")
+    await run_to_end(executor, trial)
+    paths = trial.paths.node("here")
+    assert paths.log.read_bytes().startswith(b"out\nerr\n")
+    assert (paths.ranks / "worker.0").read_bytes() == b"rank\n"
+    assert paths.telemetry.read_text().startswith("time,cpu_percent,memory_used_mib\n")
+    assert json.loads(paths.environment.read_text())["cpu"]["threads"] == os.cpu_count()
+    assert json.loads(paths.exit.read_text())["code"] == 0
+    assert paths.launch.read_bytes() == (trial.paths.rendered / "here" / "launch.sh").read_bytes()
+
+
+async def test_a_second_submit_starts_nothing(executor, tmp_path):
+    trial = shell_trial(tmp_path, "echo started; sleep 0.3")
+    first = await executor.submit(trial)
+    second = await executor.submit(trial)
+    trial.paths.reference.unlink()
+    third = await executor.submit(trial)
+    await finished(executor, trial)
+    await executor.collect(trial)
+    assert first == second
+    assert first.data["nodes"] == third.data["nodes"]
+    assert trial.paths.node("here").log.read_bytes() == b"started\n"
+
+
+async def test_the_reference_is_on_disk_before_submit_returns(executor, tmp_path):
+    trial = shell_trial(tmp_path, ":")
+    reference = await executor.submit(trial)
+    assert read_record(trial.paths.reference, Reference) == reference
+    await finished(executor, trial)
+
+
+async def test_another_executor_adopts_a_running_trial(executor, tmp_path):
+    trial = shell_trial(tmp_path, "echo first; sleep 0.6; echo second")
+    reference = await executor.submit(trial)
+    await executor.close()
+    trial.paths.reference.unlink()
+    later = DirectExecutor()
+    adopted = await later.adopt(trial)
+    observation = await finished(later, trial)
+    await later.close()
+    assert adopted is not None
+    assert adopted.data["nodes"] == reference.data["nodes"]
+    assert observation.state is State.SUCCEEDED
+
+
+async def test_a_trial_that_no_node_knows_is_not_adopted(executor, tmp_path):
+    assert await executor.adopt(shell_trial(tmp_path, ":")) is None
+
+
+async def test_cancel_ends_what_ignores_term_and_fled_to_other_sessions(executor, tmp_path):
+    script = "trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep 61 & sleep 62' & echo up; sleep 63 & wait; wait"
+    trial = shell_trial(tmp_path, script)
+    await executor.submit(trial)
+    await printed(executor, trial, b"up\n")
+    await executor.cancel(trial, grace_seconds=0.3)
+    observation = await finished(executor, trial)
+    assert (observation.state, observation.cause) == (State.CANCELLED, "cancelled")
+    assert processes_of(trial) == []
+    await executor.cancel(trial)
+    assert (await executor.poll([trial]))[0].state is State.CANCELLED
+
+
+async def test_a_normal_end_leaves_no_stray_process(executor, tmp_path):
+    trial = shell_trial(tmp_path, "setsid sleep 64 & echo done")
+    observation = await run_to_end(executor, trial)
+    assert observation.state is State.SUCCEEDED
+    assert processes_of(trial) == []
+
+
+async def test_processes_without_the_mark_are_never_touched(executor, tmp_path):
+    bystander = await asyncio.create_subprocess_exec("sleep", "65", env={**os.environ, "DLPERF_TRIAL": "test-other"})
+    trial = shell_trial(tmp_path, "setsid sleep 66 & sleep 67")
+    await executor.submit(trial)
+    await executor.cancel(trial, grace_seconds=0.1)
+    await finished(executor, trial)
+    assert bystander.returncode is None
+    bystander.kill()
+    await bystander.wait()
+
+
+async def test_bytes_that_are_no_text_come_home_unchanged(executor, tmp_path):
+    trial = shell_trial(tmp_path, r"printf 'no newline\000\r50%%\r\377\376 end'")
+    observation = await run_to_end(executor, trial)
+    assert observation.state is State.SUCCEEDED
+    assert trial.paths.node("here").log.read_bytes() == b"no newline\0\r50%\r\xff\xfe end"
+
+
+async def test_a_flood_comes_home_whole_and_leaves_room_for_others(executor, tmp_path):
+    size = 50_000_000
+    flood = shell_trial(tmp_path, f"yes 0123456789abcdefghijklmnopqrstuvwxyz | head -c {size}")
+    quiet = shell_trial(tmp_path, "echo quiet")
+    await executor.submit(flood)
+    await executor.submit(quiet)
+    while not quiet.paths.node("here").log.is_file():
+        await executor.tail([flood, quiet])
+    assert quiet.paths.node("here").log.read_bytes() == b"quiet\n"
+    await finished(executor, flood)
+    await executor.collect(flood)
+    assert flood.paths.node("here").log.stat().st_size == size
+
+
+async def test_names_are_data(executor, tmp_path):
+    node = NodePlan('it\'s "a" $(node)\n; rm -rf /', "local", "localhost", "localhost")
+    trial = shell_trial(tmp_path, 'echo "$DLPERF_TRIAL"', (node,))
+    observation = await run_to_end(executor, trial)
+    assert observation.state is State.SUCCEEDED
+    assert trial.paths.node(node.name).log.read_text() == f"{trial.trial_id}/{node.name}\n"
+
+
+async def test_the_first_failure_ends_the_siblings_and_is_named(executor, tmp_path):
+    script = 'case "$DLPERF_TRIAL" in */node2) echo broken; exit 7;; *) sleep 68;; esac'
+    trial = shell_trial(tmp_path, script, local_nodes(4))
+    observation = await run_to_end(executor, trial)
+    assert observation.state is State.FAILED
+    assert observation.cause == "node node2: exit code 7; last output: broken"
+    others = [node for node in observation.nodes if node.node != "node2"]
+    assert {node.cause for node in others} == {"cancelled because node node2 failed"}
+    assert processes_of(trial) == []
+
+
+async def test_a_node_that_dies_is_lost_and_ends_its_siblings(executor, tmp_path):
+    trial = shell_trial(tmp_path, "echo up; exec sleep 69", local_nodes(4))
+    reference = await executor.submit(trial)
+    await printed(executor, trial, b"up\n", "node1")
+    os.kill(reference.data["nodes"]["node1"]["pid"], signal.SIGKILL)
+    while pids := supervisor.marked_pids(f"{trial.trial_id}/node1"):
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        await asyncio.sleep(0.01)
+    observation = await finished(executor, trial)
+    assert observation.state is State.LOST
+    assert (observation.cause or "").startswith("node node1: supervisor and processes are gone")
+    assert processes_of(trial) == []
+
+
+async def test_what_a_killed_supervisor_left_is_ended(executor, tmp_path):
+    trial = shell_trial(tmp_path, "echo up; setsid sleep 70 & sleep 71")
+    reference = await executor.submit(trial)
+    await printed(executor, trial, b"up\n")
+    os.kill(reference.data["nodes"]["here"]["pid"], signal.SIGKILL)
+    observation = await run_to_end(executor, trial)
+    assert observation.state is State.LOST
+    assert (observation.cause or "").startswith("the supervisor died")
+    assert processes_of(trial) == []
+
+
+async def test_a_trial_that_was_cancelled_before_its_supervisor_died_is_swept(executor, tmp_path):
+    trial = shell_trial(tmp_path, "echo up; sleep 72")
+    reference = await executor.submit(trial)
+    await printed(executor, trial, b"up\n")
+    os.kill(reference.data["nodes"]["here"]["pid"], signal.SIGKILL)
+    await executor.cancel(trial, grace_seconds=0.2)
+    observation = await finished(executor, trial)
+    assert observation.state is State.CANCELLED
+    assert processes_of(trial) == []
+
+
+async def test_where_one_launcher_reaches_all_nodes_the_others_wait_for_it(executor, tmp_path, monkeypatch):
+    fake = tmp_path / "bin"
+    fake.mkdir()
+    (fake / "mpirun").write_text("#!/bin/sh\necho the launcher runs\n")
+    (fake / "mpirun").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake}:{os.environ['PATH']}")
+    trial = shell_trial(tmp_path, ":", local_nodes(2), launcher="mpirun")
+    observation = await run_to_end(executor, trial)
+    assert observation.state is State.SUCCEEDED
+    assert trial.paths.node("node0").log.read_bytes() == b"the launcher runs\n"
+    assert json.loads(trial.paths.node("node1").exit.read_text())["cause"] == "the first node has ended"
+
+
+async def test_a_machine_is_checked_line_by_line(executor, tmp_path):
+    items = await executor.check(shell_trial(tmp_path, ":").launch)
+    assert {item.check for item in items} >= {"reachable", "python", "clock", "disk", "port"}
+    assert {item.node for item in items} == {LOCAL.name}
+    assert all(item.ok for item in items if item.check != "disk")
+
+
+async def test_a_container_is_removed_by_its_label(executor, tmp_path, monkeypatch):
+    fake = tmp_path / "bin"
+    fake.mkdir()
+    (fake / "docker").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n[ "$1" != ps ] || echo 0123abcd\n')
+    (fake / "docker").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake}:{os.environ['PATH']}")
+    plain = shell_trial(tmp_path, ":")
+    trial = replace(plain, launch=replace(plain.launch, container=ContainerPlan("docker", "image")))
+    await run_to_end(executor, trial)
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert f"ps -aq --no-trunc --filter label=dlperf.trial={trial.trial_id}/here" in calls
+    assert calls[-1] == "rm -f 0123abcd"

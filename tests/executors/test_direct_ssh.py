@@ -1,0 +1,208 @@
+"""Trials behind a real ssh server: what the network does changes no state and loses no byte."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from trials import finished, printed, processes_of, run_to_end, shell_trial
+
+from dlperf.errors import RefusedError, UnreachableError
+from dlperf.executors.direct import DirectExecutor
+from dlperf.plan import NodePlan
+from dlperf.runs.records import State
+from sshd import Sshd, prepare
+
+REMOTE = NodePlan("alpha", "ssh", "node-a", "127.0.0.1")
+
+
+def _lines(count: int, pause: float, per_pause: int) -> str:
+    """A shell script that prints numbered lines, some at a time."""
+    return (
+        f"i=0; while [ $i -lt {count} ]; do i=$((i+1)); echo line $i of the log; "
+        f"[ $((i % {per_pause})) -eq 0 ] && sleep {pause}; done; exit 0"
+    )
+
+
+async def test_a_trial_runs_on_the_other_side(remote: DirectExecutor, sshd: Sshd, tmp_path: Path):
+    trial = shell_trial(tmp_path, 'echo "$HOME"', (REMOTE,))
+    observation = await run_to_end(remote, trial)
+    assert observation.state is State.SUCCEEDED
+    assert trial.paths.node("alpha").log.read_text() == f"{sshd.home}\n"
+
+
+async def test_a_log_is_complete_after_connections_died_in_the_middle(
+    remote: DirectExecutor, sshd: Sshd, tmp_path: Path
+):
+    trial = shell_trial(tmp_path, _lines(3000, 0.02, 50), (REMOTE,))
+    await remote.submit(trial)
+    ending = asyncio.create_task(finished(remote, trial))
+    drops = 0
+    while not ending.done():
+        drops += sshd.drop_connections() if drops < 5 else 0
+        await asyncio.sleep(0.15)
+    observation = await ending
+    await remote.collect(trial)
+    (written,) = sshd.home.glob(".dlperf/test-*/alpha/out.log")
+    assert drops >= 3
+    assert observation.state is State.SUCCEEDED
+    assert trial.paths.node("alpha").log.read_bytes() == written.read_bytes()
+    assert hashlib.sha256(written.read_bytes()).digest() == hashlib.sha256(_expected(3000)).digest()
+
+
+def _expected(count: int) -> bytes:
+    return b"".join(b"line %d of the log\n" % number for number in range(1, count + 1))
+
+
+async def test_silence_is_a_flag_and_never_a_state(remote: DirectExecutor, sshd: Sshd, tmp_path: Path):
+    trial = shell_trial(tmp_path, "echo up; sleep 1.5; echo down", (REMOTE,))
+    await remote.submit(trial)
+    await printed(remote, trial, b"up\n", "alpha")
+    assert (await remote.poll([trial]))[0].state is State.RUNNING
+    sshd.stop()
+    (silent,) = await remote.poll([trial])
+    (still,) = await remote.poll([trial])
+    assert silent.state is still.state is State.RUNNING
+    assert silent.nodes[0].unreachable_since is not None
+    assert still.nodes[0].unreachable_since == silent.nodes[0].unreachable_since
+    assert await remote.tail([trial]) == 0
+    with pytest.raises(UnreachableError, match=r"^node alpha: "):
+        await remote.collect(trial)
+    sshd.start()
+    observation = await finished(remote, trial)
+    assert observation.state is State.SUCCEEDED
+    assert observation.nodes[0].unreachable_since is None
+    await remote.collect(trial)
+    assert trial.paths.node("alpha").log.read_bytes() == b"up\ndown\n"
+
+
+async def test_a_cancel_reaches_a_node_when_it_answers_again(remote: DirectExecutor, sshd: Sshd, tmp_path: Path):
+    trial = shell_trial(tmp_path, "echo up; exec sleep 81", (REMOTE,))
+    await remote.submit(trial)
+    await printed(remote, trial, b"up\n", "alpha")
+    sshd.stop()
+    await remote.cancel(trial, grace_seconds=0.2)
+    assert (await remote.poll([trial]))[0].state is not State.CANCELLED
+    sshd.start()
+    assert (await finished(remote, trial)).state is State.CANCELLED
+    assert processes_of(trial) == []
+
+
+async def test_a_refused_node_starts_nothing(remote: DirectExecutor, sshd: Sshd, tmp_path: Path):
+    (sshd.operator / ".ssh" / "known_hosts").unlink()
+    trial = shell_trial(tmp_path, "echo never", (REMOTE,))
+    with pytest.raises(RefusedError, match=r"^node alpha: .* is not in known_hosts"):
+        await remote.submit(trial)
+    assert not trial.paths.reference.exists()
+    items = await remote.check(trial.launch)
+    assert [(item.check, item.ok) for item in items] == [("reachable", False)]
+
+
+@pytest.fixture
+def four(sshd: Sshd, tmp_path: Path) -> Iterator[list[Sshd]]:
+    """Four machines: servers with homes of their own that the same operator knows."""
+    servers = [prepare(tmp_path / f"machine{index}") for index in range(4)]
+    config, known = "", ""
+    for index, server in enumerate(servers):
+        (server.folder / "authorized_keys").write_text((sshd.folder / "authorized_keys").read_text())
+        config += f"Host m{index}\n HostName 127.0.0.1\n Port {server.port}\n"
+        known += server.known_hosts_line()
+        server.start()
+    (sshd.operator / ".ssh" / "config").write_text(config)
+    (sshd.operator / ".ssh" / "known_hosts").write_text(known)
+    yield servers
+    for server in servers:
+        server.stop()
+
+
+FOUR = tuple(NodePlan(f"m{index}", "ssh", f"m{index}", "127.0.0.1") for index in range(4))
+
+
+async def test_one_silent_machine_keeps_no_other_from_being_cancelled(remote, four: list[Sshd], tmp_path: Path):
+    trial = shell_trial(tmp_path, "echo up; exec sleep 82", FOUR)
+    await remote.submit(trial)
+    four[2].stop()
+    await remote.cancel(trial, grace_seconds=0.2)
+    for _ in range(50):
+        (observation,) = await remote.poll([trial])
+        states = [node.state for node in observation.nodes]
+        if states.count(State.CANCELLED) == 3:
+            break
+        await asyncio.sleep(0.05)
+    assert states[2] is State.SUBMITTED or states[2] is State.RUNNING
+    assert observation.state is State.RUNNING
+    four[2].start()
+    assert (await finished(remote, trial)).state is State.CANCELLED
+    assert processes_of(trial) == []
+
+
+async def test_a_silent_machine_holds_up_no_verdict_that_another_gave(remote, four: list[Sshd], tmp_path: Path):
+    script = 'case "$DLPERF_TRIAL" in */m1) sleep 0.5; exit 5;; *) exec sleep 3;; esac'
+    trial = shell_trial(tmp_path, script, FOUR)
+    await remote.submit(trial)
+    await remote.poll([trial])
+    four[3].stop()
+    observation = await finished(remote, trial)
+    assert (observation.state, observation.cause) == (
+        State.FAILED,
+        "node m1: exit code 5; node m3 does not answer",
+    )
+    assert observation.nodes[3].unreachable_since is not None
+    four[3].start()
+    await remote.cancel(trial)
+    await asyncio.gather(*(_gone(trial, node.name) for node in FOUR))
+
+
+async def test_a_node_that_stays_silent_fails_the_trial_and_ends_its_siblings(remote, four: list[Sshd], tmp_path: Path):
+    trial = shell_trial(tmp_path, "while :; do echo up; sleep 0.2; done", FOUR, stall_seconds=1.0)
+    await remote.submit(trial)
+    await remote.poll([trial])
+    four[2].stop()
+    observation = await finished(remote, trial)
+    assert observation.state is State.FAILED
+    assert (observation.cause or "").startswith("node m2: unreachable since 20")
+    assert "nothing listens at 127.0.0.1" in (observation.cause or "")
+    assert {node.cause for node in observation.nodes if node.node != "m2"} == {"cancelled because node m2 failed"}
+    four[2].start()
+    while processes_of(trial):
+        await remote.cancel(trial)
+        await asyncio.sleep(0.1)
+
+
+async def test_a_trial_whose_nodes_are_all_silent_goes_on(remote, four: list[Sshd], tmp_path: Path):
+    trial = shell_trial(tmp_path, "exec sleep 2", FOUR)
+    await remote.submit(trial)
+    for server in four:
+        server.stop()
+    impatient = replace(trial, launch=replace(trial.launch, stall_seconds=0.1))
+    for _ in range(3):
+        (observation,) = await remote.poll([impatient])
+        assert not observation.state.finished
+        await asyncio.sleep(0.2)
+    for server in four:
+        server.start()
+    assert (await finished(remote, trial)).state is State.SUCCEEDED
+
+
+async def _gone(trial, node: str) -> None:
+    for _ in range(200):
+        if not processes_of(trial):
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"processes of {node} are left")
+
+
+async def test_every_node_writes_its_own_telemetry_and_exit(remote, four: list[Sshd], tmp_path: Path):
+    trial = shell_trial(tmp_path, "echo $DLPERF_TRIAL", FOUR)
+    observation = await run_to_end(remote, trial)
+    assert observation.state is State.SUCCEEDED
+    for node in FOUR:
+        paths = trial.paths.node(node.name)
+        assert paths.log.read_text() == f"{trial.trial_id}/{node.name}\n"
+        assert json.loads(paths.exit.read_text())["state"] == "succeeded"
+        assert paths.telemetry.is_file()

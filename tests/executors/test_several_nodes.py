@@ -1,0 +1,259 @@
+"""Trials over several nodes with networks of their own: launchers find their peers, and faults have their states."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from trials import finished, run_to_end, shell_trial
+
+from dlperf.executors.base import Observation, Trial
+from dlperf.executors.direct import DirectExecutor
+from dlperf.nodes import ssh
+from dlperf.runs.records import State
+from node_lab import NodeLab
+
+NUMBERS = "i=0; while [ $i -lt %d ]; do i=$((i+1)); echo line $i of the log; sleep %s; done"
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Silence is noticed within seconds, and not within a minute."""
+    monkeypatch.setattr(ssh, "KEEPALIVE_SECONDS", 0.5)
+    monkeypatch.setattr(ssh, "KEEPALIVE_COUNT", 2)
+    monkeypatch.setattr(ssh, "CONNECT_SECONDS", 1.0)
+
+
+@pytest.fixture
+async def executor(node_lab):
+    direct = DirectExecutor(sibling_grace_seconds=0.2)
+    yield direct
+    await direct.close()
+
+
+async def seen(executor: DirectExecutor, trial: Trial, condition: Callable[[Observation], object]) -> Observation:
+    """The first observation of which the condition is true; logs are tailed meanwhile."""
+    give_up = time.monotonic() + 30.0
+    while True:
+        await executor.tail([trial])
+        (observation,) = await executor.poll([trial])
+        if condition(observation):
+            return observation
+        assert time.monotonic() < give_up, f"never seen; last: {observation}"
+        await asyncio.sleep(0.05)
+
+
+def silent(name: str) -> Callable[[Observation], object]:
+    return lambda observation: any(node.node == name and node.unreachable_since for node in observation.nodes)
+
+
+def lines(count: int) -> str:
+    return "".join(f"line {number} of the log\n" for number in range(1, count + 1))
+
+
+@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun on this machine (Debian: openmpi-bin)")
+async def test_mpirun_reaches_the_other_nodes(executor, node_lab: NodeLab, tmp_path, count):
+    script = "echo rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname) for $DLPERF_TRIAL"
+    trial = shell_trial(tmp_path, script, node_lab.plans(count), launcher="mpirun")
+    env = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    env["OMPI_MCA_plm_rsh_args"] = f"-F {node_lab.ssh_config}"
+    trial = replace(trial, launch=replace(trial.launch, gpus=2, env=env, launcher_options=("--bind-to", "none")))
+    observation = await run_to_end(executor, trial)
+    assert (observation.state, observation.cause) == (State.SUCCEEDED, "exit code 0")
+    ranks = [line for line in log_of(trial, "n1").splitlines() if line.startswith("rank")]
+    expected = [f"rank {rank} of {2 * count} on n{rank // 2 + 1} for {trial.trial_id}/n1" for rank in range(2 * count)]
+    assert sorted(ranks, key=lambda line: int(line.split()[1])) == expected
+
+
+TRAINING = """\
+import os, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+rank, size = dist.get_rank(), dist.get_world_size()
+torch.manual_seed(0)
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+inputs = torch.randn(64, 4, generator=torch.Generator().manual_seed(rank))
+for step in range(20):
+    optimizer.zero_grad()
+    loss = (model(inputs) - inputs.sum(1, keepdim=True)).square().mean()
+    loss.backward()
+    optimizer.step()
+total = loss.detach().clone()
+dist.all_reduce(total)
+print(f"rank {rank} of {size} on {os.uname().nodename} loss {total.item() / size:.6f}", flush=True)
+dist.destroy_process_group()
+"""
+
+
+def folder_with(module: str, variable: str) -> Path:
+    """The folder of a Python that has the module: what the variable names, or this interpreter's own; else skip."""
+    folder = Path(os.environ.get(variable) or Path(sys.executable).parent)
+    asked = subprocess.run([folder / "python", "-c", f"import {module}"], capture_output=True, check=False)
+    if asked.returncode != 0:
+        pytest.skip(f"{module} is not installed: name the bin folder of a Python that has it in {variable}")
+    return folder
+
+
+@pytest.mark.parametrize("count", [2, 4])
+async def test_torchrun_trains_over_nodes(executor, node_lab: NodeLab, tmp_path, count):
+    folder = folder_with("torch", "DLPERF_TORCH_BIN")
+    program = tmp_path / "train.py"
+    program.write_text(TRAINING)
+    trial = shell_trial(tmp_path, "", node_lab.plans(count), launcher="torchrun", deadline_seconds=100.0)
+    env = {"PATH": f"{folder}:{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
+    trial = replace(trial, launch=replace(trial.launch, command=(str(program),), env=env))
+    observation = await run_to_end(executor, trial, seconds=100.0)
+    assert observation.state is State.SUCCEEDED, observation
+    printed_lines = [line for node in node_lab.nodes[:count] for line in log_of(trial, node.name).splitlines()]
+    ranks = [line.split() for line in printed_lines if line.startswith("rank")]
+    assert [words[:6] for words in ranks] == [
+        ["rank", str(rank), "of", str(count), "on", f"n{rank + 1}"] for rank in range(count)
+    ]
+    assert len({words[7] for words in ranks}) == 1
+
+
+JAX_SUM = """\
+import os, jax
+jax.distributed.initialize(
+    os.environ["JAX_COORDINATOR_ADDRESS"], int(os.environ["JAX_NUM_PROCESSES"]), int(os.environ["JAX_PROCESS_ID"])
+)
+from jax.experimental import multihost_utils
+ranks = multihost_utils.process_allgather(jax.numpy.array(jax.process_index()))
+print(f"process {jax.process_index()} of {jax.process_count()} sees {sorted(int(rank) for rank in ranks)}", flush=True)
+"""
+
+
+async def test_jax_processes_find_each_other_over_nodes(executor, node_lab: NodeLab, tmp_path):
+    folder = folder_with("jax", "DLPERF_JAX_BIN")
+    program = tmp_path / "sum.py"
+    program.write_text(JAX_SUM)
+    trial = shell_trial(tmp_path, "", node_lab.plans(2), launcher="jax", deadline_seconds=100.0)
+    command = (str(folder / "python"), str(program))
+    env = {"JAX_PLATFORMS": "cpu", "JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo"}
+    trial = replace(trial, launch=replace(trial.launch, gpus=2, command=command, env=env))
+    observation = await run_to_end(executor, trial, seconds=100.0)
+    assert observation.state is State.SUCCEEDED, observation
+    said = [line for name in ("n1", "n2") for line in log_of(trial, name).splitlines() if line.startswith("process")]
+    assert sorted(said) == [f"process {rank} of 4 sees [0, 1, 2, 3]" for rank in range(4)]
+
+
+PADDLE_SUM = """\
+import os, paddle, paddle.distributed as dist
+dist.init_parallel_env()
+total = paddle.to_tensor([float(dist.get_rank() + 1)])
+dist.all_reduce(total)
+print(f"rank {dist.get_rank()} of {dist.get_world_size()} on {os.uname().nodename} sum {total.item():g}", flush=True)
+"""
+
+
+async def test_paddle_ranks_find_each_other_over_nodes(executor, node_lab: NodeLab, tmp_path):
+    folder = folder_with("paddle", "DLPERF_PADDLE_BIN")
+    program = tmp_path / "sum.py"
+    program.write_text(PADDLE_SUM)
+    trial = shell_trial(tmp_path, "", node_lab.plans(2), launcher="paddle", deadline_seconds=100.0)
+    env = {"PADDLE_DISTRI_BACKEND": "gloo"}
+    launch = replace(trial.launch, interpreter=(str(folder / "python"), "-u"), command=(str(program),), env=env)
+    trial = replace(trial, launch=launch)
+    observation = await run_to_end(executor, trial, seconds=100.0)
+    assert observation.state is State.SUCCEEDED, observation
+    said = [line for n in ("n1", "n2") for log in trial.paths.node(n).logs() for line in log.read_text().splitlines()]
+    assert {f"rank {rank} of 2 on n{rank + 1} sum 3" for rank in range(2)} <= set(said)
+
+
+def log_of(trial: Trial, node: str) -> str:
+    return trial.paths.node(node).log.read_text()
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_link_is_cut_and_restored_and_no_byte_is_lost(executor, node_lab: NodeLab, tmp_path):
+    trial = shell_trial(tmp_path, NUMBERS % (120, "0.05"), node_lab.plans(2))
+    await executor.submit(trial)
+    await seen(executor, trial, lambda observation: observation.nodes[1].log_size > 100)
+    node_lab.nodes[1].cut()
+    cut = await seen(executor, trial, silent("n2"))
+    assert [(node.state, bool(node.unreachable_since)) for node in cut.nodes] == [
+        (State.RUNNING, False),
+        (State.RUNNING, True),
+    ]
+    node_lab.nodes[1].restore()
+    observation = await run_to_end(executor, trial)
+    assert (observation.state, observation.nodes[1].unreachable_since) == (State.SUCCEEDED, None)
+    assert log_of(trial, "n1") == log_of(trial, "n2") == lines(120)
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_an_sshd_is_killed_and_comes_back_and_no_byte_is_lost(executor, node_lab: NodeLab, tmp_path):
+    trial = shell_trial(tmp_path, NUMBERS % (80, "0.05"), node_lab.plans(2))
+    await executor.submit(trial)
+    await seen(executor, trial, lambda observation: observation.nodes[0].log_size > 100)
+    node_lab.nodes[0].stop_sshd()
+    gone = await seen(executor, trial, silent("n1"))
+    assert gone.state is State.RUNNING
+    node_lab.nodes[0].start_sshd()
+    observation = await run_to_end(executor, trial)
+    assert observation.state is State.SUCCEEDED
+    assert log_of(trial, "n1") == log_of(trial, "n2") == lines(80)
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_node_that_was_powered_off_is_lost_and_keeps_its_log(executor, node_lab: NodeLab, tmp_path):
+    trial = shell_trial(tmp_path, NUMBERS % (2000, "0.05"), node_lab.plans(2))
+    await executor.submit(trial)
+    await seen(executor, trial, lambda observation: observation.nodes[1].log_size > 100)
+    node_lab.nodes[1].power_off()
+    off = await seen(executor, trial, silent("n2"))
+    assert off.state is State.RUNNING
+    written = (node_lab.nodes[1].home / ".dlperf" / trial.trial_id / "n2" / "out.log").read_text()
+    node_lab.nodes[1].power_on()
+    observation = await finished(executor, trial)
+    await executor.collect(trial)
+    assert observation.state is State.LOST
+    assert (observation.cause or "").startswith("node n2: supervisor and processes are gone and left no exit file")
+    assert observation.nodes[0].cause == "cancelled because node n2 failed"
+    assert log_of(trial, "n2") == written
+    assert lines(2000).startswith(written)
+
+
+async def test_lost_packets_and_a_narrow_link_cost_time_and_no_byte(executor, node_lab: NodeLab, tmp_path):
+    loss = ("-p", "tcp", "--dport", "22", "-m", "statistic", "--mode", "random", "--probability", "0.1", "-j", "DROP")
+    node_lab.nodes[0].inside("iptables", "-A", "INPUT", *loss)
+    narrow = ("tbf", "rate", "2mbit", "burst", "4k", "latency", "1s")
+    node_lab.nodes[1].inside("tc", "qdisc", "add", "dev", "eth0", "root", *narrow)
+    script = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo line $i of the log; done"
+    trial = shell_trial(tmp_path, script, node_lab.plans(2))
+    observation = await run_to_end(executor, trial, seconds=60.0)
+    assert observation.state is State.SUCCEEDED
+    assert log_of(trial, "n1") == log_of(trial, "n2") == lines(20000)
+
+
+async def test_a_check_says_that_the_nodes_cannot_reach_each_other(executor, node_lab: NodeLab, tmp_path):
+    trial = shell_trial(tmp_path, "true", node_lab.plans(3), launcher="mpirun")
+    config = {"OMPI_MCA_plm_rsh_args": f"-F {node_lab.ssh_config}"}
+    able = await executor.check(replace(trial.launch, env=config))
+    assert [item.message for item in able if item.check == "ssh"] == [
+        f"may log in to {node.name} ({node.address})" for node in node_lab.nodes[1:3]
+    ]
+    assert all(item.ok for item in able)
+    without_keys = [item for item in await executor.check(trial.launch) if item.check == "ssh"]
+    assert [item.ok for item in without_keys] == [False, False]
+    assert without_keys[0].message.startswith(f"cannot log in to n2 ({node_lab.nodes[1].address}), as mpirun must: ")
+
+
+async def test_a_check_over_all_nodes_says_which_does_not_answer(executor, impatient, node_lab: NodeLab, tmp_path):
+    node_lab.nodes[1].power_off()
+    items = await executor.check(shell_trial(tmp_path, "true", node_lab.plans(4)).launch)
+    assert {item.node: item.ok for item in items if item.check == "reachable"} == {
+        "n1": True,
+        "n2": False,
+        "n3": True,
+        "n4": True,
+    }

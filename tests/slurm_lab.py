@@ -1,0 +1,184 @@
+"""A real Slurm on this machine: munged, slurmctld and four slurmd, with folders, ports and keys of their own."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
+SEARCH_PATH = "/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin"
+NODES = ("n1", "n2", "n3", "n4")
+GPU_FILES = ("null", "zero", "full", "random")
+"""Slurm wants a device file for each GPU; any will do."""
+START_SECONDS = 30.0
+
+
+@dataclass
+class SlurmLab:
+    """A running cluster of four nodes with four "GPUs" each; ``partition`` gpu."""
+
+    folder: Path
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def configuration(self) -> Path:
+        """What ``SLURM_CONF`` must name."""
+        return self.folder / "slurm.conf"
+
+    def start(self) -> None:
+        """Begin anew with every daemon, and wait until every node is idle."""
+        _write_configuration(self.folder)
+        munge = self.folder / "munge"
+        files = (f"--{kind}-file={munge}.{kind}" for kind in ("key", "pid", "log", "seed"))
+        self._begin("munged", "--foreground", "--force", f"--socket={munge}.socket", *files)
+        wait_for(munge.with_suffix(".socket").exists)
+        self.start_controller("-c")
+        for node in NODES:
+            self._begin("slurmd", "-D", "-N", node, name=node)
+        wait_for(lambda: self.command("sinfo", "-h", "-t", "idle", "-o", "%D").strip() == str(len(NODES)))
+
+    def start_controller(self, *options: str) -> None:
+        self._begin("slurmctld", "-D", *options)
+        wait_for(lambda: "UP" in self.command("scontrol", "ping"))
+
+    def stop(self, name: str) -> None:
+        """End one daemon, by the name of its program or of its node."""
+        process = self.processes.pop(name)
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(10.0)
+        process.kill()
+        process.wait()
+
+    def stop_all(self) -> None:
+        """End every job, then every daemon."""
+        self.command("scancel", "--user", getpass.getuser())
+        with suppress(AssertionError):
+            wait_for(lambda: not self.command("squeue", "-h"), 10.0)
+        for name in reversed(list(self.processes)):
+            self.stop(name)
+
+    def command(self, *words: str) -> str:
+        """What a command of Slurm prints; nothing where it fails."""
+        environment = os.environ | {"SLURM_CONF": str(self.configuration)}
+        return subprocess.run(words, env=environment, capture_output=True, text=True, check=False).stdout
+
+    def _begin(self, program: str, *options: str, name: str = "") -> None:
+        path = shutil.which(program, path=SEARCH_PATH)
+        assert path is not None
+        environment = os.environ | {"SLURM_CONF": str(self.configuration), "LC_ALL": "C"}
+        with (self.folder / f"{name or program}.out").open("ab") as log:
+            self.processes[name or program] = subprocess.Popen(
+                [path, *options], env=environment, stdout=log, stderr=log, start_new_session=True
+            )
+
+
+def missing_programs() -> list[str]:
+    return [program for program in PROGRAMS if shutil.which(program, path=SEARCH_PATH) is None]
+
+
+@pytest.fixture(scope="session")
+def slurm_cluster() -> Iterator[SlurmLab]:
+    """The cluster that all tests of a session share."""
+    if missing := missing_programs():
+        pytest.skip(f"no Slurm on this machine: {', '.join(missing)} missing (Debian: slurm-wlm munge)")
+    with tempfile.TemporaryDirectory(prefix="dlperf-slurm-") as folder:
+        lab = SlurmLab(Path(folder))
+        try:
+            lab.start()
+            yield lab
+        finally:
+            lab.stop_all()
+
+
+@pytest.fixture
+def slurm(slurm_cluster: SlurmLab, monkeypatch: pytest.MonkeyPatch) -> SlurmLab:
+    """The cluster, as an operator on its login node finds it."""
+    monkeypatch.setenv("SLURM_CONF", str(slurm_cluster.configuration))
+    return slurm_cluster
+
+
+def _write_configuration(folder: Path) -> None:
+    folder.chmod(0o755)
+    key = folder / "munge.key"
+    key.write_bytes(os.urandom(1024))
+    key.chmod(0o400)
+    (folder / "state").mkdir()
+    (folder / "slurm.conf").write_text(_slurm_conf(folder))
+    gres = [f"NodeName=n[1-4] Name=gpu File=/dev/{name}\n" for name in GPU_FILES]
+    (folder / "gres.conf").write_text("".join(gres))
+
+
+def _slurm_conf(folder: Path) -> str:
+    host = socket.gethostname().partition(".")[0]
+    user = getpass.getuser()
+    ports = _free_ports(1 + len(NODES))
+    nodes = "".join(
+        f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=4 RealMemory=1000 Gres=gpu:4\n"
+        for node, port in zip(NODES, ports[1:], strict=True)
+    )
+    return f"""\
+ClusterName=lab
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={ports[0]}
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CryptoType=crypto/munge
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool.%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.%n.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+ReturnToService=2
+SlurmdParameters=config_overrides
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+GresTypes=gpu
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+SlurmctldTimeout=30
+SlurmdTimeout=30
+MessageTimeout=5
+KillWait=1
+MinJobAge=300
+SchedulerParameters=sched_interval=1,batch_sched_delay=0
+MailProg=/bin/true
+{nodes}PartitionName=gpu Nodes=n[1-4] Default=YES MaxTime=02:00:00 State=UP
+"""
+
+
+def _free_ports(count: int) -> list[int]:
+    """Ports that are free now, all at once so that no two are the same."""
+    probes = [socket.socket() for _ in range(count)]
+    try:
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [int(probe.getsockname()[1]) for probe in probes]
+    finally:
+        for probe in probes:
+            probe.close()
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = START_SECONDS) -> None:
+    give_up = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < give_up, "Slurm did not get so far"
+        time.sleep(0.05)

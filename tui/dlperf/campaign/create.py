@@ -1,0 +1,91 @@
+"""A plan becomes a campaign: it gets a name, a token and a frozen ``campaign.yaml``."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from datetime import UTC, datetime
+
+from dlperf import __version__
+from dlperf.errors import RequestError
+from dlperf.plan import Plan, TrialKey
+from dlperf.runs.clock import utc_now
+from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.records import CampaignRecord, TrialRecord
+from dlperf.runs.store import write_campaign
+
+ID_LENGTH = 200
+"""A trial's id names a folder on the node (255 bytes at most) and, with the node's name, a container."""
+
+
+def create_campaign(workspace: Workspace, plan: Plan, name: str | None = None) -> CampaignPaths:
+    """Freeze a plan under a name, by default the time and what is measured.
+
+    Raises:
+        RequestError: the plan is empty, or a campaign of that name exists, or the name cannot be one.
+    """
+    if not plan.configurations:
+        raise RequestError("nothing to run: every configuration asked for is impossible, see `dlperf plan`")
+    paths = workspace.campaign(name) if name is not None else _free_name(workspace, plan)
+    if paths.directory.exists():
+        raise RequestError(f"--name {name!r}: {paths.directory} exists: choose another, or go on with `dlperf resume`")
+    write_campaign(paths, _record(paths.name, plan))
+    return paths
+
+
+def refuse_examples(plan: Plan) -> None:
+    """The machines of a published report stand in the catalogue to be shown, under placeholder hosts.
+
+    Raises:
+        RequestError: the plan is to run on such a machine.
+    """
+    for item in plan.configurations:
+        if item.example:
+            name = item.configuration.hardware
+            raise RequestError(
+                f"--hardware {name}: an example with placeholder hosts: copy it with `dlperf catalog show {name} "
+                f"> catalog/hardware/<id>.yaml`, write your own machine into it, and select that"
+            )
+
+
+def _record(name: str, plan: Plan) -> CampaignRecord:
+    return CampaignRecord(
+        name=name,
+        token=secrets.token_hex(4),
+        created=utc_now(),
+        dlperf_version=__version__,
+        selection=plan.selection,
+        configurations=plan.configurations,
+        trials=plan.trials,
+        impossible=plan.impossible,
+    )
+
+
+def _free_name(workspace: Workspace, plan: Plan) -> CampaignPaths:
+    first = plan.configurations[0].configuration
+    stem = f"{datetime.now(UTC):%Y-%m-%d-%H%M%S}-{first.framework}-{first.case}"[:100]
+    names = [stem, *(f"{stem}-{number}" for number in range(2, 100))]
+    return next(paths for paths in map(workspace.campaign, names) if not paths.directory.exists())
+
+
+def trial_record(record: CampaignRecord, key: TrialKey, retry_of: int | None = None) -> TrialRecord:
+    """What ``trial.json`` of a trial says."""
+    configuration = next(
+        item.configuration for item in record.configurations if item.configuration.id == key.configuration
+    )
+    return TrialRecord(trial_id(record, key), record.name, configuration, key.number, retry_of)
+
+
+def trial_id(record: CampaignRecord, key: TrialKey) -> str:
+    """``<campaign>-<token>.<configuration id>.<number>`` in ``[A-Za-z0-9._-]``, at most 200 characters.
+
+    The token tells campaigns apart, so that the campaign's name may be shortened to what is safe everywhere.
+    """
+    campaign = re.sub(r"[^A-Za-z0-9]+", "-", record.name).strip("-")[:32] or "campaign"
+    configuration = key.configuration
+    room = ID_LENGTH - len(f"{campaign}-{record.token}..{key.number}")
+    if len(configuration) > room:
+        digest = hashlib.sha256(configuration.encode()).hexdigest()[:12]
+        configuration = f"{configuration[: room - 13]}-{digest}"
+    return f"{campaign}-{record.token}.{configuration}.{key.number}"

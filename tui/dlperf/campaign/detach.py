@@ -1,0 +1,62 @@
+"""An engine without a terminal: it outlives the shell that started it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import dlperf
+from dlperf.errors import DlperfError
+from dlperf.runs.lock import engine_pid
+from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.records import Event
+from dlperf.runs.store import read_records
+
+START_SECONDS = 30.0
+
+
+def start_detached(workspace: Workspace, paths: CampaignPaths) -> int:
+    """Start an engine for a campaign in a session of its own, and wait until it works; its process id.
+
+    Raises:
+        DlperfError: it ended at once, or did not begin in time; the message holds the last line of ``engine.log``.
+    """
+    begun = _journal_size(paths)
+    process = _spawn(workspace, paths)
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if _has_started(paths, begun):
+            return process.pid
+        if process.poll() is not None:
+            break
+        time.sleep(0.05)
+    raise DlperfError(f"the engine did not start: {_last_line(paths.engine_log)}")
+
+
+def _spawn(workspace: Workspace, paths: CampaignPaths) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "dlperf", "--workspace", str(workspace.root), "resume", "--", paths.name]
+    package = Path(dlperf.__file__).parents[1]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (str(package), os.getenv("PYTHONPATH"))))}
+    with paths.engine_log.open("ab") as log:
+        return subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=environment
+        )
+
+
+def _has_started(paths: CampaignPaths, begun: int) -> bool:
+    events, _ = read_records(paths.journal, Event, begun)
+    started = any(event.event == "campaign_started" for event in events)
+    finished = any(event.event == "campaign_finished" for event in events)
+    return started and (finished or engine_pid(paths) is not None)
+
+
+def _journal_size(paths: CampaignPaths) -> int:
+    return paths.journal.stat().st_size if paths.journal.exists() else 0
+
+
+def _last_line(path: Path) -> str:
+    lines = path.read_text(errors="replace").strip().splitlines() if path.exists() else []
+    return lines[-1] if lines else "it said nothing"

@@ -1,0 +1,249 @@
+"""The engine: takes a campaign's trials through their lives, and survives being killed at any point.
+
+Whatever it decides is in the journal before it is done, whatever runs belongs to the nodes, and every step can be done
+twice without harm: an engine that starts again reads the journal, adopts what runs, and goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import signal
+import time
+from collections.abc import Coroutine
+from contextlib import suppress
+from dataclasses import replace
+
+from dlperf import __version__
+from dlperf.campaign.create import trial_record
+from dlperf.campaign.journal import EngineJournal
+from dlperf.campaign.live import LiveLog
+from dlperf.campaign.machines import Machines, demands_of
+from dlperf.campaign.means import Means
+from dlperf.campaign.pace import Pace
+from dlperf.campaign.progress import ProgressFile
+from dlperf.campaign.requests import RefusedError, effects
+from dlperf.campaign.rules import consequences, is_infrastructure
+from dlperf.campaign.running import Ending, RunningTrial, Watch
+from dlperf.campaign.stages import Stages
+from dlperf.errors import StorageError
+from dlperf.executors.base import Executor, Observation, Trial
+from dlperf.plan import TrialKey
+from dlperf.results.logs import LogReader
+from dlperf.runs.clock import utc_now
+from dlperf.runs.lock import engine_lock
+from dlperf.runs.paths import CampaignPaths
+from dlperf.runs.records import CampaignRecord, Event, Request, State
+from dlperf.runs.store import read_campaign, read_records, write_record
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+async def run_campaign(paths: CampaignPaths, means: Means, pace: Pace | None = None) -> str | None:
+    """Run what is left of a campaign; the name of the signal that ended it early, or None when all is finished.
+
+    Raises:
+        RequestError: another engine runs this campaign.
+        StorageError: the run directory cannot be written. The trials go on on their nodes.
+    """
+    record = read_campaign(paths)
+    with engine_lock(paths):
+        try:
+            return await Engine(paths, record, means, pace or Pace()).run()
+        except OSError as error:
+            raise StorageError(
+                f"{error.filename or paths.directory}: {error.strerror}: mend it, then resume"
+            ) from error
+
+
+class Engine:
+    """One run of the engine over a campaign; see ``run_campaign``."""
+
+    def __init__(self, paths: CampaignPaths, record: CampaignRecord, means: Means, pace: Pace) -> None:
+        self._paths = paths
+        self._record = record
+        self._planned = {item.configuration.id: item for item in record.configurations}
+        self._demands = {name: demands_of(item) for name, item in self._planned.items()}
+        self._means = means
+        self._pace = pace
+        self._executors: dict[str, Executor] = {}
+        self._watches: dict[str, Watch] = {}
+        self._machines = Machines()
+        self._journal = EngineJournal(paths, record)
+        self._progress = ProgressFile(paths, self._journal, self._demands, pace.progress)
+        self._running: dict[TrialKey, RunningTrial] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._wake = asyncio.Event()
+        self._signal: str | None = None
+
+    async def run(self) -> str | None:
+        data = {"pid": os.getpid(), "host": platform.node(), "dlperf_version": __version__}
+        self._journal.write(Event(utc_now(), "campaign_started", data=data))
+        self._listen()
+        try:
+            await self._until_finished()
+        finally:
+            await self._let_go()
+        self._journal.write(Event(utc_now(), "engine_stopped" if self._signal else "campaign_finished"))
+        self._progress.write(self._running)
+        return self._signal
+
+    async def _until_finished(self) -> None:
+        for key, status in list(self._journal.trials.items()):
+            if status.state in (State.SUBMITTED, State.RUNNING):
+                self._begin(key)
+        while self._signal is None:
+            self._wake.clear()
+            self._raise_failures()
+            self._handle_requests()
+            self._start_due()
+            if not self._running and self._all_finished():
+                return
+            self._progress.write_if_due(self._running)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), self._pace.tick)
+
+    def _all_finished(self) -> bool:
+        return all(status.state.finished for status in self._journal.trials.values())
+
+    # ------------------------------------------------------------------------------------------ queue
+
+    def _start_due(self) -> None:
+        """Start every planned trial whose machines are free and rested, in the order of the plan."""
+        if self._journal.paused:
+            return
+        now = time.monotonic()
+        due = [key for key, status in self._journal.trials.items() if status.state is State.PLANNED]
+        for key in due:
+            demands = self._demands[key.configuration]
+            if key not in self._running and self._machines.free(demands) and self._machines.rested_at(demands) <= now:
+                self._begin(key)
+
+    def _begin(self, key: TrialKey) -> None:
+        planned = self._planned[key.configuration]
+        demands = self._demands[key.configuration]
+        trial_paths = self._paths.trial(key)
+        retry_of = self._journal.trials[key].retry_of
+        record = trial_record(self._record, key, retry_of)
+        write_record(trial_paths.trial, record)
+        trial = Trial(record.trial_id, planned.launch, trial_paths)
+        log = trial_paths.node(planned.launch.nodes[0].name).log
+        live = LiveLog(log, planned, self._means.formats)
+        running = RunningTrial(key, trial, planned, demands, live, key in self._journal.cancelling)
+        self._machines.take(demands)
+        self._running[key] = running
+        self._spawn(self._live(running))
+        if running.cancel_wanted:
+            self._spawn(self._stages(running).cancel(running))
+
+    async def _live(self, running: RunningTrial) -> None:
+        """A trial from its machines' check to its archive."""
+        stages = self._stages(running)
+        ending = await stages.run(running)
+        cause = await stages.archive(running, ending)
+        self._end(running, replace(ending, cause=cause))
+
+    def _end(self, running: RunningTrial, ending: Ending) -> None:
+        now = utc_now()
+        ended = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
+        state = Event(now, "state", str(running.key), ending.state, ending.cause, ending.source)
+        known = self._journal.trials | {running.key: ended}
+        follow = [] if running.cancel_wanted else consequences(known, ended, now)
+        self._journal.write(state, *follow)
+        rest = self._pace.machine_rest if is_infrastructure(ended) else running.planned.protocol["pause_seconds"]
+        self._machines.release(running.demands, time.monotonic() + rest)
+        del self._running[running.key]
+        self._wake.set()
+
+    def _stages(self, running: RunningTrial) -> Stages:
+        executor = self._executor(running.planned.launch.executor)
+        watch = self._watch(running, executor)
+        return Stages(executor, watch, self._journal, LogReader(self._means.formats), self._pace)
+
+    def _executor(self, name: str) -> Executor:
+        if name not in self._executors:
+            self._executors[name] = self._means.open_executor(name)
+        return self._executors[name]
+
+    def _watch(self, running: RunningTrial, executor: Executor) -> Watch:
+        hardware = running.planned.configuration.hardware
+        if hardware not in self._watches:
+            self._watches[hardware] = Watch(executor, self._observed)
+        return self._watches[hardware]
+
+    def _observed(self, running: RunningTrial, observation: Observation) -> None:
+        known = self._journal.trials[running.key].state
+        if observation.state is State.RUNNING and known is not State.RUNNING:
+            self._journal.state(running.key, State.RUNNING, source=observation.source)
+        for node in observation.nodes:
+            if (node.unreachable_since is not None) != (node.node in self._journal.unreachable):
+                event = "node_unreachable" if node.unreachable_since else "node_reachable"
+                self._journal.write(Event(utc_now(), event, str(running.key), data={"node": node.node}))
+
+    # --------------------------------------------------------------------------------------- requests
+
+    def _handle_requests(self) -> None:
+        requests, offset = read_records(self._paths.control, Request, self._journal.requests_read)
+        for number, request in enumerate(requests, start=1):
+            done = offset if number == len(requests) else self._journal.requests_read
+            self._handle(request, done)
+
+    def _handle(self, request: Request, offset: int) -> None:
+        now = utc_now()
+        data = {"action": request.action, "by": request.by, "offset": offset}
+        try:
+            follow = effects(request, self._journal.trials, now)
+        except RefusedError as error:
+            follow, data = [], data | {"refused": str(error)}
+        cause = data.get("refused")
+        self._journal.write(
+            Event(now, "request", request.trial, cause=str(cause) if cause else None, source="viewer", data=data),
+            *follow,
+        )
+        for key in self._journal.cancelling & self._running.keys():
+            self._cancel(self._running[key])
+
+    def _cancel(self, running: RunningTrial) -> None:
+        if not running.cancel_wanted:
+            running.cancel_wanted = True
+            self._spawn(self._stages(running).cancel(running))
+
+    # ------------------------------------------------------------------------------- tasks and signals
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(lambda _: self._wake.set())
+
+    def _raise_failures(self) -> None:
+        """What no trial's state can tell ends the engine: a full disk, a mistake in dlperf."""
+        done = {task for task in self._tasks if task.done()}
+        self._tasks -= done
+        for task in done:
+            task.result()
+
+    def _listen(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in SIGNALS:
+            loop.add_signal_handler(number, self._interrupt, number)
+
+    def _interrupt(self, number: signal.Signals) -> None:
+        """Stop looking; a second signal finds no handler and ends the process at once."""
+        self._signal = number.name
+        self._wake.set()
+        asyncio.get_running_loop().remove_signal_handler(number)
+
+    async def _let_go(self) -> None:
+        """Leave the machines: what runs there goes on."""
+        loop = asyncio.get_running_loop()
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+        for watch in self._watches.values():
+            watch.stop()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for executor in self._executors.values():
+            with suppress(Exception):
+                await asyncio.wait_for(executor.close(), 5.0)

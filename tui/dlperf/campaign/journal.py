@@ -1,0 +1,66 @@
+"""The engine's own hand on the journal: what it writes it also knows."""
+
+from __future__ import annotations
+
+from dlperf.campaign.requests import to_cancel
+from dlperf.plan import TrialKey
+from dlperf.runs.clock import utc_now
+from dlperf.runs.journal import CampaignFold
+from dlperf.runs.paths import CampaignPaths
+from dlperf.runs.records import CampaignRecord, Event, Request, State, TrialStatus
+from dlperf.runs.store import append_records, read_records
+
+
+class EngineJournal:
+    """Every state change and decision, on disk before it is acted on.
+
+    Events that belong together are written in one append, so that a crash leaves all of them or none.
+    """
+
+    def __init__(self, paths: CampaignPaths, record: CampaignRecord) -> None:
+        self._path = paths.journal
+        self._fold = CampaignFold(record)
+        self.requests_read = 0
+        """Bytes of ``control.jsonl`` that were handled."""
+        self.cancelling: set[TrialKey] = set()
+        """Trials that were running when somebody asked to cancel them."""
+        for event in read_records(paths.journal, Event)[0]:
+            self._take(event)
+
+    @property
+    def trials(self) -> dict[TrialKey, TrialStatus]:
+        return self._fold.trials
+
+    @property
+    def paused(self) -> bool:
+        return self._fold.paused
+
+    @property
+    def unreachable(self) -> dict[str, str]:
+        return self._fold.unreachable
+
+    def write(self, *events: Event) -> None:
+        """Append, and take in.
+
+        Raises:
+            StorageError: the journal cannot be written.
+        """
+        append_records(self._path, events)
+        for event in events:
+            self._take(event)
+
+    def state(self, key: TrialKey, state: State, cause: str | None = None, source: str = "engine") -> None:
+        """A trial changed its state."""
+        self.write(Event(utc_now(), "state", str(key), state, cause, source))
+
+    def note(self, cause: str, key: TrialKey | None = None) -> None:
+        """Something that explains what is seen later."""
+        self.write(Event(utc_now(), "note", str(key) if key else None, cause=cause))
+
+    def _take(self, event: Event) -> None:
+        if event.event == "request":
+            self.requests_read = int(event.data.get("offset", self.requests_read))
+            if "refused" not in event.data:
+                asked = Request(event.time, str(event.data.get("action")), event.trial)
+                self.cancelling.update(to_cancel(asked, self._fold.trials))
+        self._fold.take(event)

@@ -1,0 +1,101 @@
+"""What a running trial does now, read from its growing log."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from itertools import pairwise
+from math import isfinite
+from pathlib import Path
+from statistics import median
+
+from dlperf.catalog.model import LogFormat
+from dlperf.formats.registry import parser_for
+from dlperf.formats.samples import Run, Samples
+from dlperf.measure.reading import NotEstimable, Reading
+from dlperf.plan import PlannedConfiguration
+from dlperf.runs.records import TrialProgress
+
+RECENT = 32
+"""Values that ``progress.json`` shows of each trial."""
+READ_LIMIT = 1 << 20
+"""Bytes parsed at a time, so that a log of gigabytes, met on resuming, does not hold up the other trials."""
+
+
+class LiveLog:
+    """Parses a log as it grows; a log that is not there yet, or says nothing, is no error."""
+
+    def __init__(self, path: Path, planned: PlannedConfiguration, formats: Sequence[LogFormat] = ()) -> None:
+        self._path = path
+        self._planned = planned
+        self._parser = parser_for(planned.format, formats)
+        self._offset = 0
+
+    def read(self) -> bool:
+        """Parse what was added; whether there is more to read at once."""
+        try:
+            with self._path.open("rb") as stream:
+                stream.seek(self._offset)
+                data = stream.read(READ_LIMIT)
+        except FileNotFoundError:
+            return False
+        self._offset += len(data)
+        self._parser.feed(data)
+        return len(data) == READ_LIMIT
+
+    def progress(self) -> TrialProgress:
+        """Step, throughput and time left, as far as the log tells."""
+        steps = planned_steps(self._planned)
+        run = self._parser.runs[-1] if self._parser.runs else None
+        if run is None or not len(run.samples):
+            return TrialProgress(steps=steps, unit=self._planned.unit)
+        recent = _latest(run, RECENT)
+        step = _whole(recent.samples.step[-1])
+        values = self._values(recent)
+        return TrialProgress(
+            step=step,
+            steps=steps,
+            value=values[-1] if values else None,
+            unit=self._planned.unit,
+            recent=values,
+            seconds_left=seconds_left(recent.samples, step, steps),
+        )
+
+    def _values(self, run: Run) -> tuple[float, ...]:
+        configuration = self._planned.configuration
+        reading = Reading(run, configuration.gpus_total, configuration.gpus, configuration.batch_size)
+        try:
+            return tuple(round(value, 3) for value in reading.values if isfinite(value))
+        except NotEstimable:
+            return ()
+
+
+def planned_steps(planned: PlannedConfiguration) -> int | None:
+    """Steps that the protocol asks for; None where it measures to the end of the run."""
+    take = planned.protocol.get("take_steps")
+    return planned.protocol.get("skip_steps", 0) + take if take else None
+
+
+def _latest(run: Run, count: int) -> Run:
+    columns: dict[str, array[float]] = {
+        column.name: getattr(run.samples, column.name)[-count:] for column in fields(Samples)
+    }
+    return replace(run, samples=Samples(**columns))  # type: ignore[arg-type]  # one array type for each column
+
+
+def seconds_left(samples: Samples, step: int | None, steps: int | None) -> float | None:
+    """Seconds that the remaining steps take at the pace of these records, by their timestamps."""
+    if step is None or steps is None:
+        return None
+    pace = [
+        (samples.time[later] - samples.time[earlier]) / (samples.step[later] - samples.step[earlier])
+        for earlier, later in pairwise(range(len(samples)))
+        if samples.step[later] > samples.step[earlier]
+    ]
+    known = [seconds for seconds in pace if isfinite(seconds) and seconds >= 0]
+    return round(max(0, steps - step) * median(known), 1) if known else None
+
+
+def _whole(number: float) -> int | None:
+    return int(number) if isfinite(number) else None

@@ -1,0 +1,24 @@
+"""What a campaign came to, as an exit code. Pure."""
+
+from __future__ import annotations
+
+from dlperf.campaign.rules import is_unreachable
+from dlperf.errors import ExitCode
+from dlperf.plan import TrialKey
+from dlperf.runs.records import CampaignStatus, State, TrialStatus
+
+
+def exit_code(status: CampaignStatus) -> ExitCode:
+    """0 if every trial succeeded, or a later try of it; 3 if machines alone were the reason why not; else 1."""
+    failed = failures(status)
+    if not failed:
+        return ExitCode.DONE
+    unreachable = all(is_unreachable(trial.cause) for trial in failed)
+    return ExitCode.UNREACHABLE if unreachable else ExitCode.MEASURED_FAILED
+
+
+def failures(status: CampaignStatus) -> list[TrialStatus]:
+    """The trials without success that were not tried again."""
+    retried = {TrialKey(key.configuration, trial.retry_of) for key, trial in status.trials.items() if trial.retry_of}
+    bad = (State.FAILED, State.TIMED_OUT, State.CANCELLED, State.LOST)
+    return [trial for key, trial in status.trials.items() if trial.state in bad and key not in retried]

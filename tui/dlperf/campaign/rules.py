@@ -1,0 +1,79 @@
+"""What follows when a trial has ended: another try, or no more tries of its configuration. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from dlperf.executors.base import UNREACHABLE, failure_kind
+from dlperf.plan import TrialKey
+from dlperf.runs.records import Event, State, TrialStatus
+
+MOST_RETRIES = 2
+"""Of one planned trial, by the engine's own decision."""
+MOST_EQUAL_FAILURES = 2
+"""A configuration that failed so often the same way is not tried any more."""
+
+BUSY = "gpu_idle"
+"""The check that fails while somebody else computes on the GPUs."""
+_UNREACHABLE = re.compile(rf"(node .*?: )?{UNREACHABLE}\b")
+_INFRASTRUCTURE = re.compile(rf"^not ready: .*\b{BUSY}\b|address already in use|\bport\b.*\bin use", re.IGNORECASE)
+
+
+def is_unreachable(cause: str | None) -> bool:
+    """Whether a failure's cause is that a machine did not answer."""
+    return _UNREACHABLE.match(cause or "") is not None
+
+
+def is_infrastructure(status: TrialStatus) -> bool:
+    """Whether the machines failed and not what was measured on them; only then the engine itself tries again."""
+    if status.state is State.LOST:
+        return True
+    machine = is_unreachable(status.cause) or _INFRASTRUCTURE.search(status.cause or "") is not None
+    return status.state is State.FAILED and machine
+
+
+def consequences(trials: Mapping[TrialKey, TrialStatus], ended: TrialStatus, time: str) -> list[Event]:
+    """The events that follow from a trial's end; ``trials`` holds it as it ended.
+
+    An infrastructure failure is tried again, twice at most. Any other failure that is the second of its kind ends the
+    configuration: what is still planned of it is cancelled, the rest of the campaign goes on.
+    """
+    if ended.state in (State.SUCCEEDED, State.CANCELLED) or not ended.state.finished:
+        return []
+    family = [status for key, status in trials.items() if key.configuration == ended.key.configuration]
+    if is_infrastructure(ended) and retries_so_far(trials, ended) < MOST_RETRIES:
+        return [retry_event(trials, ended.key, time, f"infrastructure: {ended.cause or ended.state}")]
+    kind = (ended.state, failure_kind(ended.cause))
+    alike = sum((status.state, failure_kind(status.cause)) == kind for status in family)
+    if alike < MOST_EQUAL_FAILURES:
+        return []
+    return _stop(family, ended, alike, time)
+
+
+def retries_so_far(trials: Mapping[TrialKey, TrialStatus], status: TrialStatus) -> int:
+    """How many trials this one is a retry of, one after the other."""
+    count = 0
+    while status.retry_of is not None:
+        count += 1
+        status = trials[TrialKey(status.key.configuration, status.retry_of)]
+    return count
+
+
+def retry_event(trials: Iterable[TrialKey], key: TrialKey, time: str, cause: str, source: str = "engine") -> Event:
+    """A new trial in place of ``key``, with the configuration's next free number."""
+    number = 1 + max(other.number for other in trials if other.configuration == key.configuration)
+    new = TrialKey(key.configuration, number)
+    return Event(time, "planned", str(new), cause=cause, source=source, data={"retry_of": key.number})
+
+
+def _stop(family: Iterable[TrialStatus], ended: TrialStatus, alike: int, time: str) -> list[Event]:
+    cause = f"failed {alike} times the same way: {ended.cause or ended.state}"
+    stopped = Event(time, "configuration_stopped", cause=cause, data={"configuration": ended.key.configuration})
+    rest = [status.key for status in family if status.state is State.PLANNED]
+    return [stopped, *(cancelled(key, time, f"configuration stopped: {cause}") for key in rest)]
+
+
+def cancelled(key: TrialKey, time: str, cause: str, source: str = "engine") -> Event:
+    """A planned trial is not run."""
+    return Event(time, "state", str(key), State.CANCELLED, cause, source)

@@ -1,0 +1,121 @@
+"""A trial while an engine has it in hand, and the watch that polls and tails many of them together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from dlperf.campaign.live import LiveLog
+from dlperf.campaign.machines import Demand
+from dlperf.errors import UnreachableError
+from dlperf.executors.base import Executor, Observation, Trial
+from dlperf.plan import PlannedConfiguration, TrialKey
+from dlperf.runs.records import State
+
+FEW = 4
+"""So many trials are polled ten times a second; more of them less often."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a trial ended, before its log was read."""
+
+    state: State
+    cause: str | None = None
+    source: str = "engine"
+    collectable: bool = True
+    """Whether its nodes hold files of it and can be asked for them."""
+
+
+@dataclass
+class RunningTrial:
+    """A trial from the moment it takes its machines until it is archived."""
+
+    key: TrialKey
+    trial: Trial
+    planned: PlannedConfiguration
+    demands: tuple[Demand, ...]
+    live: LiveLog
+    cancel_wanted: bool = False
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when its machines have it, or when it ended without."""
+    ended: asyncio.Future[Ending] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    observation: Observation | None = None
+    noted: bool = False
+    """The journal says already that its machines are waited for."""
+
+    def end(self, ending: Ending) -> None:
+        """The first ending that is known holds."""
+        if not self.ended.done():
+            self.ended.set_result(ending)
+            self.settled.set()
+
+    def fail(self, error: BaseException) -> None:
+        """The engine cannot go on with this trial."""
+        if not self.ended.done():
+            self.ended.set_exception(error)
+
+
+class Watch:
+    """Asks one executor for the state and the new log bytes of the trials on one set of machines.
+
+    Machines that do not answer hold up nobody but their own watch.
+    """
+
+    def __init__(self, executor: Executor, observed: Callable[[RunningTrial, Observation], None]) -> None:
+        self._executor = executor
+        self._observed = observed
+        self._trials: dict[str, RunningTrial] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    def add(self, running: RunningTrial) -> None:
+        """Watch this trial until it has ended."""
+        self._trials[running.trial.trial_id] = running
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._loop())
+
+    def stop(self) -> None:
+        """Look no more."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _loop(self) -> None:
+        try:
+            while self._trials:
+                await self._look()
+                await asyncio.sleep(cadence(len(self._trials)))
+        except Exception as error:
+            for running in self._trials.values():
+                running.fail(error)
+            self._trials.clear()
+
+    async def _look(self) -> None:
+        trials = [running.trial for running in self._trials.values()]
+        try:
+            await self._executor.tail(trials)
+            observations = await self._executor.poll(trials)
+        except UnreachableError:
+            return
+        self._read_logs()
+        self._report(observations)
+
+    def _read_logs(self) -> None:
+        for running in self._trials.values():
+            running.live.read()
+
+    def _report(self, observations: Sequence[Observation]) -> None:
+        for observation in observations:
+            running = self._trials.get(observation.trial_id)
+            if running is None:
+                continue
+            running.observation = observation
+            self._observed(running, observation)
+            if observation.state.finished:
+                running.end(Ending(observation.state, observation.cause, observation.source))
+        self._trials = {name: running for name, running in self._trials.items() if not running.ended.done()}
+
+
+def cadence(trials: int) -> float:
+    """Seconds between two looks: 0.1 for a few trials, up to 2 for many."""
+    return min(2.0, 0.1 * max(1, trials / FEW))

@@ -1,0 +1,156 @@
+"""What is done with one trial: check, submit, wait, cancel, collect, seal, measure."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from dlperf.campaign.journal import EngineJournal
+from dlperf.campaign.pace import Pace
+from dlperf.campaign.rules import BUSY
+from dlperf.campaign.running import Ending, RunningTrial, Watch
+from dlperf.errors import DlperfError, StorageError, UnreachableError
+from dlperf.executors.base import UNREACHABLE, CheckItem, Executor, Observation
+from dlperf.results.logs import LogReader
+from dlperf.results.trial import measure_trial, write_result
+from dlperf.runs.checksums import write_checksums
+from dlperf.runs.records import State
+
+Stage = Callable[[RunningTrial], Awaitable[None]]
+
+
+class Stages:
+    """The stages of a trial on one executor. Each can be done again by an engine that starts after a crash."""
+
+    def __init__(self, executor: Executor, watch: Watch, journal: EngineJournal, logs: LogReader, pace: Pace) -> None:
+        self._executor = executor
+        self._watch = watch
+        self._journal = journal
+        self._logs = logs
+        self._pace = pace
+
+    async def run(self, running: RunningTrial) -> Ending:
+        """From the check of its machines to its end on them."""
+        if self._journal.trials[running.key].state is State.PLANNED:
+            problem = await self._not_ready(running)
+            now = self._journal.trials[running.key]
+            if now.state is not State.PLANNED:
+                return Ending(now.state, now.cause, "viewer", collectable=False)
+            if problem is not None:
+                return Ending(State.FAILED, problem, collectable=False)
+            self._journal.state(running.key, State.SUBMITTED)
+            start = self._submit
+        else:
+            start = self._adopt
+        await self._reach(running, start)
+        if not running.ended.done():
+            running.settled.set()
+            self._watch.add(running)
+        return await running.ended
+
+    async def _not_ready(self, running: RunningTrial) -> str | None:
+        """What keeps the trial from starting. GPUs that are busy, if only since the last trial, are waited for."""
+        patience = time.monotonic() + self._pace.busy
+        while True:
+            problem = await self._problem(running)
+            still_wanted = self._journal.trials[running.key].state is State.PLANNED
+            if problem is None or BUSY not in problem or not still_wanted or time.monotonic() > patience:
+                return problem
+            running.observation = Observation(running.trial.trial_id, State.PLANNED, pending_reason=problem)
+            await asyncio.sleep(self._pace.reconnect)
+
+    async def _problem(self, running: RunningTrial) -> str | None:
+        try:
+            items = await self._executor.check(running.trial.launch)
+        except UnreachableError as error:
+            return f"{UNREACHABLE}: {error}"
+        except StorageError:
+            raise
+        except DlperfError as error:
+            return str(error)
+        return readiness_problem(items)
+
+    async def _submit(self, running: RunningTrial) -> None:
+        await self._executor.submit(running.trial)
+
+    async def _adopt(self, running: RunningTrial) -> None:
+        """Find what an earlier engine started; start it if that one was killed before it could."""
+        known = await self._executor.adopt(running.trial)
+        if known is None and self._journal.trials[running.key].state is State.SUBMITTED:
+            await self._executor.submit(running.trial)
+
+    async def _reach(self, running: RunningTrial, start: Stage) -> None:
+        """Start or find a trial, however long its machines do not answer: they may hold it already."""
+        while not running.ended.done():
+            try:
+                await start(running)
+                return
+            except UnreachableError as error:
+                self._wait_noted(running, error)
+                if running.cancel_wanted:
+                    running.end(_unanswered(error))
+            except StorageError:
+                raise
+            except DlperfError as error:
+                running.end(Ending(State.FAILED, str(error)))
+            await asyncio.wait({running.ended}, timeout=self._pace.reconnect)
+
+    def _wait_noted(self, running: RunningTrial, error: UnreachableError) -> None:
+        if not running.noted:
+            running.noted = True
+            self._journal.note(f"waiting for a machine: {error}", running.key)
+
+    async def cancel(self, running: RunningTrial) -> None:
+        """Ask the machines to end a trial; one that does not answer may go on, and the journal says so."""
+        await running.settled.wait()
+        if running.ended.done():
+            return
+        try:
+            await self._executor.cancel(running.trial)
+        except UnreachableError as error:
+            running.end(_unanswered(error))
+
+    async def archive(self, running: RunningTrial, ending: Ending) -> str | None:
+        """Bring everything home, seal and measure it; the cause, with what the log tells of it."""
+        if ending.collectable:
+            await self._collect(running, math.inf if ending.state is State.SUCCEEDED else self._pace.collect)
+        paths = running.trial.paths
+        await asyncio.to_thread(write_checksums, paths)
+        status = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
+        result = await asyncio.to_thread(measure_trial, paths, running.planned, status, self._logs)
+        write_result(paths, result)
+        return result.cause
+
+    async def _collect(self, running: RunningTrial, patience: float) -> None:
+        give_up = time.monotonic() + patience
+        while True:
+            try:
+                await self._executor.collect(running.trial)
+                return
+            except UnreachableError as error:
+                if running.cancel_wanted or time.monotonic() > give_up:
+                    self._journal.note(f"not everything was collected: {error}", running.key)
+                    return
+                self._wait_noted(running, error)
+                await asyncio.sleep(self._pace.reconnect)
+            except StorageError:
+                raise
+            except DlperfError as error:
+                self._journal.note(f"not everything was collected: {error}", running.key)
+                return
+
+
+def _unanswered(error: UnreachableError) -> Ending:
+    return Ending(State.CANCELLED, f"cancelled, but {error}: it may still run there", collectable=False)
+
+
+def readiness_problem(items: list[CheckItem]) -> str | None:
+    """The first thing that keeps a trial from starting, unreachable machines before all others."""
+    failed = [item for item in items if not item.ok]
+    for item in failed:
+        if item.check == "reachable":
+            return f"{UNREACHABLE}: {item.node}: {item.message}"
+    return f"not ready: {failed[0].node}: {failed[0].check}: {failed[0].message}" if failed else None

@@ -1,0 +1,145 @@
+"""What a machine tells of itself before a trial → one line for each thing that must be right. Pure."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from dlperf.executors.base import CheckItem
+from dlperf.nodes.messages import Hello
+from dlperf.plan import Launch, NodePlan
+
+DISK_BYTES = 2 * 1024**3
+CLOCK_SECONDS = 2.0
+IDLE_PERCENT = 5.0
+PULLING_RUNTIMES = ("docker", "podman")
+"""Those whose images a supervisor can bring to its machine."""
+
+
+def unreachable(node: NodePlan, cause: str) -> list[CheckItem]:
+    """The one line of a machine that does not answer."""
+    return [CheckItem(node.name, "reachable", False, cause)]
+
+
+def items(node: NodePlan, launch: Launch, hello: Hello, facts: dict[str, Any]) -> list[CheckItem]:
+    """Every line of a machine that answers."""
+    return [
+        CheckItem(node.name, "reachable", True, f"{hello.hostname} answers"),
+        CheckItem(node.name, "python", True, f"Python {hello.python}"),
+        _clock(node, hello),
+        _disk(node, facts),
+        *_gpus(node, launch, facts),
+        *_image(node, launch, facts),
+        *_files(node, facts),
+    ]
+
+
+def agreement(answers: Sequence[tuple[NodePlan, dict[str, Any]]]) -> list[CheckItem]:
+    """What must be equal on all nodes: one line for each node that differs from the first, or one that none does."""
+    found = []
+    for check, fact in _EQUAL.items():
+        known = [(node.name, value) for node, facts in answers if (value := fact(facts))]
+        others = [(name, value) for name, value in known[1:] if value != known[0][1]]
+        if len(known) > 1:
+            first, wanted = known[0]
+            found += [CheckItem(name, check, False, f"{value}, but {wanted} on {first}") for name, value in others]
+            found += [] if others else [CheckItem(first, check, True, f"{wanted} on all nodes")]
+    return found
+
+
+def _driver(facts: dict[str, Any]) -> str | None:
+    return ", ".join(sorted({f"driver {gpu['driver']}" for gpu in facts["gpus"]})) or None
+
+
+_EQUAL: dict[str, Callable[[dict[str, Any]], str | None]] = {
+    "driver": _driver,
+    "cuda": lambda facts: facts["cuda"] and f"CUDA {facts['cuda']}",
+    "image_equal": lambda facts: facts["image_digest"],
+}
+
+
+def ssh_options(launch: Launch) -> list[str]:
+    """What Open MPI is told to give to ssh: by its option, by its variable, or the first node's port."""
+    words = list(launch.launcher_options)
+    for name, value in pairwise(words):
+        if name == "plm_rsh_args":
+            return shlex.split(value)
+    port_of_first = launch.nodes[0].port
+    default = f"-p {port_of_first}" if port_of_first else ""
+    return shlex.split(launch.env.get("OMPI_MCA_plm_rsh_args", default))
+
+
+def login(launch: Launch, node: NodePlan, complaint: str) -> CheckItem:
+    """Whether the first node's launcher can reach another; ``complaint`` is what ssh said, if anything."""
+    name, other = launch.nodes[0].name, f"{node.name} ({node.address})"
+    if not complaint:
+        return CheckItem(name, "ssh", True, f"may log in to {other}")
+    why = complaint.splitlines()[-1]
+    return CheckItem(name, "ssh", False, f"cannot log in to {other}, as {launch.launcher} must: {why}")
+
+
+def port(node: NodePlan, number: int) -> CheckItem:
+    return CheckItem(node.name, "port", True, f"TCP port {number} is free for the rendezvous", {"port": number})
+
+
+def _clock(node: NodePlan, hello: Hello) -> CheckItem:
+    offset = hello.clock_offset_seconds
+    message = f"clock {abs(offset):.1f} s {'ahead of' if offset > 0 else 'behind'} this machine's"
+    return CheckItem(node.name, "clock", abs(offset) <= CLOCK_SECONDS, message, {"offset_seconds": offset})
+
+
+def _disk(node: NodePlan, facts: dict[str, Any]) -> CheckItem:
+    free = facts["disk_free_bytes"]
+    message = f"{free / 1024**3:.1f} GiB free in the home directory"
+    return CheckItem(node.name, "disk", free >= DISK_BYTES, message, {"free_bytes": free})
+
+
+def _gpus(node: NodePlan, launch: Launch, facts: dict[str, Any]) -> list[CheckItem]:
+    if not launch.expected_gpu and not node.gpu_indices:
+        return []
+    ours = [gpu for gpu in facts["gpus"] if not node.gpu_indices or gpu["index"] in node.gpu_indices]
+    return [_gpu_count(node, launch, ours), *_gpu_model(node, launch, ours), _gpu_idle(node, ours, facts)]
+
+
+def _gpu_count(node: NodePlan, launch: Launch, gpus: list[dict[str, Any]]) -> CheckItem:
+    found = len(gpus)
+    return CheckItem(
+        node.name, "gpu_count", found >= launch.gpus, f"{found} GPUs, {launch.gpus} wanted", {"gpus": found}
+    )
+
+
+def _gpu_model(node: NodePlan, launch: Launch, gpus: list[dict[str, Any]]) -> list[CheckItem]:
+    if not launch.expected_gpu or not gpus:
+        return []
+    names = sorted({gpu["name"] for gpu in gpus})
+    right = all(any(re.search(pattern, name) for pattern in launch.expected_gpu) for name in names)
+    return [
+        CheckItem(node.name, "gpu_model", right, ", ".join(names) + ("" if right else ": not the accelerator named"))
+    ]
+
+
+def _gpu_idle(node: NodePlan, gpus: list[dict[str, Any]], facts: dict[str, Any]) -> CheckItem:
+    identifiers = {gpu["uuid"] for gpu in gpus}
+    users = [process for process in facts["gpu_processes"] if process["gpu"] in identifiers]
+    busy = [gpu["index"] for gpu in gpus if (gpu["utilization_percent"] or 0.0) > IDLE_PERCENT]
+    if users:
+        message = ", ".join(f"{user['name']} (pid {user['pid']}, {user['user'] or 'unknown user'})" for user in users)
+        return CheckItem(node.name, "gpu_idle", False, f"in use by {message}", {"processes": users})
+    message = f"GPUs {busy} are busy" if busy else "idle"
+    return CheckItem(node.name, "gpu_idle", not busy, message)
+
+
+def _image(node: NodePlan, launch: Launch, facts: dict[str, Any]) -> list[CheckItem]:
+    if launch.container is None or launch.container.runtime == "none":
+        return []
+    digest, container = facts["image_digest"], launch.container
+    can_pull = container.runtime in PULLING_RUNTIMES
+    absent = f"image {container.image} is not on the node" + (": it is pulled before the clock starts" * can_pull)
+    return [CheckItem(node.name, "image", bool(digest) or can_pull, digest or absent, {"digest": digest})]
+
+
+def _files(node: NodePlan, facts: dict[str, Any]) -> list[CheckItem]:
+    return [CheckItem(node.name, "files", False, f"{path} does not exist") for path in facts["missing"]]

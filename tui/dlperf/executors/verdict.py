@@ -1,0 +1,110 @@
+"""What the reports of a trial's nodes come to: each node's state, the trial's, and who failed first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from dlperf.executors.base import LAST_OUTPUT, UNREACHABLE, NodeObservation, Observation
+from dlperf.nodes.messages import NodeReport
+from dlperf.runs.records import State
+
+_BAD = (State.FAILED, State.TIMED_OUT, State.LOST)
+
+
+@dataclass(frozen=True)
+class NodeStanding:
+    """One node's share of a trial, with what a verdict needs beside the observation."""
+
+    observation: NodeObservation
+    ended: str = ""
+    """ISO 8601: when the share ended; for one that was lost, when its supervisor was last heard of."""
+    starts: bool = True
+    """False where another node's launcher reaches this one: such a share ends when it is told to."""
+
+    @property
+    def reachable(self) -> bool:
+        return self.observation.unreachable_since is None
+
+    @property
+    def bad(self) -> bool:
+        return self.starts and self.observation.state in _BAD
+
+    @property
+    def finished(self) -> bool:
+        return self.observation.state.finished
+
+
+def standing(node: str, report: NodeReport, starts: bool = True) -> NodeStanding:
+    """What a node's report says. Only an answer without process and without exit file is a loss."""
+    size = report.streams.get("out.log", 0)
+    if report.exit is not None:
+        return _ended(NodeObservation(node, State(report.exit["state"]), log_size=size), report, starts)
+    if report.alive or report.orphaned:
+        return NodeStanding(NodeObservation(node, State.RUNNING, log_size=size), starts=starts)
+    heard = datetime.fromtimestamp(report.heartbeat or 0.0, UTC).isoformat()
+    return NodeStanding(NodeObservation(node, State.LOST, _why_lost(report), log_size=size), heard, starts)
+
+
+def _ended(observation: NodeObservation, report: NodeReport, starts: bool) -> NodeStanding:
+    told = report.exit or {}
+    observation = replace(observation, cause=told["cause"], exit_code=told["code"], signal=told["signal"])
+    return NodeStanding(observation, told["ended"], starts)
+
+
+def _why_lost(report: NodeReport) -> str:
+    if report.supervisor is None:
+        return "the node knows nothing of the trial"
+    if report.rebooted:
+        return "the machine was restarted while the trial ran"
+    return "supervisor and processes are gone and left no exit file"
+
+
+def given_up(silent: NodeStanding) -> NodeStanding:
+    """A node that was silent for so long that the others wait for it in vain: it failed when it fell silent."""
+    since = silent.observation.unreachable_since or ""
+    cause = f"{UNREACHABLE} since {since}: {silent.observation.cause}"
+    return replace(silent, observation=replace(silent.observation, state=State.FAILED, cause=cause), ended=since)
+
+
+def first_failure(nodes: Sequence[NodeStanding]) -> NodeStanding | None:
+    """The node that ended badly first; the others' errors are mostly its echo."""
+    return min((node for node in nodes if node.bad), key=lambda node: node.ended, default=None)
+
+
+def trial_observation(trial_id: str, nodes: Sequence[NodeStanding], last_lines: str = "") -> Observation:
+    """The state of a trial from its nodes'.
+
+    It goes on while a node goes on. A node that does not answer holds up no verdict that another node has given.
+    """
+    observations = tuple(node.observation for node in nodes)
+    first = first_failure(nodes)
+    open_nodes = [node for node in nodes if not node.finished and not (first and not node.reachable)]
+    if open_nodes:
+        submitted = all(node.observation.state is State.SUBMITTED for node in nodes)
+        return Observation(trial_id, State.SUBMITTED if submitted else State.RUNNING, nodes=observations)
+    if first is not None:
+        cause = _cause(first, nodes, last_lines)
+        return Observation(trial_id, first.observation.state, cause, "supervisor", observations)
+    ended = [node.observation for node in nodes if node.starts]
+    last = next((node for node in ended if node.state is not State.SUCCEEDED), ended[0])
+    return Observation(trial_id, last.state, last.cause, "supervisor", observations)
+
+
+def _cause(first: NodeStanding, nodes: Sequence[NodeStanding], last_lines: str) -> str | None:
+    """Of several nodes, the one that failed first is named, and those that are silent, which may be why it failed;
+    then comes the end of its log: it is one of many logs."""
+    node = first.observation
+    if len(nodes) == 1:
+        return node.cause
+    silent = [f"; node {other.observation.node} does not answer" for other in nodes if not other.reachable]
+    quoted = LAST_OUTPUT + last_lines if last_lines else ""
+    return f"node {node.node}: {node.cause}" + "".join(text for text in silent if first.reachable) + quoted
+
+
+def printable_end(log: bytes, lines: int = 3, characters: int = 300) -> str:
+    """The last lines of a log as one line that is safe to show."""
+    text = log.decode(errors="replace").replace("\r", "\n")
+    kept = [" ".join("".join(c if c.isprintable() else " " for c in line).split()) for line in text.split("\n")]
+    return " | ".join([line for line in kept if line][-lines:])[-characters:]
