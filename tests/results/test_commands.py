@@ -1,0 +1,176 @@
+"""The commands results, compare, import and verify, as a person or a script calls them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from handmade_trials import measured_campaign, own_log, planned, workspace_in
+
+import dlperf
+from dlperf.cli import main
+from dlperf.plan import TrialKey
+from dlperf.runs.paths import Workspace
+
+KEYS = [
+    *("campaign", "hardware", "framework", "case", "precision", "batch_size", "nodes", "gpus", "unit", "value"),
+    *("spread", "n", "speedup", "efficiency", "mfu", "protocol", "status", "trials", "findings"),
+]
+"""What ``dlperf results --json`` promises."""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = workspace_in(tmp_path / "w")
+    measured_campaign(workspace, "a", [(planned(1), [100.0, 101.0, 99.0]), (planned(2), [190.0, 191.0, 189.0])])
+    measured_campaign(workspace, "b", [(planned(1), [90.0, 91.0, 89.0])])
+    return workspace
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left behind."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Command = Callable[..., Done]
+
+
+@pytest.fixture
+def run(workspace: Workspace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """``dlperf`` with these words, in the workspace."""
+    monkeypatch.chdir(workspace.root)
+
+    def command(*words: str) -> Done:
+        with pytest.raises(SystemExit) as exit_:
+            main(words)
+        captured = capsys.readouterr()
+        return Done(int(exit_.value.code or 0), captured.out, captured.err)
+
+    return command
+
+
+def test_results_are_a_table_for_a_person(run: Command):
+    done = run("results", "--campaign", "a", "-g", "2")
+    header, line = done.stdout.splitlines()
+    assert header.split()[:3] == ["campaign", "hardware", "framework"]
+    assert line.split()[:8] == ["a", "here", "numpy", "lenet5", "fp32", "4", "1n2g", "190"]
+    assert line.split()[8:] == ["images/s", "1.1%", "3", "1.9", "-", "measured"]
+
+
+def test_results_are_one_json_document_for_a_script(run: Command):
+    done = run("results", "--json")
+    rows = json.loads(done.stdout)
+    assert len(rows) == 3
+    assert [key for key in KEYS if key not in rows[0]] == []
+    assert rows[0]["trials"][0]["value"] == pytest.approx(100.0)
+    assert rows[0]["mfu"] is None
+
+
+def test_results_are_csv_and_parquet_for_a_table_program(run: Command, tmp_path: Path):
+    text, binary = tmp_path / "a.csv", tmp_path / "a.parquet"
+    assert run("results", "--csv", str(text), "--parquet", str(binary)).returncode == 0
+    with text.open(newline="") as stream:
+        assert [row["n"] for row in csv.DictReader(stream)] == ["3", "3", "3"]
+    assert list(pd.read_parquet(binary)["gpus"]) == [1, 2, 1]
+
+
+def test_the_frame_has_the_columns_of_the_json_and_nan_for_what_is_missing(workspace: Workspace):
+    frame = dlperf.load_results(workspace.root / "runs")
+    assert [key for key in KEYS if key not in frame.columns] == []
+    assert frame["mfu"].isna().all()
+    assert frame["n"].tolist() == [3, 3, 3]
+    assert frame.loc[0, "trials"][0].value == pytest.approx(100.0)
+
+
+def test_the_frame_of_an_empty_workspace_has_its_columns(tmp_path: Path):
+    frame = dlperf.load_results(workspace_in(tmp_path / "w").root)
+    assert len(frame) == 0
+    assert "value" in frame.columns
+
+
+def test_a_wrong_filter_is_a_wrong_request(run: Command):
+    done = run("results", "-g", "2x8")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("dlperf: --gpus: '2x8'")
+
+
+def test_compare_fails_below_a_threshold(run: Command):
+    assert run("compare", "a", "b").returncode == 0
+    done = run("compare", "a", "b", "--fail-below", "0.97")
+    assert done.returncode == 1
+    assert "0.900  0.881 … 0.919  slower" in done.stdout
+    assert "below 0.97: here_numpy_lenet5_fp32_bs4_1n1g of b" in done.stderr
+
+
+def test_compare_gives_json(run: Command):
+    done = run("compare", "a", "b", "--json")
+    document = json.loads(done.stdout)
+    assert document["pairs"][0]["ratio"] == pytest.approx(0.9)
+    assert len(document["only_a"]) == 1
+
+
+def test_verify_exits_1_on_any_difference(run: Command, workspace: Workspace):
+    assert run("verify").returncode == 0
+    log = workspace.campaign("b").trial(TrialKey(planned(1).configuration.id, 1)).node("n0").log
+    log.write_text(own_log(500.0, gpus=1))
+    done = run("verify", "b")
+    assert done.returncode == 1
+    assert "changed" in done.stdout
+    assert run("verify", "a").returncode == 0
+    assert json.loads(run("verify", "--json").stdout)[1]["differences"]
+
+
+def test_verify_of_no_campaign_is_said_in_one_line(run: Command):
+    done = run("verify", "nowhere")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_import_then_results_and_verify(run: Command, workspace: Workspace, tmp_path: Path):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "x.log").write_text(own_log(300.0))
+    (logs / "notes.txt").write_text("hello\n")
+    words = ("import", str(logs), "--campaign", "theirs", "-H", "Their Machine", "--estimator", "mean()")
+    dry = run(*words, "--dry-run")
+    assert (dry.returncode, workspace.campaign("theirs").directory.exists()) == (0, False)
+    assert "no throughput record of a known log format" in dry.stdout
+    done = run(*words, "--source", "owner/repository@abc", "--json")
+    document = json.loads(done.stdout)
+    assert document["trials"][0]["result"]["value"] == pytest.approx(300.0)
+    assert document["trials"][0]["configuration"] == "their-machine_numpy_lenet5_fp32_bs4_1n2g"
+    (row,) = json.loads(run("results", "--campaign", "theirs", "--json").stdout)
+    assert (row["value"], row["protocol"]) == (pytest.approx(300.0), "mean()")
+    assert run("verify", "theirs").returncode == 0
+    again = run(*words)
+    assert (again.returncode, len(again.stderr.splitlines())) == (2, 1)
+
+
+WRONG = {
+    "two rules": ("--estimator", "mean()", "--protocol", "dlperf"),
+    "an unknown protocol": ("--protocol", "nothing"),
+    "an unknown estimator": ("--estimator", "best()"),
+    "an unknown format": ("--format", "nothing"),
+    "a pattern that names nothing known": ("--map", "{speed}.log"),
+    "a source without a commit": ("--source", "somewhere"),
+}
+
+
+@pytest.mark.parametrize("options", WRONG.values(), ids=WRONG)
+def test_a_wrong_import_is_refused_and_writes_nothing(
+    run: Command, workspace: Workspace, tmp_path: Path, options: tuple[str, ...]
+):
+    log = tmp_path / "x.log"
+    log.write_text(own_log(300.0))
+    done = run("import", str(log), "--campaign", "theirs", "-H", "h", *options)
+    assert done.returncode == 2
+    assert not workspace.campaign("theirs").directory.exists()

@@ -1,0 +1,144 @@
+"""Two sets of results side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from handmade_trials import PROTOCOL, end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
+
+from dlperf.errors import RequestError
+from dlperf.results.compare import Comparison, Comparisons, compare, falls_below, parse_selector
+from dlperf.results.comparing import compare_in_workspace
+from dlperf.results.model import ConfigurationResult, TrialResult
+
+
+def row(campaign: str, *values: float, framework: str = "f", gpus: int = 1, unit: str = "images/s", **more: object):
+    trials = tuple(TrialResult(number, "succeeded", value=value) for number, value in enumerate(values, 1))
+    value = sorted(values)[len(values) // 2] if values else None
+    known: dict[str, object] = {
+        "hardware": "h",
+        "case": "m",
+        "precision": "fp32",
+        "batch_size": 8,
+        "nodes": 1,
+        "spread": None,
+        "n": len(values) or None,
+        "speedup": None,
+        "efficiency": None,
+        "mfu": None,
+        "protocol": "p",
+        "status": "measured" if values else "out of memory",
+        "configuration": f"h_{framework}_m_fp32_bs8_1n{gpus}g",
+    }
+    fields = known | {"campaign": campaign, "framework": framework, "gpus": gpus, "unit": unit} | more
+    return ConfigurationResult(value=value, trials=trials, **fields)  # type: ignore[arg-type]
+
+
+def compared(rows: list[ConfigurationResult], a: str = "a", b: str = "b") -> Comparisons:
+    return compare(rows, parse_selector(a, rows), parse_selector(b, rows))
+
+
+def only(rows: list[ConfigurationResult], a: str = "a", b: str = "b") -> Comparison:
+    (pair,) = compared(rows, a, b).pairs
+    return pair
+
+
+def test_the_ratio_has_the_range_that_the_trials_leave_open():
+    pair = only([row("a", 98, 100, 102), row("b", 110, 112, 108)])
+    assert pair.ratio == pytest.approx(1.10)
+    assert (pair.low, pair.high) == (pytest.approx(108 / 102), pytest.approx(112 / 98))
+    assert pair.verdict == "faster"
+
+
+VERDICTS = {"slower": (80, 82, 81), "faster": (120, 121, 122), "not distinguishable": (97, 99, 103)}
+
+
+@pytest.mark.parametrize(("verdict", "values"), VERDICTS.items())
+def test_trials_that_overlap_cannot_be_told_apart(verdict: str, values: tuple[float, ...]):
+    assert only([row("a", 98, 100, 102), row("b", *values)]).verdict == verdict
+
+
+def test_one_trial_leaves_the_spread_unknown():
+    pair = only([row("a", 100), row("b", 90)])
+    assert (pair.ratio, pair.low, pair.high, pair.verdict) == (pytest.approx(0.9), None, None, "spread unknown")
+
+
+def test_campaigns_are_matched_on_equal_axes():
+    rows = [row("a", 100), row("a", 190, gpus=2), row("b", 200, gpus=2), row("b", 300, gpus=4)]
+    found = compared(rows)
+    assert [(pair.a.gpus, pair.b.gpus) for pair in found.pairs] == [(2, 2)]
+    assert [item.gpus for item in found.only_a] == [1]
+    assert [item.gpus for item in found.only_b] == [4]
+
+
+def test_an_axis_that_both_sides_fix_may_differ():
+    rows = [row("c", 100, framework="x"), row("c", 120, framework="y"), row("c", 90, framework="z")]
+    pair = only(rows, "framework=x", "framework=y,campaign=c")
+    assert pair.ratio == pytest.approx(1.2)
+
+
+def test_single_configurations_are_compared_whatever_their_axes():
+    rows = [row("a", 100), row("a", 190, gpus=2)]
+    assert only(rows, "h_f_m_fp32_bs8_1n1g", "a/h_f_m_fp32_bs8_1n2g").ratio == pytest.approx(1.9)
+
+
+def test_a_point_that_a_side_holds_twice_is_not_compared():
+    found = compared([row("a", 100), row("a", 101), row("b", 100)])
+    assert found.pairs == ()
+    assert found.ambiguous == ("h f m fp32 8 1n1g: 2 rows against 1: name one more axis",)
+
+
+def test_sides_that_share_nothing_are_a_wrong_request():
+    with pytest.raises(RequestError, match="share no configuration"):
+        compared([row("a", 100), row("b", 100, gpus=2)])
+
+
+@pytest.mark.parametrize("text", ["nowhere", "speed=1", "h_f_m_fp32_bs8_1n9g"])
+def test_a_selector_that_means_nothing_is_a_wrong_request(text: str):
+    with pytest.raises(RequestError):
+        parse_selector(text, [row("a", 100)])
+
+
+def test_a_missing_figure_says_why_and_fails_a_threshold():
+    pair = only([row("a", 100), row("b")])
+    assert (pair.ratio, pair.verdict) == (None, "no figure: out of memory")
+    assert falls_below(pair, 0.5)
+    assert not falls_below(only([row("a"), row("b", 100)]), 0.5)
+
+
+def test_the_threshold_is_on_the_ratio_of_the_figures():
+    pair = only([row("a", 100), row("b", 97)])
+    assert not falls_below(pair, 0.97)
+    assert falls_below(pair, 0.98)
+
+
+def test_figures_in_different_units_are_not_compared():
+    pair = only([row("a", 100), row("b", 100, unit="tokens/s")])
+    assert (pair.ratio, pair.verdict) == (None, "no figure: images/s against tokens/s")
+
+
+def test_conditions_that_differ_are_said(tmp_path: Path):
+    workspace = workspace_in(tmp_path)
+    machines = {"driver": "550.1", "hostname": "x1", "gpus": [{"name": "H200", "uuid": "1"}]}
+    for name, options, driver in (("a", {"dali": True}, "550.1"), ("b", {"dali": False}, "560.2")):
+        protocol = PROTOCOL if name == "a" else PROTOCOL | {"estimator": "mean()"}
+        plan = planned(repeats=1, options=options, protocol=protocol)
+        environment = json.dumps(machines | {"driver": driver, "hostname": name})
+        files = {"n0/out.log": own_log(100.0), "n0/environment.json": environment}
+        end_trial(write_planned(workspace, name, [plan]), plan, 1, files)
+    (pair,) = compare_in_workspace(workspace, "a", "b").pairs
+    assert set(pair.differences) == {
+        "protocol.estimator: rate(skip=20, take=100) against mean()",
+        "options.dali: True against False",
+        "environment.driver: 550.1 against 560.2",
+    }
+
+
+def test_campaigns_of_one_plan_differ_in_nothing(tmp_path: Path):
+    workspace = workspace_in(tmp_path)
+    for name in ("a", "b"):
+        measured_campaign(workspace, name, [(planned(), [100.0, 101.0])])
+    (pair,) = compare_in_workspace(workspace, "a", "b").pairs
+    assert (pair.differences, pair.verdict) == ((), "not distinguishable")

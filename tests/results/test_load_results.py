@@ -1,0 +1,208 @@
+"""All results of a workspace, one row for each configuration."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from handmade_trials import PROTOCOL, end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
+
+from dlperf.plan import Configuration, Impossible
+from dlperf.results import cache
+from dlperf.results.filters import Filters, parse_filters
+from dlperf.results.load import load_campaign, load_results
+from dlperf.results.model import ConfigurationResult
+from dlperf.runs.paths import Workspace
+from dlperf.runs.records import Event, State
+from dlperf.runs.store import append_records
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return workspace_in(tmp_path)
+
+
+def the_row(workspace: Workspace, filters: Filters | None = None) -> ConfigurationResult:
+    (row,) = load_results(workspace, filters or Filters())
+    return row
+
+
+def codes(row: ConfigurationResult) -> set[str]:
+    return {finding.code for finding in row.findings}
+
+
+def test_a_workspace_without_campaigns_has_no_results(workspace: Workspace):
+    assert load_results(workspace) == []
+
+
+def test_a_configuration_is_the_median_of_its_trials_with_spread_and_n(workspace: Workspace):
+    measured_campaign(workspace, "a", [(planned(), [100.0, 103.0, 101.0])])
+    row = the_row(workspace)
+    assert row.status == "measured"
+    assert row.value == pytest.approx(101.0)
+    assert row.spread == pytest.approx(3 / 101)
+    assert (row.n, len(row.trials), row.unit, row.protocol) == (3, 3, "images/s", "test")
+
+
+def test_mean_and_olympic_protocols_aggregate_their_own_way(workspace: Workspace):
+    olympic = PROTOCOL | {"aggregate": "olympic"}
+    measured_campaign(workspace, "a", [(planned(protocol=olympic), [100.0, 110.0, 101.0, 50.0])])
+    assert the_row(workspace).value == pytest.approx(100.5)
+
+
+def test_speed_up_and_efficiency_are_computed_from_the_1_gpu_median_of_the_same_campaign(workspace: Workspace):
+    measured_campaign(workspace, "a", [(planned(1), [100.0, 102.0, 98.0]), (planned(8), [720.0])])
+    measured_campaign(workspace, "b", [(planned(8), [720.0])])
+    one, eight, alone = load_results(workspace)
+    assert (one.speedup, one.efficiency) == (pytest.approx(1.0), pytest.approx(1.0))
+    assert (eight.speedup, eight.efficiency) == (pytest.approx(7.2), pytest.approx(0.9))
+    assert (alone.speedup, alone.efficiency) == (None, None)
+
+
+def test_super_linear_scaling_is_found(workspace: Workspace):
+    measured_campaign(workspace, "a", [(planned(1), [100.0]), (planned(2), [230.0])])
+    assert "super_linear" in codes(load_results(workspace)[1])
+
+
+def test_mfu_takes_the_peak_of_the_precision_that_was_used(workspace: Workspace):
+    accelerator = {"peak_tflops": {"fp32": 10.0, "amp": 100.0}}
+    plan = planned(gflops_per_sample=50.0, accelerator=accelerator)
+    measured_campaign(workspace, "a", [(plan, [100.0])])
+    assert the_row(workspace).mfu == pytest.approx(100 * 50 / (2 * 10_000))
+
+
+def test_a_trial_with_an_error_stays_out_of_the_median_and_is_said(workspace: Workspace):
+    plan = planned()
+    campaign = measured_campaign(workspace, "a", [(plan, [100.0, 102.0])])
+    end_trial(campaign, plan, 3, {"n0/out.log": "no record\n"})
+    row = the_row(workspace)
+    assert (row.value, row.n, len(row.trials)) == (pytest.approx(101.0), 2, 3)
+    assert {"trial_excluded", "too_few_trials"} <= codes(row)
+
+
+def test_trials_that_differ_are_found(workspace: Workspace):
+    measured_campaign(workspace, "a", [(planned(), [100.0, 110.0, 120.0])])
+    assert "trial_spread" in codes(the_row(workspace))
+
+
+def test_what_never_ran_is_not_run(workspace: Workspace):
+    write_planned(workspace, "a", [planned()])
+    row = the_row(workspace)
+    assert (row.status, row.value, row.spread, row.n, row.trials) == ("not run", None, None, None, ())
+
+
+def test_what_cannot_run_is_not_supported_with_the_reason(workspace: Workspace):
+    point = Configuration("here", "numpy", "lenet5", "amp", 4, 1, 2)
+    write_planned(workspace, "a", [], [Impossible(point, "numpy has no amp")])
+    assert the_row(workspace).status == "not supported: numpy has no amp"
+
+
+ENDINGS = {
+    "out of memory in the log": (State.FAILED, "exit code 1", "RuntimeError: CUDA out of memory.", "out of memory"),
+    "out of memory on the host": (State.FAILED, "killed: out of memory", "", "out of memory"),
+    "failed": (State.FAILED, "exit code 3", "", "failed: exit code 3"),
+    "failed for a known cause": (
+        State.FAILED,
+        "exit code 1",
+        "Watchdog caught collective operation timeout",
+        "failed: exit code 1: NCCL timeout",
+    ),
+    "timed out": (State.TIMED_OUT, "deadline of 60 s", "", "timed out"),
+    "cancelled": (State.CANCELLED, "by a viewer", "", "cancelled"),
+    "lost": (State.LOST, None, "", "lost"),
+    "no records": (
+        State.SUCCEEDED,
+        None,
+        "hello",
+        "failed: no log holds a throughput record of the format dlperf",
+    ),
+}
+
+
+@pytest.mark.parametrize(("state", "cause", "log", "status"), ENDINGS.values(), ids=ENDINGS)
+def test_a_missing_figure_has_its_reason(workspace: Workspace, state: State, cause: str | None, log: str, status: str):
+    plan = planned(repeats=1)
+    campaign = write_planned(workspace, "a", [plan])
+    end_trial(campaign, plan, 1, {"n0/out.log": log}, state, cause)
+    row = the_row(workspace)
+    assert (row.status, row.value) == (status, None)
+
+
+def test_a_trial_under_way_is_running(workspace: Workspace):
+    plan = planned()
+    campaign = write_planned(workspace, "a", [plan])
+    append_records(campaign.journal, [Event("2026-01-31T12:00:00Z", "state", f"{plan.configuration.id}/1", "running")])
+    assert the_row(workspace).status == "running"
+
+
+def test_a_retry_that_succeeded_gives_the_figure(workspace: Workspace):
+    plan = planned(repeats=1)
+    campaign = write_planned(workspace, "a", [plan])
+    end_trial(campaign, plan, 1, {"n0/out.log": ""}, State.FAILED, "ssh: connection lost")
+    key = f"{plan.configuration.id}/2"
+    append_records(campaign.journal, [Event("2026-01-31T12:06:00Z", "planned", key, data={"retry_of": 1})])
+    end_trial(campaign, plan, 2, {"n0/out.log": own_log(100.0)})
+    row = the_row(workspace)
+    assert (row.status, row.n, len(row.trials)) == ("measured", 1, 2)
+
+
+def test_a_finished_trial_whose_result_was_not_written_is_measured_from_its_log(workspace: Workspace):
+    plan = planned(repeats=1)
+    campaign = measured_campaign(workspace, "a", [(plan, [100.0])])
+    next(campaign.directory.rglob("result.json")).unlink()
+    assert the_row(workspace).value == pytest.approx(100.0)
+
+
+FILTERS = {
+    "campaign": (Filters(campaigns=("b",)), 1),
+    "framework": (Filters(frameworks=("numpy",)), 3),
+    "precision": (Filters(precisions=("amp",)), 0),
+    "batch size": (parse_filters(batch_sizes=["8,4"]), 3),
+    "scale": (parse_filters(scales=["1n8g"]), 2),
+    "scale by a number": (parse_filters(scales=["8"]), 2),
+    "status": (Filters(statuses=("measured",)), 3),
+    "status with a reason": (Filters(statuses=("failed",)), 0),
+}
+
+
+@pytest.mark.parametrize(("filters", "count"), FILTERS.values(), ids=FILTERS)
+def test_filters_choose_rows(workspace: Workspace, filters: Filters, count: int):
+    measured_campaign(workspace, "a", [(planned(1), [100.0]), (planned(8), [720.0])])
+    measured_campaign(workspace, "b", [(planned(8), [720.0])])
+    assert len(load_results(workspace, filters)) == count
+
+
+def test_filtering_by_status_finds_failures_whatever_the_reason():
+    row = ConfigurationResult("c", "h", "f", "m", "fp32", 1, 1, 1, "u", *[None] * 7, status="failed: NCCL timeout")
+    assert Filters(statuses=("failed",)).matches(row)
+    assert Filters(statuses=("failed: NCCL timeout",)).matches(row)
+    assert not Filters(statuses=("fail",)).matches(row)
+
+
+def test_a_large_campaign_is_read_from_its_derived_file_until_anything_changes(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cache, "WORTH_KEEPING", 2)
+    campaign = measured_campaign(workspace, "a", [(planned(), [100.0, 102.0, 101.0])])
+    rows = load_campaign(workspace, campaign)
+    assert workspace.results_cache(campaign).is_file()
+    assert load_campaign(workspace, campaign) == rows
+    result = campaign.trial(rows_key(rows, 1)).result
+    result.write_text(result.read_text().replace('"value": 1', '"value": 2', 1))
+    os.utime(result, ns=(1, 1))
+    assert load_campaign(workspace, campaign) != rows
+
+
+def test_a_derived_file_that_is_garbled_is_made_anew(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cache, "WORTH_KEEPING", 1)
+    campaign = measured_campaign(workspace, "a", [(planned(), [100.0])])
+    rows = load_campaign(workspace, campaign)
+    workspace.results_cache(campaign).write_text("{")
+    assert load_campaign(workspace, campaign) == rows
+
+
+def rows_key(rows: list[ConfigurationResult], number: int):
+    from dlperf.plan import TrialKey
+
+    return TrialKey(rows[0].configuration, number)

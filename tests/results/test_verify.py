@@ -1,0 +1,90 @@
+"""Archived files against what was written down about them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from handmade_trials import end_trial, measured_campaign, own_log, planned, workspace_in
+
+from dlperf.plan import TrialKey
+from dlperf.results.logs import BUILTIN_FORMATS
+from dlperf.results.model import TrialResult
+from dlperf.results.verify import verify_campaign
+from dlperf.runs.paths import CampaignPaths, TrialPaths
+from dlperf.runs.records import State
+from dlperf.runs.store import read_record
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> CampaignPaths:
+    return measured_campaign(workspace_in(tmp_path / "w"), "a", [(planned(), [100.0, 101.0])])
+
+
+def trial(campaign: CampaignPaths, number: int = 1) -> TrialPaths:
+    return campaign.trial(TrialKey(planned().configuration.id, number))
+
+
+def differences(campaign: CampaignPaths) -> list[tuple[str, str]]:
+    return [(item.what, item.problem) for item in verify_campaign(campaign, BUILTIN_FORMATS).differences]
+
+
+def test_an_untouched_campaign_gives_every_figure_again(campaign: CampaignPaths):
+    found = verify_campaign(campaign, BUILTIN_FORMATS)
+    assert (found.trials, found.figures, found.differences) == (2, 2, ())
+
+
+def test_a_clone_verifies_where_it_lies(campaign: CampaignPaths, tmp_path: Path):
+    clone = workspace_in(tmp_path / "clone")
+    shutil.copytree(campaign.directory, clone.campaign("a").directory)
+    assert differences(clone.campaign("a")) == []
+
+
+def test_a_figure_that_the_log_does_not_give_is_reported_and_replaced(campaign: CampaignPaths):
+    result = trial(campaign).result
+    result.write_text(result.read_text().replace('"value": ', '"value": 9'))
+    found = verify_campaign(campaign, BUILTIN_FORMATS).differences
+    (difference,) = [item for item in found if item.what == "value"]
+    assert difference.trial == f"{planned().configuration.id}/1"
+    assert difference.stored != difference.recomputed == pytest.approx(100.0)
+    assert read_record(result, TrialResult).value == pytest.approx(100.0)
+    assert differences(campaign) == []
+
+
+def test_a_changed_log_is_reported_and_no_result_is_made_from_it(campaign: CampaignPaths):
+    stored = trial(campaign).result.read_bytes()
+    trial(campaign).node("n0").log.write_text(own_log(500.0))
+    found = differences(campaign)
+    assert ("nodes/n0/out.log", "changed") in found
+    assert ("value", "differs") in found
+    assert trial(campaign).result.read_bytes() == stored
+    assert differences(campaign) == found
+
+
+def test_a_log_that_was_added_is_reported(campaign: CampaignPaths):
+    node = trial(campaign).node("n0")
+    node.ranks.mkdir()
+    (node.ranks / "worker.0").write_text(own_log(500.0))
+    assert differences(campaign) == [("nodes/n0/ranks/worker.0", "added")]
+
+
+def test_a_log_that_vanished_is_reported(campaign: CampaignPaths):
+    trial(campaign).node("n0").log.unlink()
+    assert ("nodes/n0/out.log", "missing") in differences(campaign)
+
+
+def test_a_missing_result_is_reported_and_written(campaign: CampaignPaths):
+    trial(campaign).result.unlink()
+    assert differences(campaign) == [("result.json", "missing or unreadable")]
+    assert differences(campaign) == []
+
+
+def test_a_trial_whose_folder_is_gone_is_reported(campaign: CampaignPaths):
+    shutil.rmtree(trial(campaign, 2).directory)
+    assert differences(campaign) == [(".", "missing")]
+
+
+def test_a_failed_trial_is_verified_too(campaign: CampaignPaths):
+    end_trial(campaign, planned(), 3, {"n0/out.log": "CUDA out of memory"}, State.FAILED, "exit code 1: out of memory")
+    assert differences(campaign) == []

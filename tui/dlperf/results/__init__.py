@@ -1,0 +1,1 @@
+"""Files of a trial → result; all results of a workspace; importing and verifying."""

@@ -1,0 +1,205 @@
+"""Does a raw log give the figure that was published from it? Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dlperf.formats.samples import Run
+from dlperf.measure.figure import Figure, figure
+from dlperf.measure.reading import NotEstimable
+from dlperf.results.identify import slug
+from dlperf.results.published import FIGURES, case_of, gpus_per_node, precision_of, unit_of
+from dlperf.runs.published import PublishedFigure, PublishedReport
+
+EXACT = "exact"
+NO_LOG_PUBLISHED = "no raw log was published"
+NO_LOG_HERE = "no raw log here"
+NO_RULE = "the rule is not known"
+OTHER_VERSION = "no raw log here: the log of this name gives another figure, and may be of another version"
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """One published figure against its raw log. None is missing, never zero."""
+
+    report: str
+    framework: str
+    case: str
+    hardware: str
+    precision: str
+    batch_size: int | None
+    nodes: int
+    gpus: int
+    """GPUs per node."""
+    unit: str
+    published: str
+    """The figure as it was printed, digit for digit."""
+    rule: str
+    """The estimator that the source used, where it is known; else empty."""
+    recomputed: float | None
+    from_timestamps: float | None
+    """Samples over the time between two log lines, whatever the program printed."""
+    difference: float | None
+    """recomputed / published - 1."""
+    verdict: str
+    """exact (within one unit of the last printed digit), by how much it differs, or why nothing was recomputed."""
+    log: str
+    """The raw log as the source names it."""
+    local_log: str | None = None
+    """The raw log at hand, relative to the workspace (or to the folder given)."""
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class LocalLog:
+    """A raw log at hand."""
+
+    source: str
+    """Where it came from: ``owner/repository@commit:path``, or the path alone, from any folder on."""
+    location: str
+    """Where it lies now."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A local log that a published figure may have been made from."""
+
+    log: LocalLog
+    certain: bool
+    """It is the only version of the log that figures were published from, or its commit is known to be the same."""
+
+
+ReadRuns = Callable[[LocalLog], Sequence[Run]]
+
+_ESTIMATORS: tuple[tuple[str, str], ...] = (
+    (r"(tipc\(skip=\d+\)|skipmean\(\d+\))", r"\1"),
+    (r"tailmean\([^()]*last (\d+)\)", r"tailmean(\1)"),
+    (r"summary\(", "summary()"),
+    (r"harmonic mean of epoch [\w.]+, drop epoch 0", "hmean_epochs(1)"),
+    (r"mean\(time\[(\d+):\]\)", r"batch_over_time(skip=\1)"),
+    (r"mean of all ", "mean()"),
+)
+"""Rules in the words of the figures' source → our estimators."""
+
+
+def estimator_of(rule: str) -> str | None:
+    """The estimator that a figure's rule names; None where it names none."""
+    for pattern, estimator in _ESTIMATORS:
+        if match := re.search(pattern, rule):
+            return match.expand(estimator)
+    return None
+
+
+def audit(reports: Iterable[PublishedReport], logs: Sequence[LocalLog], read: ReadRuns) -> list[AuditRow]:
+    """One row for every published throughput, in the order of the reports.
+
+    Args:
+        logs: the raw logs at hand.
+        read: gives the runs of one of them.
+    """
+    reports = list(reports)
+    index = _by_name(logs)
+    versions = _versions(figure for report in reports for figure in report.figures)
+    return [
+        _row(report, item, _candidate(item, index, versions), read)
+        for report in reports
+        for item in report.figures
+        if item.metric in FIGURES and item.value is not None
+    ]
+
+
+def same_log(published: str, local: str) -> bool:
+    """Whether two names are of one log: the shorter path is the end of the longer, and no two commits contradict."""
+    (commit, path), (local_commit, local_path) = _parts(published), _parts(local)
+    if commit and local_commit and commit != local_commit:
+        return False
+    shorter, longer = sorted((path.split("/"), local_path.split("/")), key=len)
+    return longer[-len(shorter) :] == shorter
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """``owner/repository@commit`` and the path; nothing and the path where no commit is named."""
+    commit, colon, path = name.partition(":")
+    return (commit, path) if colon and "@" in commit else ("", name)
+
+
+def _by_name(logs: Iterable[LocalLog]) -> dict[str, list[LocalLog]]:
+    found: dict[str, list[LocalLog]] = {}
+    for log in logs:
+        found.setdefault(log.source.rpartition("/")[2], []).append(log)
+    return found
+
+
+def _versions(figures: Iterable[PublishedFigure]) -> dict[str, set[str]]:
+    """Path of a log → the commits at which figures were published from it."""
+    found: dict[str, set[str]] = {}
+    for item in figures:
+        commit, path = _parts(item.log)
+        found.setdefault(path, set()).add(commit)
+    return found
+
+
+def _candidate(
+    item: PublishedFigure, index: Mapping[str, list[LocalLog]], versions: Mapping[str, set[str]]
+) -> Candidate | None:
+    path = _parts(item.log)[1]
+    for log in index.get(path.rpartition("/")[2], ()):
+        if path and same_log(item.log, log.source):
+            return Candidate(log, certain=bool(_parts(log.source)[0]) or len(versions[path]) == 1)
+    return None
+
+
+def _row(report: PublishedReport, item: PublishedFigure, candidate: Candidate | None, read: ReadRuns) -> AuditRow:
+    rule = estimator_of(item.rule)
+    recomputed, reason = _recomputed(item, rule, candidate, read)
+    difference = recomputed.value / item.value - 1 if recomputed and item.value else None
+    verdict = reason if recomputed is None else verdict_of(item.printed, recomputed.value)
+    if verdict != EXACT and candidate and recomputed and not candidate.certain:
+        candidate, recomputed, difference, verdict = None, None, None, OTHER_VERSION
+    return AuditRow(
+        report=report.id,
+        framework=slug(item.framework),
+        case=case_of(item),
+        hardware=slug(item.hardware),
+        precision=precision_of(item),
+        batch_size=item.batch_size,
+        nodes=item.nodes,
+        gpus=gpus_per_node(item),
+        unit=unit_of(item),
+        published=item.printed,
+        rule=rule or "",
+        recomputed=recomputed.value if recomputed else None,
+        from_timestamps=recomputed.value_from_timestamps if recomputed else None,
+        difference=difference,
+        verdict=verdict,
+        log=item.log,
+        local_log=candidate.log.location if candidate else None,
+        source=item.source,
+    )
+
+
+def _recomputed(
+    item: PublishedFigure, rule: str | None, candidate: Candidate | None, read: ReadRuns
+) -> tuple[Figure | None, str]:
+    """The figure that the log gives, or the reason why none is given."""
+    if candidate is None:
+        return None, NO_LOG_HERE if item.log else NO_LOG_PUBLISHED
+    if rule is None:
+        return None, NO_RULE
+    runs = read(candidate.log)
+    if not runs:
+        return None, "the log holds no throughput record"
+    try:
+        return figure(runs[-1], rule, item.gpus, gpus_per_node(item), item.batch_size), ""
+    except NotEstimable as error:
+        return None, str(error)
+
+
+def verdict_of(printed: str, recomputed: float) -> str:
+    """``exact`` within one unit of the last printed digit (some sources cut digits off), else the difference."""
+    digits = len(printed.partition(".")[2])
+    if abs(recomputed - float(printed)) <= 10.0**-digits * (1 + 1e-9):
+        return EXACT
+    return f"{recomputed / float(printed) - 1:+.3%}"

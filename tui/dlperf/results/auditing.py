@@ -1,0 +1,58 @@
+"""The audit of a workspace: published figures against the raw logs that were imported, or that lie in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from dlperf.errors import DlperfError
+from dlperf.formats.samples import Run
+from dlperf.results.audit import AuditRow, LocalLog, audit
+from dlperf.results.importing import NODE
+from dlperf.results.logs import LogReader, log_reader
+from dlperf.results.sources import find_files
+from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.published import load_reports
+from dlperf.runs.records import TrialRecord
+from dlperf.runs.store import read_campaign, read_record
+
+
+def audit_workspace(workspace: Workspace, folder: Path | None = None) -> list[AuditRow]:
+    """One row for every published throughput of a workspace.
+
+    Args:
+        folder: raw logs beside the imported ones.
+
+    Raises:
+        DlperfError: a report, a plan or the catalogue cannot be read.
+    """
+    places = {log: path for campaign in workspace.campaigns() for log, path in _imported(workspace, campaign)}
+    if folder is not None:
+        places |= {LocalLog(file.name, file.name): file.path for file in find_files([folder])[0]}
+    logs = log_reader(workspace)
+
+    @cache
+    def read(log: LocalLog) -> Sequence[Run]:
+        return _runs(places[log], logs)
+
+    return audit(load_reports(workspace), list(places), read)
+
+
+def _imported(workspace: Workspace, campaign: CampaignPaths) -> Iterator[tuple[LocalLog, Path]]:
+    """The raw logs of a campaign that was imported, with where they came from."""
+    record = read_campaign(campaign)
+    imported = {item.configuration.id for item in record.configurations if item.launch.executor == NODE}
+    for key in record.trials:
+        paths = campaign.trial(key)
+        if key.configuration in imported and paths.trial.is_file():
+            source = read_record(paths.trial, TrialRecord).source
+            for path in paths.node(NODE).logs()[:1] if source else ():
+                yield LocalLog(source or "", path.relative_to(workspace.root).as_posix()), path
+
+
+def _runs(path: Path, logs: LogReader) -> Sequence[Run]:
+    try:
+        return logs.read(path)
+    except DlperfError:
+        return ()

@@ -1,0 +1,48 @@
+"""Why a trial has no figure, in the words that tables show: read from its cause and from the end of its log. Pure."""
+
+from __future__ import annotations
+
+import re
+
+OUT_OF_MEMORY = "out of memory"
+
+_KNOWN = (
+    (
+        OUT_OF_MEMORY,
+        r"out of memory|OutOfMemoryError|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|OOM when allocating"
+        r"|RESOURCE_EXHAUSTED|ResourceExhaustedError|\boom[-_ ]?kill|\bOOM[-_ ]killed|\bOUT_OF_MEMORY\b|\bMemoryError\b"
+        r"|std::bad_alloc|[Cc]annot allocate memory",
+    ),
+    ("NCCL timeout", r"Watchdog caught collective operation timeout|NCCL.{0,80}timed? ?out"),
+    ("NCCL error", r"ncclUnhandledCudaError|ncclSystemError|ncclInternalError|ncclRemoteError|NCCL error"),
+    ("no space left on the device", r"No space left on device"),
+)
+"""What frameworks, CUDA, the kernel and Slurm print, most telling first."""
+
+_EXCEPTION = re.compile(r"^\s*(?:\S+:\s)?((?:\w+\.)*\w*(?:Error|Exception)\b: .{1,200})$", re.MULTILINE)
+_TAG = re.compile(r"^\[\d+,\d+\]<std(?:out|err)>:\s*|^\[rank\d+\]:\s*", re.MULTILINE)
+
+
+def diagnosis(text: str) -> str | None:
+    """The cause that the end of a log tells, in a few words; None where it tells none.
+
+    A known cause is named whatever stands around it; else the first exception that Python printed last.
+    """
+    for words, pattern in _KNOWN:
+        if re.search(pattern, text):
+            return words
+    exceptions = _EXCEPTION.findall(_TAG.sub("", text))
+    return str(exceptions[-1]).strip() if exceptions else None
+
+
+def is_out_of_memory(cause: str | None) -> bool:
+    """A cause that says that memory did not suffice, of a GPU or of the host."""
+    return bool(cause) and diagnosis(cause or "") == OUT_OF_MEMORY
+
+
+def full_cause(cause: str | None, log_tail: str) -> str | None:
+    """The recorded cause, followed by what the log tells where the record does not say so already."""
+    told = diagnosis(log_tail)
+    if told is None or (cause and told in cause):
+        return cause
+    return f"{cause}: {told}" if cause else told

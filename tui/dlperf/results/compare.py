@@ -1,0 +1,141 @@
+"""Two sets of results side by side, matched on equal axes: by how much, and how sure. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dlperf.errors import RequestError
+from dlperf.results.model import ConfigurationResult
+
+AXES = ("campaign", "hardware", "framework", "case", "precision", "batch_size", "scale")
+
+
+@dataclass(frozen=True)
+class Selector:
+    """Which rows one side of a comparison means."""
+
+    text: str
+    fixed: dict[str, str]
+    """Axis → value. The axes that either side fixes may differ between the sides; all others must be equal."""
+
+    def matches(self, row: ConfigurationResult) -> bool:
+        return all(axis_value(row, axis) == value for axis, value in self.fixed.items())
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """B relative to A at one point of the matrix."""
+
+    a: ConfigurationResult
+    b: ConfigurationResult
+    ratio: float | None
+    """B's figure over A's; None where either is missing."""
+    low: float | None
+    """B's worst trial over A's best, to ``high``: the range that the trials leave open. None under two trials each."""
+    high: float | None
+    verdict: str
+    """faster, slower, not distinguishable (the ranges of the trials overlap), spread unknown, or no figure: why."""
+    differences: tuple[str, ...] = ()
+    """Conditions in which the sides differ beside the axes that are compared: options, protocol, environment."""
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """Every point that both sides hold, and what only one of them holds."""
+
+    pairs: tuple[Comparison, ...]
+    only_a: tuple[ConfigurationResult, ...]
+    only_b: tuple[ConfigurationResult, ...]
+    ambiguous: tuple[str, ...]
+    """Points that one side holds more than once, in words; not compared."""
+
+
+def axis_value(row: ConfigurationResult, axis: str) -> str:
+    """A row's value on an axis, as text."""
+    return str(getattr(row, axis))
+
+
+def parse_selector(text: str, rows: Sequence[ConfigurationResult]) -> Selector:
+    """A campaign's name, a configuration id, ``campaign/configuration id``, or ``axis=value[,axis=value…]``.
+
+    Raises:
+        RequestError: an unknown axis, or nothing that is called so.
+    """
+    if any(row.campaign == text for row in rows):
+        return Selector(text, {"campaign": text})
+    for row in rows:
+        if text in (row.configuration, f"{row.campaign}/{row.configuration}"):
+            axes = {axis: axis_value(row, axis) for axis in AXES}
+            return Selector(text, axes if "/" in text else {k: v for k, v in axes.items() if k != "campaign"})
+    if "=" not in text:
+        raise RequestError(f"{text!r} is no campaign and no configuration id here: see `dlperf results`")
+    return Selector(text, _axes_of(text))
+
+
+def _axes_of(text: str) -> dict[str, str]:
+    fixed = dict(part.split("=", 1) for part in text.split(",") if "=" in part)
+    for axis in fixed:
+        if axis not in AXES:
+            raise RequestError(f"{text!r}: {axis!r} is no axis: choose {', '.join(AXES)}")
+    return fixed
+
+
+def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector) -> Comparisons:
+    """Match the rows of both sides on every axis that neither side fixes, and compare each pair.
+
+    Raises:
+        RequestError: the sides share no point.
+    """
+    axes = [axis for axis in AXES if axis not in a.fixed | b.fixed]
+    left, right = (_by_key(rows, side, axes) for side in (a, b))
+    shared = [key for key in left if key in right]
+    if not shared:
+        raise RequestError(f"{a.text} and {b.text} share no configuration: equal axes asked for: {', '.join(axes)}")
+    clear = [key for key in shared if len(left[key]) == len(right[key]) == 1]
+    return Comparisons(
+        pairs=tuple(compare_rows(left[key][0], right[key][0]) for key in clear),
+        only_a=tuple(row for key in left if key not in right for row in left[key]),
+        only_b=tuple(row for key in right if key not in left for row in right[key]),
+        ambiguous=tuple(_ambiguity(key, len(left[key]), len(right[key])) for key in shared if key not in clear),
+    )
+
+
+def falls_below(comparison: Comparison, threshold: float) -> bool:
+    """B is slower than the threshold allows, or has no figure where A has one."""
+    if comparison.ratio is None:
+        return comparison.a.value is not None
+    return comparison.ratio < threshold
+
+
+def _by_key(
+    rows: Iterable[ConfigurationResult], side: Selector, axes: Sequence[str]
+) -> dict[tuple[str, ...], list[ConfigurationResult]]:
+    found: dict[tuple[str, ...], list[ConfigurationResult]] = {}
+    for row in rows:
+        if side.matches(row):
+            found.setdefault(tuple(axis_value(row, axis) for axis in axes), []).append(row)
+    return found
+
+
+def compare_rows(a: ConfigurationResult, b: ConfigurationResult) -> Comparison:
+    """B relative to A, whatever their axes are."""
+    if a.unit != b.unit:
+        return Comparison(a, b, None, None, None, f"no figure: {a.unit} against {b.unit}")
+    if not a.value or not b.value:
+        return Comparison(a, b, None, None, None, f"no figure: {b.status if a.value else a.status}")
+    ratio = b.value / a.value
+    if min(len(a.values), len(b.values)) < 2:
+        return Comparison(a, b, ratio, None, None, "spread unknown")
+    low, high = min(b.values) / max(a.values), max(b.values) / min(a.values)
+    return Comparison(a, b, ratio, low, high, _verdict(low, high))
+
+
+def _verdict(low: float, high: float) -> str:
+    if low > 1:
+        return "faster"
+    return "slower" if high < 1 else "not distinguishable"
+
+
+def _ambiguity(key: tuple[str, ...], left: int, right: int) -> str:
+    return f"{' '.join(key) or 'everything'}: {left} rows against {right}: name one more axis"

@@ -1,0 +1,78 @@
+"""Every result of a workspace: measured campaigns and published reports, one row per configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlperf.plan import TrialKey
+from dlperf.results import cache
+from dlperf.results.filters import Filters
+from dlperf.results.logs import BUILTIN_FORMATS, log_reader
+from dlperf.results.model import ConfigurationResult, TrialResult
+from dlperf.results.published import campaign_of, rows_of_report
+from dlperf.results.rows import rows_of_campaign
+from dlperf.results.trial import measure_trial
+from dlperf.runs.journal import fold
+from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.published import load_reports
+from dlperf.runs.records import CampaignRecord, CampaignStatus, Event
+from dlperf.runs.store import read_campaign, read_record, read_records
+
+EVERYTHING = Filters()
+
+
+def load_results(workspace: Workspace, filters: Filters = EVERYTHING) -> list[ConfigurationResult]:
+    """The rows that the filters want: campaigns in name order, each in the order of its plan, then published reports.
+
+    Raises:
+        DlperfError: a record under ``runs/`` cannot be read; the message names the file.
+    """
+    return [row for row in _all_rows(workspace, filters) if filters.matches(row)]
+
+
+def load_campaign(workspace: Workspace, paths: CampaignPaths) -> list[ConfigurationResult]:
+    """The rows of one campaign, from the derived file where it is still true."""
+    kept_in, stamp = workspace.results_cache(paths), cache.stamp_of(paths)
+    rows = cache.read_rows(kept_in, stamp) if kept_in.exists() else None
+    if rows is None:
+        rows = campaign_rows(paths, workspace)
+        if sum(len(row.trials) for row in rows) >= cache.WORTH_KEEPING:
+            cache.keep_rows(kept_in, stamp, rows)
+    return rows
+
+
+def campaign_rows(paths: CampaignPaths, workspace: Workspace | None = None) -> list[ConfigurationResult]:
+    """The rows of one campaign, from its own files.
+
+    Args:
+        workspace: whose catalogue may have log formats of its own, for a trial that nobody has measured yet.
+    """
+    record = read_campaign(paths)
+    events, _ = read_records(paths.journal, Event)
+    status = fold(record, events)
+    return rows_of_campaign(record, status, _trial_results(paths, record, status, workspace))
+
+
+def _trial_results(
+    paths: CampaignPaths, record: CampaignRecord, status: CampaignStatus, workspace: Workspace | None
+) -> dict[TrialKey, TrialResult]:
+    """The results of the trials that ended; one that nobody wrote down is measured now."""
+    planned = {item.configuration.id: item for item in record.configurations}
+    ended = [item for item in status.trials.values() if item.state.finished and item.key.configuration in planned]
+    written = {item.key: paths.trial(item.key).result for item in ended}
+    results = {key: read_record(path, TrialResult) for key, path in written.items() if path.is_file()}
+    missing = [item for item in ended if item.key not in results]
+    if missing:
+        logs = log_reader(workspace) if workspace else BUILTIN_FORMATS
+        for item in missing:
+            results[item.key] = measure_trial(paths.trial(item.key), planned[item.key.configuration], item, logs)
+    return results
+
+
+def _all_rows(workspace: Workspace, filters: Filters) -> Iterator[ConfigurationResult]:
+    for paths in workspace.campaigns():
+        if filters.wants_campaign(paths.name):
+            yield from load_campaign(workspace, paths)
+    for report in load_reports(workspace):
+        if filters.wants_campaign(campaign_of(report)):
+            yield from rows_of_report(report)

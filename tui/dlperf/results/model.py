@@ -1,0 +1,93 @@
+"""What a trial and a configuration come to: the rows of ``dlperf results`` and of every page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dlperf.measure.finding import Finding
+from dlperf.runs.records import SCHEMA_VERSION
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """``result.json``: derived from the files of the trial, rebuilt by ``dlperf verify``."""
+
+    number: int
+    state: str
+    cause: str | None = None
+    started: str | None = None
+    duration_seconds: float | None = None
+    value: float | None = None
+    """Global throughput under the protocol's estimator."""
+    value_from_timestamps: float | None = None
+    unit: str = ""
+    estimator: str = ""
+    samples: int = 0
+    first_step: int | None = None
+    last_step: int | None = None
+    first_line: int | None = None
+    last_line: int | None = None
+    """Lines of ``log`` that gave the figure."""
+    log: str | None = None
+    """Path of the log, relative to the trial's folder."""
+    log_sha256: str | None = None
+    estimates: dict[str, float] = field(default_factory=dict)
+    """Other estimators' values on the same samples, by name."""
+    power_watts: float | None = None
+    """Mean over the measured window, all GPUs together."""
+    samples_per_joule: float | None = None
+    findings: tuple[Finding, ...] = ()
+    schema: int = SCHEMA_VERSION
+
+    @property
+    def usable(self) -> bool:
+        """The figure may enter a median: there is one, and no finding of severity ``error`` speaks against it."""
+        return self.value is not None and not any(finding.severity == "error" for finding in self.findings)
+
+
+@dataclass(frozen=True)
+class ConfigurationResult:
+    """One row of ``dlperf results --json``. None is missing, never zero."""
+
+    campaign: str
+    hardware: str
+    framework: str
+    case: str
+    precision: str
+    batch_size: int | None
+    nodes: int
+    gpus: int
+    """GPUs per node."""
+    unit: str
+    value: float | None
+    spread: float | None
+    """(max - min) / median of the trials."""
+    n: int | None
+    speedup: float | None
+    efficiency: float | None
+    mfu: float | None
+    protocol: str | None
+    status: str
+    """measured, published, or why there is no figure: not run, out of memory, failed: …, not supported."""
+    trials: tuple[TrialResult, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    configuration: str = ""
+    """Configuration id."""
+    samples_per_joule: float | None = None
+    source: str = ""
+    """Where a published figure stands."""
+    printed: str = ""
+    """A published figure digit for digit, as its source prints it."""
+
+    @property
+    def scale(self) -> str:
+        return f"{self.nodes}n{self.gpus}g"
+
+    @property
+    def gpus_total(self) -> int:
+        return self.nodes * self.gpus
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The figures of the trials that ``value`` was made from."""
+        return tuple(trial.value for trial in self.trials if trial.usable and trial.value is not None)

@@ -1,0 +1,124 @@
+"""What the path of a log says: GPUs, batch size, precision, framework, model, run number. Pure: no file is opened.
+
+Conventions of the public reports: PaddlePaddle/Perf (``PaddleClas_ResNet50_bs256_fp32_DP_N1C8_log``: N nodes, C GPUs
+over all nodes; ``tf_gpu8_amp_bs256.txt``; ``deeplabv3p_c8_fp32.log``; ``Deeplabv3_FP32_BS4-N8.log``: 8 GPUs) and DLPerf
+(``4n8g/r50_b128_fp32_1.log``: 4 nodes of 8 GPUs, 128 samples per GPU, run 1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TypeVar
+
+Fact = TypeVar("Fact")
+
+FRAMEWORKS = {
+    "paddle": r"paddle(paddle|clas|nlp|seg)?|plsc|fleetx",
+    "pytorch": r"pytorch|torch|pyt|mmseg(mentation)?|mmcv",
+    "tensorflow": r"tf[12]?|tensorflow[12]?",
+    "mxnet": r"mxnet|gluon",
+    "oneflow": r"oneflow",
+    "mindspore": r"mindspore",
+}
+"""Framework → what a word of a path is when it names it."""
+
+MODELS = {
+    "resnet50": r"resnet-?50|rn50",
+    "bert-base": r"bert(?![-_]?(large|medium|small|mini|tiny))",
+    "transformer-big": r"transformer(?![-_]?base)",
+    "hrnetw18": r"hrnet",
+    "deeplabv3p": r"deeplabv3p?",
+    "vgg16": r"vgg-?16",
+    "arcface": r"arcface|plsc",
+}
+"""Model → what is found in a path that names it."""
+
+_SUFFIX = re.compile(r"(\.gz|\.log|\.txt|_log)+$", re.IGNORECASE)
+_SCALE = re.compile(r"(?<![a-z0-9])(\d{1,5})n(\d{1,3})g(?![a-z0-9])", re.IGNORECASE)
+_NODES_CARDS = re.compile(r"(?<![a-z0-9])n(\d{1,5})c(\d{1,6})(?![a-z0-9])", re.IGNORECASE)
+_GPUS = (
+    re.compile(r"(?<![a-z0-9])gpus?(\d{1,6})(?![a-z0-9])", re.IGNORECASE),
+    re.compile(r"(?<![a-z0-9])c(\d{1,6})(?![a-z0-9])", re.IGNORECASE),
+    re.compile(r"bs\d+-n(\d{1,6})$", re.IGNORECASE),
+)
+_BATCH_SIZE = re.compile(r"(?<![a-z0-9])bs?(\d{1,7})(?![a-z0-9])", re.IGNORECASE)
+_PRECISION = re.compile(r"(?<![a-z0-9])(?:pure[-_])?(fp32|tf32|amp|bf16|fp16)(?![a-z0-9])", re.IGNORECASE)
+_DLPERF = re.compile(r"(?P<model>[^_]+)_b\d+_[a-z0-9]+_(?P<run>\d{1,6})", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class NameFacts:
+    """What a path says; None where it is silent or says two things."""
+
+    model: str | None = None
+    framework: str | None = None
+    precision: str | None = None
+    batch_size: int | None = None
+    """Per GPU."""
+    gpus: int | None = None
+    """Over all nodes."""
+    nodes: int | None = None
+    run: int | None = None
+
+    @property
+    def gpus_per_node(self) -> int | None:
+        return self.gpus // self.nodes if self.gpus and self.nodes and self.gpus % self.nodes == 0 else None
+
+
+def facts_of_name(path: str | PurePath) -> NameFacts:
+    """The facts in a log's file name, and in its folders' names where the file name is silent."""
+    parts = _parts(PurePath(path))
+    nodes, gpus = _scale(parts)
+    dlperf = _DLPERF.fullmatch(parts[0])
+    return NameFacts(
+        model=_named(parts, MODELS) or (dlperf["model"].lower() if dlperf else None),
+        framework=_framework(parts),
+        precision=_only(match[1].lower() for match in _PRECISION.finditer(parts[0])),
+        batch_size=_only(int(match[1]) for match in _BATCH_SIZE.finditer(parts[0])),
+        gpus=gpus,
+        nodes=nodes,
+        run=int(dlperf["run"]) if dlperf else None,
+    )
+
+
+def _parts(path: PurePath) -> list[str]:
+    """The file name without its suffixes, then the folders from the inside out."""
+    return [_SUFFIX.sub("", path.name), *reversed(path.parent.parts)]
+
+
+def _scale(parts: list[str]) -> tuple[int | None, int | None]:
+    """Nodes, and GPUs over all of them."""
+    if match := _NODES_CARDS.search(parts[0]):
+        return int(match[1]), int(match[2])
+    for part in parts:
+        if match := _SCALE.search(part):
+            return int(match[1]), int(match[1]) * int(match[2])
+    found = [int(match[1]) for pattern in _GPUS for match in pattern.finditer(parts[0])]
+    gpus = _only(iter(found))
+    return (1 if gpus == 1 else None), gpus
+
+
+def _framework(parts: list[str]) -> str | None:
+    for part in parts:
+        for word in re.split(r"[-_.\s]+", part):
+            for framework, pattern in FRAMEWORKS.items():
+                if re.fullmatch(pattern, word, re.IGNORECASE):
+                    return framework
+    return None
+
+
+def _named(parts: list[str], names: dict[str, str]) -> str | None:
+    for part in parts:
+        for name, pattern in names.items():
+            if re.search(rf"(?<![a-z])({pattern})", part, re.IGNORECASE):
+                return name
+    return None
+
+
+def _only(found: Iterator[Fact]) -> Fact | None:
+    """The one fact that all say, or None."""
+    facts = set(found)
+    return facts.pop() if len(facts) == 1 else None

@@ -1,0 +1,148 @@
+"""Trials of a campaign → its rows: value, spread, scaling, MFU, or the reason why there is none. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+
+from dlperf.measure.finding import Finding, distinct
+from dlperf.measure.findings import findings_of_scaling, findings_of_trials
+from dlperf.measure.statistics import OLYMPIC_LEAST, aggregate, efficiency, mfu, speedup
+from dlperf.plan import Configuration, Impossible, PlannedConfiguration, TrialKey
+from dlperf.results.model import ConfigurationResult, TrialResult
+from dlperf.results.status import MEASURED, not_supported, reason_without_figure
+from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialStatus
+
+BaselineKey = tuple[str, str, str, str, str, int | None]
+
+
+def rows_of_campaign(
+    record: CampaignRecord, status: CampaignStatus, results: Mapping[TrialKey, TrialResult]
+) -> list[ConfigurationResult]:
+    """One row for each configuration that was planned or asked for, in the order of the plan."""
+    statuses = _by_configuration(status.trials.values())
+    rows = [
+        measured_row(
+            record.name,
+            planned,
+            [results[item.key] for item in statuses.get(planned.configuration.id, ()) if item.key in results],
+            statuses.get(planned.configuration.id, ()),
+        )
+        for planned in record.configurations
+    ]
+    return with_scaling(rows) + [_impossible_row(record.name, item) for item in record.impossible]
+
+
+def measured_row(
+    campaign: str, planned: PlannedConfiguration, trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]
+) -> ConfigurationResult:
+    """The row of one configuration without its scaling, which takes the 1-GPU row."""
+    row = _empty_row(campaign, planned.configuration, planned.unit, planned.protocol.get("id"), tuple(trials))
+    values = row.values
+    if not values:
+        return replace(row, status=reason_without_figure(trials, statuses), findings=_trial_findings(trials))
+    how = planned.protocol.get("aggregate", "median")
+    total = aggregate(values, "median" if how == "olympic" and len(values) < OLYMPIC_LEAST else how)
+    return replace(
+        row,
+        findings=distinct((*findings_of_trials(values, planned.repeats), *_trial_findings(trials))),
+        value=total.value,
+        spread=total.spread,
+        n=total.n,
+        status=MEASURED,
+        mfu=mfu(planned.gflops_per_sample, total.value, planned.configuration.gpus_total, _peak_tflops(planned)),
+        samples_per_joule=_median_of([trial.samples_per_joule for trial in trials if trial.usable]),
+    )
+
+
+def with_scaling(rows: Sequence[ConfigurationResult]) -> list[ConfigurationResult]:
+    """Rows with speed-up and efficiency against the 1-GPU row of the same configuration, and what is odd about them.
+
+    Where that row is missing, or there are several with different figures, there is no speed-up.
+    """
+    series: dict[BaselineKey, dict[int, set[float]]] = {}
+    for row in rows:
+        if row.value:
+            series.setdefault(_baseline_key(row), {}).setdefault(row.gpus_total, set()).add(row.value)
+    clear = {
+        key: {gpus: next(iter(values)) for gpus, values in points.items() if len(values) == 1}
+        for key, points in series.items()
+    }
+    odd = {key: findings_of_scaling(points) for key, points in clear.items()}
+    return [_scaled(row, clear.get(_baseline_key(row), {}), odd.get(_baseline_key(row), {})) for row in rows]
+
+
+def _scaled(
+    row: ConfigurationResult, series: Mapping[int, float], odd: Mapping[int, tuple[Finding, ...]]
+) -> ConfigurationResult:
+    if row.value is None:
+        return row
+    return replace(
+        row,
+        speedup=speedup(row.value, series.get(1)),
+        efficiency=efficiency(row.value, series.get(1), row.gpus_total),
+        findings=(*row.findings, *odd.get(row.gpus_total, ())),
+    )
+
+
+def _trial_findings(trials: Sequence[TrialResult]) -> tuple[Finding, ...]:
+    """What was found in the trials, and which of them stayed out of the figure."""
+    excluded = [
+        f"trial {trial.number} ({next(item.message for item in trial.findings if item.severity == 'error')})"
+        for trial in trials
+        if trial.state == State.SUCCEEDED and not trial.usable
+    ]
+    said = [Finding("trial_excluded", f"not in the figure: {'; '.join(excluded)}")] if excluded else []
+    return distinct((*said, *(finding for trial in trials for finding in trial.findings)))
+
+
+def _baseline_key(row: ConfigurationResult) -> BaselineKey:
+    return (row.campaign, row.hardware, row.framework, row.case, row.precision, row.batch_size)
+
+
+def _empty_row(
+    campaign: str, point: Configuration, unit: str, protocol: str | None, trials: tuple[TrialResult, ...]
+) -> ConfigurationResult:
+    return ConfigurationResult(
+        campaign=campaign,
+        hardware=point.hardware,
+        framework=point.framework,
+        case=point.case,
+        precision=point.precision,
+        batch_size=point.batch_size,
+        nodes=point.nodes,
+        gpus=point.gpus,
+        unit=unit,
+        value=None,
+        spread=None,
+        n=None,
+        speedup=None,
+        efficiency=None,
+        mfu=None,
+        protocol=protocol,
+        status="",
+        trials=trials,
+        configuration=point.id,
+    )
+
+
+def _impossible_row(campaign: str, item: Impossible) -> ConfigurationResult:
+    return replace(_empty_row(campaign, item.configuration, "", None, ()), status=not_supported(item.reason))
+
+
+def _peak_tflops(planned: PlannedConfiguration) -> float | None:
+    peaks: dict[str, float] = (planned.accelerator or {}).get("peak_tflops", {})
+    return peaks.get(planned.configuration.precision)
+
+
+def _median_of(values: Iterable[float | None]) -> float | None:
+    present = [value for value in values if value is not None]
+    return median(present) if present else None
+
+
+def _by_configuration(statuses: Iterable[TrialStatus]) -> dict[str, list[TrialStatus]]:
+    found: dict[str, list[TrialStatus]] = {}
+    for status in sorted(statuses, key=lambda item: item.key):
+        found.setdefault(status.key.configuration, []).append(status)
+    return found

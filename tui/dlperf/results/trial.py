@@ -1,0 +1,201 @@
+"""Files of a trial → its result: what the files say is gathered, then what it comes to is computed, purely."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from math import nan
+from pathlib import Path
+
+from dlperf.errors import DlperfError, RequestError
+from dlperf.formats.samples import Run
+from dlperf.measure.figure import Figure, figure
+from dlperf.measure.finding import Finding
+from dlperf.measure.reading import NotEstimable
+from dlperf.measure.run_findings import findings_of_run
+from dlperf.measure.statistics import flop_limit, samples_per_joule
+from dlperf.measure.telemetry import findings_of_telemetry
+from dlperf.plan import PlannedConfiguration
+from dlperf.results.causes import full_cause
+from dlperf.results.logs import BUILTIN_FORMATS, LogReader, log_tail
+from dlperf.results.model import TrialResult
+from dlperf.results.telemetry import TelemetryRow, in_window, mean_power, read_telemetry
+from dlperf.runs.checksums import sha256_of
+from dlperf.runs.paths import NodePaths, TrialPaths
+from dlperf.runs.records import State, TrialRecord, TrialStatus
+from dlperf.runs.store import read_record, write_record
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the files of a trial say."""
+
+    log: str | None = None
+    """Relative to the trial's folder."""
+    log_sha256: str | None = None
+    runs: tuple[Run, ...] = ()
+    """The runs that the log holds; none where no log holds one."""
+    log_run: int | None = None
+    """Which of the runs is this trial's (1-based); the last one if None."""
+    tail: str = ""
+    """The end of the log."""
+    telemetry: tuple[tuple[TelemetryRow, ...], ...] = ()
+    """Of each node that sampled its GPUs."""
+    duration_seconds: float | None = None
+
+    @property
+    def run(self) -> Run | None:
+        if self.log_run is not None:
+            return next((run for run in self.runs if run.number == self.log_run), None)
+        return self.runs[-1] if self.runs else None
+
+
+def measure_trial(
+    paths: TrialPaths, planned: PlannedConfiguration, status: TrialStatus, logs: LogReader = BUILTIN_FORMATS
+) -> TrialResult:
+    """The result of a trial from its archived files.
+
+    The figure is that of the protocol's estimator on the first log that holds records: node 0 first, ``out.log``
+    before the logs of single ranks. A file that is missing or unreadable leaves its part of the result empty.
+
+    Args:
+        logs: knows the formats of the workspace's catalogue, where it has any of its own.
+    """
+    return result_of(gather(paths, planned, logs), planned, status)
+
+
+def write_result(paths: TrialPaths, result: TrialResult) -> None:
+    """Write ``result.json``."""
+    write_record(paths.result, result)
+
+
+def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) -> Evidence:
+    """Read what a trial left."""
+    nodes = _nodes(paths, planned)
+    log, runs = _log_with_records([log for node in nodes for log in node.logs()], planned.format, logs)
+    return Evidence(
+        log=log.relative_to(paths.directory).as_posix() if log else None,
+        log_sha256=sha256_of(log) if log else None,
+        runs=runs,
+        log_run=_log_run(paths),
+        tail=log_tail(log) if log else "",
+        telemetry=tuple(tuple(read_telemetry(node.telemetry, node.directory.name)) for node in nodes),
+        duration_seconds=_duration_seconds(nodes),
+    )
+
+
+def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialStatus) -> TrialResult:
+    """What the evidence comes to under the plan's protocol. Pure."""
+    measured, reason = _figure(evidence.run, planned)
+    window = _measured_rows(evidence, measured)
+    power = mean_power(window)
+    findings = _findings(evidence, planned, measured)
+    if reason and status.state is State.SUCCEEDED:
+        findings = (Finding("no_figure", reason, "error"), *findings)
+    estimate = measured.estimate if measured else None
+    return TrialResult(
+        number=status.key.number,
+        state=str(status.state),
+        cause=_cause(evidence, status),
+        started=status.started,
+        duration_seconds=evidence.duration_seconds,
+        value=measured.value if measured and status.state is State.SUCCEEDED else None,
+        value_from_timestamps=measured.value_from_timestamps if measured else None,
+        unit=planned.unit or (measured.unit if measured else ""),
+        estimator=measured.estimator if measured else str(planned.protocol.get("estimator", "")),
+        samples=estimate.samples if estimate else 0,
+        first_step=estimate.first_step if estimate else None,
+        last_step=estimate.last_step if estimate else None,
+        first_line=estimate.first_line if estimate else None,
+        last_line=estimate.last_line if estimate else None,
+        log=evidence.log,
+        log_sha256=evidence.log_sha256,
+        estimates=measured.estimates if measured else {},
+        power_watts=power,
+        samples_per_joule=samples_per_joule(measured.value, power) if measured else None,
+        findings=(*findings, *findings_of_telemetry(row.reading for row in window)),
+    )
+
+
+def _figure(run: Run | None, planned: PlannedConfiguration) -> tuple[Figure | None, str]:
+    """The figure, or the reason why there is none."""
+    if run is None:
+        return None, f"no log holds a throughput record of the format {planned.format}"
+    point = planned.configuration
+    try:
+        return figure(run, planned.protocol.get("estimator"), point.gpus_total, point.gpus, point.batch_size), ""
+    except NotEstimable as error:
+        return None, str(error)
+
+
+def _findings(evidence: Evidence, planned: PlannedConfiguration, measured: Figure | None) -> tuple[Finding, ...]:
+    if evidence.run is None:
+        return ()
+    point = planned.configuration
+    peaks = (planned.accelerator or {}).get("peak_tflops", {})
+    return findings_of_run(
+        evidence.run,
+        measured,
+        point.gpus_total,
+        point.gpus,
+        point.batch_size,
+        runs_in_log=len(evidence.runs),
+        flop_limit=flop_limit(planned.gflops_per_sample, point.gpus_total, peaks.get(point.precision)),
+    )
+
+
+def _cause(evidence: Evidence, status: TrialStatus) -> str | None:
+    return status.cause if status.state is State.SUCCEEDED else full_cause(status.cause, evidence.tail)
+
+
+def _measured_rows(evidence: Evidence, measured: Figure | None) -> list[TelemetryRow]:
+    """Telemetry of every node between the first and the last record that gave the figure."""
+    run, estimate = evidence.run, measured.estimate if measured else None
+    if run is None or estimate is None or estimate.first is None or estimate.last is None:
+        return []
+    times = run.samples.time
+    first, last = (times[index] if index < len(times) else nan for index in (estimate.first, estimate.last))
+    return [row for rows in evidence.telemetry for row in in_window(rows, first, last)]
+
+
+def _nodes(paths: TrialPaths, planned: PlannedConfiguration) -> list[NodePaths]:
+    """The nodes' folders, node 0 first, then any that the plan does not name."""
+    wanted = [paths.node(node.name) for node in planned.launch.nodes]
+    return [*wanted, *(node for node in paths.nodes() if node not in wanted)]
+
+
+def _log_with_records(paths: list[Path], log_format: str, logs: LogReader) -> tuple[Path | None, tuple[Run, ...]]:
+    """The first log that holds records, else the first log. Another format is tried where the planned one fails."""
+    for name in (log_format, None) if log_format else (None,):
+        for path in paths:
+            if runs := _runs_of(path, name, logs):
+                return path, runs
+    return (paths[0] if paths else None), ()
+
+
+def _runs_of(path: Path, log_format: str | None, logs: LogReader) -> tuple[Run, ...]:
+    try:
+        return tuple(logs.read(path, log_format))
+    except RequestError:
+        return ()
+
+
+def _log_run(paths: TrialPaths) -> int | None:
+    try:
+        return read_record(paths.trial, TrialRecord).log_run
+    except DlperfError:
+        return None
+
+
+def _duration_seconds(nodes: list[NodePaths]) -> float | None:
+    """Of the node that took longest, by its own monotonic clock."""
+    found = [seconds for node in nodes if (seconds := _exit_duration(node.exit)) is not None]
+    return max(found, default=None)
+
+
+def _exit_duration(path: Path) -> float | None:
+    try:
+        seconds = json.loads(path.read_bytes()).get("duration_seconds")
+    except (OSError, ValueError, AttributeError):
+        return None
+    return float(seconds) if isinstance(seconds, (int, float)) else None

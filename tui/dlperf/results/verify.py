@@ -1,0 +1,104 @@
+"""Do the archived files still give the figures? Every hash is checked and every figure recomputed from its log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dlperf.errors import DlperfError
+from dlperf.plan import PlannedConfiguration, TrialKey
+from dlperf.results.logs import LogReader
+from dlperf.results.model import TrialResult
+from dlperf.results.trial import measure_trial, write_result
+from dlperf.runs.checksums import checksum_problems
+from dlperf.runs.journal import campaign_status
+from dlperf.runs.paths import CampaignPaths, TrialPaths
+from dlperf.runs.records import State, TrialStatus
+from dlperf.runs.store import read_campaign, read_record
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that is not what was archived, or not what the log gives."""
+
+    campaign: str
+    trial: str
+    """``<configuration id>/<number>``."""
+    what: str
+    """A file, relative to the trial's folder, or a field of ``result.json``."""
+    problem: str
+    """changed, missing, added, unreadable; of a field: differs."""
+    stored: Any = None
+    recomputed: Any = None
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came out for one campaign."""
+
+    campaign: str
+    trials: int
+    """Trials looked at: those that ended."""
+    figures: int
+    """Of these, how many gave a figure again."""
+    differences: tuple[Difference, ...]
+
+
+def verify_campaign(paths: CampaignPaths, logs: LogReader) -> Verification:
+    """Check every trial that ended; a ``result.json`` that differs is rewritten where the archived files are whole.
+
+    Raises:
+        DlperfError: the campaign's plan cannot be read.
+    """
+    planned = {item.configuration.id: item for item in read_campaign(paths).configurations}
+    ended = [item for item in campaign_status(paths).trials.values() if item.state.finished]
+    differences: list[Difference] = []
+    figures = 0
+    for status in ended:
+        if status.key.configuration in planned:
+            found, result = verify_trial(paths, status, planned[status.key.configuration], logs)
+            differences += found
+            figures += result is not None and result.value is not None
+    return Verification(paths.name, len(ended), figures, tuple(differences))
+
+
+def verify_trial(
+    campaign: CampaignPaths, status: TrialStatus, planned: PlannedConfiguration, logs: LogReader
+) -> tuple[list[Difference], TrialResult | None]:
+    """What differs, and the result that the files give now; None where the trial left nothing."""
+    paths = campaign.trial(status.key)
+    if not paths.directory.is_dir():
+        gone = [_difference(campaign, status.key, ".", "missing")] if status.state is State.SUCCEEDED else []
+        return gone, None
+    broken = [_difference(campaign, status.key, item.file, item.problem) for item in checksum_problems(paths)]
+    result = measure_trial(paths, planned, status, logs)
+    differing = list(_differing_fields(campaign, status.key, _stored(paths), result))
+    if differing and not broken:
+        write_result(paths, result)
+    return broken + differing, result
+
+
+def _stored(paths: TrialPaths) -> TrialResult | None:
+    try:
+        return read_record(paths.result, TrialResult)
+    except DlperfError:
+        return None
+
+
+def _differing_fields(
+    campaign: CampaignPaths, key: TrialKey, stored: TrialResult | None, result: TrialResult
+) -> Iterator[Difference]:
+    if stored is None:
+        yield _difference(campaign, key, "result.json", "missing or unreadable")
+        return
+    before, after = asdict(stored), asdict(result)
+    for field, value in after.items():
+        if before[field] != value:
+            yield _difference(campaign, key, field, "differs", before[field], value)
+
+
+def _difference(
+    campaign: CampaignPaths, key: TrialKey, what: str, problem: str, stored: Any = None, recomputed: Any = None
+) -> Difference:
+    return Difference(campaign.name, str(key), what, problem, stored, recomputed)
