@@ -1,0 +1,221 @@
+"""The site in a real browser, from a folder and over http, with every other host out of reach."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from site_sample import measured
+
+from dlperf.report.data import SiteData
+from dlperf.report.pages.explorer import explorer_data
+from dlperf.report.serve import open_server
+from dlperf.report.text import ENGLISH
+
+CHROMIUM = Path("/usr/bin/chromium")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed")
+
+AXE = Path(__file__).parents[1] / "data/axe/axe.min.js"
+SAME_IN_BOTH = (
+    "index.html",
+    "results/reports/first/resnet50-imagenet.html",
+    "results/configurations/first/box_alpha_resnet50-imagenet.html",
+    "results/explorer.html",
+    "results/history.html",
+    "results/audit.html",
+)
+PAGES = (*SAME_IN_BOTH, *(f"zh/{page}" for page in SAME_IN_BOTH))
+WIDTHS = (390, 1280, 1920)
+THEMES = ("light", "dark")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class Watched:
+    """A page that remembers what it asked for and what went wrong."""
+
+    def __init__(self, page) -> None:
+        self.page = page
+        self.requests: list[str] = []
+        self.errors: list[str] = []
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("requestfailed", lambda request: self.errors.append(f"failed: {request.url}"))
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=str(CHROMIUM), headless=True, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def watched(browser) -> Iterator[Watched]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield Watched(context.new_page())
+    context.close()
+
+
+@pytest.fixture(params=["folder", "http"])
+def address(request, site: Path) -> Iterator[str]:
+    if request.param == "folder":
+        yield site.as_uri() + "/"
+        return
+    with open_server(site, 0) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+def test_pages_open_without_an_error_or_a_request_to_elsewhere(watched: Watched, address: str) -> None:
+    for page in PAGES:
+        watched.page.goto(address + page)
+        watched.page.wait_for_load_state("networkidle")
+    assert watched.errors == []
+    assert [url for url in watched.requests if not url.startswith((address, "data:"))] == []
+
+
+def test_a_table_sorts_by_number_with_missing_figures_last(watched: Watched, address: str) -> None:
+    watched.page.goto(address + "results/frameworks/beta.html")
+    table = watched.page.locator("article table").last
+    header = table.locator("th", has_text="Figure")
+    orders = []
+    for _ in range(2):
+        header.click()
+        cells = table.locator("tbody tr td:nth-child(7)").all_inner_texts()
+        orders.append([cell.split()[0] for cell in cells])
+    assert sorted(orders[0][1:]) == sorted(orders[1][1:]) == ["failed", "out"]
+    assert orders[0][0] == orders[1][0] == "380.5"
+    assert header.get_attribute("aria-sort") == "descending"
+
+
+def test_search_finds_a_page(watched: Watched, address: str) -> None:
+    watched.page.goto(address + "index.html")
+    watched.page.locator("input.md-search__input").click()
+    watched.page.locator("input.md-search__input").press_sequentially("protocols")
+    watched.page.locator(".md-search-result__link").first.wait_for(state="attached", timeout=10000)
+    assert watched.errors == []
+
+
+def test_the_language_switch_stays_on_the_page(watched: Watched, address: str) -> None:
+    watched.page.goto(address + "results/protocols.html")
+    watched.page.locator(".md-select__link[lang=zh]").evaluate("link => link.click()")
+    watched.page.wait_for_url("**/zh/results/protocols.html")
+    watched.page.locator(".md-select__link[lang=en]").evaluate("link => link.click()")
+    watched.page.wait_for_url(lambda url: url.endswith("/results/protocols.html") and "/zh/" not in url)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_page_is_wider_than_the_window(watched: Watched, site: Path, width: int, theme: str) -> None:
+    watched.page.set_viewport_size({"width": width, "height": 900})
+    watched.page.emulate_media(color_scheme=theme)
+    for page in PAGES:
+        watched.page.goto((site / page).as_uri())
+        assert watched.page.evaluate("document.documentElement.scrollWidth") == width, page
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_pages_can_be_read_by_everybody(watched: Watched, site: Path, theme: str) -> None:
+    watched.page.emulate_media(color_scheme=theme)
+    found = []
+    for page in (*SAME_IN_BOTH, "zh/index.html"):
+        watched.page.goto((site / page).as_uri())
+        watched.page.add_script_tag(path=str(AXE))
+        violations = watched.page.evaluate("axe.run('article').then(result => result.violations)")
+        found += [
+            (page, violation["id"], violation["nodes"][0]["html"][:200])
+            for violation in violations
+            if violation["impact"] in ("serious", "critical")
+        ]
+    assert found == []
+
+
+def test_the_home_page_is_light(watched: Watched, address: str, site: Path) -> None:
+    watched.page.goto(address + "index.html")
+    watched.page.wait_for_load_state("networkidle")
+    files = {url.removeprefix(address).partition("?")[0].partition("#")[0] for url in watched.requests}
+    assert sum((site / name).stat().st_size for name in files if (site / name).is_file()) < 500_000
+
+
+def explorer_figures(page) -> list[str]:
+    return page.locator("#figure-explorer .explorer-table").last.locator("tbody td:nth-child(4)").all_inner_texts()
+
+
+def test_the_explorer_filters_and_sorts_and_the_address_keeps_both(watched: Watched, address: str) -> None:
+    page = watched.page
+    page.goto(address + "results/explorer.html")
+    everything = explorer_figures(page)
+    page.get_by_label("Framework", exact=True).select_option("Alpha")
+    page.get_by_role("button", name="Figure").click()
+    assert explorer_figures(page) == ["3101", "400.12"]
+    kept = page.url
+    page.get_by_role("button", name="Reset").click()
+    assert explorer_figures(page) == everything
+    page.goto("about:blank")
+    page.goto(kept)
+    assert explorer_figures(page) == ["3101", "400.12"]
+    page.get_by_role("link", name="3101").click()
+    page.wait_for_url("**/box_alpha_resnet50-imagenet.html#fp32-bs256-1n8g")
+    assert watched.errors == []
+
+
+def test_the_explorer_puts_missing_figures_last_in_either_order(watched: Watched, site: Path) -> None:
+    page = watched.page
+    for order in ("value", "-value"):
+        page.goto("about:blank")
+        page.goto((site / "results/explorer.html").as_uri() + f"#framework=Beta&sort={order}")
+        figures = explorer_figures(page)
+        assert figures[0] == "380.5"
+        assert sorted(figures[1:]) == ["failed: NCCL timeout", "out of memory"]
+
+
+def test_the_explorer_compares_any_two(watched: Watched, site: Path) -> None:
+    page = watched.page
+    page.goto((site / "results/explorer.html").as_uri())
+    page.get_by_role("searchbox", name="Search").fill("alpha fp32")
+    boxes = page.locator("#figure-explorer input[type=checkbox]")
+    boxes.nth(0).check()
+    boxes.nth(1).check()
+    comparison = page.locator(".explorer-comparison").inner_text()
+    assert "B ÷ A = 7.750; beyond the spread of the trials" in comparison
+    page.reload()
+    assert page.locator(".explorer-comparison").inner_text() == comparison
+
+
+def test_the_explorer_stays_fast_with_ten_thousand_figures(watched: Watched, site: Path) -> None:
+    rows = tuple(measured(f"f{number % 50}", 1, 100.0 + number, batch_size=number) for number in range(10_000))
+    script = explorer_data(ENGLISH, SiteData(rows))
+    assert len(script) < 2_000_000
+    watched.page.route("**/figures.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+    watched.page.goto((site / "results/explorer.html").as_uri())
+    assert len(explorer_figures(watched.page)) == 100
+    assert "10000 of 10000" in watched.page.locator(".explorer-count").inner_text()
+    watched.page.get_by_role("button", name="→").click()
+    assert explorer_figures(watched.page)[0] == "200"
+
+
+def test_without_scripts_charts_and_tables_are_there(browser, site: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((site / "index.html").as_uri())
+    assert page.locator("figure.chart svg[role=img]").first.is_visible()
+    page.goto((site / "results/explorer.html").as_uri())
+    assert page.get_by_text("This table needs JavaScript").is_visible()
+    context.close()

@@ -1,0 +1,195 @@
+"""A real build of a small workspace."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+import yaml
+from html_text import Document
+from site_sample import LOG, make_workspace, measured, sample
+
+from dlperf.errors import DlperfError
+from dlperf.report.build import write_pages
+from dlperf.report.mkdocs import build_html
+from dlperf.report.serve import rebuild_if_changed, stamp
+from dlperf.report.template import create_site, template_files
+from dlperf.report.writing import FOLDERS, PAGES
+
+ROOT = Path(__file__).parents[2]
+EXTERNAL = re.compile(r"""(?:src|href|action|srcset)\s*=\s*["']?(?:https?:)?//|url\(\s*["']?(?:https?:)?//|@import""")
+STARTED = re.compile(r"<(?:script|link|img|iframe|source|video|audio)\b[^>]*(?:https?:)?//[^>]*>")
+
+
+def documents(site: Path) -> dict[Path, Document]:
+    return {path: Document(path.read_text()) for path in site.rglob("*.html") if path.name != "404.html"}
+
+
+def test_the_site_has_both_languages_and_its_data(site: Path) -> None:
+    assert '<html lang="en"' in (site / "index.html").read_text()
+    assert '<html lang="zh"' in (site / "zh/index.html").read_text()
+    english = {path.relative_to(site) for path in documents(site) if "zh" not in path.relative_to(site).parts}
+    chinese = {path.relative_to(site / "zh") for path in documents(site / "zh")}
+    assert english == chinese
+    document = json.loads((site / "data/results.json").read_text())
+    assert document["schema"] == 1
+    rows = document["results"]
+    assert all((site / row["address"].partition("#")[0]).is_file() for row in rows)
+    assert len(rows) == len(sample().results)
+    with (site / "data/results.csv").open(newline="") as stream:
+        assert [row["value"] for row in csv.DictReader(stream)] == [
+            "" if row["value"] is None else str(row["value"]) for row in rows
+        ]
+
+
+def test_every_link_inside_the_site_leads_somewhere(site: Path) -> None:
+    found = documents(site)
+    broken = []
+    for page, document in found.items():
+        for link in document.links:
+            if re.match(r"[a-z]+:", link) or not link:
+                continue
+            path, _, anchor = link.partition("#")
+            target = (page.parent / unquote(path)).resolve() if path else page
+            if not target.is_file() or (
+                anchor and target in found and unquote(anchor) not in found[target].ids | {"__"}
+            ):
+                broken.append(f"{page.relative_to(site)}: {link}")
+    assert broken == []
+
+
+def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
+    for path in site.rglob("*"):
+        if path.suffix == ".css":
+            assert not EXTERNAL.search(path.read_text()), path
+        if path.suffix == ".html":
+            assert not STARTED.search(path.read_text()), path
+
+
+def test_a_log_is_offered_under_its_hash(site: Path) -> None:
+    (log,) = (site / "data/logs").iterdir()
+    assert log.name == f"{hashlib.sha256(LOG.encode()).hexdigest()}.log.txt"
+    assert log.read_text() == LOG
+
+
+def test_the_same_results_give_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    contents = []
+    for name, zone in (("one", "Asia/Shanghai"), ("two", "America/New_York")):
+        monkeypatch.setenv("TZ", zone)
+        data = sample()
+        workspace = make_workspace(tmp_path / name, data)
+        write_pages(workspace, data)
+        build_html(workspace, workspace.site_html)
+        files = (path for path in (workspace.root / "site").rglob("*") if path.is_file())
+        contents.append({path.relative_to(workspace.root): path.read_bytes() for path in files})
+    assert contents[0] == contents[1]
+
+
+def test_a_second_build_writes_nothing_and_a_smaller_one_removes_what_is_stale(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, sample())
+    first = write_pages(workspace, sample())
+    assert first.written > 0
+    assert write_pages(workspace, sample()).written == 0
+    write_pages(workspace, replace(sample(), results=()))
+    left = {path.relative_to(workspace.site_docs).as_posix() for path in workspace.site_docs.rglob("*.md")}
+    assert not any("published" in name for name in left)
+    assert "about.md" in left
+    assert not (workspace.site_docs / "data/logs").exists()
+
+
+def test_an_altered_log_is_not_offered(tmp_path: Path) -> None:
+    row = measured("alpha", trials=1)
+    data = replace(sample(), results=(row,))
+    workspace = make_workspace(tmp_path, data)
+    (log,) = workspace.runs.rglob("out.log")
+    log.write_text(LOG.replace("401", "501"))
+    write_pages(workspace, data)
+    (page,) = workspace.site_docs.glob("results/configurations/first/*.md")
+    assert "log changed since it was measured" in page.read_text()
+    assert not (workspace.site_docs / "data/logs").exists()
+
+
+@pytest.mark.parametrize(
+    "hostile", ["</title><script>alert(1)</script>", "*a* | [b](javascript:1) `c` &lt;", "../../x"]
+)
+def test_hostile_names_arrive_as_text_on_every_page(tmp_path: Path, hostile: str) -> None:
+    row = measured(hostile, status=hostile, campaign="published/evil", hardware=hostile, case=hostile)
+    missing = replace(row, value=None, gpus=8, trials=())
+    data = replace(sample(), results=(row, missing), published={}, frameworks={}, audit=())
+    workspace = make_workspace(tmp_path, replace(data, results=()))
+    write_pages(workspace, data)
+    build_html(workspace, workspace.site_html, strict=True)
+    for path, document in documents(workspace.site_html).items():
+        plain = path.read_text()
+        assert "<script>alert" not in plain, path
+        assert not any(link.startswith("javascript:") for link in document.links), path
+    index = Document((workspace.site_html / "results/configurations/index.html").read_text())
+    assert hostile in index.text
+    (page,) = workspace.site_html.glob("results/frameworks/*-*.html")
+    assert hostile in Document(page.read_text()).text
+
+
+def test_a_broken_page_is_one_line_and_leaves_the_old_site(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, sample())
+    write_pages(workspace, sample())
+    build_html(workspace, workspace.site_html)
+    (workspace.site_docs / "about.md").write_text("[nowhere](missing.md)")
+    with pytest.raises(DlperfError, match=r"missing\.md") as caught:
+        build_html(workspace, workspace.site_html, strict=True)
+    assert "\n" not in str(caught.value)
+    assert (workspace.site_html / "index.html").is_file()
+    assert [path.name for path in workspace.site_html.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_folder_that_is_no_site_is_not_replaced(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path / "workspace", sample())
+    precious = tmp_path / "home"
+    precious.mkdir()
+    (precious / "thesis.tex").write_text("years of work")
+    with pytest.raises(DlperfError, match="not a site"):
+        build_html(workspace, precious)
+    assert (precious / "thesis.tex").is_file()
+
+
+def test_this_repository_uses_the_template_as_it_is() -> None:
+    for name, content in template_files().items():
+        assert (ROOT / name).read_bytes() == content, name
+
+
+def test_a_new_workspace_keeps_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "mkdocs.yml").write_text("site_name: mine\n")
+    written = create_site(tmp_path)
+    assert "mkdocs.yml" not in written
+    assert "site/theme/main.html" in written
+    assert create_site(tmp_path) == []
+
+
+def test_git_ignores_everything_that_is_generated() -> None:
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    assert {f"site/docs/{folder}/" for folder in FOLDERS} <= set(ignored)
+    assert {f"site/docs/{page}" for page in PAGES} <= set(ignored)
+
+
+def test_the_theme_fetches_no_font_and_every_script_is_there() -> None:
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+    assert settings["theme"]["font"] is False
+    for name in (*settings["extra_javascript"], *settings["extra_css"], *settings["extra"]["polyfills"]):
+        assert (ROOT / "site/theme" / name).is_file()
+
+
+def test_a_served_site_is_built_again_only_when_something_changed(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, replace(sample(), results=()))
+    said: list[str] = []
+    seen = rebuild_if_changed(workspace, (0, 0), said.append)
+    assert said[0].startswith("built again")
+    assert rebuild_if_changed(workspace, seen, said.append) == seen == stamp(workspace)
+    assert len(said) == 1
+    (workspace.site_docs / "about.md").write_text("# New\n")
+    assert rebuild_if_changed(workspace, seen, said.append) != seen
+    assert len(said) == 2

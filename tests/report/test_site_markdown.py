@@ -1,0 +1,192 @@
+"""Whatever is data arrives in the browser as text."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import markdown as python_markdown
+import pytest
+import yaml
+from html_text import Document
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from dlperf.report import markdown as md
+from dlperf.report.template import TEMPLATE
+
+NASTY = [
+    "<script>alert(1)</script>",
+    "</title><script>alert(1)</script>",
+    "</code></pre><img src=x onerror=alert(1)>",
+    "a | b | c",
+    "*a* **b** _c_ `d` ~~e~~",
+    "[link](javascript:alert(1))",
+    "![image](http://example.org/x.png)",
+    "&lt;b&gt; &amp; &#60;",
+    "{ #id .class onclick=alert(1) }",
+    "1. one",
+    "12) one",
+    "- one",
+    "+ one",
+    "---",
+    "# heading",
+    "```\nfence\n```",
+    "~~~\nfence\n~~~",
+    "    indented",
+    "--8<-- 'file'",
+    "{{ 1 + 1 }} {% raw %}",
+    "\\<b\\>",
+    "http://example.org/<b>",
+    "<!-- comment",
+    "a\u0002wzxhzdk:0\u0003b",
+    "tab\tand\r\nreturn",
+    "\"quoted\" 'single'",
+    ":::note",
+    "===",
+    "[TOC]",
+    "[^1]",
+    "<http://example.org>",
+]
+
+
+def _configured() -> python_markdown.Markdown:
+    """Markdown with the extensions of the site."""
+
+    class Loader(yaml.SafeLoader):
+        pass
+
+    extensions = yaml.load((TEMPLATE / "mkdocs.yml").read_text(), Loader)["markdown_extensions"]
+    names = [item if isinstance(item, str) else next(iter(item)) for item in extensions]
+    settings = {next(iter(item)): next(iter(item.values())) for item in extensions if isinstance(item, dict)}
+    return python_markdown.Markdown(extensions=[*names, "fenced_code"], extension_configs=settings)
+
+
+MARKDOWN = _configured()
+
+
+def rendered(source: str) -> Document:
+    return Document(MARKDOWN.reset().convert(source))
+
+
+def words(text: str) -> list[str]:
+    return md.FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text).split()
+
+
+@given(st.text())
+@example("")
+def test_inline_data_is_text(value: str) -> None:
+    document = rendered(f"before {md.text(value)} after")
+    assert document.text.split() == ["before", *words(value), "after"]
+    assert document.elements == ["p"]
+
+
+@given(st.text(min_size=1).filter(words))
+def test_data_at_the_start_of_a_line_is_text(value: str) -> None:
+    document = rendered(md.text(value))
+    assert document.text.split() == words(value)
+    assert document.elements == ["p"]
+
+
+@given(st.lists(st.text().filter(words), min_size=1, max_size=3))
+def test_data_in_table_cells_is_text_in_its_own_cell(values: list[str]) -> None:
+    document = rendered(md.table([md.text("a")] * len(values), [[md.text(value) for value in values]]))
+    assert document.elements.count("td") == len(values)
+    assert set(document.elements) == {"table", "thead", "tbody", "tr", "th", "td"}
+    assert document.text.split() == ["a"] * len(values) + [word for value in values for word in words(value)]
+
+
+@given(st.text())
+@pytest.mark.parametrize("kind", ["block", "details"])
+def test_data_in_blocks_is_text_line_by_line(kind: str, value: str) -> None:
+    source = md.block(value) if kind == "block" else md.details("summary", value)
+    document = rendered(f"before\n\n{source}\n\nafter *emphasis*")
+    assert document.text.split() == [
+        "before",
+        *(["summary"] if kind == "details" else []),
+        *words(value),
+        "after",
+        "emphasis",
+    ]
+    assert set(document.elements) <= {"p", "pre", "code", "details", "summary", "em"}
+
+
+@given(st.text().filter(words))
+def test_data_in_headings_is_text(value: str) -> None:
+    document = rendered(md.heading(2, md.text(value), "anchor"))
+    assert document.text.replace("¶", "").split() == words(value.replace("¶", ""))
+    assert set(document.elements) == {"h2", "a"}
+    assert "anchor" in document.ids
+
+
+@pytest.mark.parametrize("value", NASTY)
+def test_what_markup_could_act_on_is_text_everywhere(value: str) -> None:
+    test_inline_data_is_text.hypothesis.inner_test(value)
+    test_data_at_the_start_of_a_line_is_text.hypothesis.inner_test(value)
+    test_data_in_table_cells_is_text_in_its_own_cell.hypothesis.inner_test([value, value])
+    test_data_in_blocks_is_text_line_by_line.hypothesis.inner_test("block", value)
+    test_data_in_blocks_is_text_line_by_line.hypothesis.inner_test("details", value)
+    test_data_in_headings_is_text.hypothesis.inner_test(value)
+
+
+@given(st.text())
+def test_a_title_is_one_quoted_line_of_escaped_html(title: str) -> None:
+    front = md.front_matter(title, in_search=True, wide=False)
+    meta = yaml.safe_load(front.strip("-"))["title"]
+    assert len(front.splitlines()) == 3 or "\x85" in front or "\u2028" in front or "\u2029" in front
+    assert not re.search("[<>]", meta)
+    assert Document(meta).text.split() == words(title)
+
+
+@pytest.mark.parametrize("value", ["javascript:alert(1)", "data:text/html,x", "https://a b", "ftp://x", "//x"])
+def test_only_a_web_address_becomes_a_link(value: str) -> None:
+    assert rendered(md.web_link(value)).links == []
+
+
+@given(st.text())
+def test_a_web_address_cannot_leave_its_attribute(value: str) -> None:
+    document = rendered("see " + md.web_link(f"https://example.org/{value}"))
+    assert set(document.elements) <= {"p", "a"}
+    assert {name for _, name, _ in document.attributes} <= {"href"}
+    assert all(link.startswith("https://example.org/") for link in document.links)
+
+
+@given(st.text(), st.text())
+def test_a_download_name_cannot_leave_its_attribute(target: str, name: str) -> None:
+    document = rendered("see " + md.raw_link("log", f"data/{target}".replace("\udc80", ""), name))
+    assert document.elements == ["p", "a"]
+    assert [attribute for _, attribute, _ in document.attributes] == ["href", "download"]
+
+
+def test_a_source_in_a_repository_becomes_a_link_to_the_file() -> None:
+    document = rendered(md.source_link("owner/name@e7a07c4:a/b_c.txt"))
+    assert document.links == ["https://github.com/owner/name/blob/e7a07c4/a/b_c.txt"]
+    assert document.text == "owner/name@e7a07c4:a/b_c.txt"
+    assert rendered(md.source_link("draft of owner/name:README.md")).links == []
+
+
+@given(st.text())
+def test_a_source_cannot_leave_its_attribute(value: str) -> None:
+    document = rendered("see " + md.source_link(f"owner/name@e7a07c4:{value}"))
+    assert set(document.elements) <= {"p", "a"}
+    assert {name for _, name, _ in document.attributes} <= {"href"}
+
+
+def test_columns_of_figures_are_set_to_the_right() -> None:
+    table = md.table(["name", "figure"], [["alpha", "[393.5](x)"], ["beta", "[*not run*](x)"], ["gamma", "*not run*"]])
+    assert table.splitlines()[1] == "| --- | ---: |"
+    assert md.table(["campaign"], [["[2026-01-02-first](x)"]]).splitlines()[1] == "| --- |"
+    assert md.table(["figure"], [["[400.1](x)<br><small>images/s</small>"]]).splitlines()[1] == "| ---: |"
+
+
+def test_a_column_that_says_nothing_is_left_out() -> None:
+    assert md.table(["a", "b", "c"], [["x", "", "1"], ["y", "", ""]]).splitlines()[0] == "| a | c |"
+    assert md.table(["a"], [[""]]) == ""
+    assert md.facts(("item", "value"), [("cpu", ""), ("os", "Linux")]).splitlines()[2:] == ["| os | Linux |"]
+
+
+def test_the_template_turns_on_no_extension_that_these_tests_do_not_know() -> None:
+    names = re.findall(
+        r"^  - ([\w.]+)", Path(TEMPLATE / "mkdocs.yml").read_text().split("markdown_extensions:")[1], re.M
+    )
+    assert names[:4] == ["attr_list", "tables", "toc", "pymdownx.superfences"]

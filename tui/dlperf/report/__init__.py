@@ -1,0 +1,1 @@
+"""Results → Markdown pages and charts → MkDocs build."""

@@ -1,0 +1,68 @@
+"""Who is fastest on what, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dlperf.report.data import gpus_total, grouped, is_published
+from dlperf.results.model import ConfigurationResult
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The fastest framework of one source on one case, hardware and precision, at one scale."""
+
+    best: ConfigurationResult
+    second: ConfigurationResult | None
+    ranked: tuple[ConfigurationResult, ...] = ()
+    """Every framework that was measured at this scale, the fastest first."""
+
+    @property
+    def lead(self) -> float | None:
+        """How much more the best does than the second, as a ratio; None without a second."""
+        if self.second is None or not self.best.value or not self.second.value:
+            return None
+        return self.best.value / self.second.value - 1
+
+    @property
+    def spread(self) -> float | None:
+        """The larger of the two spreads; None where one of them is unknown."""
+        spreads = [result.spread for result in (self.best, self.second) if result is not None]
+        return None if None in spreads else max(spread for spread in spreads if spread is not None)
+
+    @property
+    def certainty(self) -> str:
+        """The key of the words that say how sure the answer is."""
+        if is_published(self.best.campaign) and self.spread is None:
+            return "sure_unknown"
+        if self.spread is None or min(result.n or 0 for result in (self.best, self.second or self.best)) < 2:
+            return "sure_single"
+        return "sure_yes" if self.lead is not None and self.lead > self.spread else "sure_tie"
+
+
+def answers(results: Iterable[ConfigurationResult]) -> tuple[Answer, ...]:
+    """One answer for each source, case, hardware and precision that has a figure."""
+    figures = [result for result in results if result.value is not None]
+    contests = grouped(figures, contest_of)
+    return tuple(_answer(contest) for contest in contests.values())
+
+
+def contest_of(result: ConfigurationResult) -> tuple[str, str, str, str, str]:
+    """What two figures must share to be compared."""
+    return result.campaign, result.case, result.hardware, result.precision, result.unit
+
+
+def _answer(contest: Iterable[ConfigurationResult]) -> Answer:
+    """At the largest scale on which most frameworks can be compared; each framework with its best batch size."""
+    scales = grouped(contest, lambda result: (gpus_total(result), result.nodes))
+    rivals = {scale: _best_of_each(members) for scale, members in scales.items()}
+    wanted = min(2, max(len(members) for members in rivals.values()))
+    scale = max(scale for scale, members in rivals.items() if len(members) >= wanted)
+    ranked = sorted(rivals[scale], key=lambda result: (-(result.value or 0.0), result.framework))
+    return Answer(ranked[0], ranked[1] if len(ranked) > 1 else None, tuple(ranked))
+
+
+def _best_of_each(members: Iterable[ConfigurationResult]) -> list[ConfigurationResult]:
+    frameworks = grouped(members, lambda result: result.framework)
+    return [max(same, key=lambda result: result.value or 0.0) for same in frameworks.values()]

@@ -1,0 +1,130 @@
+"""``dlperf build-site``: results → Markdown pages in ``site/docs`` → HTML in ``site/html``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dlperf.report import downloads
+from dlperf.report import locations as at
+from dlperf.report.data import SiteData, grouped
+from dlperf.report.evidence import Evidence, read_evidence
+from dlperf.report.feed import feed
+from dlperf.report.load import load_site_data
+from dlperf.report.locations import Group
+from dlperf.report.mkdocs import build_html
+from dlperf.report.pages.audit import audit
+from dlperf.report.pages.configurations import configurations, configurations_index
+from dlperf.report.pages.explorer import explorer, explorer_data
+from dlperf.report.pages.frameworks import framework, frameworks_index
+from dlperf.report.pages.hardware import hardware, hardware_index
+from dlperf.report.pages.history import history
+from dlperf.report.pages.home import home
+from dlperf.report.pages.protocols import protocols
+from dlperf.report.pages.report import report, reports_index
+from dlperf.report.text import LANGUAGES, Language
+from dlperf.report.writing import Sources
+from dlperf.results.logs import LogReader, log_reader
+from dlperf.results.model import ConfigurationResult, TrialResult
+from dlperf.runs.paths import Workspace
+
+
+@dataclass(frozen=True)
+class SiteBuild:
+    """What a build came to."""
+
+    pages: int
+    """Markdown pages generated, over both languages."""
+    written: int
+    """Files whose bytes changed."""
+    seconds: float
+    out: Path
+    warnings: str = ""
+    """What MkDocs warned of."""
+
+
+def build_site(workspace: Workspace, out: Path | None = None, strict: bool = False) -> SiteBuild:
+    """Write the pages and build the site.
+
+    Args:
+        out: where the HTML goes, ``site/html`` if absent. It is replaced as a whole.
+        strict: a warning of MkDocs (a broken link, a missing page) is an error.
+
+    Raises:
+        DlperfError: results cannot be read, or MkDocs refused.
+    """
+    started = time.monotonic()
+    sources = write_pages(workspace, load_site_data(workspace))
+    out = (out or workspace.site_html).resolve()
+    warnings = build_html(workspace, out, strict)
+    pages = sum(name.endswith(".md") for name in sources.kept)
+    return SiteBuild(pages, sources.written, time.monotonic() - started, out, warnings)
+
+
+def write_pages(workspace: Workspace, data: SiteData) -> Sources:
+    """Write every generated file of ``site/docs``, and remove those that nothing makes any more."""
+    sources = Sources(workspace.site_docs)
+    for language in LANGUAGES:
+        for path, content in overview_pages(language, data):
+            sources.write(at.language_root(language) + path, content)
+    logs = log_reader(workspace)
+    for group, results in data.groups.items():
+        _write_group(workspace, sources, data, group, results, logs)
+    sources.write(at.RESULTS_JSON, downloads.results_json(data.ordered))
+    sources.write(at.RESULTS_CSV, downloads.results_csv(data.ordered))
+    if data.parquet:
+        sources.write(at.RESULTS_PARQUET, downloads.results_parquet(data.ordered))
+    sources.write(at.FEED, feed(data))
+    sources.remove_stale()
+    return sources
+
+
+def overview_pages(say: Language, data: SiteData) -> Iterator[tuple[str, str]]:
+    """Path and text of every page but those of configurations, and the explorer's data."""
+    yield at.HOME, home(say, data)
+    yield at.REPORTS, reports_index(say, data)
+    for (campaign, case), results in data.reports.items():
+        yield at.report_page(campaign, case), report(say, data, campaign, case, results)
+    yield at.HARDWARE, hardware_index(say, data)
+    for name, results in grouped(data.ordered, lambda row: row.hardware).items():
+        yield at.hardware_page(name), hardware(say, data, name, results)
+    yield at.FRAMEWORKS, frameworks_index(say, data)
+    for name, results in grouped(data.ordered, lambda row: row.framework).items():
+        yield at.framework_page(name), framework(say, data, name, results)
+    yield at.CONFIGURATIONS, configurations_index(say, data)
+    yield at.EXPLORER, explorer(say, data)
+    yield at.EXPLORER_DATA, explorer_data(say, data)
+    yield at.HISTORY, history(say, data)
+    yield at.PROTOCOLS, protocols(say, data)
+    yield at.AUDIT, audit(say, data)
+
+
+def _write_group(
+    workspace: Workspace,
+    sources: Sources,
+    data: SiteData,
+    group: Group,
+    results: tuple[ConfigurationResult, ...],
+    logs: LogReader,
+) -> None:
+    """The page of a group in every language, and the files that it links to; evidence is read once and let go."""
+    evidence = {
+        (at.configuration_anchor(result), trial.number): _evidence(
+            sources, trial, read_evidence(workspace, result, trial, data.plan(result), logs)
+        )
+        for result in results
+        for trial in result.trials
+    }
+    for language in LANGUAGES:
+        path = at.language_root(language) + at.group_page(group)
+        sources.write(path, configurations(language, data, group, results, evidence))
+
+
+def _evidence(sources: Sources, trial: TrialResult, found: Evidence) -> Evidence:
+    """What the trial left, its files among the downloads; a log that was altered is not offered."""
+    found = replace(found, downloads=tuple(downloads.copy_file(sources, file) for file in found.files))
+    if found.log is None or trial.log_sha256 is None:
+        return found
+    return found if downloads.copy_log(sources, found.log, trial.log_sha256) else replace(found, log_altered=True)

@@ -1,0 +1,158 @@
+"""Lines over two axes: throughput by step, power by second, speed-up by GPU count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlperf.report.charts import svg
+from dlperf.report.charts.axis import Axis, doubling, linear, tick_text
+
+LEFT, RIGHT, TOP, BOTTOM = 46, 10, 24, 40
+LEGEND_ROW = 18
+MOST_POINTS = 240
+"""Of one line; of more, the lowest and the highest of each part are drawn, so that no outlier is lost."""
+MOST_MARKS = 25
+"""Points of the longest line of a plot whose points are drawn as marks, each with a tooltip of its own."""
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One series."""
+
+    label: str
+    points: tuple[Point, ...]
+    series: int
+    outliers: tuple[Point, ...] = ()
+    """Points that are marked as lying far from the others."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """A part of the x axis that has a name."""
+
+    label: str
+    first: float
+    last: float
+    kind: str
+    """``warm-up`` or ``measured``: a class of the style sheet."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """What is drawn."""
+
+    label: str
+    x: str
+    y: str
+    lines: tuple[Line, ...]
+    bands: tuple[Band, ...] = ()
+    ideal: str = ""
+    """Name of the line on which y equals x, where there is one; both axes are logarithmic then."""
+    height: int = 240
+    from_zero: bool = False
+    whole: bool = False
+    """x counts something: no tick between two whole numbers."""
+
+
+def plot(wanted: Plot) -> str:
+    """The chart; nothing where no line has two points."""
+    points = [point for line in wanted.lines for point in line.points]
+    if not any(len(line.points) > 1 for line in wanted.lines):
+        return ""
+    x, y = _axes(wanted, points)
+    longest = max(len(line.points) for line in wanted.lines)
+    content = [
+        *(_band(band, x, wanted.height) for band in wanted.bands if band.last > x.low and band.first < x.high),
+        _grid(x, y, wanted),
+        _ideal(wanted, x, y),
+        *(_line(line, x, y, marked=longest <= MOST_MARKS) for line in wanted.lines),
+    ]
+    entries = [*wanted.lines, *([Line(wanted.ideal, (), -1)] if wanted.ideal else [])]
+    names = _legend(entries, wanted.height + 8) if len(entries) > 1 else ""
+    rows = (len(entries) + 1) // 2 if names else 0
+    return svg.picture(_told(wanted), wanted.height + 8 + rows * LEGEND_ROW, *content, names)
+
+
+def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ...]:
+    """The points, or the lowest and highest of each of ``most`` / 2 equal parts, in order."""
+    if len(points) <= most:
+        return tuple(points)
+    parts = most // 2
+    kept: list[Point] = []
+    for number in range(parts):
+        part = points[number * len(points) // parts : (number + 1) * len(points) // parts]
+        ends = {min(part, key=lambda point: point[1]), max(part, key=lambda point: point[1])}
+        kept += sorted(ends)
+    return tuple(kept)
+
+
+def _axes(wanted: Plot, points: Sequence[Point]) -> tuple[Axis, Axis]:
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    left, right, top, bottom = LEFT, svg.WIDTH - RIGHT, TOP, wanted.height - BOTTOM
+    if wanted.ideal:
+        return doubling(xs, left, right), doubling([*ys, *xs], bottom, top)
+    return linear(xs, left, right, whole=wanted.whole), linear(ys, bottom, top, from_zero=wanted.from_zero)
+
+
+def _grid(x: Axis, y: Axis, wanted: Plot) -> str:
+    bottom = wanted.height - BOTTOM
+    lines = "".join(f"M{LEFT},{svg.plain(y(tick))}H{svg.WIDTH - RIGHT}" for tick in y.ticks)
+    return (
+        svg.element("path", d=lines, class_="grid")
+        + "".join(svg.text(tick_text(tick), LEFT - 5, y(tick) + 4, "tick", "end") for tick in y.ticks)
+        + "".join(svg.text(tick_text(tick), x(tick), bottom + 15, "tick", "middle") for tick in x.ticks)
+        + svg.text(wanted.y, 0, 12, "axis")
+        + svg.text(wanted.x, svg.WIDTH - RIGHT, bottom + 31, "axis", "end")
+    )
+
+
+def _band(band: Band, x: Axis, height: int) -> str:
+    first, last = x(max(band.first, x.low)), x(min(band.last, x.high))
+    shade = svg.element(
+        "rect", x=first, y=TOP, width=max(last - first, 0.5), height=height - TOP - BOTTOM, class_=f"band {band.kind}"
+    )
+    return shade + svg.text(band.label, (first + last) / 2, TOP + 12, "tick", "middle")
+
+
+def _ideal(wanted: Plot, x: Axis, y: Axis) -> str:
+    if not wanted.ideal:
+        return ""
+    low, high = max(x.low, y.low), min(x.high, y.high)
+    return svg.element("path", d=_path([(low, low), (high, high)], x, y), class_="ideal")
+
+
+def _line(line: Line, x: Axis, y: Axis, *, marked: bool) -> str:
+    points = thinned(line.points)
+    drawn = svg.element("path", d=_path(points, x, y), class_=f"line {svg.colour(line.series)}")
+    marks = [svg.mark(x(a), y(b), line.series, f"{line.label}: {tick_text(a)}, {b:.5g}") for a, b in points * marked]
+    rings = [
+        svg.element("circle", cx=x(a), cy=y(b), r=6, class_="outlier") for a, b in line.outliers if x.low <= a <= x.high
+    ]
+    return drawn + "".join(marks + rings)
+
+
+def _path(points: Sequence[Point], x: Axis, y: Axis) -> str:
+    return "M" + "L".join(f"{svg.plain(x(a))},{svg.plain(y(b))}" for a, b in points)
+
+
+def _legend(entries: Sequence[Line], top: float) -> str:
+    """Two columns of names, each behind a piece of its line."""
+    parts = []
+    for number, entry in enumerate(entries):
+        left, middle = (number % 2) * svg.WIDTH / 2, top + number // 2 * LEGEND_ROW + 6
+        kind = "ideal" if entry.series < 0 else f"line {svg.colour(entry.series)}"
+        parts.append(svg.element("path", d=f"M{svg.plain(left)},{svg.plain(middle)}h22", class_=kind))
+        if entry.series >= 0:
+            parts.append(svg.mark(left + 11, middle, entry.series))
+        parts.append(svg.text(entry.label, left + 28, middle + 4, "tick"))
+    return "".join(parts)
+
+
+def _told(wanted: Plot) -> str:
+    lines = "; ".join(
+        f"{line.label}: {line.points[0][1]:.5g} – {line.points[-1][1]:.5g}" for line in wanted.lines if line.points
+    )
+    return f"{wanted.label}: {wanted.y}, {wanted.x}. {lines}"

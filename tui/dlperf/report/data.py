@@ -1,0 +1,156 @@
+"""Everything that the pages are made from, and how it is put together and ordered."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, Protocol
+from dlperf.plan import PlannedConfiguration
+from dlperf.report.charts.colours import coloured
+from dlperf.report.locations import Group, configuration_anchor, group_of
+from dlperf.report.text import Language
+from dlperf.results.audit import AuditRow
+from dlperf.results.identify import slug
+from dlperf.results.importing import NODE as IMPORTED
+from dlperf.results.model import ConfigurationResult
+from dlperf.runs.published import PublishedReport, Text
+from dlperf.runs.records import CampaignRecord
+
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
+
+PUBLISHED = "published/"
+
+
+@dataclass(frozen=True)
+class SiteData:
+    """One source of data for the pages of both languages."""
+
+    results: tuple[ConfigurationResult, ...] = ()
+    published: Mapping[str, PublishedReport] = field(default_factory=dict)
+    """By campaign, ``published/<report>``."""
+    campaigns: Mapping[str, CampaignRecord] = field(default_factory=dict)
+    hardware: Mapping[str, Hardware] = field(default_factory=dict)
+    accelerators: Mapping[str, Accelerator] = field(default_factory=dict)
+    frameworks: Mapping[str, Framework] = field(default_factory=dict)
+    cases: Mapping[str, Case] = field(default_factory=dict)
+    protocols: Mapping[str, Protocol] = field(default_factory=dict)
+    estimators: Mapping[str, str] = field(default_factory=dict)
+    """Name with its parameters → definition."""
+    audit: tuple[AuditRow, ...] = ()
+    parquet: bool = False
+    """The figures are offered as Parquet too."""
+
+    @cached_property
+    def ordered(self) -> tuple[ConfigurationResult, ...]:
+        """The results in the order of every table, whatever order campaigns were read in; what a report prints twice
+        stands once."""
+        told = grouped(self.results, lambda row: (row.campaign, group_of(row), configuration_anchor(row), row.value))
+        return tuple(sorted((rows[0] for rows in told.values()), key=order))
+
+    @cached_property
+    def groups(self) -> dict[Group, tuple[ConfigurationResult, ...]]:
+        return grouped(self.ordered, group_of)
+
+    @cached_property
+    def series(self) -> dict[str, int]:
+        """Framework → the index of its colour and mark, the same on every page."""
+        meetings = grouped(self.ordered, lambda row: (row.campaign, row.case, row.hardware))
+        return coloured({row.framework for row in rows} for rows in meetings.values())
+
+    @cached_property
+    def reports(self) -> dict[tuple[str, str], tuple[ConfigurationResult, ...]]:
+        """Campaign and case → results."""
+        return grouped(self.ordered, lambda result: (result.campaign, result.case))
+
+    @cached_property
+    def plans(self) -> dict[tuple[str, str], PlannedConfiguration]:
+        """Campaign and configuration id → what was planned."""
+        return {
+            (name, planned.configuration.id): planned
+            for name, record in self.campaigns.items()
+            for planned in record.configurations
+        }
+
+    def plan(self, result: ConfigurationResult) -> PlannedConfiguration | None:
+        return self.plans.get((result.campaign, result.configuration))
+
+    def is_imported(self, campaign: str) -> bool:
+        """Somebody else's logs: the figures were computed here, nothing was run here."""
+        record = self.campaigns.get(campaign)
+        return record is not None and any(plan.launch.executor == IMPORTED for plan in record.configurations)
+
+    def kind(self, campaign: str) -> str:
+        """How the figures of a campaign came about: ``published``, ``imported`` or ``measured``."""
+        if is_published(campaign):
+            return "published"
+        return "imported" if self.is_imported(campaign) else "measured"
+
+    def source_title(self, say: Language, campaign: str) -> str:
+        report = self.published.get(campaign)
+        return in_language(say, report.title) if report else campaign.removeprefix(PUBLISHED)
+
+    def case_title(self, case: str) -> str:
+        return _title(self.cases, case) or case
+
+    def framework_title(self, framework: str, campaign: str = "") -> str:
+        """What a framework is called: in a published report as it says, elsewhere as the catalogue says."""
+        printed = self._printed_names.get(("framework", framework, campaign))
+        return printed if printed and campaign else _title(self.frameworks, framework) or printed or framework
+
+    def hardware_title(self, hardware: str, campaign: str = "") -> str:
+        """As ``framework_title``."""
+        printed = self._printed_names.get(("hardware", hardware, campaign))
+        return printed if printed and campaign else _title(self.hardware, hardware) or printed or hardware
+
+    @cached_property
+    def _printed_names(self) -> dict[tuple[str, str, str], str]:
+        """Axis, id and campaign → the name that the report prints; without a campaign the first report's."""
+        names: dict[tuple[str, str, str], str] = {}
+        for campaign, report in self.published.items():
+            for figure in report.figures:
+                for axis, printed in (("framework", figure.framework), ("hardware", figure.hardware)):
+                    names[axis, slug(printed), campaign] = printed
+                    names.setdefault((axis, slug(printed), ""), printed)
+        return names
+
+
+def is_published(campaign: str) -> bool:
+    return campaign.startswith(PUBLISHED)
+
+
+def in_language(say: Language, text: Text) -> str:
+    """What a report says, in the page's language where it says it there."""
+    wanted, other = (text.zh, text.en) if say.code == "zh" else (text.en, text.zh)
+    return wanted or other
+
+
+def gpus_total(result: ConfigurationResult) -> int:
+    return result.nodes * result.gpus
+
+
+def order(result: ConfigurationResult) -> tuple[bool, str]:
+    """What is measured here comes first, then by name; within a campaign or report its own order stays."""
+    return is_published(result.campaign), result.campaign
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tuple[Item, ...]]:
+    """Items under their key, keys in order of first appearance."""
+    found: defaultdict[Key, list[Item]] = defaultdict(list)
+    for item in items:
+        found[key(item)].append(item)
+    return {name: tuple(members) for name, members in found.items()}
+
+
+def distinct(items: Iterable[Key]) -> tuple[Key, ...]:
+    """Items without their repetitions, in order of first appearance."""
+    return tuple(dict.fromkeys(items))
+
+
+def _title(entries: Mapping[str, Hardware] | Mapping[str, Framework] | Mapping[str, Case], name: str) -> str | None:
+    entry = entries.get(name)
+    return entry.title if entry else None

@@ -1,0 +1,143 @@
+"""A figure as it stands in a cell: value, spread, n and a link; or the reason why there is none."""
+
+from __future__ import annotations
+
+import html
+from decimal import Decimal
+
+from dlperf.report import markdown as md
+from dlperf.report.data import gpus_total, is_published
+from dlperf.report.locations import configuration_page, relative
+from dlperf.report.text import Language
+from dlperf.results.model import ConfigurationResult
+
+STATUS_WORDS = {
+    "not run": "not_run",
+    "not published": "not_published",
+    "out of memory": "out_of_memory",
+    "not supported": "not_supported",
+    "measured": "measured",
+    "published": "published",
+}
+
+
+def exact(value: float) -> str:
+    """Every digit that the source gives."""
+    return format(Decimal(repr(value)).normalize(), "f")
+
+
+def sensible(value: float) -> str:
+    """Five significant digits: more than trials ever agree on."""
+    decimals = 0
+    while decimals < 8 and abs(value) * 10**decimals < 10000:
+        decimals += 1
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def printed_digits(value: float | None, like: str) -> str:
+    """``value`` with as many decimals as the printed figure that it stands beside, and one more."""
+    if value is None:
+        return ""
+    return md.number(f"{value:.{len(like.partition('.')[2]) + 1}f}")
+
+
+def value_text(result: ConfigurationResult) -> str:
+    """The figure: value for value where others published it, with sensible digits where it was measured."""
+    if result.value is None:
+        return ""
+    if not is_published(result.campaign):
+        return md.number(sensible(result.value))
+    return md.number(result.printed or exact(result.value))
+
+
+def percent(ratio: float | None, digits: int = 1) -> str:
+    return "" if ratio is None else md.number(f"{ratio * 100:.{digits}f} %")
+
+
+def factor(ratio: float | None) -> str:
+    return "" if ratio is None else md.number(f"{ratio:.2f}")
+
+
+def optional(value: float | None) -> str:
+    return "" if value is None else md.number(sensible(value))
+
+
+def status_text(say: Language, status: str) -> str:
+    """Why there is no figure, in the page's language where the words are ours."""
+    kind, _, cause = status.partition(":")
+    if kind == "failed" and cause:
+        return say("failed", cause=md.text(cause))
+    key = STATUS_WORDS.get(kind.strip())
+    if key is None:
+        return md.text(status)
+    return say(key) + (f": {md.text(cause)}" if cause.strip() else "")
+
+
+def plain_status(say: Language, status: str) -> str:
+    """As ``status_text``, as plain text."""
+    return html.unescape(status_text(say, status))
+
+
+def short_status(say: Language, status: str) -> str:
+    """The kind of the reason, short enough for a cell; the whole reason stands below the table."""
+    kind = status.partition(":")[0].strip()
+    if kind == "failed":
+        return say("failed", cause="").rstrip(" :：")
+    return status_text(say, kind)
+
+
+def cell(
+    say: Language,
+    page: str,
+    result: ConfigurationResult | None,
+    absent: str,
+    *,
+    scaling: bool = False,
+    best: bool = False,
+) -> str:
+    """A cell of a table of figures.
+
+    Args:
+        absent: the word key where the source has no such configuration.
+        scaling: with speed-up and efficiency below the figure.
+        best: the figure is the highest of its row, and marked.
+    """
+    if result is None:
+        return f"*{say(absent)}*"
+    target = relative(page, configuration_page(result))
+    if result.value is None:
+        return md.link(f"*{short_status(say, result.status)}*", target)
+    figure = md.link(value_text(result), target)
+    marked = f"**{figure}**{{ .best }}" if best else figure
+    return marked + _confidence(result) + (_scaling(result) if scaling else "")
+
+
+def _scaling(result: ConfigurationResult) -> str:
+    if result.speedup is None or gpus_total(result) == 1:
+        return ""
+    return f"<br><small>{factor(result.speedup)}× · {percent(result.efficiency)}</small>"
+
+
+def _confidence(result: ConfigurationResult) -> str:
+    """n and spread, small; nothing is invented where a source gives none."""
+    if result.n is None:
+        return ""
+    spread = f" · {percent(result.spread)}" if result.spread is not None and result.n > 1 else ""
+    return f" <small>n={result.n}{spread}</small>"
+
+
+def absent_word(campaign: str) -> str:
+    return "not_published" if is_published(campaign) else "not_planned"
+
+
+def scale_text(result: ConfigurationResult) -> str:
+    return md.number(f"{result.nodes} × {result.gpus}")
+
+
+def precision_text(result: ConfigurationResult) -> str:
+    return md.text(result.precision.upper())
+
+
+def batch_text(result: ConfigurationResult) -> str:
+    return "" if result.batch_size is None else md.number(str(result.batch_size))

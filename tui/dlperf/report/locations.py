@@ -1,0 +1,122 @@
+"""Where every page and download stands, as a path below the root of the English or Chinese pages."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from dlperf.report.text import Language
+from dlperf.results.model import ConfigurationResult
+
+SAFE = re.compile(r"(?!index$)[a-z0-9][a-z0-9.-]{0,62}")
+
+HOME = "index.md"
+REPORTS = "results/reports/index.md"
+HARDWARE = "results/hardware/index.md"
+FRAMEWORKS = "results/frameworks/index.md"
+CONFIGURATIONS = "results/configurations/index.md"
+PROTOCOLS = "results/protocols.md"
+AUDIT = "results/audit.md"
+EXPLORER = "results/explorer.md"
+EXPLORER_DATA = "results/figures.js"
+HISTORY = "results/history.md"
+RESULTS_PARQUET = "data/results.parquet"
+FEED = "data/feed.xml"
+RESULTS_JSON = "data/results.json"
+RESULTS_CSV = "data/results.csv"
+
+
+@dataclass(frozen=True, order=True)
+class Group:
+    """The configurations of one page: a framework running a case on a hardware, in one campaign or report."""
+
+    campaign: str
+    case: str
+    hardware: str
+    framework: str
+
+
+def slug(name: str) -> str:
+    """A name as a part of an address: an id stays as it is, anything else gets a digest that keeps it unique."""
+    if SAFE.fullmatch(name):
+        return name
+    readable = re.sub(r"[^a-z0-9.-]+", "-", name.lower()).strip("-.")[:40]
+    return f"{readable or 'x'}-{hashlib.sha256(name.encode(errors='surrogatepass')).hexdigest()[:8]}"
+
+
+def campaign_folder(campaign: str) -> str:
+    """``published/<report>`` keeps its folder; no campaign can be called so."""
+    return "/".join(slug(part) for part in campaign.split("/"))
+
+
+def group_of(result: ConfigurationResult) -> Group:
+    return Group(result.campaign, result.case, result.hardware, result.framework)
+
+
+def group_page(group: Group) -> str:
+    name = "_".join(slug(part) for part in (group.hardware, group.framework, group.case))
+    return f"results/configurations/{campaign_folder(group.campaign)}/{name}.md"
+
+
+def configuration_anchor(result: ConfigurationResult) -> str:
+    """Names a configuration on its group's page, the same in every language."""
+    batch = "n" if result.batch_size is None else str(result.batch_size)
+    return f"{slug(result.precision)}-bs{batch}-{result.nodes}n{result.gpus}g"
+
+
+def configuration_page(result: ConfigurationResult) -> str:
+    return f"{group_page(group_of(result))}#{configuration_anchor(result)}"
+
+
+def report_page(campaign: str, case: str) -> str:
+    return f"results/reports/{campaign_folder(campaign)}/{slug(case)}.md"
+
+
+def hardware_page(hardware: str) -> str:
+    return f"results/hardware/{slug(hardware)}.md"
+
+
+def framework_page(framework: str) -> str:
+    return f"results/frameworks/{slug(framework)}.md"
+
+
+def protocol_anchor(protocol: str) -> str:
+    return f"protocol-{slug(protocol)}"
+
+
+def protocol_page(protocol: str) -> str:
+    return f"{PROTOCOLS}#{protocol_anchor(protocol)}"
+
+
+def log_download(sha256: str) -> str:
+    """Logs are named by their content: two trials with one log have one download, and the name proves the bytes."""
+    return f"data/logs/{sha256}.log.txt"
+
+
+def file_download(sha256: str, name: str) -> str:
+    """As ``log_download``, for another file of a trial; a script is offered as text."""
+    return f"data/files/{sha256}.{name}" + (".txt" if name.endswith(".sh") else "")
+
+
+def relative(page: str, target: str) -> str:
+    """``target`` as a link on ``page``, both below the root of the same language."""
+    path, mark, anchor = target.partition("#")
+    return posixpath.relpath(path, posixpath.dirname(page) or ".") + mark + anchor
+
+
+def html_address(page: str, target: str) -> str:
+    """``target`` as a link of the built site, for what MkDocs does not read: data and feeds."""
+    path, mark, anchor = relative(page, target).partition("#")
+    return quote(path.removesuffix(".md") + ".html") + mark + quote(anchor)
+
+
+def relative_file(language: Language, page: str, target: str) -> str:
+    """A download as a link on ``page``: downloads stand once, beside the English pages."""
+    return relative(f"{language_root(language)}{page}", target)
+
+
+def language_root(language: Language) -> str:
+    return "" if language.code == "en" else f"{language.code}/"

@@ -1,0 +1,155 @@
+"""Markdown from data. Whatever is data arrives in the browser as text, never as Markdown and never as HTML.
+
+Values that stand in a line are written with every character that Markdown or HTML could act on as a numeric
+character reference; longer texts (scripts, log lines) stand in ``<pre>``, where HTML's own escaping is enough.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Sequence
+from urllib.parse import quote
+
+SPECIAL = re.compile(r"[\\`*_{}\[\]<>#!|~&]")
+"""What Python-Markdown, its extensions in mkdocs.yml, or HTML give a meaning to inside a line."""
+OPENS_BLOCK = re.compile(r"^(?:[-+=:]|[0-9]+[.)](?= |$))")
+"""What opens a list, a heading or a rule at the start of a line."""
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+"""Control characters and lone surrogates: no HTML holds them, and Markdown uses two of them as marks of its own."""
+SOURCE = re.compile(r"([\w.-]+/[\w.-]+)@([0-9a-f]{7,40})(?:\([\w./-]+\))?:(\S+)", re.ASCII)
+FIGURE = re.compile(r"[\[*]*[-+]?[0-9][0-9.]*(?![^\s\]<|]*[A-Za-z])")
+"""A cell that begins with a number; a name such as ``2026-01-02-first`` does not."""
+MISSING = re.compile(r"\[?\*[^*]")
+SCHEME = re.compile(r"https?://", re.IGNORECASE)
+
+
+def text(value: object) -> str:
+    """``value`` as inline text on one line; nothing in it is Markdown or HTML any more."""
+    line = " ".join(_printable(str(value)).split())
+    return OPENS_BLOCK.sub(lambda match: f"&#{ord(match[0][0])};{match[0][1:]}", SPECIAL.sub(_reference, line))
+
+
+def number(value: str) -> str:
+    """A number that we formatted: the same as text, but readable in the Markdown file."""
+    return re.sub(r"[^0-9.,%+× -]", _reference, value)
+
+
+def code(value: object) -> str:
+    """``value`` in a fixed-width font, inside a line."""
+    return f"<code>{text(value)}</code>"
+
+
+def link(label: str, target: str) -> str:
+    """A link to another page of the site; ``label`` is Markdown already, ``target`` a relative path with an anchor."""
+    path, _, anchor = target.partition("#")
+    return f"[{label}]({quote(path)}{'#' + quote(anchor) if anchor else ''})"
+
+
+def raw_link(label: str, target: str, download: str | None = None) -> str:
+    """A link to a file that is no page: a log, a table of data."""
+    attribute = f' download="{html.escape(_printable(download))}"' if download is not None else ""
+    return f'<a href="{html.escape(quote(target))}"{attribute}>{label}</a>'
+
+
+def web_link(value: str) -> str:
+    """Text that links to itself where it is a web address, and only there."""
+    if not SCHEME.match(value) or re.search(r"\s", value):
+        return text(value)
+    return f'<a href="{html.escape(quote(value, safe=":/?#[]@!$&()*+,;=%~"))}">{text(value)}</a>'
+
+
+def source_link(value: str) -> str:
+    """``owner/repository@commit:path`` as a link to that file on GitHub; any other text as ``web_link``."""
+    match = SOURCE.fullmatch(value)
+    if match is None:
+        return web_link(value)
+    repository, commit, path = match.groups()
+    return f'<a href="https://github.com/{repository}/blob/{commit}/{html.escape(quote(path))}">{text(value)}</a>'
+
+
+def heading(level: int, words: str, anchor: str | None = None) -> str:
+    """``words`` is Markdown already; an anchor does not depend on the language of the words."""
+    return f"{'#' * level} {words}" + (f" {{ #{anchor} }}" if anchor else "")
+
+
+def paragraphs(*parts: str) -> str:
+    """The parts that say something, with an empty line between them."""
+    return "\n\n".join(part for part in parts if part)
+
+
+def bullets(items: Iterable[str]) -> str:
+    return "\n".join(f"- {item}" for item in items)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; the cells are Markdown already. Columns of figures are set to the right, empty ones are left out."""
+    body = list(rows)
+    columns = [column for column in range(len(header)) if not body or any(row[column] for row in body)]
+    if not columns:
+        return ""
+    rules = ["---:" if _is_numeric([row[column] for row in body]) else "---" for column in range(len(header))]
+    return "\n".join(_row([cells[column] for column in columns]) for cells in (header, rules, *body))
+
+
+def facts(header: tuple[str, str], rows: Iterable[tuple[str, str]]) -> str:
+    """A table of names and values, those without a value left out; nothing where none has one."""
+    body = [row for row in rows if row[1]]
+    return "\n".join(map(_row, (header, ("---", "---"), *body))) if body else ""
+
+
+def block(value: str) -> str:
+    """Text as it is, line by line, in a fixed-width font."""
+    return f"<pre><code>{_pre(value)}</code></pre>"
+
+
+def details(summary: str, value: str) -> str:
+    """A block that is folded away under its summary."""
+    return f'<details class="note"><summary>{text(summary)}</summary>\n{block(value)}\n</details>'
+
+
+def marked_details(summary: str, lines: Iterable[tuple[str, bool]]) -> str:
+    """As ``details``, line by line, with those lines marked that say so."""
+    body = "\n".join(f"<mark>{_pre(line)}</mark>" if marked else _pre(line) for line, marked in lines)
+    shown = f"<pre><code>{body}</code></pre>"
+    return f'<details class="note"><summary>{text(summary)}</summary>\n{shown}\n</details>'
+
+
+def attribute(value: str) -> str:
+    """``value`` inside an attribute or an element of a line of HTML: quotes, tags and marks of Markdown are text."""
+    return re.sub(r"[`~]", _reference, html.escape(" ".join(_printable(value).split())))
+
+
+def front_matter(title: str, *, in_search: bool, wide: bool) -> str:
+    """Title and search of a page. Templates print the title as it is: it is HTML-escaped here."""
+    lines = ["---", f"title: {json.dumps(html.escape(' '.join(_printable(title).split())), ensure_ascii=False)}"]
+    if not in_search:
+        lines += ["search:", "  exclude: true"]
+    if wide:
+        lines += ["hide:", "  - toc"]
+    return "\n".join([*lines, "---"])
+
+
+def _is_numeric(cells: Sequence[str]) -> bool:
+    """At least half of the cells begin with a figure, those apart that say in italics why it is missing."""
+    worded = [cell for cell in cells if cell and not MISSING.match(cell)]
+    return bool(worded) and sum(bool(FIGURE.match(cell)) for cell in worded) * 2 >= len(worded)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _pre(value: str) -> str:
+    """HTML-escaped; fences and tabs as references too, since Markdown looks for them before it looks for HTML."""
+    lines = _printable(value.replace("\r\n", "\n")).strip("\n")
+    return re.sub(r"[`~\t\r]", _reference, html.escape(lines, quote=False))
+
+
+def _printable(value: str) -> str:
+    return FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", value)
+
+
+def _reference(match: re.Match[str]) -> str:
+    return f"&#{ord(match[0])};"

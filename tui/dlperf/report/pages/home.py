@@ -1,0 +1,179 @@
+"""The home page: the answer first, then one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlperf.report import figures
+from dlperf.report import locations as at
+from dlperf.report import markdown as md
+from dlperf.report.answer import Answer, answers
+from dlperf.report.data import SiteData, gpus_total, grouped, is_published
+from dlperf.report.pages import pictures
+from dlperf.report.pages.page import Page
+from dlperf.report.text import Language
+from dlperf.results.model import ConfigurationResult
+
+MOST_CHARTS = 6
+NEWS = 6
+
+
+def home(say: Language, data: SiteData) -> str:
+    page = Page(say, data, at.HOME)
+    found = newest(data, answers(data.ordered))
+    if not found:
+        return page.written(say("home_title"), say("home_nothing"))
+    return page.written(
+        say("home_title"),
+        headline(page, found),
+        charts(page, found),
+        *(
+            _table(page, say(f"home_{kind}"), [answer for answer in found if data.kind(answer.best.campaign) == kind])
+            for kind in ("measured", "imported", "published")
+        ),
+        say("home_table"),
+        md.heading(2, say("home_how"), "how"),
+        md.bullets((say("home_how_steps"), say("home_how_spread"), say("home_trace"))),
+        md.heading(2, say("home_new"), "new"),
+        news(page),
+        _download(page),
+        wide=True,
+    )
+
+
+def newest(data: SiteData, found: Sequence[Answer]) -> list[Answer]:
+    """Of several published reports on one case, hardware and precision the newest; of what was measured here too,
+    where the newer campaign has the same frameworks."""
+    contests = grouped(found, lambda answer: _question(data, answer))
+    return [_newest(data, rivals) for rivals in contests.values()]
+
+
+def _question(data: SiteData, answer: Answer) -> tuple[str, ...]:
+    best = answer.best
+    shared = (data.kind(best.campaign), best.case, best.hardware, best.precision)
+    return shared if is_published(best.campaign) else (*shared, *sorted(row.framework for row in answer.ranked))
+
+
+def _newest(data: SiteData, rivals: Sequence[Answer]) -> Answer:
+    def rank(answer: Answer) -> tuple[bool, str, int]:
+        report, record = data.published.get(answer.best.campaign), data.campaigns.get(answer.best.campaign)
+        date = record.created if record else report.date if report else None
+        return answer.second is not None, date or "", len(report.figures) if report else 0
+
+    return max(rivals, key=rank)
+
+
+def headline(page: Page, found: Sequence[Answer]) -> str:
+    """One sentence for each case: what was measured here before what others published, a comparison before a single
+    figure, the largest scale and the fastest hardware and precision first."""
+    rivals = grouped(found, lambda answer: answer.best.case)
+    chosen = [max(same, key=_weight) for same in rivals.values()]
+    return md.bullets(sentence(page, answer) for answer in sorted(chosen, key=_weight, reverse=True))
+
+
+def charts(page: Page, found: Sequence[Answer]) -> str:
+    """The contests of several frameworks as bars, what was measured here first; the table below has them all."""
+    contests = [answer for answer in found if answer.second is not None]
+    drawn = [
+        f'<section><h3 id="chart-{number}">{md.text(pictures.contest_title(page, answer.best))}</h3>'
+        f"{pictures.ranking(page, answer)}</section>"
+        for number, answer in enumerate(contests[:MOST_CHARTS], 1)
+    ]
+    return f'<div class="charts">{"".join(drawn)}</div>' if drawn else ""
+
+
+def news(page: Page) -> str:
+    """The newest campaigns and reports, the latest first."""
+    dated = [(record.created[:10], name) for name, record in page.data.campaigns.items()]
+    dated += [(report.date, name) for name, report in page.data.published.items() if report.date]
+    known = {campaign for campaign, _ in page.data.reports}
+    newest_first = sorted(((date, name) for date, name in dated if name in known), reverse=True)[:NEWS]
+    return md.bullets(f"{md.text(date)} – {_reports_of(page, name)}" for date, name in newest_first)
+
+
+def _reports_of(page: Page, campaign: str) -> str:
+    cases = [case for name, case in page.data.reports if name == campaign]
+    title = md.text(page.data.source_title(page.say, campaign))
+    links = page.say.separator.join(page.report(campaign, case, md.text(page.data.case_title(case))) for case in cases)
+    return f"{title}: {links}"
+
+
+def sentence(page: Page, answer: Answer) -> str:
+    best, second = answer.best, answer.second
+    words = {
+        "framework": f"**{page.framework(best.framework, best.campaign)}**",
+        "case": page.report(best.campaign, best.case, md.text(page.data.case_title(best.case))),
+        "value": f"**{md.link(figures.value_text(best), at.relative(page.path, at.configuration_page(best)))}**",
+        "unit": md.text(best.unit),
+        "hardware": _place(page, best),
+        "precision": figures.precision_text(best),
+    }
+    if second is None:
+        return page.say("answer_alone", **words)
+    words["lead"] = f"**{figures.percent(answer.lead)}**"
+    return page.say(
+        "answer", **words, second=page.framework(second.framework, second.campaign), sure=certainty(page.say, answer)
+    )
+
+
+def _place(page: Page, row: ConfigurationResult) -> str:
+    """The machine, and how many GPUs of it; a machine that is known to have none is counted by nothing."""
+    machine = page.hardware(row.hardware, row.campaign)
+    entry = page.data.hardware.get(row.hardware)
+    if entry is not None and entry.accelerator is None:
+        return machine
+    return f"{machine} ({page.say('gpus_count', count=md.number(str(gpus_total(row))))})"
+
+
+def certainty(say: Language, answer: Answer, length: str = "") -> str:
+    """How sure the answer is; ``length`` is ``_short`` for a cell."""
+    if answer.second is None:
+        return ""
+    return say(answer.certainty + length, spread=figures.percent(answer.spread))
+
+
+def _weight(answer: Answer) -> tuple[bool, bool, int, float]:
+    best = answer.best
+    return not is_published(best.campaign), answer.second is not None, gpus_total(best), best.value or 0.0
+
+
+def _table(page: Page, title: str, found: Sequence[Answer]) -> str:
+    if not found:
+        return ""
+    words = ("case", "hardware", "precision", "gpus", "fastest", "figure", "lead", "source")
+    return md.paragraphs(
+        md.heading(2, title), md.table([page.say(word) for word in words], [_row(page, answer) for answer in found])
+    )
+
+
+def _row(page: Page, answer: Answer) -> tuple[str, ...]:
+    best, second = answer.best, answer.second
+    lead = f"*{page.say('no_rival')}*"
+    if second is not None:
+        name = page.framework(second.framework, second.campaign)
+        sure = certainty(page.say, answer, "_short")
+        lead = f"{figures.percent(answer.lead)} <small>{page.say('before_second', name=name)}<br>{sure}</small>"
+    return (
+        md.text(page.data.case_title(best.case)),
+        page.hardware(best.hardware, best.campaign),
+        figures.precision_text(best),
+        md.number(str(gpus_total(best))),
+        page.framework(best.framework, best.campaign),
+        f"{page.figure(best)}<br><small>{md.text(best.unit)}</small>",
+        lead,
+        page.report(best.campaign, best.case),
+    )
+
+
+def _download(page: Page) -> str:
+    """The data of every table, and the feed."""
+    say, files = page.say, [(at.RESULTS_CSV, "CSV"), (at.RESULTS_JSON, "JSON")]
+    files += [(at.RESULTS_PARQUET, "Parquet")] if page.data.parquet else []
+    links = say.separator.join(page.file(path, name) for path, name in files)
+    return say(
+        "measurements",
+        files=links,
+        schema=page.to("guide/data.md", say("schema")),
+        explorer=page.to(at.EXPLORER, say("explorer")),
+        feed=page.file(at.FEED, say("feed")),
+    )

@@ -1,0 +1,105 @@
+"""What every page has: a language, the data, a place, and links from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dlperf.report import figures
+from dlperf.report import locations as at
+from dlperf.report import markdown as md
+from dlperf.report.data import SiteData
+from dlperf.report.text import Language
+from dlperf.results.model import ConfigurationResult
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page in the making. Methods give Markdown."""
+
+    say: Language
+    data: SiteData
+    path: str
+
+    def written(self, title: str, *parts: str, in_search: bool = True, wide: bool = False) -> str:
+        """The whole file: front matter, heading and the parts that say something. ``title`` is plain text; a wide page
+        has no table of contents beside it."""
+        return (
+            md.paragraphs(md.front_matter(title, in_search=in_search, wide=wide), f"# {md.text(title)}", *parts) + "\n"
+        )
+
+    def to(self, target: str, label: str) -> str:
+        return md.link(label, at.relative(self.path, target))
+
+    def file(self, target: str, label: str, download: str | None = None) -> str:
+        return md.raw_link(label, at.relative_file(self.say, self.path, target), download)
+
+    def hardware(self, hardware: str, campaign: str = "") -> str:
+        return self.to(at.hardware_page(hardware), md.text(self.data.hardware_title(hardware, campaign)))
+
+    def framework(self, framework: str, campaign: str = "") -> str:
+        return self.to(at.framework_page(framework), md.text(self.data.framework_title(framework, campaign)))
+
+    def report(self, campaign: str, case: str, label: str | None = None) -> str:
+        words = md.text(self.data.source_title(self.say, campaign)) if label is None else label
+        return self.to(at.report_page(campaign, case), words)
+
+    def protocol(self, protocol: str | None) -> str:
+        if protocol is None:
+            return ""
+        if protocol not in self.data.protocols:
+            return md.text(protocol)
+        return self.to(at.protocol_page(protocol), md.text(protocol))
+
+    def figure(
+        self,
+        result: ConfigurationResult | None,
+        absent: str = "not_run",
+        *,
+        scaling: bool = False,
+        best: bool = False,
+    ) -> str:
+        return figures.cell(self.say, self.path, result, absent, scaling=scaling, best=best)
+
+    def source(self, campaign: str) -> str:
+        """Where the figures of a campaign come from, in words."""
+        report = self.data.published.get(campaign)
+        name = md.text(self.data.source_title(self.say, campaign))
+        if report is None:
+            return self.say(f"{self.data.kind(campaign)}_in", campaign=name)
+        date = f" ({md.text(report.date)})" if report.date else ""
+        return self.say("published_in", campaign=md.web_link(report.url or report.source)) + date
+
+    def facts(self, rows: Iterable[tuple[str, str]]) -> str:
+        """Names and values, both Markdown already; those without a value are left out."""
+        return md.facts((self.say("item"), self.say("value")), rows)
+
+    def status(self, result: ConfigurationResult) -> str:
+        return figures.status_text(self.say, result.status)
+
+    def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> str:
+        """A long table, one row for each configuration; ``columns`` are the axes that vary on this page."""
+        axes = {
+            "source": lambda row: self.report(row.campaign, row.case),
+            "case": lambda row: md.text(self.data.case_title(row.case)),
+            "hardware": lambda row: self.hardware(row.hardware, row.campaign),
+            "framework": lambda row: self.framework(row.framework, row.campaign),
+        }
+        fixed = ("precision", "batch_size", "nodes_gpus", "figure", "unit", "speedup", "efficiency", "mfu", "protocol")
+        rows = [
+            (
+                *(axes[column](row) for column in columns),
+                figures.precision_text(row),
+                figures.batch_text(row),
+                figures.scale_text(row),
+                self.figure(row),
+                md.text(row.unit),
+                figures.factor(row.speedup),
+                figures.percent(row.efficiency),
+                figures.percent(row.mfu),
+                self.protocol(row.protocol),
+            )
+            for row in results
+        ]
+        header = [self.say(word) for word in (*columns, *fixed)]
+        return md.table(header, rows)

@@ -1,0 +1,79 @@
+"""Results as charts: the fastest frameworks side by side, and how each scales."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlperf.report import figures
+from dlperf.report import markdown as md
+from dlperf.report.answer import Answer, answers
+from dlperf.report.charts.bars import Bar, bars
+from dlperf.report.charts.plot import Line, Plot, plot
+from dlperf.report.data import gpus_total, grouped, is_published
+from dlperf.report.pages.page import Page
+from dlperf.results.model import ConfigurationResult
+
+Results = Sequence[ConfigurationResult]
+
+
+def ranking(page: Page, answer: Answer) -> str:
+    """The frameworks of one contest as bars, the fastest first."""
+    best = answer.best
+    return bars(contest_title(page, best), best.unit, [_bar(page, row) for row in answer.ranked])
+
+
+def contest_title(page: Page, best: ConfigurationResult) -> str:
+    """What the frameworks of a contest have in common, in words."""
+    hardware = page.data.hardware_title(best.hardware, best.campaign)
+    gpus = page.say("gpus_count", count=str(gpus_total(best)))
+    return " · ".join((page.data.case_title(best.case), hardware, best.precision.upper(), gpus))
+
+
+def rankings(page: Page, results: Results) -> str:
+    """A ranking for each hardware and precision on which several frameworks have a figure."""
+    contests = [answer for answer in answers(results) if answer.second is not None]
+    return "\n\n".join(
+        f"**{md.text(contest_title(page, answer.best))}**\n\n{ranking(page, answer)}" for answer in contests
+    )
+
+
+def scaling(page: Page, results: Results) -> str:
+    """Speed-up over GPU count for each hardware and precision, with the ideal line."""
+    told = [row for row in results if row.speedup]
+    return "\n\n".join(_scaling(page, rows) for rows in grouped(told, _race).values())
+
+
+def _scaling(page: Page, rows: Results) -> str:
+    first = rows[0]
+    hardware = page.data.hardware_title(first.hardware, first.campaign)
+    title = " · ".join((page.data.case_title(first.case), hardware, first.precision.upper()))
+    lines = [_line(page, members) for members in grouped(rows, lambda row: (row.framework, row.batch_size)).values()]
+    drawn = tuple(line for line in lines if len(line.points) > 1)
+    if not drawn:
+        return ""
+    words = (page.say("gpus"), page.say("speedup"))
+    chart = plot(Plot(f"{page.say('s_scaling')}: {title}", *words, drawn, ideal=page.say("ideal")))
+    return f"**{md.text(title)}**\n\n{chart}"
+
+
+def _line(page: Page, rows: Results) -> Line:
+    points = sorted({(float(gpus_total(row)), row.speedup) for row in rows if row.speedup})
+    batch = f", BS={rows[0].batch_size}" if rows[0].batch_size is not None else ""
+    name = page.data.framework_title(rows[0].framework, rows[0].campaign)
+    return Line(f"{name}{batch}", tuple(points), page.data.series[rows[0].framework])
+
+
+def _bar(page: Page, row: ConfigurationResult) -> Bar:
+    values = () if is_published(row.campaign) else row.values
+    return Bar(
+        page.data.framework_title(row.framework, row.campaign),
+        row.value or 0.0,
+        figures.value_text(row),
+        page.data.series[row.framework],
+        min(values, default=None),
+        max(values, default=None),
+    )
+
+
+def _race(row: ConfigurationResult) -> tuple[str, str]:
+    return row.hardware, row.precision

@@ -1,0 +1,160 @@
+"""The report on one case by one source, laid out as the public reports are: what was tested, environment, images,
+set-up, steps, results, comparison, scaling, logs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlperf.report import figures
+from dlperf.report import locations as at
+from dlperf.report import markdown as md
+from dlperf.report.answer import answers
+from dlperf.report.data import SiteData, distinct, grouped, in_language
+from dlperf.report.pages import pictures
+from dlperf.report.pages.home import headline
+from dlperf.report.pages.page import Page
+from dlperf.report.pages.report_conditions import environment, fairness, images, options, setup, steps
+from dlperf.report.pages.report_efficiency import utilisation
+from dlperf.report.pages.report_tables import comparisons, missing, scaling, single_runs, throughput
+from dlperf.report.text import Language
+from dlperf.results.model import ConfigurationResult
+from dlperf.runs.published import PublishedFigure
+
+Results = Sequence[ConfigurationResult]
+
+
+def report(say: Language, data: SiteData, campaign: str, case: str, results: Results) -> str:
+    page = Page(say, data, at.report_page(campaign, case))
+    sections = (
+        ("s_tested", md.paragraphs(tested(page, results), options(page, results))),
+        ("s_environment", environment(page, results)),
+        ("s_images", images(page, results)),
+        ("s_fairness", fairness(page, results)),
+        ("s_setup", setup(page, results)),
+        ("s_steps", steps(page, results)),
+        ("s_results", _results(page, results)),
+        ("s_logs", logs(page, results)),
+        ("s_notes", notes(page, results)),
+    )
+    numbered = [
+        md.paragraphs(md.heading(2, f"{number}. {say(word)}", word.removeprefix("s_")), body)
+        for number, (word, body) in enumerate(((word, body) for word, body in sections if body), start=1)
+    ]
+    title = f"{data.case_title(case)} – {data.source_title(say, campaign)}"
+    return page.written(title, page.source(campaign), headline(page, answers(results)), *numbered)
+
+
+def reports_index(say: Language, data: SiteData) -> str:
+    page = Page(say, data, at.REPORTS)
+    parts = []
+    for case, keys in grouped(data.reports, lambda key: key[1]).items():
+        rows = [
+            (
+                page.report(campaign, case),
+                say(data.kind(campaign)),
+                say.separator.join(page.hardware(name, campaign) for name in distinct(row.hardware for row in results)),
+                say.separator.join(
+                    page.framework(name, campaign) for name in distinct(row.framework for row in results)
+                ),
+                md.number(str(sum(row.value is not None for row in results))),
+            )
+            for campaign, _ in keys
+            for results in [data.reports[campaign, case]]
+        ]
+        header = [say(word) for word in ("report", "source", "hardware", "framework", "figures")]
+        parts.append(md.paragraphs(md.heading(2, md.text(data.case_title(case))), md.table(header, rows)))
+    return page.written(say("reports"), say("reports_intro"), *(parts or [say("no_figures")]))
+
+
+def tested(page: Page, results: Results) -> str:
+    say, case, source = page.say, page.data.cases.get(results[0].case), page.data.published.get(results[0].campaign)
+    lead = ""
+    if source:
+        lead = md.text(in_language(say, source.summary))
+    elif case:
+        lead = say("tested", model=md.text(case.model), dataset=md.text(case.dataset), unit=md.text(case.unit))
+    own_words = md.text(in_language(say, source.protocol_text)) if source else ""
+    protocols = [page.protocol(name) for name in distinct(row.protocol for row in results) if name]
+    rows = [
+        (say("hardware"), say.separator.join(distinct(page.hardware(row.hardware, row.campaign) for row in results))),
+        (
+            say("framework"),
+            say.separator.join(distinct(page.framework(row.framework, row.campaign) for row in results)),
+        ),
+        (say("precision"), say.separator.join(distinct(figures.precision_text(row) for row in results))),
+        (say("batch_size"), say.separator.join(distinct(figures.batch_text(row) for row in results))),
+        (say("nodes_gpus"), say.separator.join(distinct(figures.scale_text(row) for row in results))),
+        (say("protocol"), say.separator.join(protocols)),
+    ]
+    axes = md.facts((say("axes"), say("value")), rows)
+    return md.paragraphs(lead, axes, say("own_words", words=own_words) if own_words else "")
+
+
+def _results(page: Page, results: Results) -> str:
+    parts = (
+        ("s_throughput", throughput(page, results)),
+        ("s_comparison", md.paragraphs(pictures.rankings(page, results), comparisons(page, results))),
+        ("s_scaling", md.paragraphs(pictures.scaling(page, results), scaling(page, results))),
+        ("s_utilisation", utilisation(page, results)),
+        ("s_repeats", single_runs(page, results)),
+        ("missing_why", missing(page, results)),
+    )
+    sections = [md.paragraphs(md.heading(3, page.say(word), word), body) for word, body in parts if body]
+    return md.paragraphs(page.say("cell_note"), *sections)
+
+
+def logs(page: Page, results: Results) -> str:
+    groups = distinct(at.group_of(row) for row in results)
+    links = [page.to(at.group_page(group), md.text(_names(page, group))) for group in groups]
+    report = page.data.published.get(results[0].campaign)
+    sources = distinct(row.source for row in results if row.source)
+    return md.paragraphs(
+        page.say("raw_logs"),
+        md.bullets(links),
+        f"{page.say('sources')}:" if sources else "",
+        md.bullets(map(md.source_link, sources)),
+        _published_logs(page, [figure for figure in report.figures if figure.source in sources]) if report else "",
+    )
+
+
+def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> str:
+    """Which log each figure came from, and by which rule, as far as that is known."""
+    rows = [
+        (
+            md.text(figure.framework),
+            md.text(figure.hardware),
+            md.text(figure.precision),
+            md.number(str(figure.gpus)),
+            md.number(figure.printed),
+            md.source_link(figure.log),
+            md.text(figure.rule),
+        )
+        for figure in published
+        if figure.log
+    ]
+    words = ("framework", "hardware", "precision", "gpus", "figure", "log", "rule")
+    title = md.heading(3, page.say("published_logs"))
+    return md.paragraphs(title, md.table([page.say(word) for word in words], rows)) if rows else ""
+
+
+def notes(page: Page, results: Results) -> str:
+    report = page.data.published.get(results[0].campaign)
+    said = [md.text(in_language(page.say, note)) for note in report.notes] if report else []
+    if report and any(row.precision == "tf32" for row in results):
+        said.append(page.say("tf32_note"))
+    found = [
+        f"{page.to(at.configuration_page(row), _short(row))}: {md.text(finding.message)}"
+        for row in results
+        for finding in row.findings
+        if finding.severity != "note"
+    ]
+    return md.bullets([*said, *found])
+
+
+def _short(row: ConfigurationResult) -> str:
+    return md.text(f"{row.framework} {row.precision} bs{row.batch_size} {row.nodes}n{row.gpus}g")
+
+
+def _names(page: Page, group: at.Group) -> str:
+    framework = page.data.framework_title(group.framework, group.campaign)
+    return f"{framework}, {page.data.hardware_title(group.hardware, group.campaign)}"

@@ -1,0 +1,224 @@
+"""The tables of figures in a report."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+
+from dlperf.report import figures
+from dlperf.report import locations as at
+from dlperf.report import markdown as md
+from dlperf.report.data import distinct, gpus_total, grouped, is_published
+from dlperf.report.pages.page import Page
+from dlperf.results.model import ConfigurationResult
+
+Results = Sequence[ConfigurationResult]
+Axis = Callable[[ConfigurationResult], object]
+Label = Callable[[Page, ConfigurationResult], str]
+
+
+def throughput(page: Page, results: Results) -> str:
+    """One table for each hardware and framework: rows are GPU counts, columns precisions and batch sizes. Where there
+    are more than two batch sizes, each precision has its own: rows are batch sizes, columns scales."""
+    tables = grouped(results, lambda row: (row.hardware, row.framework, row.unit))
+    parts = []
+    for (hardware, framework, unit), rows in tables.items():
+        campaign = rows[0].campaign
+        title = f"{page.framework(framework, campaign)}, {page.hardware(hardware, campaign)} ({md.text(unit)})"
+        parts.append(md.paragraphs(md.heading(4, title), *_throughput_tables(page, rows)))
+    return md.paragraphs(*parts)
+
+
+def comparisons(page: Page, results: Results) -> str:
+    """One table for each hardware and precision that several frameworks ran: GPU counts × frameworks."""
+    parts = []
+    for (hardware, _, unit), rows in grouped(results, _race).items():
+        if len(distinct(row.framework for row in rows)) > 1:
+            title = f"{page.hardware(hardware, rows[0].campaign)}, {_precision(page, rows[0])} ({md.text(unit)})"
+            axes = (_scale_and_batch, _scale_and_batch_label, _framework, _framework_label)
+            body = _grid(page, rows, *axes, best_of_row=True)
+            parts.append(md.paragraphs(md.heading(4, title), body))
+    return md.paragraphs(*parts)
+
+
+def scaling(page: Page, results: Results) -> str:
+    """Figure, speed-up and efficiency by scale, for everything that was run on more than one scale."""
+    say, series = page.say, grouped(results, _series)
+    several = len(distinct(row.hardware for row in results)) > 1
+    rows = [
+        (
+            page.framework(row.framework, row.campaign),
+            page.hardware(row.hardware, row.campaign) if several else "",
+            figures.precision_text(row),
+            figures.batch_text(row),
+            figures.scale_text(row),
+            md.number(str(gpus_total(row))),
+            page.figure(row),
+            figures.factor(row.speedup),
+            figures.percent(row.efficiency),
+        )
+        for members in series.values()
+        if len([row for row in members if row.value is not None]) > 1
+        for row in sorted(members, key=_size)
+    ]
+    words = (
+        "framework",
+        "hardware",
+        "precision",
+        "batch_size",
+        "nodes_gpus",
+        "gpus",
+        "figure",
+        "speedup",
+        "efficiency",
+    )
+    return md.paragraphs(say("scaling_rule"), md.table([say(word) for word in words], rows)) if rows else ""
+
+
+def single_runs(page: Page, results: Results) -> str:
+    """Every trial's value, where there are several, with average and median."""
+    repeated = [(row, _values(row)) for row in results if len(_values(row)) > 1]
+    if not repeated:
+        return ""
+    most = max(len(values) for _, values in repeated)
+    rows = [
+        (
+            page.to(at.configuration_page(row), md.text(f"{row.framework} {row.precision} bs{row.batch_size}")),
+            figures.scale_text(row),
+            *(_number(row, value) for value in values),
+            *[""] * (most - len(values)),
+            _number(row, round(statistics.fmean(values), 2)),
+            _number(row, statistics.median(values)),
+            figures.factor(row.speedup),
+        )
+        for row, values in repeated
+    ]
+    say = page.say
+    runs = [md.number(str(number)) for number in range(1, most + 1)]
+    return md.table(
+        (say("configuration"), say("nodes_gpus"), *runs, say("average"), say("median"), say("speedup")), rows
+    )
+
+
+def missing(page: Page, results: Results) -> str:
+    """Every reason why a figure is missing, and where."""
+    reasons = grouped((row for row in results if row.value is None), lambda row: row.status)
+    return md.bullets(
+        f"{figures.status_text(page.say, status)}: " + page.say.separator.join(_where(page, row) for row in rows)
+        for status, rows in reasons.items()
+    )
+
+
+def _throughput_tables(page: Page, rows: Results) -> list[str]:
+    if len(distinct(row.batch_size for row in rows)) > 2:
+        return [
+            md.paragraphs(
+                f"**{md.text(precision.upper())}**", _grid(page, same, _batch, _batch_label, _scale, _scale_label)
+            )
+            for precision, same in grouped(rows, lambda row: row.precision).items()
+        ]
+    return [_grid(page, rows, _scale, _scale_label, _precision_and_batch, _precision_and_batch_label)]
+
+
+def _grid(
+    page: Page,
+    results: Results,
+    row_of: Axis,
+    row_label: Label,
+    column_of: Axis,
+    column_label: Label,
+    *,
+    best_of_row: bool = False,
+) -> str:
+    """A table of figures over two axes; a combination that the source lacks says so."""
+    cells = grouped(results, lambda result: (row_of(result), column_of(result)))
+    rows, columns = grouped(sorted(results, key=_size), row_of), grouped(results, column_of)
+    absent = figures.absent_word(results[0].campaign)
+    header = ("", *(column_label(page, members[0]) for members in columns.values()))
+    body = []
+    for row, members in rows.items():
+        highest = max((member.value or 0.0 for member in members), default=0.0) if best_of_row else None
+        figures_of_row = [_cell(page, cells.get((row, column), ()), absent, highest) for column in columns]
+        body.append((row_label(page, members[0]), *figures_of_row))
+    return md.table(header, body)
+
+
+def _cell(page: Page, results: Results, absent: str, highest: float | None) -> str:
+    """A report may print two figures for one configuration: both stand. The highest of a row is marked."""
+    marked = [
+        page.figure(result, scaling=True, best=highest is not None and result.value == highest) for result in results
+    ]
+    return "<br>".join(marked) or page.figure(None, absent)
+
+
+def _size(row: ConfigurationResult) -> tuple[int, int, int]:
+    return gpus_total(row), row.nodes, row.batch_size or 0
+
+
+def _race(row: ConfigurationResult) -> tuple[str, str, str]:
+    return row.hardware, row.precision, row.unit
+
+
+def _series(row: ConfigurationResult) -> tuple[object, ...]:
+    return row.framework, row.hardware, row.precision, row.batch_size, row.unit
+
+
+def _scale(row: ConfigurationResult) -> tuple[int, int]:
+    return row.nodes, row.gpus
+
+
+def _scale_label(page: Page, row: ConfigurationResult) -> str:
+    return figures.scale_text(row)
+
+
+def _batch(row: ConfigurationResult) -> int | None:
+    return row.batch_size
+
+
+def _batch_label(page: Page, row: ConfigurationResult) -> str:
+    return f"BS={figures.batch_text(row)}"
+
+
+def _framework(row: ConfigurationResult) -> str:
+    return row.framework
+
+
+def _framework_label(page: Page, row: ConfigurationResult) -> str:
+    return page.framework(row.framework, row.campaign)
+
+
+def _scale_and_batch(row: ConfigurationResult) -> tuple[int, int, int | None]:
+    return row.nodes, row.gpus, row.batch_size
+
+
+def _scale_and_batch_label(page: Page, row: ConfigurationResult) -> str:
+    batch = f", BS={figures.batch_text(row)}" if row.batch_size is not None else ""
+    return f"GPU={gpus_total(row)}{batch}"
+
+
+def _precision_and_batch(row: ConfigurationResult) -> tuple[str, int | None]:
+    return row.precision, row.batch_size
+
+
+def _precision_and_batch_label(page: Page, row: ConfigurationResult) -> str:
+    batch = f" (BS={figures.batch_text(row)})" if row.batch_size is not None else ""
+    return f"{figures.precision_text(row)}{batch}"
+
+
+def _precision(page: Page, row: ConfigurationResult) -> str:
+    """The precision that was computed in, and what the source calls it where that is something else."""
+    renamed = is_published(row.campaign) and row.precision == "tf32"
+    return figures.precision_text(row) + (f" – {page.say('tf32_short')}" if renamed else "")
+
+
+def _values(row: ConfigurationResult) -> list[float]:
+    return [trial.value for trial in row.trials if trial.value is not None]
+
+
+def _number(row: ConfigurationResult, value: float) -> str:
+    return md.number(figures.exact(value) if is_published(row.campaign) else figures.sensible(value))
+
+
+def _where(page: Page, row: ConfigurationResult) -> str:
+    words = f"{row.framework} {row.hardware} {row.precision} bs{row.batch_size} {row.nodes}n{row.gpus}g"
+    return page.to(at.configuration_page(row), md.text(words))

@@ -1,0 +1,92 @@
+"""``dlperf serve-site``: the built site on 127.0.0.1, built again when what it is made from changes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from dlperf.errors import DlperfError, RequestError
+from dlperf.report.build import build_site
+from dlperf.report.writing import FOLDERS, PAGES
+from dlperf.runs.paths import Workspace
+
+SECONDS_BETWEEN_LOOKS = 2.0
+
+Stamp = tuple[int, int]
+"""Number of files, and the newest change in nanoseconds."""
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Files of the site; nothing is logged, nothing is cached while the site may change."""
+
+    def end_headers(self) -> None:
+        self.send_header("Cache-Control", "no-cache")
+        super().end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def serve(workspace: Workspace, port: int, say: Callable[[str], None]) -> None:
+    """Build, then serve until interrupted.
+
+    Raises:
+        DlperfError: the first build failed; a later failure is said, and the last good site stays.
+        RequestError: the port is taken.
+    """
+    say(f"building {workspace.site_html}")
+    seen = stamp(workspace)
+    build_site(workspace)
+    with open_server(workspace.site_html, port) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        say(f"http://127.0.0.1:{server.server_port}/ (Ctrl-C ends it)")
+        stop = threading.Event()
+        while not stop.wait(SECONDS_BETWEEN_LOOKS):
+            seen = rebuild_if_changed(workspace, seen, say)
+
+
+def open_server(folder: Path, port: int) -> ThreadingHTTPServer:
+    """A server of a folder on 127.0.0.1; port 0 takes a free one.
+
+    Raises:
+        RequestError: the port is taken.
+    """
+    try:
+        return ThreadingHTTPServer(("127.0.0.1", port), partial(Handler, directory=str(folder)))
+    except OSError as error:
+        raise RequestError(f"--port {port}: {error.strerror}; give another, or 0 for a free one") from error
+
+
+def rebuild_if_changed(workspace: Workspace, seen: Stamp, say: Callable[[str], None]) -> Stamp:
+    """Build again if anything changed since ``seen``; the stamp of what the site is made from now."""
+    now = stamp(workspace)
+    if now == seen:
+        return seen
+    try:
+        site = build_site(workspace)
+        say(f"built again: {site.written} files changed, {site.seconds:.1f} s")
+    except DlperfError as error:
+        say(f"not built: {error}")
+    return now
+
+
+def stamp(workspace: Workspace) -> Stamp:
+    """Changes when a file that the site is made from appears, changes or goes."""
+    times = [path.stat().st_mtime_ns for path in _made_from(workspace)]
+    return len(times), max(times, default=0)
+
+
+def _made_from(workspace: Workspace) -> Iterator[Path]:
+    """What is written when something is measured, imported, described or edited; not what a running trial writes."""
+    yield from workspace.root.glob("mkdocs*.yml")
+    for campaign in workspace.campaigns():
+        yield from (path for path in (campaign.plan, campaign.journal) if path.is_file())
+    for folder in (workspace.published, workspace.catalog, workspace.root / "site" / "theme"):
+        yield from (path for path in folder.rglob("*") if path.is_file())
+    generated = [workspace.site_docs / name for name in (*FOLDERS, *PAGES)]
+    for path in workspace.site_docs.rglob("*.md"):
+        if not any(made in (path, *path.parents) for made in generated):
+            yield path

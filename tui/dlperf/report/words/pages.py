@@ -1,0 +1,201 @@
+"""Reports, and the other pages that hold figures."""
+
+WORDS: dict[str, tuple[str, str]] = {
+    # report
+    "s_tested": ("What was tested", "测试说明"),
+    "s_environment": ("Environment", "环境介绍"),
+    "s_images": ("Frameworks and images", "框架与镜像"),
+    "s_setup": ("Set-up", "环境搭建"),
+    "s_steps": ("Steps", "测试步骤"),
+    "s_results": ("Results", "测试结果"),
+    "s_fairness": ("What differs between the frameworks", "各框架之间的差异"),
+    "s_utilisation": ("Use of the hardware", "硬件利用率"),
+    "roofline": ("Share of roofline", "占 roofline 上限"),
+    "ideal": ("ideal (linear)", "理想（线性）"),
+    "gpus_count": ("{count} GPUs", "{count} 卡"),
+    "fairness_rule": (
+        "Options and software that are not the same in every column. What may explain a lead stands here.",
+        "各列不相同的选项与软件：可能解释领先原因的条件列于此处。",
+    ),
+    "fairness_equal": ("The same in every column: {names}.", "各列相同：{names}。"),
+    "utilisation_rule": (
+        "MFU: FLOPs that the model needs, over the dense peak of the GPUs at this precision. Share of roofline: the "
+        "figure over what the slower of arithmetic and memory traffic allows. Per joule: samples for each joule that "
+        "the GPUs drew in the measured window.",
+        "MFU：模型所需 FLOPs 与该精度下 GPU 稠密峰值之比。占 roofline 上限：数据与算力、显存带宽二者中较低上限之比。"
+        "每焦耳：测量窗口内 GPU 每消耗一焦耳所处理的样本数。",
+    ),
+    "s_throughput": ("Training throughput", "训练吞吐率"),
+    "s_comparison": ("Comparison of frameworks", "与其它框架对比"),
+    "s_scaling": ("Scaling", "扩展性"),
+    "s_repeats": ("The single runs", "各次运行"),
+    "s_logs": ("Logs and sources", "日志与来源"),
+    "s_notes": ("What a careful reader must know", "需要注意"),
+    "tested": (
+        "Training throughput of {model} on {dataset}, in {unit}, over all GPUs together.",
+        "{model} 在 {dataset} 上的训练吞吐率，单位 {unit}，为全部 GPU 之和。",
+    ),
+    "axes": ("Axes", "测试维度"),
+    "scaling_rule": (
+        "Speed-up is the figure over the 1-GPU figure of the same configuration on the same hardware; efficiency is "
+        "speed-up over GPUs. Batch size per GPU stays the same (weak scaling). "
+        "Without a 1-GPU figure there is neither.",
+        "加速比 = 该数据 ÷ 同一配置、同一硬件的单卡数据；扩展效率 = 加速比 ÷ 卡数。单卡批大小不变（弱扩展）。"
+        "没有单卡数据就不给出二者。",
+    ),
+    "tf32_note": (
+        "TF32: the source calls these figures FP32; on this accelerator the frameworks compute FP32 matrix products "
+        "in TF32.",
+        "TF32：来源称之为 FP32；在该加速卡上，各框架的 FP32 矩阵乘实际以 TF32 计算。",
+    ),
+    "cell_note": (
+        "Each figure links to its configuration. Small print: n trials, and their spread (highest − lowest) ÷ median; "
+        "below, speed-up over one GPU and efficiency. The best of a row is marked ★.",
+        "每个数据都链接到对应的配置。小字：测试次数 n 与波动（最高 − 最低）÷ 中值；下方为相对单卡的加速比与扩展效率。"
+        "★ 标出每行最佳。",
+    ),
+    "tf32_short": ("the source says FP32", "来源称 FP32"),
+    "missing_why": ("Why figures are missing", "缺失数据的原因"),
+    "own_words": ("Protocol, in the source's own words: {words}", "来源对测试方法的说明：{words}"),
+    "topology": ("Topology", "硬件拓扑"),
+    "published_logs": ("Raw logs that the source published", "来源公布的原始日志"),
+    "rule": ("How the figure follows from the log", "数据如何由日志得出"),
+    "other_versions": (
+        "Published figures come from the versions that their reports name, which need not be the one described here.",
+        "公布的数据来自各报告所述的版本，未必是这里描述的版本。",
+    ),
+    "no_steps": ("The source gives no commands.", "来源没有给出命令。"),
+    "no_environment": ("Nothing is known about the machines.", "没有机器环境信息。"),
+    "setup_campaign": (
+        "A node needs ssh, Python 3.6 or newer and a POSIX shell; dlperf copies the rest. Frameworks come from the "
+        "images or environments above, data sets from the paths below.",
+        "节点只需 ssh、Python 3.6 以上和 POSIX shell，其余由 dlperf 复制。框架来自上述镜像或环境，数据集来自下列路径。",
+    ),
+    "reproduce": (
+        "This command plans and runs the same configurations again:",
+        "以下命令可重新计划并运行同样的配置：",
+    ),
+    "commands_of": ("Commands of {framework}", "{framework} 的命令"),
+    "raw_logs": ("Trials, scripts and raw logs, by configuration:", "各配置的单次测试、脚本与原始日志："),
+    "no_figures": ("No figure here yet.", "尚无数据。"),
+    "published_in": ("Published by others: {campaign}", "他人公布：{campaign}"),
+    "measured_in": ("Measured here, campaign {campaign}", "本站实测，测试批次 {campaign}"),
+    "imported_in": (
+        "Computed here from logs of others, imported as {campaign}. Nothing was run here.",
+        "由他人的日志计算，导入为 {campaign}。本站没有运行任何测试。",
+    ),
+    # configuration
+    "configuration_of": (
+        "{framework} running {case} on {hardware}, from {source}.",
+        "{framework} 在 {hardware} 上运行 {case}，来自{source}。",
+    ),
+    "s_protocol": ("Protocol", "测试方法"),
+    "environment_of": ("As probed on {node} at trial {number}", "第 {number} 次测试时在 {node} 上探测"),
+    "log_used": ("Log lines that gave the figure", "得出数据的日志行"),
+    "lines_left_out": ("… {count} lines …", "……共 {count} 行……"),
+    "devices": ("Every device", "各个设备"),
+    "repeat": ("Measure it again:", "重新测试："),
+    "files": ("Files", "文件"),
+    "file": ("File", "文件"),
+    "step_rate": ("Speed by step", "各步速度"),
+    "step": ("step", "步"),
+    "warm_up": ("warm-up", "预热"),
+    "window": ("measured", "测量窗口"),
+    "telemetry": ("GPUs while it ran", "运行期间的 GPU"),
+    "outliers_note": (
+        "Shaded grey: warm-up, not counted. Shaded green: the measured window of trial {number}. Ringed: outliers, "
+        "far from the median of the window.",
+        "灰色：预热，不计入。绿色：第 {number} 次测试的测量窗口。圆圈：明显偏离窗口中值的采样。",
+    ),
+    "second": ("seconds", "秒"),
+    "power_watts": ("Power per GPU, W", "单卡功率，W"),
+    "sm_clock_mhz": ("SM clock, MHz", "SM 频率，MHz"),
+    "utilization_percent": ("Utilisation, %", "利用率，%"),
+    "temperature_celsius": ("Temperature, °C", "温度，°C"),
+    "explorer": ("Explorer", "数据浏览"),
+    "explorer_intro": (
+        "Every figure in one table. The address keeps filters, order and the two rows that are compared.",
+        "全部数据汇于一表。筛选、排序与所比较的两行都保存在网址中。",
+    ),
+    "explorer_no_script": (
+        "This table needs JavaScript. The same figures: {csv}.",
+        "此表需要 JavaScript。同样的数据：{csv}。",
+    ),
+    "explorer_index": ("All configurations as plain lists", "以列表查看全部配置"),
+    "explorer_search": ("Search", "搜索"),
+    "explorer_reset": ("Reset", "重置"),
+    "explorer_count": ("{count} of {total} figures", "{count} / {total} 个数据"),
+    "explorer_compare": ("Compare", "比较"),
+    "explorer_no_ratio": ("no ratio: a figure is missing, or units differ", "无法比较：缺少数据或单位不同"),
+    "explorer_beyond": ("beyond the spread of the trials", "超过各次测试的波动"),
+    "explorer_within": ("within the spread of the trials: a tie", "在各次测试的波动之内：不分高下"),
+    "explorer_other_protocol": (
+        "different protocols: not strictly comparable",
+        "测试方法不同：不可严格比较",
+    ),
+    "history": ("History", "历史"),
+    "history_intro": (
+        "Configurations that several campaigns measured, in the order of the campaigns. A regression is a figure "
+        "whose best trial is slower than the worst one before.",
+        "由多个测试批次测过的配置，按批次时间排列。最好的一次仍慢于上一批次最差的一次，即为退步。",
+    ),
+    "history_none": (
+        "No configuration has been measured by more than one campaign yet.",
+        "尚无配置被多个批次测过。",
+    ),
+    "history_cut": (
+        "The {count} with the largest losses are shown; the data has them all.",
+        "此处列出下降最多的 {count} 个，全部见数据文件。",
+    ),
+    "created": ("Date", "日期"),
+    "change": ("Change", "变化"),
+    "verdict": ("Verdict", "结论"),
+    "regression": ("regression", "退步"),
+    "faster": ("faster", "更快"),
+    "no_change": ("within the spread", "在波动之内"),
+    "no_trials": ("There are no trials: the figure stands as published.", "没有单次测试：数据按公布值列出。"),
+    "no_log_kept": ("no log kept", "未保存日志"),
+    "log_changed": ("log changed since it was measured", "日志在测量之后被改动"),
+    # hardware, frameworks, protocols, audit
+    "hardware_intro": ("Machines that figures come from.", "数据所来自的机器。"),
+    "frameworks_intro": ("Software stacks that figures come from.", "数据所来自的软件栈。"),
+    "configurations_intro": (
+        "Every group of configurations: a framework running a case on a hardware, in one campaign or report.",
+        "所有配置，按测试批次或报告中的框架、测试项、硬件分组。",
+    ),
+    "reports_intro": ("One report for each source and case.", "每个来源的每个测试项有一份报告。"),
+    "protocols_intro": (
+        "A figure without its protocol is not comparable. These are the protocols in use.",
+        "没有测试方法的数据不可比较。以下是所用的测试方法。",
+    ),
+    "estimators_intro": (
+        "An estimator turns the samples of one trial into one figure.",
+        "估计方法把一次测试的采样变成一个数据。",
+    ),
+    "statistics_title": ("Statistics", "统计量"),
+    "statistics_text": (
+        "A figure shows the protocol's value over its trials, spread and n. Spread is (highest − lowest) ÷ median. "
+        "Speed-up is computed from the 1-GPU median of the same configuration on the same hardware. MFU is FLOPs per "
+        "sample × throughput ÷ (GPUs × dense peak of the precision used). Missing is not zero: a cell without a "
+        "figure says why.",
+        "数据给出测试方法对多次测试的合并值、波动和次数。波动 =（最高 − 最低）÷ 中值。"
+        "加速比以同一配置、同一硬件的单卡中值为基准计算。MFU = 每样本 FLOPs × 吞吐率 ÷（卡数 × 所用精度的稠密峰值）。"
+        "缺失不等于零：没有数据的单元格会说明原因。",
+    ),
+    "audit_title": ("Audit", "核对"),
+    "audit_intro": (
+        "Published figures against the raw logs that were published with them. Logs that lie in this workspace "
+        "(`dlperf import`) are computed again under the source's own rule, and from their time stamps.",
+        "公布的数据与随之公布的原始日志的核对。"
+        "工作区中有的日志（`dlperf import`）会按来源自己的规则以及时间戳重新计算。",
+    ),
+    "audit_none": ("No log of a published figure is here to be checked.", "这里没有可供核对的公布日志。"),
+    "audit_without": ("{count} figures were published without a raw log.", "{count} 个数据没有公布原始日志。"),
+    "audit_published": ("Published", "公布值"),
+    "audit_recomputed": ("Recomputed", "重新计算"),
+    "audit_difference": ("Difference", "差异"),
+    "audit_verdict": ("Verdict", "结论"),
+    "all_figures": ("All figures", "全部数据"),
+    "group_figures": ("{count} figures", "{count} 个数据"),
+    "home": ("Home", "首页"),
+}
