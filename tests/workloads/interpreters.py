@@ -1,0 +1,55 @@
+"""Interpreters that have a framework: named by a variable such as DLPERF_TORCH_PYTHON, or the running one."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dlperf.workloads
+
+WORKLOADS = Path(dlperf.workloads.__file__).parent
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OMP_WAIT_POLICY": "PASSIVE",
+    "CUDA_VISIBLE_DEVICES": "",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+}
+
+
+def interpreter(module: str) -> str:
+    """The path of a Python that can import a framework; the test is skipped where there is none."""
+    variable = f"DLPERF_{module.upper()}_PYTHON"
+    python = os.environ.get(variable, sys.executable)
+    if not _has(python, module):
+        pytest.skip(f"{python} has no {module}: set {variable} to a Python that has")
+    return python
+
+
+@functools.cache
+def _has(python: str, module: str) -> bool:
+    probe = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
+    return subprocess.run([python, "-c", probe], check=False).returncode == 0
+
+
+def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command on the CPU, one thread to a process."""
+    return subprocess.run(
+        list(map(str, command)),
+        env=os.environ | ONE_THREAD | environment,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def torchrun(processes: int, *command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a PyTorch program in several processes of this machine, which talk through gloo."""
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
+    return run(interpreter("torch"), *launcher, *command, **environment)

@@ -1,0 +1,172 @@
+"""ResNet-50 v1.5 and VGG16 in PaddlePaddle on synthetic images: ``python paddle_vision.py --help``.
+
+The networks of ``paddle.vision``, initialized and fed as in pytorch_vision.py. One process per GPU: started alone, or
+by ``python -m paddle.distributed.launch``. Needs PaddlePaddle >= 3.0 and, beside this file, reporting.py.
+"""
+
+import argparse
+import os
+
+import paddle
+import paddle.distributed as dist
+from paddle import nn
+from paddle.nn import functional
+from paddle.vision.models import resnet50, vgg16
+from paddle.vision.models.resnet import BottleneckBlock
+from reporting import Reporter
+
+CLASSES = 1000
+MODELS = {"resnet50": resnet50, "vgg16": vgg16}
+LEARNING_RATES = {"resnet50": 0.002, "vgg16": 0.001}
+"""Constant, without the warm-up of a full training: low enough that the first forty steps learn at any batch size."""
+PRECISIONS = {
+    "fp32": {"enable": False},
+    "tf32": {"enable": False},
+    "amp": {"level": "O1", "dtype": "float16"},
+    "bf16": {"level": "O2", "dtype": "bfloat16"},
+}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    parser.add_argument("--model", choices=sorted(MODELS), default="resnet50")
+    parser.add_argument("--batch-size", type=int, default=32, help="samples per GPU and step")
+    parser.add_argument("--steps", type=int, default=120, help="steps to train after the first")
+    parser.add_argument("--log-interval", type=int, default=10, help="steps per log line")
+    parser.add_argument(
+        "--precision", choices=sorted(PRECISIONS), default="fp32", help="amp: level O1 in fp16; bf16: level O2"
+    )
+    parser.add_argument("--learning-rate", type=float, help="the model's own if absent")
+    parser.add_argument("--image-size", type=int, default=224)
+    parser.add_argument("--batches", type=int, default=8, help="different synthetic batches, kept on the device")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    if options.precision in ("amp", "bf16") and not paddle.is_compiled_with_cuda():
+        parser.error(f"--precision {options.precision}: PaddlePaddle has it on GPUs only and would train in fp32")
+    return options
+
+
+def prepare(options):
+    """Process-wide settings, before anything computes; joins the peers where there are any."""
+    os.environ["NVIDIA_TF32_OVERRIDE"] = "0" if options.precision == "fp32" else "1"
+    if paddle.is_compiled_with_cuda():
+        paddle.set_flags({"FLAGS_cudnn_exhaustive_search": True})
+    if dist.get_world_size() > 1:
+        dist.init_parallel_env()
+    paddle.seed(options.seed)
+
+
+def initialize(model):
+    """He initialization of convolutions, small normal classifiers; residual blocks start as the identity."""
+    for layer in model.sublayers():
+        if isinstance(layer, nn.Conv2D):
+            nn.initializer.KaimingNormal(fan_in=layer.weight.shape[0] * layer.weight[0, 0].size)(layer.weight)
+        elif isinstance(layer, nn.Linear):
+            nn.initializer.Normal(0.0, 0.01)(layer.weight)
+        if isinstance(layer, (nn.Conv2D, nn.Linear)) and layer.bias is not None:
+            nn.initializer.Constant(0.0)(layer.bias)
+        if isinstance(layer, BottleneckBlock):
+            nn.initializer.Constant(0.0)(layer.bn3.weight)
+
+
+def synthetic_images(options):
+    """Batches of (images, labels): sixteen of the classes, each one pattern of 8×8 patches, under as much noise."""
+    size = options.image_size
+    paddle.seed(options.seed)
+    patterns = functional.interpolate(paddle.randn([16, 3, size // 8, size // 8]), size=[size, size], mode="nearest")
+    paddle.seed(options.seed + 1 + dist.get_rank())
+    batches = []
+    for _ in range(options.batches):
+        chosen = paddle.randint(16, shape=[options.batch_size])
+        noise = paddle.randn([options.batch_size, 3, size, size])
+        batches.append((paddle.gather(patterns, chosen) + noise, chosen * (CLASSES // 16)))
+    return batches
+
+
+def training_step(model, optimizer, options):
+    """(images, labels) → loss of one step, on the device."""
+    cast = PRECISIONS[options.precision]
+    scaler = paddle.amp.GradScaler(enable=options.precision == "amp")
+
+    def step(images, labels):
+        with paddle.amp.auto_cast(**cast):
+            logits = model(images)
+        loss = functional.cross_entropy(logits.astype("float32"), labels)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        optimizer.clear_grad()
+        return loss.detach()
+
+    return step
+
+
+def check_ranks_agree(model):
+    """Every rank must hold the same weights at the end, or the gradients were not exchanged.
+
+    Raises:
+        SystemExit: they differ.
+    """
+    if dist.get_world_size() == 1:
+        return
+    trained = [parameter for parameter in model.parameters() if not parameter.stop_gradient]  # not running statistics
+    checksum = paddle.stack([parameter.astype("float64").sum() for parameter in trained]).sum()
+    copies = []
+    dist.all_gather(copies, checksum.reshape([1]))
+    values = {copy.item() for copy in copies}
+    if len(values) > 1:
+        raise SystemExit(f"no figure: the ranks hold different weights ({min(values)!r} … {max(values)!r})")
+
+
+def train(step, batches, options):
+    """Warm up, train and report."""
+    world = dist.get_world_size()
+    step(*batches[0]).item()
+    report = Reporter(
+        rank=dist.get_rank(),
+        framework="paddle",
+        framework_version=paddle.__version__,
+        model=options.model,
+        precision=options.precision,
+        batch_size=options.batch_size,
+        gpus=world,
+        steps=options.steps,
+        synthetic_data=True,
+        image_size=options.image_size,
+        layout="NCHW",
+    )
+    losses = []
+    for number in range(1, options.steps + 1):
+        losses.append(step(*batches[number % len(batches)]))
+        if number % options.log_interval == 0 or number == options.steps:
+            mean = paddle.stack(losses).mean()
+            if world > 1:
+                dist.all_reduce(mean)
+            report.interval(number, number * options.batch_size * world, mean.item() / world)
+            losses.clear()
+    return report
+
+
+def main():
+    options = arguments()
+    prepare(options)
+    model = MODELS[options.model](num_classes=CLASSES)
+    initialize(model)
+    rate = LEARNING_RATES[options.model] if options.learning_rate is None else options.learning_rate
+    master = options.precision == "bf16"
+    optimizer = paddle.optimizer.Momentum(
+        rate, momentum=0.9, parameters=model.parameters(), weight_decay=5e-5, multi_precision=master
+    )
+    if master:
+        model, optimizer = paddle.amp.decorate(model, optimizer, level="O2", dtype="bfloat16")
+    parallel = paddle.DataParallel(model) if dist.get_world_size() > 1 else model
+    batches = synthetic_images(options)
+    report = train(training_step(parallel, optimizer, options), batches, options)
+    check_ranks_agree(model)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
