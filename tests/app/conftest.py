@@ -1,0 +1,28 @@
+"""A workspace for every test, and a clock in UTC."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from builder import make_workspace
+
+from dlperf.app.words import use_language
+from dlperf.runs.paths import Workspace
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return make_workspace(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _times_in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+    use_language("en")

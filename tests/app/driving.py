@@ -1,0 +1,68 @@
+"""Driving the program in a test: starting it, waiting for what it shows, reading its screen."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from builder import NOW
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from dlperf.app.app import DlperfApp
+from dlperf.app.settings import Settings
+from dlperf.app.words import Language
+from dlperf.runs.paths import Workspace
+
+PATIENCE_SECONDS = 60.0
+ScreenType = TypeVar("ScreenType", bound=Screen[Any])
+
+
+@asynccontextmanager
+async def driving(
+    workspace: Workspace,
+    size: tuple[int, int] = (120, 40),
+    language: Language = "en",
+    dark: bool = True,
+    plain: bool = False,
+    start_screen: str = "campaigns",
+) -> AsyncIterator[Pilot[str]]:
+    """The program, running without a terminal, with a clock that stands still."""
+    settings = Settings(workspace, language, dark, plain, now=lambda: NOW, start_screen=start_screen)
+    async with DlperfApp(settings).run_test(size=size, notifications=True) as pilot:
+        yield pilot
+
+
+def shown(pilot: Pilot[str]) -> str:
+    """What the screen shows, as text."""
+    strips = pilot.app.screen._compositor.render_strips()
+    return "\n".join(strip.text.rstrip() for strip in strips)
+
+
+async def until(pilot: Pilot[str], condition: Callable[[], object]) -> None:
+    """Wait until something is so."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {PATIENCE_SECONDS:.0f} s in vain; the screen shows\n{shown(pilot)}"
+        await pilot.pause()
+        await asyncio.sleep(0.02)
+
+
+async def until_shown(pilot: Pilot[str], *texts: str) -> None:
+    """Wait until the screen shows all these texts."""
+    await until(pilot, lambda: all(text in shown(pilot) for text in texts))
+
+
+async def until_gone(pilot: Pilot[str], text: str) -> None:
+    """Wait until the screen does not show a text any more."""
+    await until(pilot, lambda: text not in shown(pilot))
+
+
+def screen_of(pilot: Pilot[str], kind: type[ScreenType]) -> ScreenType:
+    """The screen shown, which is of this kind."""
+    screen = pilot.app.screen
+    assert isinstance(screen, kind)
+    return screen

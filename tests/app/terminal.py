@@ -1,0 +1,57 @@
+"""A real terminal: tmux with a socket of its own."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+PATIENCE_SECONDS = 60.0
+PROGRAM = f"{shlex.quote(sys.executable)} -c 'from dlperf.app import main; main()'"
+
+
+class Terminal:
+    """A terminal with a shell in it."""
+
+    def __init__(self, socket: Path, folder: Path, columns: int = 120, rows: int = 40, environment: str = "") -> None:
+        self._tmux = ["tmux", "-S", str(socket), "-f", "/dev/null"]
+        variables = f"{environment or 'LANG=C.UTF-8'} PS1='ready> '"
+        shell = f"cd {shlex.quote(str(folder))}; exec env {variables} bash --norc --noprofile"
+        size = ["-x", str(columns), "-y", str(rows)]
+        self._run("new-session", "-d", *size, "-s", "test", shell)
+
+    def _run(self, *words: str) -> str:
+        return subprocess.run([*self._tmux, *words], capture_output=True, text=True, check=True).stdout
+
+    def type(self, text: str) -> None:
+        """Type a line and press enter."""
+        self._run("send-keys", "-t", "test", "-l", text)
+        self.press("Enter")
+
+    def press(self, *keys: str) -> None:
+        """Press keys, by tmux's names."""
+        self._run("send-keys", "-t", "test", *keys)
+
+    def shown(self) -> str:
+        """What the terminal shows."""
+        return self._run("capture-pane", "-p", "-t", "test")
+
+    def until_shown(self, *texts: str) -> str:
+        """Wait until the terminal shows all these texts."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not all(text in (picture := self.shown()) for text in texts):
+            assert time.monotonic() < deadline, f"waited in vain for {texts}; the terminal shows\n{picture}"
+            time.sleep(0.1)
+        return picture
+
+    def alternate_screen(self) -> bool:
+        """Whether a program has the terminal for itself."""
+        return self._run("display-message", "-p", "-t", "test", "#{alternate_on}").strip() == "1"
+
+    def resize(self, columns: int, rows: int) -> None:
+        self._run("resize-window", "-t", "test", "-x", str(columns), "-y", str(rows))
+
+    def close(self) -> None:
+        self._run("kill-server")

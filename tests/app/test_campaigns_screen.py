@@ -1,0 +1,84 @@
+"""The first screen: what runs is offered first, everything else can be found."""
+
+from __future__ import annotations
+
+from builder import engine_of, finished_campaign, running_campaign
+from driving import driving, screen_of, shown, until, until_gone, until_shown
+
+from dlperf.app.screens.watch import WatchScreen
+from dlperf.runs.paths import Workspace
+
+
+async def test_an_empty_workspace_says_what_to_do(workspace: Workspace):
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "Nothing has been measured in this workspace yet.", "dlperf quickstart")
+        await pilot.press("3")
+        await until_shown(pilot, "There is no campaign in this workspace yet.")
+
+
+async def test_the_running_campaign_is_offered_first(workspace: Workspace):
+    finished_campaign(workspace, "newer", day=-1)
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace) as pilot:
+            await until_shown(pilot, "running", "5/12", "3/3", "2h20", "1 running")
+            lines = shown(pilot).splitlines()
+            assert "h200-nightly" in lines[3]
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, WatchScreen))
+            await until_shown(pilot, "median 23,072 images/s")
+
+
+async def test_a_campaign_whose_engine_died_offers_to_resume(workspace: Workspace):
+    running_campaign(workspace)
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "! engine stopped", "R starts it again")
+        assert pilot.app.screen.check_action("resume", ()) is True
+
+
+async def test_a_finished_campaign_cannot_be_resumed(workspace: Workspace):
+    finished_campaign(workspace, "done")
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "✓ finished")
+        assert pilot.app.screen.check_action("resume", ()) is None
+
+
+async def test_typing_filters_the_campaigns(workspace: Workspace):
+    for name in ("alpha", "beta", "基线"):
+        finished_campaign(workspace, name)
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "alpha", "beta", "基线")
+        await pilot.press("slash", "b", "e", "t")
+        await until_gone(pilot, "alpha")
+        assert "beta" in shown(pilot)
+        await pilot.press("x", "enter")
+        await until_shown(pilot, "None of 3 matches betx. esc shows all.")
+        await pilot.press("escape")
+        await until_shown(pilot, "alpha", "基线")
+
+
+async def test_a_broken_plan_is_shown_and_the_others_are_read(workspace: Workspace):
+    finished_campaign(workspace, "good")
+    (workspace.campaign("bad").directory).mkdir()
+    workspace.campaign("bad").plan.write_text("trials: 5\n")
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "✗ unreadable", "✓ finished")
+
+
+async def test_a_campaign_that_starts_meanwhile_appears(workspace: Workspace):
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "Nothing has been measured")
+        finished_campaign(workspace, "started-elsewhere")
+        await until_shown(pilot, "started-elsewhere", "3/3")
+
+
+async def test_the_wheel_and_clicks_do_what_keys_do(workspace: Workspace):
+    finished_campaign(workspace, "alpha", day=1)
+    finished_campaign(workspace, "beta", day=2)
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "alpha", "beta", "3/3")
+        await pilot.click("#campaigns", offset=(5, 2))
+        await pilot.click("#campaigns", offset=(5, 2))
+        await until(pilot, lambda: isinstance(pilot.app.screen, WatchScreen))
+        await until_shown(pilot, "beta  finished")
+        assert screen_of(pilot, WatchScreen).campaign is not None

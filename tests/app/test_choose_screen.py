@@ -1,0 +1,243 @@
+"""Choosing: marks, greyed entries with their reason, presets, filter, the live plan, script, check and start."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from builder import finished_campaign
+from driving import driving, screen_of, until_gone, until_shown
+
+from dlperf.app.engine import Outcome
+from dlperf.app.model.choice import Choice, arguments_of, choice_of, command_line
+from dlperf.app.model.options import options_of
+from dlperf.app.model.planned import estimate, plan_lines
+from dlperf.app.model.presets import PRESETS, Preset
+from dlperf.app.screens import plan_actions
+from dlperf.app.screens.choose import ChooseScreen
+from dlperf.app.screens.confirm import PATIENCE_SECONDS
+from dlperf.app.screens.plan_actions import check_rows
+from dlperf.catalog.load import Catalog, load_catalog
+from dlperf.plan import Selection, expand
+from dlperf.runs.paths import Workspace
+
+CATALOG = load_catalog()
+
+
+def reasons(choice: Choice, axis: str, catalog: Catalog = CATALOG) -> dict[str, str]:
+    return {option.value: option.reason for option in options_of(catalog, choice)[axis]}
+
+
+def test_nothing_is_greyed_before_anything_is_marked():
+    options = options_of(CATALOG, Choice())
+    assert not any(option.reason for axis in ("frameworks", "cases") for option in options[axis])
+
+
+def test_a_framework_that_cannot_compute_on_the_hardware_is_greyed():
+    found = reasons(Choice({"hardware": ("local",)}), "frameworks")
+    assert found["numpy"] == ""
+    assert found["paddleclas"] == "computes on gpu; local has none"
+
+
+def test_a_case_without_a_recipe_in_the_framework_is_greyed():
+    found = reasons(Choice({"frameworks": ("numpy",)}), "cases")
+    assert found["lenet5"] == ""
+    assert found["resnet50"] == "no recipe in numpy"
+
+
+def test_a_machine_for_which_the_framework_does_not_compute_is_greyed():
+    found = reasons(Choice({"frameworks": ("plsc",)}), "hardware")
+    assert found["local"] == "plsc cannot compute on cpu"
+    assert found["dlperf-v100"] == ""
+
+
+def test_precisions_and_scales_that_no_chosen_recipe_offers_are_greyed():
+    choice = Choice({"hardware": ("local",), "frameworks": ("numpy",)})
+    assert reasons(choice, "precisions")["fp32"] == ""
+    assert reasons(choice, "precisions")["amp"] == "no recipe chosen computes in it"
+    wide = Choice({"hardware": ("perf-a100",), "frameworks": ("pytorch",), "scales": ("4n8g",)})
+    assert reasons(wide, "scales")["4n8g"] == "needs 4 nodes with 8 GPUs"
+    assert reasons(wide, "scales")["1n8g"] == ""
+
+
+def test_a_batch_size_that_was_asked_for_is_listed_though_the_case_does_not_offer_it():
+    choice = Choice({"frameworks": ("pytorch",), "cases": ("resnet50",), "batch_sizes": ("1000",)})
+    assert reasons(choice, "batch_sizes")["1000"] == ""
+    picky = Choice({"frameworks": ("paddleclas",), "cases": ("resnet50",), "batch_sizes": ("1000",)})
+    assert reasons(picky, "batch_sizes")["1000"] == "no recipe chosen takes it"
+
+
+HARDWARE_OF_REPORTS = ("local", "perf-v100-4nodes", "dlperf-v100", "fleetx-v100")
+
+
+@pytest.mark.parametrize(
+    ("preset", "hardware"),
+    list(zip(PRESETS, HARDWARE_OF_REPORTS, strict=True)),
+    ids=[preset.name for preset in PRESETS],
+)
+def test_a_preset_names_what_the_catalogue_has(preset: Preset, hardware: str):
+    choice = preset.applied(Choice({"hardware": (hardware,)}))
+    assert expand(choice.selection(), CATALOG).configurations
+
+
+def test_a_choice_is_a_selection_and_a_command_line():
+    selection = Selection(("local",), ("numpy",), ("lenet5",), ("fp32",), (64, 128), ("1n1g",), 3, "quick")
+    choice = choice_of(selection)
+    assert choice.selection() == selection
+    words = ["run", *arguments_of(choice)]
+    assert command_line(words) == (
+        "dlperf run --hardware local --framework numpy --case lenet5 --precision fp32 --batch-size 64,128 --gpus 1n1g "
+        "--repeats 3 --protocol quick"
+    )
+
+
+def test_the_time_a_plan_takes_is_that_of_its_slowest_machine():
+    plan = expand(Selection(("local",), ("numpy",), ("lenet5",), batch_sizes=(64, 128), repeats=2), CATALOG)
+    known, unknown = (item.configuration.id for item in plan.configurations)
+    assert estimate(plan, {}).unknown == 2
+    assert estimate(plan, {known: 10.0, unknown: 20.0}).seconds == 60.0
+    by_kind = estimate(plan, {known: 10.0})
+    assert (by_kind.seconds, by_kind.unknown) == (40.0, 0)
+
+
+def test_a_plan_says_what_it_leaves_out():
+    plan = expand(Selection(("local", "perf-v100"), ("pytorch",), ("resnet50",), scales=("1n1g", "4n8g")), CATALOG)
+    lines = "\n".join(plan_lines(plan, {}))
+    assert "impossible, left out" in lines
+    assert "machines of published reports: to look at, not to run" in lines
+
+
+def test_what_a_check_says_becomes_rows():
+    items = [{"node": "a", "check": "reachable", "ok": True, "message": "0.4 ms", "data": {}}]
+    items.append({"node": "b", "check": "gpu_idle", "ok": False, "message": "5 processes\x1b[2J of others", "data": {}})
+    rows = list(check_rows(Outcome(1, json.dumps(items), "")).values())
+    assert [row.cells[2] for row in rows] == ["ok", "NOT READY"]
+    assert rows[1].cells[3] == "5 processes of others"
+    assert check_rows(Outcome(3, "no json", "node a: refused")) == {}
+
+
+async def test_marking_greys_what_does_not_fit_and_changes_the_plan(workspace: Workspace):
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local", "Mark something above")
+        await pilot.press("space")
+        await until_shown(pilot, "[x] local", " -  paddleclas", "[ ] numpy", "dlperf run --hardware local")
+        await pilot.press("tab", "slash", *"paddleclas", "enter")
+        await until_shown(pilot, "computes on gpu; local has none")
+        await pilot.press("slash", *"nump", "enter")
+        await until_gone(pilot, "paddleclas")
+        await pilot.press("space")
+        await until_shown(pilot, "[x] numpy", "configurations: 4", "trials: 20", "on local", "lenet5")
+
+
+async def test_a_greyed_entry_cannot_be_marked(workspace: Workspace):
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        await pilot.press("space", "tab")
+        await until_shown(pilot, "✗ computes on gpu")
+        await pilot.press("space")
+        assert screen_of(pilot, ChooseScreen).choice.values("frameworks") == ()
+
+
+async def test_a_preset_marks_a_whole_report(workspace: Workspace):
+    finished_campaign(workspace, "before")
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "3/3")
+        await pilot.press("2")
+        await until_shown(pilot, "[ ] local")
+        await pilot.press("p")
+        await until_shown(pilot, "quickstart", "ResNet50 V1.5", "PLSC ArcFace", "VGG16", "last campaign", "before")
+        await pilot.press("enter")
+        await until_shown(pilot, "[x] numpy", "[x] lenet5", "configurations: 1", "trials: 3")
+
+
+async def test_repeats_are_changed_with_two_keys(workspace: Workspace):
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        await pilot.press("p")
+        await until_shown(pilot, "quickstart")
+        await pilot.press("enter")
+        await until_shown(pilot, "repeats: 3", "trials: 3")
+        await pilot.press("plus")
+        await until_shown(pilot, "repeats: 4", "trials: 4")
+        await pilot.press("minus", "minus")
+        await until_shown(pilot, "repeats: 2", "--repeats 2")
+
+
+async def test_the_exact_script_is_read_before_anything_runs(workspace: Workspace):
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        await pilot.press("p")
+        await until_shown(pilot, "quickstart")
+        await pilot.press("enter")
+        await until_shown(pilot, "configurations: 1")
+        await pilot.press("v")
+        await until_shown(pilot, "lenet_numpy.py", "launch.sh", "DLPERF_TRIAL")
+        await pilot.press("escape")
+        await until_gone(pilot, "DLPERF_TRIAL")
+
+
+async def test_starting_asks_and_says_why_it_did_not_start(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+    asked: list[list[str]] = []
+
+    async def refuse(_workspace: Workspace, words: list[str]) -> Outcome:
+        asked.append(words)
+        return Outcome(2, "", "dlperf: no room on the disk")
+
+    monkeypatch.setattr(plan_actions, "run_command", refuse)
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        assert pilot.app.screen.check_action("start", ()) is None
+        await pilot.press("p")
+        await until_shown(pilot, "quickstart")
+        await pilot.press("enter")
+        await until_shown(pilot, "configurations: 1")
+        await pilot.press("s")
+        await until_shown(pilot, "Start this campaign?", "2026-05-04-120400-numpy-lenet5")
+        await asyncio.sleep(PATIENCE_SECONDS)
+        await pilot.press("y")
+        await until_shown(pilot, "no room on the disk")
+        assert asked[0][0] == "run"
+        assert asked[0][-2:] == ["--detach", "--yes"]
+
+
+async def test_a_mistake_in_the_catalogue_is_shown(workspace: Workspace):
+    (workspace.catalog / "hardware").mkdir(parents=True)
+    (workspace.catalog / "hardware" / "mine.yaml").write_text("id: mine\ntitel: Mine\n")
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "The catalogue has mistakes", "mine.yaml")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_every_list_is_reached_with_tab(workspace: Workspace, size: tuple[int, int]):
+    async with driving(workspace, size=size, start_screen="choose") as pilot:
+        await until_shown(pilot, "local")
+        seen = []
+        for _ in range(7):
+            focused = pilot.app.screen.focused
+            seen.append(focused.id if focused else None)
+            await pilot.press("tab")
+        assert seen == ["hardware", "frameworks", "cases", "precisions", "batch_sizes", "scales", "plan"]
+
+
+def test_the_program_loads_nothing_that_reaches_machines_or_frames(tmp_path: Path):
+    import subprocess
+
+    code = (
+        "import sys; import dlperf.app.app, dlperf.app.command_line, dlperf.app.screens.choose, "
+        "dlperf.app.screens.watch, dlperf.app.screens.trial, dlperf.app.screens.results, dlperf.app.screens.publish, "
+        "dlperf.results.load, dlperf.render.preview; "
+        "print([name for name in ('asyncssh', 'pandas', 'mkdocs', 'numpy') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_first_picture_needs_no_pydantic():
+    import subprocess
+
+    code = "import sys; import dlperf.app.app, dlperf.app.screens.campaigns; print('pydantic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

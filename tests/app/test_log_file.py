@@ -1,0 +1,157 @@
+"""A log is the same sequence of lines from wherever one starts to read."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from dlperf.app.logs.line_numbers import BLOCK, LineNumbers
+from dlperf.app.logs.log_file import PIECE, LogFile
+from dlperf.app.logs.search import ERRORS, matching_lines, next_match, pattern_of, previous_match
+
+CONTENTS = {
+    "empty": b"",
+    "one line": b"one\n",
+    "no line end": b"one\ntwo",
+    "empty lines": b"\n\n\none\n\n",
+    "a line of exactly one piece": b"a" * PIECE + b"\nnext\n",
+    "a line that ends where a piece ends": b"a" * (PIECE - 1) + b"\nnext\n",
+    "a line of many pieces": b"short\n" + b"b" * (3 * PIECE + 17) + b"\nafter\n",
+    "a long line that starts at a piece": b"c" * (PIECE - 1) + b"\n" + b"d" * (2 * PIECE) + b"\nend",
+    "no line end for many pieces": b"e" * (4 * PIECE + 5),
+    "lines of three thousand bytes": (b"f" * 3000 + b"\n") * 100,
+}
+
+
+@pytest.fixture(params=CONTENTS.values(), ids=CONTENTS)
+def log(request: pytest.FixtureRequest, tmp_path: Path) -> LogFile:
+    path = tmp_path / "out.log"
+    path.write_bytes(request.param)
+    return LogFile(path)
+
+
+def test_lines_are_the_same_forwards_and_backwards(log: LogFile):
+    forwards = log.lines_from(0, 1000)
+    assert log.lines_before(log.size, 1000) == forwards
+
+
+def test_lines_hold_every_byte_once(log: LogFile):
+    lines = log.lines_from(0, 1000)
+    starts = [line.start for line in lines] + [log.size]
+    assert starts[0] == 0
+    assert [line.end for line in lines] == starts[1:]
+    rest = b"".join(log.read(line.start, line.end) for line in lines)
+    assert rest == log.path.read_bytes()
+
+
+def test_every_byte_belongs_to_the_line_that_holds_it(log: LogFile):
+    lines = log.lines_from(0, 1000)
+    for line in lines:
+        for offset in {line.start, (line.start + line.end) // 2, line.end - 1}:
+            assert log.start_of_line(offset) == line.start
+
+
+def test_no_line_costs_more_than_two_pieces_of_memory(log: LogFile):
+    assert all(len(line.data) <= 2 * PIECE for line in log.lines_from(0, 1000))
+
+
+def test_a_log_grows_while_it_is_read(tmp_path: Path):
+    path = tmp_path / "out.log"
+    path.write_text("one\ntw")
+    log = LogFile(path)
+    assert [line.data for line in log.lines_before(log.size, 9)] == [b"one", b"tw"]
+    with path.open("a") as stream:
+        stream.write("o\nthree\n")
+    assert log.refresh()
+    assert [line.data for line in log.lines_before(log.size, 9)] == [b"one", b"two", b"three"]
+    assert not log.refresh()
+
+
+def test_a_log_that_was_replaced_is_noticed(tmp_path: Path):
+    path = tmp_path / "out.log"
+    path.write_text("old\n")
+    log = LogFile(path)
+    other = tmp_path / "other"
+    other.write_text("new\n")
+    assert not log.replaced
+    other.rename(path)
+    assert log.replaced
+
+
+def test_a_gzipped_log_is_read_like_a_plain_one(tmp_path: Path):
+    path = tmp_path / "out.log.gz"
+    path.write_bytes(gzip.compress(b"one\ntwo\n"))
+    assert [line.data for line in LogFile(path).lines_from(0, 9)] == [b"one", b"two"]
+
+
+def test_line_numbers_are_counted_in_blocks(tmp_path: Path):
+    path = tmp_path / "out.log"
+    line = b"x" * 99 + b"\n"
+    count = 3 * BLOCK // 100
+    path.write_bytes(line * count)
+    numbers = LineNumbers(LogFile(path))
+    assert numbers.number_at(2 * BLOCK) is None
+    numbers.advance()
+    for number in (1, 2, BLOCK // 100 + 1, BLOCK // 100 + 2, count - 1, count):
+        assert numbers.number_at((number - 1) * 100) == number
+        assert numbers.offset_of(number) == (number - 1) * 100
+    assert numbers.offset_of(count + 1) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("two", [1, 3]),
+        ("TWO", [3]),
+        (r"^t\w+$", [1, 2, 3]),
+        (r"e\nt", []),
+        (r"o\s+t", []),
+        ("three$", [2]),
+        ("nothing", []),
+    ],
+)
+def test_a_pattern_finds_lines_and_not_what_runs_over_their_ends(tmp_path: Path, text: str, lines: list[int]):
+    path = tmp_path / "out.log"
+    content = [b"one\n", b"two\n", b"three\n", b"TWO\n"]
+    path.write_bytes(b"".join(content))
+    log = LogFile(path)
+    starts = [sum(map(len, content[:index])) for index in range(len(content))]
+    expected = [starts[index] for index in lines]
+    found = [offset for batch, _ in matching_lines(log, pattern_of(text)) for offset in batch]
+    assert found == expected
+
+
+def test_a_search_goes_over_the_borders_of_its_chunks(tmp_path: Path):
+    path = tmp_path / "out.log"
+    line = b"step 1 ok\n"
+    path.write_bytes(line * 100_000 + b"here: needle\n" + line * 100_000 + b"RuntimeError: end\n")
+    log, needle = LogFile(path), pattern_of("needle")
+    where = 100_000 * len(line)
+    assert next_match(log, needle, 0) == where
+    assert next_match(log, needle, where + 1) is None
+    assert previous_match(log, needle, log.size) == where
+    assert previous_match(log, needle, where) is None
+    assert next_match(log, ERRORS, 0) == log.size - len(b"RuntimeError: end\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Traceback (most recent call last):",
+        "torch.OutOfMemoryError: CUDA out of memory.",
+        "[rank0] ValueError: bad batch",
+        "2026-05-04 ERROR lost the connection",
+        "NCCL WARN NET/IB : Got completion with error 12",
+        "Segmentation fault (core dumped)",
+        "loss: nan",
+    ],
+)
+def test_what_went_wrong_is_recognised(line: str):
+    assert ERRORS.search(line.encode())
+
+
+@pytest.mark.parametrize("line", ["0 errors so far", "loss 6.91", "error rate 0.01", "skilled", "NCCL INFO ok"])
+def test_harmless_lines_are_not_taken_for_errors(line: str):
+    assert not ERRORS.search(line.encode())

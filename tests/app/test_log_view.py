@@ -1,0 +1,169 @@
+"""The log of the selected trial: followed, paused, searched, filtered, wrapped, copied."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from builder import POINTS, CampaignBuilder, engine_of, planned, running_campaign, training_log
+from driving import driving, screen_of, shown, until, until_gone, until_shown
+from textual.pilot import Pilot
+
+from dlperf.app.screens.watch import WatchScreen
+from dlperf.plan import TrialKey
+from dlperf.runs.paths import Workspace
+from dlperf.runs.records import State
+
+RUNNING = TrialKey(POINTS[1].id, 2)
+
+
+def one_trial(workspace: Workspace, text: str) -> tuple[CampaignBuilder, TrialKey, Path]:
+    builder = CampaignBuilder(workspace, "one", [planned(POINTS[0], 1)])
+    key = builder.trials[0]
+    builder.state(key, State.RUNNING, 1)
+    return builder, key, builder.log(key, text)
+
+
+def lines_in_view(pilot: Pilot[str]) -> list[str]:
+    return re.findall(r"step=\d+ samples", shown(pilot))
+
+
+async def test_a_log_that_appears_later_is_followed_from_then_on(workspace: Workspace):
+    builder = CampaignBuilder(workspace, "one", [planned(POINTS[0], 1)])
+    key = builder.trials[0]
+    builder.state(key, State.RUNNING, 1)
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "No log yet: the node has not written anything so far.")
+        builder.log(key, "first line\n")
+        await until_shown(pilot, "first line", "following")
+        builder.log(key, "half a li")
+        await until_shown(pilot, "half a li")
+        builder.log(key, "ne\n")
+        await until_shown(pilot, "half a line")
+
+
+async def test_scrolling_up_pauses_and_nothing_moves_until_followed_again(workspace: Workspace):
+    builder, key, _ = one_trial(workspace, training_log(1000.0, 200))
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "step=200", "following")
+        screen_of(pilot, WatchScreen).log_view.focus()
+        await pilot.press("pageup")
+        await until_shown(pilot, "paused at line 1", "17.5 kB")
+        before = lines_in_view(pilot)
+        builder.log(key, training_log(1000.0, 500, first=201))
+        await until_gone(pilot, "17.5 kB")
+        assert lines_in_view(pilot) == before
+        await pilot.press("f")
+        await until_shown(pilot, "step=700", "following")
+
+
+async def test_a_search_finds_marks_and_goes_on(workspace: Workspace):
+    one_trial(workspace, training_log(1000.0, 200))
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "step=200")
+        screen_of(pilot, WatchScreen).log_view.focus()
+        await pilot.press("slash", *"step=1.7", "enter")
+        await until_shown(pilot, "step=107", "paused at line 111")
+        await pilot.press("n")
+        await until_shown(pilot, "paused at line 121")
+        await pilot.press("N", "N")
+        await until_shown(pilot, "no match further on")
+
+
+async def test_a_wrong_regular_expression_is_said(workspace: Workspace):
+    one_trial(workspace, training_log(1000.0, 20))
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "step=20")
+        await pilot.press("ampersand", *"(", "enter")
+        await until_shown(pilot, "no regular expression")
+
+
+async def test_only_matching_lines_are_shown_and_new_ones_join(workspace: Workspace):
+    builder, key, _ = one_trial(workspace, training_log(1000.0, 100))
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "step=100")
+        await pilot.press("ampersand", *r"step=\d*5 ", "enter")
+        await until_shown(pilot, "step=95", "10 lines match")
+        await until_gone(pilot, "step=100")
+        builder.log(key, training_log(1000.0, 10, first=101))
+        await until_shown(pilot, "step=105", "11 lines match")
+        await pilot.press("escape")
+        await until_shown(pilot, "step=110", "step=109")
+
+
+async def test_the_first_error_is_one_key_away(workspace: Workspace):
+    text = training_log(1000.0, 500) + "RuntimeError: first\n" + training_log(1000.0, 500) + "ValueError: second\n"
+    one_trial(workspace, text)
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "ValueError: second")
+        await pilot.press("e")
+        await until_shown(pilot, "RuntimeError: first", "paused at line 505")
+
+
+async def test_streams_of_nodes_and_ranks_are_turned_over(workspace: Workspace):
+    builder = CampaignBuilder(workspace, "two", [planned(POINTS[0], 1, ("node-a", "node-b"))])
+    key = builder.trials[0]
+    builder.state(key, State.RUNNING, 1)
+    builder.log(key, "of node a\n", node="node-a")
+    builder.log(key, "of node b\n", node="node-b")
+    builder.log(key, "of rank 8\n", node="node-b", name="ranks/rank8.log")
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "of node a", "node-a 1/3")
+        await pilot.press("right_square_bracket")
+        await until_shown(pilot, "of node b", "node-b 2/3")
+        await pilot.press("right_square_bracket")
+        await until_shown(pilot, "of rank 8", "node-b rank8.log 3/3")
+        await pilot.press("left_square_bracket", "left_square_bracket")
+        await until_shown(pilot, "of node a")
+
+
+async def test_long_lines_are_wrapped_or_shifted(workspace: Workspace):
+    one_trial(workspace, "start " + "x" * 150 + " zebra\n")
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "start xxx")
+        assert "zebra" not in shown(pilot)
+        await pilot.press("w")
+        await until_shown(pilot, "zebra", "wrapped")
+        await pilot.press("w")
+        screen_of(pilot, WatchScreen).log_view.focus()
+        await pilot.press(*["right"] * 8)
+        await until_shown(pilot, "zebra")
+
+
+async def test_what_is_in_view_or_marked_is_copied(workspace: Workspace):
+    one_trial(workspace, "one\ntwo\n\x1b[31mthree\x1b[0m\n")
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "three")
+        await pilot.press("y")
+        assert pilot.app.clipboard == "one\ntwo\nthree"
+        await pilot.click("#log", offset=(1, 1))
+        await pilot.press("y")
+        assert pilot.app.clipboard == "two"
+
+
+async def test_a_log_written_by_the_enemy_cannot_leave_its_frame(workspace: Workspace):
+    one_trial(workspace, "\x1b[2J\x1b]0;owned\x07[bold]not markup[/bold] [@click=app.leave]x[/]\n")
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "[bold]not markup[/bold] [@click=app.leave]x[/]")
+
+
+async def test_a_replaced_log_is_opened_again(workspace: Workspace):
+    _, _, path = one_trial(workspace, "old text\n")
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "old text")
+        new = path.with_name("new")
+        new.write_text("new text\n")
+        new.rename(path)
+        await until_shown(pilot, "new text")
+
+
+async def test_the_log_takes_the_whole_screen_and_gives_it_back(workspace: Workspace):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120", "step=71")
+            await pilot.press("m")
+            await until_gone(pilot, "71/120")
+            await pilot.press("m")
+            await until_shown(pilot, "71/120")
+            await until(pilot, lambda: screen_of(pilot, WatchScreen).log_view.following)

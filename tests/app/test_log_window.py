@@ -1,0 +1,124 @@
+"""The window over a log stays where it is put, whatever is written meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dlperf.app.logs.log_file import LogFile
+from dlperf.app.logs.source import AllLines, MatchingLines
+from dlperf.app.logs.window import LogWindow, shown_text
+
+
+def window_over(path: Path, text: str, height: int = 4, width: int = 10) -> LogWindow:
+    path.write_text(text)
+    window = LogWindow(AllLines(LogFile(path)))
+    window.height, window.width = height, width
+    return window
+
+
+def shown(window: LogWindow) -> list[str]:
+    return [row.text for row in window.rows()]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "out.log"
+
+
+def numbered(first: int, last: int) -> str:
+    return "".join(f"line {number}\n" for number in range(first, last + 1))
+
+
+def log_of(window: LogWindow) -> LogFile:
+    assert isinstance(window.source, AllLines)
+    return window.source._log
+
+
+def test_following_shows_the_end(path: Path):
+    window = window_over(path, numbered(1, 20))
+    assert shown(window) == ["line 17", "line 18", "line 19", "line 20"]
+    with path.open("a") as stream:
+        stream.write(numbered(21, 22))
+    log_of(window).refresh()
+    assert shown(window) == ["line 19", "line 20", "line 21", "line 22"]
+
+
+def test_a_short_log_is_shown_from_its_first_line(path: Path):
+    assert shown(window_over(path, numbered(1, 2))) == ["line 1", "line 2"]
+
+
+def test_scrolling_up_stops_following_and_nothing_moves_while_the_log_grows(path: Path):
+    window = window_over(path, numbered(1, 20))
+    window.scroll(-2)
+    assert shown(window) == ["line 15", "line 16", "line 17", "line 18"]
+    with path.open("a") as stream:
+        stream.write(numbered(21, 5000))
+    log_of(window).refresh()
+    assert shown(window) == ["line 15", "line 16", "line 17", "line 18"]
+
+
+def test_scrolling_stops_at_both_ends(path: Path):
+    window = window_over(path, numbered(1, 20))
+    window.scroll(-100)
+    assert shown(window)[0] == "line 1"
+    window.scroll(100)
+    assert shown(window) == ["line 17", "line 18", "line 19", "line 20"]
+    assert not window.follow
+
+
+def test_a_last_line_that_grows_is_shown_whole(path: Path):
+    window = window_over(path, "one\ntw")
+    window.scroll(-1)
+    with path.open("a") as stream:
+        stream.write("o\nthree\n")
+    log_of(window).refresh()
+    assert shown(window) == ["one", "two", "three"]
+
+
+def test_wrapped_lines_are_scrolled_row_by_row(path: Path):
+    window = window_over(path, "0123456789abcdef\nshort\n中文中文中文\n", height=3)
+    window.wrap = True
+    assert shown(window) == ["short", "中文中文中", "文"]
+    window.scroll(-1)
+    assert shown(window) == ["abcdef", "short", "中文中文中"]
+    window.scroll(-5)
+    assert shown(window) == ["0123456789", "abcdef", "short"]
+
+
+def test_a_line_that_was_found_is_put_a_third_down(path: Path):
+    window = window_over(path, numbered(1, 30), height=6)
+    window.show_line(len(numbered(1, 14)))
+    assert shown(window)[2] == "line 15"
+
+
+def test_only_matching_lines_are_scrolled_over(path: Path):
+    window = window_over(path, numbered(1, 30))
+    log = log_of(window)
+    matches = MatchingLines(log)
+    starts = [len(numbered(1, number - 1)) for number in (5, 10, 15, 20, 25, 30)]
+    matches.add(starts, log.size)
+    window.use(matches)
+    window.follow = True
+    assert shown(window) == ["line 15", "line 20", "line 25", "line 30"]
+    window.scroll(-1)
+    assert shown(window) == ["line 10", "line 15", "line 20", "line 25"]
+    window.use(AllLines(log))
+    assert shown(window)[0] == "line 10"
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"10 %\r55 %\r100 %", "100 %"),
+        (b"10 %\r55 %\r\r", "55 %"),
+        (b"\x1b[31mred\x1b[0m \x1b]0;title\x07text", "red text"),
+        (b"bell\x07 null\x00", "bell· null·"),
+        (b"tab\tstop", "tab     stop"),
+        (b"broken \xff utf-8", "broken � utf-8"),
+        ("批大小 256".encode(), "批大小 256"),
+    ],
+)
+def test_a_line_cannot_steer_the_terminal(data: bytes, text: str):
+    assert shown_text(data) == text

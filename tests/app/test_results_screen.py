@@ -1,0 +1,172 @@
+"""Results: sorted, filtered, compared with another campaign, beside the published figures; and the site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builder import POINTS, finished_campaign, running_campaign
+from driving import driving, until, until_gone, until_shown
+
+from dlperf.app.model.results_table import ResultsView, beside, result_row
+from dlperf.app.screens.publish import opener_of
+from dlperf.results.model import ConfigurationResult
+from dlperf.runs.paths import Workspace
+
+
+def result(campaign: str, value: float | None, **others: object) -> ConfigurationResult:
+    axes = {
+        "hardware": "h200",
+        "framework": "pytorch",
+        "case": "resnet50",
+        "precision": "amp",
+        "batch_size": 256,
+        "nodes": 1,
+        "gpus": 8,
+        "unit": "images/s",
+        "spread": 0.01,
+        "n": 5,
+        "speedup": None,
+        "efficiency": None,
+        "mfu": None,
+        "protocol": "dlperf",
+        "status": "measured" if value is not None else "out of memory",
+    }
+    return ConfigurationResult(campaign=campaign, value=value, **(axes | others))
+
+
+FAST, SLOW, NONE = result("a", 200.0), result("b", 100.0, framework="paddle"), result("c", None)
+
+
+def values(view: ResultsView) -> list[float | None]:
+    return [row.value for row in view.shown()]
+
+
+def test_missing_figures_sort_last_in_both_directions():
+    view = ResultsView((NONE, FAST, SLOW)).sorted_by(6)
+    assert values(view) == [100.0, 200.0, None]
+    assert values(view.sorted_by(6)) == [200.0, 100.0, None]
+
+
+def test_every_word_of_a_filter_must_be_found():
+    view = ResultsView((FAST, SLOW, NONE), matching="paddle 1n8g")
+    assert values(view) == [100.0]
+
+
+def test_published_figures_can_be_hidden():
+    rows = (FAST, result("published/report", 150.0, status="published"))
+    assert values(ResultsView(rows)) == [200.0, 150.0]
+    assert values(ResultsView(rows, published=False)) == [200.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "spread", "cell", "tone"),
+    [
+        (110.0, 0.01, "+10.0 %", "good"),
+        (90.0, 0.01, "-10.0 %", "bad"),
+        (105.0, 0.08, "+5.0 %", ""),
+        (None, 0.0, "-", ""),
+    ],
+)
+def test_a_change_is_coloured_where_it_exceeds_the_spread(value: float | None, spread: float, cell: str, tone: str):
+    row = result("new", value, spread=spread)
+    view = ResultsView((result("old", 100.0), row), baseline="old")
+    shown = result_row(view, row)
+    assert shown.cells[-1] == cell
+    assert shown.tones[-1] == tone
+
+
+def test_a_row_is_not_compared_with_another_point():
+    row = result("new", 100.0, batch_size=128)
+    view = ResultsView((result("old", 100.0), row), baseline="old")
+    assert view.base_of(row) is None
+
+
+def test_beside_a_figure_stand_those_of_the_same_case_precision_and_gpus():
+    published = result("published/report", 300.0, hardware="v100", status="published")
+    other = result("x", 900.0, precision="fp32")
+    assert beside((FAST, published, other, NONE, SLOW), FAST) == [published, SLOW]
+
+
+async def test_results_are_listed_sorted_and_filtered(workspace: Workspace):
+    running_campaign(workspace)
+    finished_campaign(workspace, "before")
+    async with driving(workspace, start_screen="results") as pilot:
+        await until_shown(pilot, "Results: 5 of 5", "22,990 images/s", "out of memory", "bert-base")
+        await pilot.press("slash", *"paddle", "enter")
+        await until_shown(pilot, "Results: 1 of 5", "22,410 images/s")
+        await pilot.press("escape")
+        await until_shown(pilot, "Results: 5 of 5")
+        await pilot.click("#results", offset=(2, 0))
+        await until_shown(pilot, "Results: 5 of 5")
+
+
+async def test_two_campaigns_are_compared(workspace: Workspace):
+    finished_campaign(workspace, "old", 20000.0, day=2)
+    finished_campaign(workspace, "new", 22000.0, day=1)
+    async with driving(workspace, start_screen="results") as pilot:
+        await until_shown(pilot, "Results: 2 of 2")
+        await pilot.press("c")
+        await until_shown(pilot, "Compare with", "old")
+        await pilot.press("down", "enter")
+        await until_shown(pilot, "against old", "+10.0 %", "20,040")
+        await pilot.press("c")
+        await until_gone(pilot, "against old")
+
+
+async def test_a_workspace_without_results_says_so(workspace: Workspace):
+    async with driving(workspace, start_screen="results") as pilot:
+        await until_shown(pilot, "No results yet")
+
+
+async def test_the_site_is_built_and_shown_where_it_lies(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+    folder = workspace.root / "fake"
+    (folder / "dlperf").mkdir(parents=True)
+    (folder / "dlperf" / "__init__.py").touch()  # so that it comes before an installed dlperf
+    program = (
+        "import pathlib, sys\n"
+        "root = pathlib.Path(sys.argv[sys.argv.index('--workspace') + 1])\n"
+        "print('writing pages', flush=True)\n"
+        "(root / 'site/html').mkdir(parents=True)\n"
+        "(root / 'site/html/index.html').write_text('<h1>site</h1>')\n"
+        "print('3 pages', flush=True)\n"
+    )
+    (folder / "dlperf" / "__main__.py").write_text(program)
+    async with driving(workspace, start_screen="publish") as pilot:
+        await until_shown(pilot, "No site yet.")
+        assert pilot.app.screen.check_action("open_site", ()) is None
+        monkeypatch.setenv("PYTHONPATH", str(folder))
+        await pilot.press("b")
+        await until_shown(pilot, "writing pages", "3 pages", "Built.", "The site lies in")
+        assert pilot.app.screen.check_action("open_site", ()) is True
+
+
+async def test_a_build_that_fails_says_so(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+    folder = workspace.root / "fake"
+    (folder / "dlperf").mkdir(parents=True)
+    (folder / "dlperf" / "__init__.py").touch()  # so that it comes before an installed dlperf
+    (folder / "dlperf" / "__main__.py").write_text("raise SystemExit('dlperf: mkdocs.yml: line 3: no such theme')\n")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    async with driving(workspace, start_screen="publish") as pilot:
+        await until_shown(pilot, "No site yet.")
+        await pilot.press("b")
+        await until_shown(pilot, "no such theme", "Not built: the last line says why.")
+
+
+@pytest.mark.parametrize(
+    ("environment", "platform", "opener"),
+    [({}, "linux", None), ({"DISPLAY": ":0"}, "linux", "xdg-open"), ({}, "darwin", "open")],
+)
+def test_a_page_is_opened_only_where_there_is_a_desktop(environment: dict[str, str], platform: str, opener: str | None):
+    assert opener_of(environment, platform) == opener
+
+
+async def test_results_of_a_trial_that_is_measured_now_appear_when_the_screen_is_shown_again(workspace: Workspace):
+    async with driving(workspace, start_screen="results") as pilot:
+        await until_shown(pilot, "No results yet")
+        await pilot.press("1")
+        await until_shown(pilot, "Nothing has been measured")
+        finished_campaign(workspace, "later")
+        await pilot.press("4")
+        await until_shown(pilot, "22,990 images/s")
+        await until(pilot, lambda: Path(workspace.campaign("later").directory, POINTS[0].id).is_dir())

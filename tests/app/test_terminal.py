@@ -1,0 +1,192 @@
+"""The program in a real terminal, with the real engine: what a person does from the first start to the last."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from builder import running_campaign
+from terminal import PROGRAM, Terminal
+
+from dlperf.runs.journal import campaign_status
+from dlperf.runs.lock import engine_pid
+from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.records import State
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+
+SLOW = """
+id: slow
+title: A trial of some seconds
+description: Prints a step every tenth of a second.
+version: "1"
+format: dlperf
+devices: [cpu]
+recipes:
+  - case: lenet5
+    precisions: [fp32]
+    interpreter: []
+    command: [sh, -c, "for i in $(seq 40); do echo DLPERF 2026-01-31T12:00:$i.0Z step=$i samples=$i; sleep 0.1; done"]
+"""
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, workspace: Workspace) -> Iterator[Terminal]:
+    opened = Terminal(tmp_path / "tmux.socket", workspace.root)
+    yield opened
+    opened.close()
+
+
+def start_slow_campaign(terminal: Terminal, workspace: Workspace) -> CampaignPaths:
+    """Two trials of four seconds, started from the Choose screen."""
+    (workspace.catalog / "frameworks").mkdir(parents=True)
+    (workspace.catalog / "frameworks" / "slow.yaml").write_text(SLOW)
+    terminal.type(PROGRAM)
+    terminal.until_shown("Nothing has been measured")
+    terminal.press("2")
+    terminal.until_shown("[ ] local")
+    terminal.press("Tab")
+    terminal.until_shown("fused operators")
+    terminal.press("End")
+    terminal.until_shown("A trial of some seconds")
+    terminal.press("Space")
+    terminal.until_shown("[x] slow", "configurations: 4")
+    for key in ("Tab", "Tab", "Tab"):
+        terminal.press(key)
+        time.sleep(0.3)
+    terminal.press("Space")
+    terminal.until_shown("trials: 5")
+    terminal.press("-", "-", "-")
+    terminal.until_shown("trials: 2")
+    terminal.press("s")
+    terminal.until_shown("Start this campaign?")
+    time.sleep(0.6)
+    terminal.press("y")
+    terminal.until_shown("▶ running", "step=1 ")
+    (paths,) = workspace.campaigns()
+    return paths
+
+
+def wait_for_end(paths: CampaignPaths) -> None:
+    deadline = time.monotonic() + 60
+    while not campaign_status(paths).finished:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def test_quickstart_is_chosen_run_to_the_end_left_and_found_again(terminal: Terminal, workspace: Workspace):
+    terminal.type(PROGRAM)
+    terminal.until_shown("Nothing has been measured in this workspace yet.")
+    terminal.press("2")
+    terminal.until_shown("[ ] local")
+    terminal.press("p")
+    terminal.until_shown("quickstart", "VGG16")
+    terminal.press("Enter")
+    terminal.until_shown("[x] numpy", "trials: 3")
+    terminal.press("s")
+    terminal.until_shown("Start this campaign?", "dlperf run")
+    time.sleep(0.6)
+    terminal.press("y")
+    terminal.until_shown("3 of 3", "median", "images/s", "finished")
+    terminal.press("q")
+    terminal.until_shown("ready>")
+    assert not terminal.alternate_screen()
+    terminal.type(f"{PROGRAM} --help | head -3; clear; {PROGRAM}")
+    terminal.until_shown("numpy-lenet5", "✓ finished", "3/3")
+    terminal.press("Enter")
+    terminal.until_shown("median", "#3")
+    terminal.press("q")
+    terminal.until_shown("ready>")
+
+
+def test_leaving_says_what_goes_on_and_how_to_come_back(terminal: Terminal, workspace: Workspace):
+    paths = start_slow_campaign(terminal, workspace)
+    terminal.press("q")
+    terminal.until_shown(
+        f"{paths.name} goes on without this window (engine: process {engine_pid(paths)})",
+        f"dlperf status {paths.name}",
+        "come back:      dlperf-tui",
+    )
+    terminal.type(PROGRAM)
+    terminal.until_shown("▶ running", "1 running")
+    terminal.press("Enter")
+    terminal.until_shown("▶ running", "step=")
+    wait_for_end(paths)
+    terminal.until_shown("2 of 2")
+
+
+def test_a_killed_window_takes_nothing_with_it(terminal: Terminal, workspace: Workspace):
+    paths = start_slow_campaign(terminal, workspace)
+    engine = engine_pid(paths)
+    found = subprocess.run(["pgrep", "-f", "from dlperf.app import main"], capture_output=True, text=True, check=True)
+    for pid in map(int, found.stdout.split()):
+        if Path(f"/proc/{pid}/cwd").resolve() == workspace.root.resolve():
+            os.kill(pid, signal.SIGKILL)
+    terminal.until_shown("Killed")
+    assert engine_pid(paths) == engine
+    wait_for_end(paths)
+    states = [trial.state for trial in campaign_status(paths).trials.values()]
+    assert states == [State.SUCCEEDED, State.SUCCEEDED]
+
+
+def test_a_hang_up_restores_the_terminal(terminal: Terminal, workspace: Workspace):
+    running_campaign(workspace)
+    terminal.type(f"{PROGRAM} & p=$!; fg %1 >/dev/null")
+    terminal.until_shown("h200-nightly")
+    found = subprocess.run(["pgrep", "-f", "from dlperf.app import main"], capture_output=True, text=True, check=True)
+    for pid in map(int, found.stdout.split()):
+        if Path(f"/proc/{pid}/cwd").resolve() == workspace.root.resolve():
+            os.kill(pid, signal.SIGTERM)
+    terminal.until_shown("ready>")
+    assert not terminal.alternate_screen()
+
+
+POOR_TERMINALS = (
+    "LC_ALL=POSIX PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 TERM=vt100",
+    "LANG=C.UTF-8 NO_COLOR=1",
+    "LANG=C.UTF-8 TERM=dumb",
+    "LANG=C.UTF-8 COLUMNS=120 LINES=40",
+)
+
+
+@pytest.mark.parametrize("environment", POOR_TERMINALS)
+def test_poor_terminals_are_served(tmp_path: Path, workspace: Workspace, environment: str):
+    running_campaign(workspace)
+    terminal = Terminal(tmp_path / "tmux.socket", workspace.root, environment=environment)
+    try:
+        terminal.type(PROGRAM)
+        picture = terminal.until_shown("h200-nightly", "engine stopped", "5/12")
+        if "POSIX" in environment:
+            assert picture.isascii()
+        terminal.press("3")
+        terminal.until_shown("median 23,072 images/s")
+        terminal.resize(80, 24)
+        terminal.until_shown("? Help")
+        terminal.press("q")
+        terminal.until_shown("ready>")
+    finally:
+        terminal.close()
+
+
+def test_a_wrong_request_is_said_in_one_line(tmp_path: Path):
+    terminal = Terminal(tmp_path / "tmux.socket", tmp_path)
+    try:
+        terminal.type(f"{PROGRAM} --language fr; echo code $?")
+        terminal.until_shown("dlperf-tui: --language fr: choose en or zh", "code 2")
+        terminal.type(f"{PROGRAM}; echo code $?")
+        terminal.until_shown("dlperf-tui: no workspace at or above")
+    finally:
+        terminal.close()
+
+
+def test_without_a_terminal_the_commands_are_named(workspace: Workspace):
+    words = ["sh", "-c", f"{PROGRAM} < /dev/null"]
+    done = subprocess.run(words, cwd=workspace.root, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "dlperf-tui: dlperf-tui needs a terminal: in a script, use `dlperf run` and `dlperf status`\n"

@@ -1,0 +1,218 @@
+"""The Watch screen is a view of a campaign's files, as they change."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from builder import (
+    POINTS,
+    CampaignBuilder,
+    clock,
+    engine_of,
+    finished_campaign,
+    large_campaign,
+    planned,
+    running_campaign,
+    training_log,
+)
+from driving import driving, screen_of, shown, until, until_gone, until_shown
+
+from dlperf.app.screens.confirm import PATIENCE_SECONDS, ConfirmScreen
+from dlperf.app.screens.trial import TrialScreen
+from dlperf.app.screens.watch import WatchScreen
+from dlperf.plan import TrialKey
+from dlperf.runs.paths import Workspace
+from dlperf.runs.records import Event, Request, State, TrialProgress
+from dlperf.runs.store import read_records
+
+RUNNING = TrialKey(POINTS[1].id, 2)
+
+
+def requests_of(builder: CampaignBuilder) -> list[tuple[str, str | None]]:
+    records, _ = read_records(builder.paths.control, Request)
+    return [(record.action, record.trial) for record in records]
+
+
+async def test_trials_are_grouped_with_state_step_throughput_and_time_left(workspace: Workspace):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120", "3,010 images/s", "1m38", "▶ running", "✗ failed", "about 2h20 left")
+            await until_shown(pilot, "resnet50 · pytorch · amp · bs256 · 1n8g · h200  2 of 3  median 23,072 images/s")
+
+
+async def test_what_the_engine_writes_appears(workspace: Workspace):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120", "step=71")
+            builder.log(RUNNING, training_log(3010.0, 1, first=72))
+            builder.progress({RUNNING: TrialProgress(72, 120, 3020.0, "images/s", (3000.0, 3020.0), 96.0)})
+            await until_shown(pilot, "72/120", "3,020 images/s", "step=72")
+            builder.succeeded(RUNNING, 3011.0, 1302)
+            builder.event(Event(clock(1600), "campaign_finished"))
+            await until_shown(pilot, "median 3,012 images/s")
+
+
+async def test_the_log_and_the_machines_of_the_selected_trial_are_shown(workspace: Workspace):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "step=71", "597 W", "1410", "5!")
+            await pilot.press("slash", *"failed", "enter")
+            await until_shown(pilot, "torch.OutOfMemoryError")
+            assert "71/120" not in shown(pilot)
+
+
+async def test_an_unreachable_node_is_named_with_the_time(workspace: Workspace):
+    builder = running_campaign(workspace)
+    builder.event(Event(clock(1310), "node_unreachable", data={"node": "h200-01"}))
+    progress = TrialProgress(71, 120, 3010.4, "images/s", (), 98.0, {"h200-01": clock(1310)})
+    builder.progress({RUNNING: progress})
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "h200-01 unreachable since 05-04 10:21; what runs there goes on")
+            builder.event(Event(clock(1320), "node_reachable", data={"node": "h200-01"}))
+            await until_gone(pilot, "what runs there goes on")
+
+
+async def test_a_trial_that_waits_says_for_what_and_why_it_has_no_log(workspace: Workspace):
+    builder = CampaignBuilder(workspace, "waiting", [planned(POINTS[0], 1)])
+    key = builder.trials[0]
+    builder.state(key, State.SUBMITTED, 5)
+    builder.progress({key: TrialProgress(pending_reason="Resources (job 4711)")})
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "waits: Resources (job 4711)", "No log yet: the node has not written anything")
+
+
+async def test_cancelling_says_what_ends_and_asks(workspace: Workspace):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120")
+            await pilot.press("x")
+            await until_shown(pilot, "Cancel this trial?", "#2  running  h200-01", "TERM now, KILL after 10 s")
+            await pilot.press("escape")
+            await until_gone(pilot, "Cancel this trial?")
+            assert requests_of(builder) == []
+            await pilot.press("x")
+            await until_shown(pilot, "Cancel this trial?")
+            await asyncio.sleep(PATIENCE_SECONDS)
+            await pilot.press("y")
+            await until_shown(pilot, "cancel asked")
+            assert requests_of(builder) == [("cancel", str(RUNNING))]
+
+
+async def test_a_key_typed_ahead_does_not_answer_the_question(workspace: Workspace):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120")
+            await pilot.press("x", "y")
+            await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+            assert requests_of(builder) == []
+
+
+async def test_cancelling_everything_counts_what_has_not_started(workspace: Workspace):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120")
+            await pilot.press("X")
+            await until_shown(pilot, "Cancel all of h200-nightly?", "6 that have not started", "will not start")
+            await asyncio.sleep(PATIENCE_SECONDS)
+            await pilot.click("#yes")
+            await until(pilot, lambda: requests_of(builder) == [("cancel", None)])
+
+
+async def test_pause_and_resume_are_requests(workspace: Workspace):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120")
+            await pilot.press("p")
+            await until(pilot, lambda: requests_of(builder) == [("pause", None)])
+            builder.event(Event(clock(1400), "paused"))
+            await until_shown(pilot, "Paused: no new trial starts")
+            await pilot.press("p")
+            await until(pilot, lambda: requests_of(builder)[1:] == [("resume", None)])
+
+
+async def test_only_what_ended_without_a_figure_can_be_retried(workspace: Workspace):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120")
+            await pilot.press("r")
+            assert requests_of(builder) == []
+            await pilot.press("slash", *"out of memory", "enter")
+            await until_gone(pilot, "71/120")
+            await pilot.press("down", "r")
+            await until(pilot, lambda: requests_of(builder) == [("retry", f"{POINTS[2].id}/1")])
+
+
+async def test_the_engine_that_died_is_noticed_while_watching(workspace: Workspace):
+    builder = running_campaign(workspace)
+    async with driving(workspace, start_screen="watch") as pilot:
+        with engine_of(builder.paths):
+            await until_shown(pilot, "h200-nightly  running")
+        await until_shown(pilot, "The engine has stopped before the end. R starts it again")
+
+
+async def test_a_group_is_folded_and_unfolded(workspace: Workspace):
+    finished_campaign(workspace, "done")
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "#1", "#2", "#3")
+        await pilot.press("space")
+        await until_gone(pilot, "#2")
+        await pilot.press("enter")
+        await until_shown(pilot, "#1", "#2", "#3")
+
+
+async def test_a_trial_opens_with_curve_figure_environment_command_and_log(workspace: Workspace):
+    finished_campaign(workspace, "done")
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "22,970 images/s")
+        await pilot.press("o")
+        await until(pilot, lambda: isinstance(pilot.app.screen, TrialScreen))
+        await until_shown(pilot, "warm-up to step 20", "measured: steps 20 to 120", "axis starts at")
+        await pilot.press("tab")
+        await until_shown(pilot, "22,970 images/s", "rate(skip=20, take=100)", "mean()", "24 to 124")
+        await pilot.press("tab")
+        await until_shown(pilot, "Stated by the catalogue", "580.12")
+        await pilot.press("tab")
+        await until_shown(pilot, "Not sent yet. This is what it will be:", "torchrun")
+        await pilot.press("tab")
+        await until_shown(pilot, "step=120")
+        await pilot.press("m")
+        await until_shown(pilot, "paused at line 24")
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, WatchScreen))
+
+
+async def test_ten_thousand_trials_are_shown_and_walked_through(workspace: Workspace):
+    builder = large_campaign(workspace, configurations=500, repeats=20, running=3)
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "0 of 10000", "bs1 ")
+        trials = screen_of(pilot, WatchScreen).trials
+        assert len(trials.keys) == 10_500
+        trials.focus()
+        await pilot.press("end")
+        await until_shown(pilot, "bs500 ", "#20")
+        await pilot.press("slash", *"bs77", "enter")
+        await until_shown(pilot, "bs77 ")
+        builder.event(Event(clock(9), "state", str(builder.trials[0]), "running"))
+        await pilot.press("escape")
+        await until_shown(pilot, "3 running")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (40, 10)])
+async def test_the_screen_can_be_resized_while_it_runs(workspace: Workspace, size: tuple[int, int]):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120")
+            await pilot.resize_terminal(*size)
+            await until_shown(pilot, "dlperf", "resnet50 · pytorch")

@@ -1,0 +1,1 @@
+"""What the screens show, as data: pure functions of records, tested without a terminal."""

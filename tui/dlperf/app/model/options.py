@@ -1,0 +1,170 @@
+"""What each list of the Choose screen offers for the present choice, and why an entry cannot be had. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from dlperf.app.model.choice import AXES, Choice
+from dlperf.app.words import say
+from dlperf.catalog.axes import parse_scale
+from dlperf.catalog.load import Catalog
+from dlperf.catalog.model import Case, Framework, Hardware, Recipe
+from dlperf.plan.expand import PRECISIONS
+from dlperf.plan.subject import device, fits, max_nodes
+
+
+@dataclass(frozen=True)
+class Option:
+    """An entry of a list."""
+
+    value: str
+    title: str = ""
+    marked: bool = False
+    reason: str = ""
+    """Why it cannot be had with what is marked in the other lists; empty where it can."""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class _Match:
+    """Hardware, framework and case that go together."""
+
+    hardware: Hardware
+    framework: Framework
+    case: Case
+    recipe: Recipe
+
+
+def options_of(catalog: Catalog, choice: Choice) -> dict[str, tuple[Option, ...]]:
+    """The entries of every list, by axis."""
+    matches = list(_matches(catalog, choice))
+    offers = {
+        "hardware": _hardware(catalog, choice),
+        "frameworks": _frameworks(catalog, choice),
+        "cases": _cases(catalog, choice),
+        "precisions": _precisions(matches, choice),
+        "batch_sizes": _batch_sizes(matches, choice),
+        "scales": _scales(matches, choice),
+    }
+    return {axis: tuple(offers[axis]) for axis in AXES}
+
+
+def _chosen_hardware(catalog: Catalog, choice: Choice) -> list[Hardware]:
+    """What is marked and known, else every machine that can be run on."""
+    marked = [catalog.hardware[name] for name in choice.values("hardware") if name in catalog.hardware]
+    return marked or [item for item in catalog.hardware.values() if not item.example]
+
+
+def _chosen_frameworks(catalog: Catalog, choice: Choice) -> list[Framework]:
+    marked = [catalog.frameworks[name] for name in choice.values("frameworks") if name in catalog.frameworks]
+    return marked or list(catalog.frameworks.values())
+
+
+def _chosen_cases(catalog: Catalog, choice: Choice) -> list[Case]:
+    marked = [catalog.cases[name] for name in choice.values("cases") if name in catalog.cases]
+    return marked or list(catalog.cases.values())
+
+
+def _matches(catalog: Catalog, choice: Choice) -> Iterator[_Match]:
+    cases = _chosen_cases(catalog, choice)
+    for hardware in _chosen_hardware(catalog, choice):
+        for framework in _chosen_frameworks(catalog, choice):
+            if device(hardware) not in framework.devices:
+                continue
+            for case in cases:
+                recipe = _recipe(framework, case)
+                if recipe is not None:
+                    yield _Match(hardware, framework, case, recipe)
+
+
+def _recipe(framework: Framework, case: Case) -> Recipe | None:
+    return next((recipe for recipe in framework.recipes if recipe.case == case.id), None)
+
+
+def _hardware(catalog: Catalog, choice: Choice) -> Iterator[Option]:
+    frameworks, cases = _chosen_frameworks(catalog, choice), _chosen_cases(catalog, choice)
+    for item in catalog.hardware.values():
+        usable = [framework for framework in frameworks if device(item) in framework.devices]
+        reason = ""
+        if not usable:
+            reason = say("{frameworks} cannot compute on {device}", frameworks=_ids(frameworks), device=device(item))
+        elif not any(_recipe(framework, case) for framework in usable for case in cases):
+            reason = say("nothing that runs there has a recipe for {cases}", cases=_ids(cases))
+        note = say("of a published report: to look at, not to run") if item.example else _machines(item)
+        yield Option(item.id, item.title, item.id in choice.values("hardware"), reason, note)
+
+
+def _machines(hardware: Hardware) -> str:
+    nodes = max_nodes(hardware)
+    what = hardware.accelerator or "CPU"
+    return f"{nodes} × {hardware.gpus_per_node} {what}" if nodes > 1 else f"{hardware.gpus_per_node} {what}"
+
+
+def _frameworks(catalog: Catalog, choice: Choice) -> Iterator[Option]:
+    hardware, cases = _chosen_hardware(catalog, choice), _chosen_cases(catalog, choice)
+    for item in catalog.frameworks.values():
+        reason = ""
+        if not any(device(machine) in item.devices for machine in hardware):
+            reason = say(
+                "computes on {devices}; {hardware} has none", devices="/".join(item.devices), hardware=_ids(hardware)
+            )
+        elif not any(_recipe(item, case) for case in cases):
+            reason = say("no recipe for {cases}", cases=_ids(cases))
+        yield Option(item.id, item.title, item.id in choice.values("frameworks"), reason, item.version)
+
+
+def _cases(catalog: Catalog, choice: Choice) -> Iterator[Option]:
+    hardware = _chosen_hardware(catalog, choice)
+    frameworks = [
+        framework
+        for framework in _chosen_frameworks(catalog, choice)
+        if any(device(machine) in framework.devices for machine in hardware)
+    ]
+    for item in catalog.cases.values():
+        reason = ""
+        if not any(_recipe(framework, item) for framework in frameworks):
+            reason = say("no recipe in {frameworks}", frameworks=_ids(_chosen_frameworks(catalog, choice)))
+        yield Option(item.id, item.title, item.id in choice.values("cases"), reason, item.unit)
+
+
+def _precisions(matches: list[_Match], choice: Choice) -> Iterator[Option]:
+    offered = {precision for match in matches for precision in match.recipe.precisions}
+    for value in PRECISIONS:
+        reason = "" if value in offered else say("no recipe chosen computes in it")
+        yield Option(value, marked=value in choice.values("precisions"), reason=reason)
+
+
+def _batch_sizes(matches: list[_Match], choice: Choice) -> Iterator[Option]:
+    """The sizes offered, and those that were asked for beside them: a recipe without a list takes any."""
+    offered = {size for match in matches for size in match.recipe.batch_sizes or match.case.batch_sizes}
+    takes_any = any(match.recipe.batch_sizes is None for match in matches)
+    marked = choice.values("batch_sizes")
+    for size in sorted(offered | set(map(int, marked))):
+        reason = "" if size in offered or takes_any else say("no recipe chosen takes it")
+        yield Option(str(size), marked=str(size) in marked, reason=reason)
+
+
+def _scales(matches: list[_Match], choice: Choice) -> Iterator[Option]:
+    offered = {scale for match in matches for scale in match.recipe.scales or match.case.scales}
+    marked = choice.values("scales")
+    machines = {match.hardware.id: match.hardware for match in matches}.values()
+    for scale in sorted(offered | set(marked), key=parse_scale):
+        nodes, gpus = parse_scale(scale)
+        reason = ""
+        if scale not in offered:
+            reason = say("no recipe chosen offers it")
+        elif not any(fits(machine, nodes, gpus) for machine in machines):
+            reason = say("needs {nodes} nodes with {gpus} GPUs", nodes=nodes, gpus=gpus)
+        yield Option(scale, marked=scale in marked, reason=reason)
+
+
+def _ids(entries: Iterable[Hardware | Framework | Case]) -> str:
+    names = [entry.id for entry in entries]
+    return ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
+
+
+def matching(options: Iterable[Option], text: str) -> list[Option]:
+    """The options that hold every word of a text."""
+    words = text.lower().split()
+    return [item for item in options if all(word in f"{item.value} {item.title} {item.note}".lower() for word in words)]

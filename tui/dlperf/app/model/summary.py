@@ -1,0 +1,98 @@
+"""A campaign in one line."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from statistics import median
+
+from dlperf.plan import Selection
+from dlperf.runs.clock import seconds_between
+from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State, TrialStatus
+
+
+class Standing(StrEnum):
+    """How a campaign stands, for the person who comes back to it."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    INTERRUPTED = "engine stopped"
+    """Trials are left and no engine works on them: `dlperf resume` goes on."""
+    FINISHED = "finished"
+    LOADING = "reading"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True)
+class CampaignSummary:
+    """One line of the list of campaigns."""
+
+    name: str
+    standing: Standing = Standing.LOADING
+    created: str | None = None
+    done: int = 0
+    total: int = 0
+    bad: int = 0
+    """Trials that ended without a figure."""
+    seconds_left: float | None = None
+    engine_pid: int | None = None
+    selection: Selection = field(default_factory=Selection)
+    unreachable: dict[str, str] = field(default_factory=dict)
+    stopped: dict[str, str] = field(default_factory=dict)
+    """Configuration id → why it is not tried any more."""
+    trial_seconds: dict[str, float] = field(default_factory=dict)
+    """Configuration id → median seconds of its trials that succeeded."""
+    problem: str = ""
+    """Why the campaign cannot be read."""
+
+    @property
+    def live(self) -> bool:
+        """An engine works on it."""
+        return self.engine_pid is not None
+
+
+def summary_of(
+    record: CampaignRecord, status: CampaignStatus, progress: Progress | None, engine_pid: int | None
+) -> CampaignSummary:
+    """What the files of a campaign say of it now."""
+    finished = [trial.state for trial in status.trials.values() if trial.state.finished]
+    return CampaignSummary(
+        name=record.name,
+        standing=standing_of(status, engine_pid),
+        created=record.created,
+        done=len(finished),
+        total=len(status.trials),
+        bad=sum(state is not State.SUCCEEDED for state in finished),
+        seconds_left=progress.seconds_left if progress and engine_pid is not None else None,
+        engine_pid=engine_pid,
+        selection=record.selection,
+        unreachable=status.unreachable if engine_pid is not None else {},
+        stopped=status.stopped_configurations,
+        trial_seconds=seconds_of_trials(status.trials.values()),
+    )
+
+
+def seconds_of_trials(trials: Iterable[TrialStatus]) -> dict[str, float]:
+    """Configuration id → median seconds of its trials that succeeded."""
+    seconds: dict[str, list[float]] = defaultdict(list)
+    for trial in trials:
+        if trial.state is State.SUCCEEDED and trial.started and trial.ended:
+            seconds[trial.key.configuration].append(seconds_between(trial.started, trial.ended))
+    return {configuration: median(values) for configuration, values in seconds.items()}
+
+
+def standing_of(status: CampaignStatus, engine_pid: int | None) -> Standing:
+    """How a campaign stands."""
+    if engine_pid is not None:
+        return Standing.PAUSED if status.paused else Standing.RUNNING
+    unfinished = any(not trial.state.finished for trial in status.trials.values())
+    return Standing.INTERRUPTED if unfinished and not status.finished else Standing.FINISHED
+
+
+def in_order(summaries: list[CampaignSummary], matching: str = "") -> list[CampaignSummary]:
+    """What runs first, then what waits to be resumed, then the newest; only names that hold ``matching``."""
+    wanted = [item for item in summaries if matching.lower() in item.name.lower()]
+    newest_first = sorted(wanted, key=lambda item: item.created or "", reverse=True)
+    return sorted(newest_first, key=lambda item: (not item.live, item.standing is not Standing.INTERRUPTED))

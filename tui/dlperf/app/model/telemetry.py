@@ -1,0 +1,147 @@
+"""The last telemetry of a trial's nodes, as rows."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dlperf.app.model.table import Column, Row
+from dlperf.app.model.text import bar, printable
+from dlperf.app.words import say
+
+TAIL_BYTES = 8192
+"""Enough for the last second of 16 GPUs several times over."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """One GPU, or the processors of a machine without one, a moment ago. None: not told."""
+
+    node: str
+    name: str
+    time: float
+    utilization_percent: float | None = None
+    memory_mib: float | None = None
+    power_watts: float | None = None
+    temperature_celsius: float | None = None
+    sm_clock_mhz: float | None = None
+    throttled: bool = False
+    foreign_processes: int = 0
+
+
+SLOWED = 0x08 | 0x40 | 0x80 | 0x20
+"""Throttle reasons that slow a GPU which could run faster (NVML): hardware, heat, power brake; not the power cap."""
+
+
+def read_devices(path: Path, node: str) -> list[Device]:
+    """The newest sample of each device; empty while there is none."""
+    try:
+        with path.open("rb") as stream:
+            header = stream.readline().decode("ascii", "replace")
+            start = stream.tell()
+            stream.seek(max(start, path.stat().st_size - TAIL_BYTES))
+            tail = stream.read().decode("ascii", "replace")
+    except OSError:
+        return []
+    lines = tail.splitlines() if start + len(tail) < TAIL_BYTES else tail.splitlines()[1:]
+    whole = lines if tail.endswith("\n") else lines[:-1]
+    return newest(csv.DictReader([header, *whole]), node)
+
+
+def newest(rows: Iterable[Mapping[str, str | None]], node: str) -> list[Device]:
+    """The last row of each device, in the order of their names."""
+    devices: dict[str, Device] = {}
+    for row in rows:
+        device = _device(row, node)
+        if device is not None:
+            devices[device.name] = device
+    return sorted(devices.values(), key=lambda device: (len(device.name), device.name))
+
+
+def _device(row: Mapping[str, str | None], node: str) -> Device | None:
+    time = _number(row.get("time"))
+    if time is None:
+        return None
+    if "gpu" not in row:
+        return Device(node, "CPU", time, _number(row.get("cpu_percent")), _number(row.get("memory_used_mib")))
+    return Device(
+        node=node,
+        name=printable(row.get("gpu") or "?"),
+        time=time,
+        utilization_percent=_number(row.get("utilization_percent")),
+        memory_mib=_number(row.get("memory_used_mib")),
+        power_watts=_number(row.get("power_watts")),
+        temperature_celsius=_number(row.get("temperature_celsius")),
+        sm_clock_mhz=_number(row.get("sm_clock_mhz")),
+        throttled=bool(_mask(row.get("throttle_reasons")) & SLOWED),
+        foreign_processes=int(_number(row.get("foreign_processes")) or 0),
+    )
+
+
+def device_columns() -> tuple[Column, ...]:
+    """The columns of the telemetry table."""
+    return (
+        Column(say("GPU"), 4, importance=9, flexible=True),
+        Column(say("busy"), 9, importance=9),
+        Column(say("memory"), 7, right=True, importance=8),
+        Column(say("power"), 6, right=True, importance=7),
+        Column(say("heat"), 5, right=True, importance=5),
+        Column("MHz", 5, right=True, importance=6),
+    )
+
+
+def device_row(device: Device) -> Row:
+    """A device as a row."""
+    busy = device.utilization_percent
+    gauge = "" if busy is None else f"{bar(busy / 100, 3)} {busy:3.0f} %"
+    slow = device.throttled or device.foreign_processes > 0
+    cells = (
+        f"{device.name}{'!' if slow else ''}",
+        gauge,
+        _with_unit(device.memory_mib and device.memory_mib / 1024, "GiB"),
+        _with_unit(device.power_watts, "W"),
+        _with_unit(device.temperature_celsius, "°C"),
+        _with_unit(device.sm_clock_mhz),
+    )
+    return Row(cells, "warn" if slow else "")
+
+
+def devices_in_words(devices: Iterable[Device]) -> str:
+    """All devices of a node in one line: means of what they tell, and what slows them."""
+    known = list(devices)
+    if not known:
+        return ""
+    parts = [
+        _mean_text([device.utilization_percent for device in known], "%"),
+        _mean_text([device.memory_mib and device.memory_mib / 1024 for device in known], "GiB"),
+        _mean_text([device.power_watts for device in known], "W"),
+        _mean_text([device.temperature_celsius for device in known], "°C"),
+        say("throttled") if any(device.throttled for device in known) else "",
+        say("not alone on the GPU") if any(device.foreign_processes for device in known) else "",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _mean_text(values: Iterable[float | None], unit: str) -> str:
+    told = [value for value in values if value is not None]
+    return f"{sum(told) / len(told):.0f} {unit}" if told else ""
+
+
+def _with_unit(value: float | None, unit: str = "") -> str:
+    return "-" if value is None else f"{value:.0f} {unit}".rstrip()
+
+
+def _number(cell: str | None) -> float | None:
+    try:
+        return float(cell or "")
+    except ValueError:
+        return None
+
+
+def _mask(cell: str | None) -> int:
+    try:
+        return int(cell or "0", 0)
+    except ValueError:
+        return 0

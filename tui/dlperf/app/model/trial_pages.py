@@ -1,0 +1,104 @@
+"""The pages about one trial: figure and findings, environment, command. Texts, from records. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dlperf.app.model.text import duration, local_time, number, printable
+from dlperf.app.words import say
+from dlperf.plan import PlannedConfiguration
+from dlperf.results.model import TrialResult
+from dlperf.runs.paths import TrialPaths
+from dlperf.runs.records import State, TrialStatus
+
+NAME_WIDTH = 26
+
+
+def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
+    """The figure, where it comes from, and what a careful reader must know."""
+    lines = [_line("state", say(trial.state.value.replace("_", " "))), _line("started", local_time(trial.started))]
+    if trial.cause and trial.state is not State.SUCCEEDED:
+        lines.append(_line("cause", trial.cause))
+    if result is None:
+        return [*lines, "", say("The result is not written yet.") if trial.state.finished else say("No figure yet.")]
+    lines += [
+        _line("duration", duration(result.duration_seconds)),
+        _line("figure", number(result.value, result.unit)),
+        _line("by timestamps", number(result.value_from_timestamps, result.unit)),
+        _line("rule", result.estimator),
+        _line("samples", f"{result.samples}, {_range('steps {first} to {last}', result.first_step, result.last_step)}"),
+        _line("log lines", _range("{first} to {last}", result.first_line, result.last_line)),
+        _line("mean power", number(result.power_watts, "W")),
+        "",
+        say("Findings"),
+        *(
+            [f"  {item.severity}: {printable(item.message)} ({item.code})" for item in result.findings]
+            or [say("  none")]
+        ),
+    ]
+    if result.estimates:
+        lines += ["", say("The same samples under other rules")]
+        lines += [f"  {name:<{NAME_WIDTH}}{number(value, result.unit)}" for name, value in result.estimates.items()]
+    return lines
+
+
+def _line(name: str, text: str) -> str:
+    return f"{say(name):<{NAME_WIDTH}}{printable(text)}"
+
+
+def _range(words: str, first: int | None, last: int | None) -> str:
+    return "-" if first is None or last is None else say(words, first=first, last=last)
+
+
+def environment_lines(planned: PlannedConfiguration, probed: Mapping[str, Any]) -> list[str]:
+    """What the catalogue states, then what each node found of itself."""
+    lines = [say("Stated by the catalogue")]
+    lines += [f"  {name:<{NAME_WIDTH}}{printable(value)}" for name, value in planned.facts.items()]
+    for node, facts in probed.items():
+        lines += ["", say("Found on {node}", node=printable(node))]
+        lines += [f"  {printable(name):<{NAME_WIDTH}}{printable(value)}" for name, value in _flat(facts)]
+    return lines
+
+
+def read_environment(paths: TrialPaths) -> dict[str, Any]:
+    """``environment.json`` of each node that left one."""
+    found: dict[str, Any] = {}
+    for node in paths.nodes():
+        try:
+            found[node.directory.name] = json.loads(node.environment.read_bytes())
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def _flat(facts: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Nested facts as lines: ``cpu.model``, ``gpus.0.name``."""
+    if isinstance(facts, dict):
+        for name, value in facts.items():
+            yield from _flat(value, f"{prefix}{name}.")
+    elif isinstance(facts, list):
+        for index, value in enumerate(facts):
+            yield from _flat(value, f"{prefix}{index}.")
+    elif facts is not None and str(facts):
+        text = str(facts)
+        for index, line in enumerate(text.splitlines()):
+            yield (prefix.rstrip(".") if index == 0 else "", line)
+
+
+def command_text(paths: TrialPaths, planned: PlannedConfiguration) -> str:
+    """Exactly what was sent to the nodes; before that, what would be."""
+    files = sorted(path for path in paths.rendered.rglob("*") if path.is_file()) if paths.rendered.is_dir() else []
+    scripts = [path for path in files if path.suffix in (".sh", ".sbatch", "")]
+    if not scripts:
+        from dlperf.render.preview import preview_text
+
+        return say("Not sent yet. This is what it will be:") + "\n\n" + preview_text(planned.launch)
+    return "\n".join(f"##### {path.relative_to(paths.rendered)}\n{_content(path)}" for path in scripts)
+
+
+def _content(path: Path) -> str:
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return "\n".join(printable(line) for line in lines) + "\n"

@@ -1,0 +1,184 @@
+"""The trials of a campaign as rows, grouped by configuration."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from dlperf.app.model.sparkline import sparkline
+from dlperf.app.model.table import Column, Row, Tone
+from dlperf.app.model.text import duration, local_time, number, printable
+from dlperf.app.words import say
+from dlperf.plan import Configuration, TrialKey
+from dlperf.results.model import TrialResult
+from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialProgress, TrialStatus
+
+SPARK_WIDTH = 16
+
+GLYPHS: dict[State, str] = {
+    State.PLANNED: "·",
+    State.SUBMITTED: "◌",
+    State.RUNNING: "▶",
+    State.SUCCEEDED: "✓",
+    State.FAILED: "✗",
+    State.TIMED_OUT: "✗",
+    State.CANCELLED: "–",
+    State.LOST: "?",
+}
+WORDS: dict[State, str] = {state: state.value.replace("_", " ") for state in State}
+TONES: dict[State, Tone] = {
+    State.PLANNED: "dim",
+    State.SUBMITTED: "busy",
+    State.RUNNING: "busy",
+    State.SUCCEEDED: "good",
+    State.FAILED: "bad",
+    State.TIMED_OUT: "bad",
+    State.CANCELLED: "dim",
+    State.LOST: "bad",
+}
+
+
+@dataclass(frozen=True)
+class Group:
+    """The row above the trials of a configuration."""
+
+    configuration: str
+
+
+RowKey = Group | TrialKey
+
+
+def trial_columns() -> tuple[Column, ...]:
+    """The columns of the table of trials."""
+    return (
+        Column(say("trial"), 7, importance=9),
+        Column(say("state"), 12, importance=9),
+        Column(say("step"), 11, right=True, importance=7),
+        Column(say("throughput"), 20, right=True, importance=8),
+        Column(say("recent"), SPARK_WIDTH, importance=3),
+        Column(say("left"), 7, right=True, importance=6),
+        Column(say("note"), 12, importance=9, flexible=True),
+    )
+
+
+def row_keys(status: CampaignStatus, matching: str = "", folded: Collection[str] = ()) -> list[RowKey]:
+    """Groups in the order of the plan, each followed by its trials; only those that hold every word of ``matching``."""
+    groups: dict[str, list[TrialKey]] = defaultdict(list)
+    for key, trial in status.trials.items():
+        if not matching or _holds(trial, matching):
+            groups[key.configuration].append(key)
+    rows: list[RowKey] = []
+    for configuration, keys in groups.items():
+        rows.append(Group(configuration))
+        if configuration not in folded:
+            rows.extend(sorted(keys))
+    return rows
+
+
+def _holds(trial: TrialStatus, matching: str) -> bool:
+    text = f"{trial.key.configuration} {trial.key.number} {WORDS[trial.state]} {trial.cause or ''}".lower()
+    return all(word in text for word in matching.lower().split())
+
+
+def configuration_text(configuration: Configuration) -> str:
+    """A configuration in one line, as people say it."""
+    point = configuration
+    parts = (point.case, point.framework, point.precision, f"bs{point.batch_size}", point.scale, point.hardware)
+    return " · ".join(parts)
+
+
+def group_row(
+    configuration: Configuration, trials: Sequence[TrialStatus], stopped: str | None, values: Sequence[float], unit: str
+) -> Row:
+    """The row of a configuration: what it is, how many of its trials have ended, what they gave."""
+    done = sum(trial.state.finished for trial in trials)
+    parts = [configuration_text(configuration), say("{done} of {total}", done=done, total=len(trials))]
+    if values:
+        ordered = sorted(values)
+        middle = (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+        parts.append(say("median {value}", value=number(middle, unit)))
+    if stopped:
+        parts.append(say("stopped: {reason}", reason=printable(stopped)))
+    return Row(("  ".join(parts),), "group")
+
+
+def trial_row(
+    trial: TrialStatus, progress: TrialProgress | None, result: TrialResult | None, asked: str | None = None
+) -> Row:
+    """The row of a trial."""
+    live = progress if trial.state is State.RUNNING else None
+    silent = live is not None and bool(live.unreachable_since)
+    return Row(
+        cells=(
+            f"  #{trial.key.number}",
+            f"{GLYPHS[trial.state]} {say(WORDS[trial.state])}",
+            _steps(live),
+            _throughput(live, result),
+            sparkline(live.recent, SPARK_WIDTH) if live else "",
+            duration(live.seconds_left) if live else "",
+            _note(trial, progress, result, asked),
+        ),
+        tone="warn" if silent else TONES[trial.state] if trial.state is not State.SUCCEEDED else "",
+        tones=("", TONES[trial.state], "", "", "busy", "", ""),
+    )
+
+
+def _steps(progress: TrialProgress | None) -> str:
+    if progress is None or progress.step is None:
+        return ""
+    return f"{progress.step:,}/{progress.steps:,}" if progress.steps else f"{progress.step:,}"
+
+
+def _throughput(progress: TrialProgress | None, result: TrialResult | None) -> str:
+    if progress is not None:
+        return number(progress.value, progress.unit) if progress.value is not None else say("no step yet")
+    if result is not None and result.value is not None:
+        return number(result.value, result.unit)
+    return ""
+
+
+def _note(trial: TrialStatus, progress: TrialProgress | None, result: TrialResult | None, asked: str | None) -> str:
+    parts = []
+    if asked and not trial.state.finished:
+        parts.append(say("{action} asked", action=say(asked)))
+    if progress and not trial.state.finished:
+        for node, since in progress.unreachable_since.items():
+            parts.append(say("{node} unreachable since {time}", node=printable(node), time=local_time(since)))
+        if progress.pending_reason:
+            parts.append(say("waits: {reason}", reason=printable(progress.pending_reason)))
+    if trial.retry_of is not None:
+        parts.append(say("again after #{number}", number=trial.retry_of))
+    if trial.cause and trial.state is not State.SUCCEEDED:
+        parts.append(printable(trial.cause))
+    if result and result.findings:
+        parts.append(say("findings: {count}", count=len(result.findings)))
+    return " · ".join(parts)
+
+
+def trial_to_show(key: RowKey | None, status: CampaignStatus) -> TrialKey | None:
+    """The trial whose log is shown: the selected one, or of a configuration what runs, ended last, or comes first."""
+    if not isinstance(key, Group):
+        return key
+    trials = [trial for trial in status.trials.values() if trial.key.configuration == key.configuration]
+    order = {State.RUNNING: 0, State.SUBMITTED: 1, State.PLANNED: 3}
+    best = sorted(
+        trials, key=lambda trial: (order.get(trial.state, 2), -trial.key.number if trial.state.finished else 0)
+    )
+    return best[0].key if best else None
+
+
+def by_configuration(status: CampaignStatus) -> Mapping[str, list[TrialStatus]]:
+    """The trials of each configuration."""
+    groups: dict[str, list[TrialStatus]] = defaultdict(list)
+    for trial in status.trials.values():
+        groups[trial.key.configuration].append(trial)
+    return groups
+
+
+def nodes_of(record: CampaignRecord, key: TrialKey) -> tuple[str, ...]:
+    """Names of the nodes that the plan gives a trial."""
+    for item in record.configurations:
+        if item.configuration.id == key.configuration:
+            return tuple(node.name for node in item.launch.nodes)
+    return ()

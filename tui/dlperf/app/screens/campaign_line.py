@@ -1,0 +1,52 @@
+"""A campaign in one line, and what ails it in the next."""
+
+from __future__ import annotations
+
+from dlperf.app.model.summary import Standing, standing_of
+from dlperf.app.model.text import bar, duration, local_time, printable
+from dlperf.app.watching import WatchedCampaign
+from dlperf.app.words import say
+from dlperf.runs.records import State
+
+BAD = (State.FAILED, State.TIMED_OUT, State.LOST)
+
+
+def campaign_lines(campaign: WatchedCampaign, width: int) -> list[str]:
+    """Progress first, then every problem, at most three lines."""
+    return [_progress_line(campaign, width), *_problems(campaign)]
+
+
+def _progress_line(campaign: WatchedCampaign, width: int) -> str:
+    status = campaign.status
+    standing = standing_of(status, campaign.engine_pid)
+    total = len(status.trials)
+    done = sum(trial.state.finished for trial in status.trials.values())
+    parts = [
+        printable(campaign.paths.name),
+        say(standing.value),
+        bar(done / total if total else 0.0, 12 if width >= 100 else 6),
+        say("{done} of {total}", done=done, total=total),
+    ]
+    if running := status.count(State.RUNNING):
+        parts.append(say("{count} running", count=running))
+    if bad := status.count(*BAD):
+        parts.append(say("{count} without a figure", count=bad))
+    left = campaign.progress.seconds_left if campaign.progress and campaign.engine_pid is not None else None
+    if left is not None and standing in (Standing.RUNNING, Standing.PAUSED):
+        parts.append(say("about {time} left", time=duration(left)))
+    return "  ".join(parts)
+
+
+def _problems(campaign: WatchedCampaign) -> list[str]:
+    standing = standing_of(campaign.status, campaign.engine_pid)
+    if standing is Standing.INTERRUPTED:
+        return [say("The engine has stopped before the end. R starts it again: what still runs is taken over.")]
+    if standing is Standing.FINISHED:
+        return []
+    lines = [
+        say("{node} unreachable since {time}; what runs there goes on", node=printable(node), time=local_time(since))
+        for node, since in campaign.status.unreachable.items()
+    ]
+    if standing is Standing.PAUSED:
+        lines.append(say("Paused: no new trial starts; p goes on."))
+    return lines

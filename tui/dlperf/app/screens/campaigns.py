@@ -1,0 +1,210 @@
+"""The campaigns of the workspace: what runs first, then what waits to be resumed, then the newest."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.widgets import Static
+from textual.worker import get_current_worker
+
+from dlperf.app.actions import bindings_of
+from dlperf.app.engine import run_command
+from dlperf.app.model.summary import CampaignSummary, Standing, in_order
+from dlperf.app.model.table import Column, Row, Tone
+from dlperf.app.model.text import bar, duration, local_time, printable
+from dlperf.app.screens.base import PlaceScreen
+from dlperf.app.widgets.bars import TopBar
+from dlperf.app.widgets.prompt import Prompt
+from dlperf.app.widgets.row_table import RowTable
+from dlperf.app.words import say
+
+GLYPHS = {
+    Standing.RUNNING: "▶",
+    Standing.PAUSED: "‖",
+    Standing.INTERRUPTED: "!",
+    Standing.FINISHED: "✓",
+    Standing.LOADING: "…",
+    Standing.UNREADABLE: "✗",
+}
+TONES: dict[Standing, Tone] = {
+    Standing.RUNNING: "busy",
+    Standing.PAUSED: "warn",
+    Standing.INTERRUPTED: "warn",
+    Standing.FINISHED: "",
+    Standing.LOADING: "dim",
+    Standing.UNREADABLE: "bad",
+}
+REFRESH_SECONDS = 2.0
+
+
+class CampaignsScreen(PlaceScreen):
+    """The first screen."""
+
+    place = "campaigns"
+    about = "The campaigns of this workspace. Enter opens one: what runs is watched, what has ended is looked back on."
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("campaigns")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._matching = ""
+
+    def body(self) -> ComposeResult:
+        with Vertical(classes="panel"):
+            yield RowTable(_columns(), id="campaigns")
+        yield Static(classes="status", id="about-campaign", markup=False)
+
+    def on_mount(self) -> None:
+        for summary in self.main.book.names():
+            self.main.summaries.setdefault(summary.name, summary)
+        self._show()
+        self.query_one(RowTable).focus()
+        self.call_after_refresh(self._read)
+
+    def frame(self, number: int) -> None:
+        if self.every(REFRESH_SECONDS, number):
+            self._read()
+
+    @work(thread=True, group="read", exit_on_error=True)
+    def _read(self) -> None:
+        """Read what has changed since the last time; one reader at a time."""
+        worker = get_current_worker()
+        with self.main.book.reading() as first:
+            if not first:
+                return
+            for summary in self.main.book.refresh():
+                if worker.is_cancelled:
+                    return
+                self.app.call_from_thread(self._take, summary)
+
+    def _take(self, summary: CampaignSummary) -> None:
+        self.main.summaries[summary.name] = summary
+        self._show()
+
+    def _show(self) -> None:
+        summaries = in_order(list(self.main.summaries.values()), self._matching)
+        table = self.query_one(RowTable)
+        table.empty = self._nothing() if not self._matching else _no_match(self._matching, len(self.main.summaries))
+        table.show_rows([summary.name for summary in summaries], self._row)
+        panel = table.parent
+        assert isinstance(panel, Vertical)
+        panel.border_title = say("Campaigns of {folder}", folder=self.workspace.root)
+        self.query_one(TopBar).show_running(running_text(summaries))
+        self._show_selected()
+
+    def _nothing(self) -> str:
+        return "\n".join(
+            (
+                "",
+                say("Nothing has been measured in this workspace yet."),
+                "",
+                say("  2                     choose hardware, frameworks and cases"),
+                say("  dlperf quickstart     the main job on this machine, in a minute"),
+                say("  dlperf import LOGS    take in logs that somebody else has measured"),
+            )
+        )
+
+    def _row(self, key: Hashable) -> Row:
+        return campaign_row(self.main.summaries[str(key)])
+
+    @on(RowTable.Highlighted)
+    def _show_selected(self) -> None:
+        summary = self._selected()
+        self.query_one("#about-campaign", Static).update(about_campaign(summary) if summary else "")
+
+    def _selected(self) -> CampaignSummary | None:
+        selected = self.query_one(RowTable).selected
+        return self.main.summaries.get(str(selected)) if selected is not None else None
+
+    @on(RowTable.Chosen)
+    def action_watch_selected(self) -> None:
+        summary = self._selected()
+        if summary is not None and summary.standing is not Standing.UNREADABLE:
+            self.main.watch_campaign(summary.name)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "resume":
+            summary = self._selected() if self.is_mounted else None
+            return True if summary and summary.standing is Standing.INTERRUPTED else None
+        return True
+
+    @work
+    async def action_resume(self) -> None:
+        summary = self._selected()
+        if summary is None or summary.standing is not Standing.INTERRUPTED:
+            return
+        outcome = await run_command(self.workspace, ["resume", summary.name, "--detach"])
+        if outcome.code:
+            self.notify(outcome.message, severity="error", markup=False)
+        else:
+            self.main.watch_campaign(summary.name)
+
+    def action_find(self) -> None:
+        self.prompt.ask("filter", say("filter"), self._matching)
+
+    def action_escape(self) -> None:
+        self._matching = ""
+        self._show()
+
+    @on(Prompt.Typed)
+    def _filter(self, event: Prompt.Typed) -> None:
+        self._matching = event.text
+        self._show()
+
+
+def _columns() -> tuple[Column, ...]:
+    return (
+        Column(say("campaign"), 20, importance=9, flexible=True),
+        Column(say("state"), 18, importance=9),
+        Column(say("done"), 20, importance=8),
+        Column(say("without figure"), 14, right=True, importance=5),
+        Column(say("time left"), 9, right=True, importance=6),
+        Column(say("started"), 11, importance=7),
+    )
+
+
+def campaign_row(summary: CampaignSummary) -> Row:
+    """A campaign as a row."""
+    share = summary.done / summary.total if summary.total else 0.0
+    read = summary.standing not in (Standing.LOADING, Standing.UNREADABLE)
+    return Row(
+        (
+            printable(summary.name),
+            f"{GLYPHS[summary.standing]} {say(summary.standing.value)}",
+            f"{bar(share, 8)} {summary.done}/{summary.total}" if read else "",
+            str(summary.bad) if summary.bad else "",
+            duration(summary.seconds_left) if summary.live else "",
+            local_time(summary.created),
+        ),
+        tones=("", TONES[summary.standing], "", "bad" if summary.bad else "", "", "dim"),
+    )
+
+
+def about_campaign(summary: CampaignSummary) -> str:
+    """What the selected campaign measures and what ails it, in at most three lines."""
+    if summary.problem:
+        return printable(summary.problem)
+    selection = summary.selection
+    axes = (selection.hardware, selection.frameworks, selection.cases, selection.precisions, selection.scales)
+    lines = [" · ".join(", ".join(axis) for axis in axes if axis)]
+    lines += [
+        say("{node} unreachable since {time}; what runs there goes on", node=printable(node), time=local_time(since))
+        for node, since in summary.unreachable.items()
+    ]
+    if summary.standing is Standing.INTERRUPTED:
+        lines.append(say("The engine has stopped before the end. R starts it again: what still runs is taken over."))
+    return "\n".join(line for line in lines if line)
+
+
+def running_text(summaries: list[CampaignSummary]) -> str:
+    """What runs, for the top bar."""
+    live = [summary for summary in summaries if summary.live]
+    return say("{count} running", count=len(live)) if live else ""
+
+
+def _no_match(matching: str, total: int) -> str:
+    return "\n" + say("None of {total} matches {text}. esc shows all.", total=total, text=matching)

@@ -1,0 +1,70 @@
+"""A question before something is done that cannot be undone."""
+
+from __future__ import annotations
+
+import time
+from typing import ClassVar, Literal
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from dlperf.app.words import say
+
+PATIENCE_SECONDS = 0.5
+"""Keys typed ahead, before the question could be read, do not answer it."""
+
+
+class ConfirmScreen(ModalScreen[bool]):
+    """Says what will happen; the safe answer has the focus."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "yes", show=False),
+        Binding("n,escape", "no", show=False),
+        Binding("left,right", "app.focus_next", show=False),
+    ]
+
+    def __init__(self, title: str, text: str, yes: str, no: str, dangerous: bool = False) -> None:
+        super().__init__()
+        self._variant: Literal["error", "primary"] = "error" if dangerous else "primary"
+        self._title, self._text, self._yes, self._no = title, text, yes, no
+        self._asked = time.monotonic()
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_title = self._title
+            with VerticalScroll(classes="dialog-text", can_focus=False):
+                yield Static(self._text, markup=False)
+            with Horizontal(classes="buttons"):
+                yield Button(self._no, id="no", compact=True)
+                yield Button(f"{self._yes} (y)", id="yes", variant=self._variant, compact=True)
+
+    def on_mount(self) -> None:
+        self.query_one("#no").focus()
+
+    @on(Button.Pressed, "#yes")
+    def action_yes(self) -> None:
+        if time.monotonic() - self._asked >= PATIENCE_SECONDS:
+            self.dismiss(True)
+
+    @on(Button.Pressed, "#no")
+    def action_no(self) -> None:
+        self.dismiss(False)
+
+
+def cancel_question(name: str, trials: list[str], everything: bool) -> ConfirmScreen:
+    """The question before trials are cancelled."""
+    shown = trials[:12] + ([say("… and {count} more", count=len(trials) - 12)] if len(trials) > 12 else [])
+    lines = [
+        *shown,
+        "",
+        say("Their processes are ended on their machines: TERM now, KILL after 10 s; a container is removed."),
+        say("What they wrote so far is kept and marked as cancelled; it never enters the results."),
+        say("Trials that have not started will not start.") if everything else say("The other trials go on."),
+    ]
+    title = say("Cancel all of {name}?", name=name) if everything else say("Cancel this trial?")
+    yes = say("Cancel them") if everything else say("Cancel it")
+    return ConfirmScreen(title, "\n".join(lines), yes, say("Keep running"), dangerous=True)

@@ -1,0 +1,149 @@
+"""What can be done with a plan: read its scripts, ask its machines, start it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+from textual import work
+
+from dlperf.app.engine import Outcome, run_command
+from dlperf.app.model.choice import Choice, arguments_of, choice_of, command_line
+from dlperf.app.model.presets import PRESETS
+from dlperf.app.model.table import Column, Row
+from dlperf.app.model.text import printable
+from dlperf.app.screens.base import PlaceScreen
+from dlperf.app.screens.confirm import ConfirmScreen
+from dlperf.app.screens.pages import ListPage, TextPage
+from dlperf.app.widgets.row_table import RowTable
+from dlperf.app.words import say
+
+if TYPE_CHECKING:
+    from dlperf.catalog.load import Catalog
+    from dlperf.plan import Plan
+
+
+class PlanActions(PlaceScreen):
+    """A screen with a choice and the plan that it comes to."""
+
+    catalog: Catalog | None = None
+    plan: Plan | None = None
+
+    @property
+    def choice(self) -> Choice:
+        """What is marked."""
+        raise NotImplementedError
+
+    def choose(self, choice: Choice) -> None:
+        """Mark something else."""
+        raise NotImplementedError
+
+    def new_name(self) -> str:
+        """A name for the campaign."""
+        raise NotImplementedError
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "start":
+            return True if self._runnable() else None
+        if action in ("check", "script"):
+            return True if self.plan is not None and self.plan.configurations else None
+        return True
+
+    def _runnable(self) -> bool:
+        return self.plan is not None and any(not item.example for item in self.plan.configurations)
+
+    # ---------------------------------------------------------------- presets
+
+    @work
+    async def action_presets(self) -> None:
+        columns = (Column(say("preset"), 22, importance=9), Column(say("what it marks"), 30, flexible=True))
+        rows: dict[Hashable, Row] = {item.name: Row((item.name, say(item.about))) for item in PRESETS}
+        last = self.main.last_selection()
+        if last is not None:
+            name, _ = last
+            rows["last"] = Row((say("last campaign"), printable(name)))
+        chosen = await self.app.push_screen_wait(ListPage(say("Presets"), columns, rows))
+        if chosen == "last" and last is not None:
+            self.choose(choice_of(last[1]))
+        for preset in PRESETS:
+            if preset.name == chosen:
+                self.choose(preset.applied(self.choice))
+
+    # ----------------------------------------------------------------- script
+
+    def action_script(self) -> None:
+        from dlperf.render.preview import preview_text
+
+        selected = self.query_one("#plan", RowTable).selected
+        configurations = self.plan.configurations if self.plan else ()
+        chosen = [item for item in configurations if ("plan", item.configuration.id) == selected] or configurations[:1]
+        for item in chosen:
+            self.app.push_screen(TextPage(item.configuration.id, preview_text(item.launch)))
+
+    def action_copy_command(self) -> None:
+        text = command_line(["run", *arguments_of(self.choice)])
+        self.app.copy_to_clipboard(text)
+        self.notify(text, title=say("Copied"), markup=False)
+
+    # ------------------------------------------------------------------ check
+
+    @work(exclusive=True, group="check")
+    async def action_check(self) -> None:
+        if self.plan is None:
+            return
+        hardware = dict.fromkeys(item.configuration.hardware for item in self.plan.configurations if not item.example)
+        if not hardware:
+            return
+        self.notify(say("Asking {hardware} …", hardware=", ".join(hardware)))
+        outcome = await run_command(self.workspace, ["check", "--hardware", ",".join(hardware), "--json"])
+        rows = check_rows(outcome)
+        columns = (
+            Column(say("node"), 14, importance=9),
+            Column(say("check"), 12, importance=8),
+            Column("", 9, importance=9),
+            Column(say("what it says"), 20, importance=9, flexible=True),
+        )
+        await self.app.push_screen_wait(ListPage(say("Are the machines ready?"), columns, rows, outcome.message))
+
+    # ------------------------------------------------------------------ start
+
+    @work(exclusive=True, group="start")
+    async def action_start(self) -> None:
+        from dlperf.app.model.planned import plan_lines
+
+        if self.plan is None or not self._runnable():
+            return
+        if any(item.example for item in self.plan.configurations):
+            self.notify(say("Machines of published reports cannot be run on: unmark them first."), severity="warning")
+            return
+        name = self.new_name()
+        words = ["run", *arguments_of(self.choice), "--name", name]
+        text = "\n".join([name, "", *plan_lines(self.plan, self.main.trial_seconds()), "", command_line(words)])
+        question = ConfirmScreen(say("Start this campaign?"), text, say("Start"), say("Not yet"))
+        if not await self.app.push_screen_wait(question):
+            return
+        outcome = await run_command(self.workspace, [*words, "--detach", "--yes"])
+        if outcome.code:
+            self.notify(outcome.message or say("the engine did not start"), severity="error", markup=False, timeout=20)
+        else:
+            self.main.watch_campaign(name)
+
+
+def check_rows(outcome: Outcome) -> dict[Hashable, Row]:
+    """What ``dlperf check --json`` printed, as rows; none where it printed something else."""
+    try:
+        items = json.loads(outcome.output)
+    except ValueError:
+        return {}
+    rows: dict[Hashable, Row] = {}
+    for item in items if isinstance(items, list) else ():
+        ok = bool(item.get("ok"))
+        cells = (
+            str(item.get("node")),
+            str(item.get("check")),
+            say("ok" if ok else "NOT READY"),
+            str(item.get("message")),
+        )
+        rows[len(rows)] = Row(tuple(printable(cell) for cell in cells), tones=("", "", "good" if ok else "bad", ""))
+    return rows

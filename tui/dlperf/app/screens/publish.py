@@ -1,0 +1,152 @@
+"""Build the web site, serve it, open it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.widgets import Static
+
+from dlperf.app.actions import bindings_of
+from dlperf.app.engine import Running
+from dlperf.app.model.table import Column, Row
+from dlperf.app.model.text import local_time, printable
+from dlperf.app.screens.base import PlaceScreen
+from dlperf.app.widgets.row_table import RowTable
+from dlperf.app.words import say
+
+KEPT_LINES = 1000
+_ADDRESS = re.compile(r"https?://\S+")
+
+
+class PublishScreen(PlaceScreen):
+    """The site's state, and what its builder says."""
+
+    place = "publish"
+    about = "Build the web site from the results, look at it, and see where it lies. It works from its folder alone."
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("publish")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: deque[str] = deque(maxlen=KEPT_LINES)
+        self._count = 0
+        self._builder: Running | None = None
+        self._server: Running | None = None
+        self._address = ""
+        self._state = ""
+
+    def body(self) -> ComposeResult:
+        yield Static(id="site-lines", classes="status", markup=False)
+        with Vertical(classes="panel", id="said-panel"):
+            yield RowTable((Column("", 20, flexible=True),), header=False, id="said")
+
+    def on_mount(self) -> None:
+        self.query_one("#said-panel").border_title = say("What the builder says")
+        self.query_one(RowTable).empty = "\n" + say("b builds the site: a minute at most for a few hundred pages.")
+        self.query_one(RowTable).focus()
+        self._draw()
+
+    def on_unmount(self) -> None:
+        for running in (self._builder, self._server):
+            if running is not None:
+                running.stop()
+
+    @property
+    def _index(self) -> Path:
+        return self.workspace.site_html / "index.html"
+
+    def _draw(self) -> None:
+        if self._index.is_file():
+            built = local_time(_time_of(self._index))
+            where = say("The site lies in {path}, built {time}.", path=self._index, time=built)
+        else:
+            where = say("No site yet. It will lie in {path}.", path=self._index)
+        served = say("Served at {address}; s stops it.", address=self._address) if self._address else ""
+        self.query_one("#site-lines", Static).update("\n".join(line for line in (where, self._state, served) if line))
+        self.refresh_bindings()
+
+    def _say(self, line: str) -> None:
+        if not line.strip():
+            return
+        self._count += 1
+        self._lines.append(line)
+        first = self._count - len(self._lines)
+        table, lines = self.query_one("#said", RowTable), self._lines
+        rows = {first + index: Row((text,)) for index, text in enumerate(lines)}
+        table.show_rows(list(rows), lambda key: rows[key] if isinstance(key, int) else Row(()))
+        table.action_last()
+
+    # ---------------------------------------------------------------- actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "build":
+            return None if self._builder is not None else True
+        if action in ("open_site", "copy_path") and self.is_attached:
+            return True if self._index.is_file() or self._address else None
+        return True
+
+    @work
+    async def action_build(self) -> None:
+        if self._builder is not None:
+            return
+        self._state = say("Building …")
+        self._builder = await Running.start(self.workspace, ["build-site"])
+        self._draw()
+        async for line in self._builder.lines():
+            self._say(line)
+        code = await self._builder.wait()
+        self._builder = None
+        self._state = say("Built.") if code == 0 else say("Not built: the last line says why.")
+        self._draw()
+
+    @work
+    async def action_serve(self) -> None:
+        if self._server is not None:
+            self._server.stop()
+            return
+        self._server = await Running.start(self.workspace, ["serve-site", "--port", "0"])
+        async for line in self._server.lines():
+            self._say(line)
+            found = _ADDRESS.search(line)
+            if found and not self._address:
+                self._address = found[0].rstrip(".,")
+                self._draw()
+        await self._server.wait()
+        self._server, self._address = None, ""
+        self._draw()
+
+    def action_open_site(self) -> None:
+        target = self._address or str(self._index)
+        opener = opener_of(os.environ)
+        if opener is None:
+            self.notify(say("No desktop here. Open {target} in a browser.", target=target), markup=False)
+        else:
+            quiet = subprocess.DEVNULL
+            subprocess.Popen([opener, target], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
+
+    def action_copy_path(self) -> None:
+        target = self._address or str(self._index)
+        self.app.copy_to_clipboard(target)
+        self.notify(printable(target), title=say("Copied"), markup=False)
+
+
+def opener_of(environment: Mapping[str, str], platform: str = sys.platform) -> str | None:
+    """What opens a page in a window; None where there is no desktop: a text browser would take the terminal."""
+    if platform == "darwin":
+        return "open"
+    return "xdg-open" if environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY") else None
+
+
+def _time_of(path: Path) -> str:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat()

@@ -1,0 +1,193 @@
+"""One trial, looked at closely: curve, figure and findings, environment, command, log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Static, TabbedContent, TabPane
+from textual.worker import get_current_worker
+
+from dlperf.app.actions import bindings_of
+from dlperf.app.model.curve import Series
+from dlperf.app.model.text import printable
+from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
+from dlperf.app.model.trials import GLYPHS, WORDS, configuration_text
+from dlperf.app.screens.log_actions import LogActions
+from dlperf.app.series import SeriesReader
+from dlperf.app.watching import WatchedCampaign
+from dlperf.app.widgets.curve_view import CurveView
+from dlperf.app.widgets.log_view import LogView
+from dlperf.app.widgets.prompt import Prompt
+from dlperf.app.words import say
+from dlperf.errors import DlperfError
+from dlperf.plan import TrialKey
+from dlperf.runs.records import State
+
+PAGES = (
+    ("curve", "Curve"),
+    ("figure", "Figure"),
+    ("environment", "Environment"),
+    ("command", "Command"),
+    ("log", "Log"),
+)
+REFRESH_SECONDS = 1.0
+
+
+class TrialScreen(LogActions):
+    """A view of one trial's files."""
+
+    place = "trial"
+    about = (
+        "One trial: its throughput curve with the warm-up shaded and the measured window marked, its figure and what a "
+        "careful reader must know of it, the environment of its nodes, the exact command, and its log."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("trial")
+
+    def __init__(self, campaign: WatchedCampaign, key: TrialKey) -> None:
+        super().__init__()
+        self._campaign, self._key = campaign, key
+        self._series: SeriesReader | None = None
+        self._reading = False
+        self._shown_status: object = None
+
+    def body(self) -> ComposeResult:
+        yield Static(id="trial-line", classes="status", markup=False)
+        with TabbedContent(initial="page-curve"):
+            for page, title in PAGES:
+                with TabPane(say(title), id=f"page-{page}"):
+                    yield from self._page(page)
+
+    def _page(self, page: str) -> ComposeResult:
+        if page == "curve":
+            yield CurveView()
+        elif page == "log":
+            with Vertical(classes="panel", id="log-panel"):
+                yield LogView()
+        else:
+            with VerticalScroll():
+                yield Static(id=f"{page}-text", markup=False)
+
+    def on_mount(self) -> None:
+        self._show_texts()
+        self._show_log()
+        self._read_curve()
+
+    def frame(self, number: int) -> None:
+        self.log_view.poll()
+        if self.every(REFRESH_SECONDS, number):
+            self._campaign.refresh()
+            self._show_log()
+            if self._campaign.status.trials[self._key] is not self._shown_status:
+                self._show_texts()
+                self._read_curve()
+            elif not self._campaign.status.trials[self._key].state.finished:
+                self._read_curve()
+
+    def _show_texts(self) -> None:
+        trial = self._campaign.status.trials[self._key]
+        planned = self._campaign.planned(self._key.configuration)
+        self._shown_status = trial
+        if planned is None:
+            return
+        paths = self._campaign.paths.trial(self._key)
+        name = f"{configuration_text(planned.configuration)} #{self._key.number}"
+        state = f"{GLYPHS[trial.state]} {say(WORDS[trial.state])}"
+        cause = printable(trial.cause) if trial.cause and trial.state is not State.SUCCEEDED else ""
+        self.query_one("#trial-line", Static).update("  ".join(part for part in (name, state, cause) if part))
+        texts = {
+            "figure": "\n".join(figure_lines(trial, self._campaign.result_of(self._key))),
+            "environment": "\n".join(environment_lines(planned, read_environment(paths))),
+            "command": command_text(paths, planned),
+        }
+        for page, text in texts.items():
+            self.query_one(f"#{page}-text", Static).update(text)
+
+    def _show_log(self) -> None:
+        trial = self._campaign.status.trials[self._key]
+        why = say("No log yet: the trial has not started.") if not trial.state.finished else say("There is no log.")
+        self.show_streams(self._campaign.streams(self._key), why, f"#{self._key.number}")
+
+    # ------------------------------------------------------------------ curve
+
+    @work(thread=True, group="curve")
+    def _read_curve(self) -> None:
+        from dlperf.results.logs import log_reader
+
+        planned = self._campaign.planned(self._key.configuration)
+        log = self._log_of_the_figure()
+        if self._reading or planned is None or log is None:
+            return
+        self._reading = True
+        try:
+            if self._series is None:
+                self._series = SeriesReader(log, planned, log_reader(self.workspace))
+            series = self._series.advance()
+        except DlperfError:
+            series = None
+        finally:
+            self._reading = False
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(self._show_curve, series or Series((), ()))
+
+    def _log_of_the_figure(self) -> Path | None:
+        result = self._campaign.result_of(self._key)
+        if result is not None and result.log:
+            return self._campaign.paths.trial(self._key).directory / result.log
+        logs = [path for node in self._campaign.nodes(self._key) for path in node.logs()]
+        return logs[0] if logs else None
+
+    def _show_curve(self, series: Series) -> None:
+        planned = self._campaign.planned(self._key.configuration)
+        skip = planned.protocol.get("skip_steps") if planned else None
+        result = self._campaign.result_of(self._key)
+        window = None
+        if result is not None and result.first_step is not None and result.last_step is not None:
+            window = (float(result.first_step), float(result.last_step))
+        self.query_one(CurveView).show(series, float(skip) if skip else None, window)
+
+    # ---------------------------------------------------------------- actions
+
+    def _turn_page(self, by: int) -> None:
+        tabs = self.query_one(TabbedContent)
+        names = [f"page-{page}" for page, _ in PAGES]
+        tabs.active = names[(names.index(tabs.active) + by) % len(names)]
+
+    def action_next_tab(self) -> None:
+        self._turn_page(1)
+
+    def action_previous_tab(self) -> None:
+        self._turn_page(-1)
+
+    @on(TabbedContent.TabActivated)
+    def _page_shown(self) -> None:
+        if self.query_one(TabbedContent).active == "page-log":
+            self.log_view.focus()
+
+    def action_find(self) -> None:
+        self.query_one(TabbedContent).active = "page-log"
+        self.ask_search()
+
+    def action_first_error(self) -> None:
+        self.query_one(TabbedContent).active = "page-log"
+        super().action_first_error()
+
+    def action_measured_lines(self) -> None:
+        """Where the figure comes from, in the log."""
+        result = self._campaign.result_of(self._key)
+        if result is None or result.first_line is None:
+            self.notify(say("No figure, so no lines that gave one."))
+            return
+        self.query_one(TabbedContent).active = "page-log"
+        self.log_view.show_line_number(result.first_line)
+
+    def action_escape(self) -> None:
+        self.app.pop_screen()
+
+    @on(Prompt.Typed)
+    def _typed(self, event: Prompt.Typed) -> None:
+        self.search_typed(event)

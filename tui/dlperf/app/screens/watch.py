@@ -1,0 +1,297 @@
+"""One campaign: its trials, the log of the selected one, the machines it runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Static
+
+from dlperf.app.actions import bindings_of
+from dlperf.app.model.summary import Standing, in_order, standing_of
+from dlperf.app.model.table import Row
+from dlperf.app.model.telemetry import Device, device_columns, device_row, devices_in_words, read_devices
+from dlperf.app.model.text import printable
+from dlperf.app.model.trials import (
+    Group,
+    by_configuration,
+    configuration_text,
+    group_row,
+    row_keys,
+    trial_columns,
+    trial_row,
+    trial_to_show,
+)
+from dlperf.app.screens.campaign_actions import CampaignActions
+from dlperf.app.screens.campaign_line import campaign_lines
+from dlperf.app.screens.log_actions import LogActions
+from dlperf.app.watching import WatchedCampaign
+from dlperf.app.widgets.log_view import LogView
+from dlperf.app.widgets.prompt import Prompt
+from dlperf.app.widgets.row_table import RowTable
+from dlperf.app.words import say
+from dlperf.errors import DlperfError
+from dlperf.plan import TrialKey
+from dlperf.runs.records import State, TrialStatus
+
+REFRESH_SECONDS = 0.2
+TELEMETRY_SECONDS = 1.0
+
+
+class WatchScreen(CampaignActions, LogActions):
+    """A view of one campaign's files."""
+
+    place = "watch"
+    about = (
+        "One campaign. Above, its trials by configuration; below, the log of the selected trial as its node writes it, "
+        "and what its machines do. Closing this window ends nothing."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("watch")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._campaign_name: str | None = None
+        self._matching = ""
+        self._folded: set[str] = set()
+        self._groups: dict[str, list[TrialStatus]] = {}
+        self._devices: list[Device] = []
+        self._shown: TrialKey | None = None
+
+    def body(self) -> ComposeResult:
+        yield Static(classes="status", id="campaign-line", markup=False)
+        with Vertical(classes="panel", id="trials-panel"):
+            yield RowTable(trial_columns(), id="trials")
+        with Horizontal(id="below"):
+            with Vertical(classes="panel", id="log-panel"):
+                yield LogView(id="log")
+            with Vertical(classes="panel", id="devices-panel"):
+                yield RowTable(device_columns(), id="devices")
+
+    def on_mount(self) -> None:
+        self.query_one("#trials-panel").border_title = say("Trials")
+        self.query_one("#devices-panel").border_title = say("Machines")
+        self.query_one("#devices", RowTable).empty = say("No telemetry yet.")
+        self.trials.focus()
+
+    def on_screen_resume(self) -> None:
+        """Shown: the campaign that was asked for, else what runs, else the newest."""
+        if self.main.watched is None:
+            summaries = in_order(list(self.main.summaries.values()) or self.main.book.names())
+            self.main.watched = summaries[0].name if summaries else None
+        if self.main.watched is None:
+            self._show_nothing(say("There is no campaign in this workspace yet. 2 chooses what to measure."))
+        elif self.main.watched != self._campaign_name:
+            self._campaign_name = self.main.watched
+            self.campaign = None
+            self._show_nothing(say("Reading {name} …", name=printable(self._campaign_name)))
+            self._open(self._campaign_name)
+
+    @property
+    def trials(self) -> RowTable:
+        return self.query_one("#trials", RowTable)
+
+    def _show_nothing(self, text: str) -> None:
+        self.trials.empty = "\n" + text
+        self.trials.show_rows([], lambda _key: Row(()))
+        self.query_one("#campaign-line", Static).update("")
+        self.log_view.show_log(None)
+
+    @work(thread=True, exclusive=True, group="open")
+    def _open(self, name: str) -> None:
+        try:
+            campaign = WatchedCampaign(self.workspace.campaign(name))
+        except DlperfError as error:
+            self.app.call_from_thread(self._show_nothing, printable(str(error)))
+            return
+        self.app.call_from_thread(self._opened, name, campaign)
+
+    def _opened(self, name: str, campaign: WatchedCampaign) -> None:
+        if name != self._campaign_name:
+            return
+        self.campaign = campaign
+        self._folded.clear()
+        campaign.refresh_engine()
+        self._status_changed()
+        self.trials.select(self._first_of_interest())
+        self._show_selected()
+
+    def _first_of_interest(self) -> TrialKey | None:
+        """What runs, else what failed, else the first."""
+        assert self.campaign is not None
+        order = {State.RUNNING: 0, State.SUBMITTED: 1, State.FAILED: 2, State.TIMED_OUT: 2, State.LOST: 2}
+        trials = sorted(self.campaign.status.trials.values(), key=lambda trial: order.get(trial.state, 3))
+        return trials[0].key if trials else None
+
+    # ----------------------------------------------------------------- frames
+
+    def frame(self, number: int) -> None:
+        self.log_view.poll()
+        if self.campaign is None:
+            return
+        if self.every(REFRESH_SECONDS, number):
+            before = self.campaign.status
+            if self.campaign.refresh():
+                self._status_changed() if self.campaign.status is not before else self._progress_changed()
+        if self.every(TELEMETRY_SECONDS, number):
+            if self.campaign.refresh_engine():
+                self.refresh_bindings()
+            self._progress_changed()
+            self._show_selected()
+
+    def _status_changed(self) -> None:
+        assert self.campaign is not None
+        self._groups = dict(by_configuration(self.campaign.status))
+        self.forget_what_was_done()
+        self.trials.empty = self._no_rows()
+        self.trials.show_rows(row_keys(self.campaign.status, self._matching, self._folded), self._row)
+        self._draw_line()
+        self.refresh_bindings()
+
+    def _progress_changed(self) -> None:
+        self.trials.refresh_rows()
+        self._draw_line()
+
+    def _draw_line(self) -> None:
+        assert self.campaign is not None
+        lines = campaign_lines(self.campaign, self.size.width)
+        if self.has_class("-narrow"):
+            lines = [*lines, *self._devices_by_node()]
+        self.query_one("#campaign-line", Static).update("\n".join(lines[:3]))
+
+    def _devices_by_node(self) -> list[str]:
+        nodes = dict.fromkeys(device.node for device in self._devices)
+        return [f"{node}: {devices_in_words(item for item in self._devices if item.node == node)}" for node in nodes]
+
+    def _no_rows(self) -> str:
+        assert self.campaign is not None
+        total = len(self.campaign.status.trials)
+        return "\n" + say("None of {total} matches {text}. esc shows all.", total=total, text=self._matching)
+
+    def _row(self, key: Hashable) -> Row:
+        assert self.campaign is not None
+        if isinstance(key, Group):
+            return self._group_row(key)
+        assert isinstance(key, TrialKey)
+        trial = self.campaign.status.trials[key]
+        return trial_row(trial, self.campaign.progress_of(key), self.campaign.result_of(key), self.asked.get(key))
+
+    def _group_row(self, key: Group) -> Row:
+        assert self.campaign is not None
+        planned = self.campaign.planned(key.configuration)
+        trials = self._groups.get(key.configuration, [])
+        if planned is None:
+            return Row((printable(key.configuration),), "group")
+        stopped = self.campaign.status.stopped_configurations.get(key.configuration)
+        values = [
+            result.value
+            for trial in trials
+            if (result := self.campaign.result_of(trial.key)) is not None and result.value is not None
+        ]
+        return group_row(planned.configuration, trials, stopped, values, planned.unit)
+
+    # -------------------------------------------------------------- selection
+
+    @on(RowTable.Highlighted, "#trials")
+    def _selection_changed(self) -> None:
+        self._show_selected()
+        self.refresh_bindings()
+
+    def _show_selected(self) -> None:
+        """The log and the machines of the selected trial."""
+        if self.campaign is None:
+            return
+        selected = self.trials.selected
+        key = trial_to_show(selected, self.campaign.status) if isinstance(selected, (Group, TrialKey)) else None
+        if key is None:
+            return
+        if key != self._shown:
+            self._shown = key
+            self.choose_stream(0)
+        self.show_streams(self.campaign.streams(key), self._why_no_log(key), self._log_title(key))
+        self._show_devices(key)
+
+    def _log_title(self, key: TrialKey) -> str:
+        assert self.campaign is not None
+        planned = self.campaign.planned(key.configuration)
+        name = configuration_text(planned.configuration) if planned else key.configuration
+        return f"{name} #{key.number}"
+
+    def _why_no_log(self, key: TrialKey) -> str:
+        assert self.campaign is not None
+        trial = self.campaign.status.trials[key]
+        if trial.state is State.PLANNED:
+            return say("No log yet: the trial has not started.")
+        if trial.state.finished:
+            return say("The trial left no log: {cause}", cause=printable(trial.cause or say("the reason is not known")))
+        return say("No log yet: the node has not written anything so far.")
+
+    def _show_devices(self, key: TrialKey) -> None:
+        assert self.campaign is not None
+        nodes = self.campaign.nodes(key)
+        self._devices = [item for node in nodes for item in read_devices(node.telemetry, node.directory.name)]
+        known = {(device.node, device.name): device for device in self._devices}
+        keys: list[Hashable] = []
+        for node, name in known:
+            if node not in keys:
+                keys.append(node)
+            keys.append((node, name))
+        rows = {pair: device_row(device) for pair, device in known.items()}
+        self.query_one("#devices", RowTable).show_rows(
+            keys, lambda key: rows.get(key, Row(("",))) if isinstance(key, tuple) else Row((str(key),), "group")
+        )
+
+    # ---------------------------------------------------------------- actions
+
+    @on(RowTable.Chosen, "#trials")
+    def action_open_trial(self) -> None:
+        selected = self.trials.selected
+        if isinstance(selected, Group):
+            self.action_fold()
+        elif isinstance(selected, TrialKey) and self.campaign is not None:
+            from dlperf.app.screens.trial import TrialScreen
+
+            self.app.push_screen(TrialScreen(self.campaign, selected))
+
+    def action_fold(self) -> None:
+        selected = self.trials.selected
+        if self.campaign is None or not isinstance(selected, (Group, TrialKey)):
+            return
+        self._folded ^= {selected.configuration}
+        self._status_changed()
+        self.trials.select(Group(selected.configuration))
+
+    def action_maximize_log(self) -> None:
+        self.toggle_class("-log-only")
+
+    def selected_trial(self) -> TrialKey | None:
+        selected = self.trials.selected if self.campaign else None
+        return selected if isinstance(selected, TrialKey) else None
+
+    def standing(self) -> Standing | None:
+        """How the campaign stands; None while there is none."""
+        return standing_of(self.campaign.status, self.campaign.engine_pid) if self.campaign else None
+
+    def action_find(self) -> None:
+        if self.log_view.has_focus:
+            self.ask_search()
+        else:
+            self.prompt.ask("filter", say("filter trials: words of configuration, state or cause"), self._matching)
+
+    def action_escape(self) -> None:
+        self.clear_search()
+        self._matching = ""
+        if self.campaign is not None:
+            self._status_changed()
+
+    @on(Prompt.Typed)
+    def _typed(self, event: Prompt.Typed) -> None:
+        if event.purpose == "filter":
+            self._matching = event.text
+            if self.campaign is not None:
+                self._status_changed()
+        else:
+            self.search_typed(event)

@@ -1,0 +1,104 @@
+"""The line on top (where am I, what runs) and the line at the bottom (what can I press)."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from rich.style import Style
+from rich.text import Text
+from textual.widgets import Static
+
+from dlperf.app.actions import EVERYWHERE, Action
+from dlperf.app.words import say
+
+SCREENS = tuple(action for action in EVERYWHERE if action.id == "show_screen")
+
+
+class TopBar(Static):
+    """The screens with their keys, the one shown marked, and what runs now."""
+
+    DEFAULT_CSS = """
+    TopBar {
+        dock: top; height: 1; text-wrap: nowrap; background: $panel; color: $text;
+        link-style: none; link-color: $text; link-background-hover: $primary;
+    }
+    """
+
+    def __init__(self, place: str) -> None:
+        super().__init__()
+        self._place = place
+        self._right = ""
+
+    def on_mount(self) -> None:
+        self._draw()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def show_running(self, text: str) -> None:
+        """What runs, on the right."""
+        if text != self._right:
+            self._right = text
+            self._draw()
+
+    def _draw(self) -> None:
+        width = self.size.width
+        bar = Text(no_wrap=True)
+        bar.append(" dlperf ", Style(bold=True))
+        for action in SCREENS:
+            style = Style(meta={"@click": f"app.{action.call}"})
+            if action.parameter == self._place or (self._place == "trial" and action.parameter == "watch"):
+                style += Style(reverse=True, bold=True)
+            bar.append(f" {action.key} {say(action.text)} ", style)
+        room = width - bar.cell_len - 1
+        right = self._right if cell_len(self._right) <= room else ""
+        bar.append(" " * max(0, room - cell_len(right)) + right)
+        self.update(bar)
+
+
+class KeyBar(Static):
+    """The keys of this screen that fit, and always help and quit; each can be clicked."""
+
+    DEFAULT_CSS = """
+    KeyBar {
+        dock: bottom; height: 1; text-wrap: nowrap; background: $panel; color: $text;
+        link-style: none; link-color: $text; link-background-hover: $primary;
+    }
+    """
+
+    def __init__(self, actions: tuple[Action, ...]) -> None:
+        super().__init__()
+        self._actions = actions
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, lambda _screen: self.draw())
+        self.draw()
+
+    def on_resize(self) -> None:
+        self.draw()
+
+    def draw(self) -> None:
+        """Say again what can be pressed."""
+        shown = [action for action in self._actions if action.in_bar]
+        always = [action for action in shown if action in EVERYWHERE]
+        room = self.size.width - sum(cell_len(_label(action)) for action in always)
+        bar = Text(no_wrap=True)
+        for action in shown:
+            if action in always:
+                continue
+            room -= cell_len(_label(action))
+            if room < 0:
+                break
+            self._append(bar, action, "screen")
+        for action in always:
+            self._append(bar, action, "app")
+        self.update(bar)
+
+    def _append(self, bar: Text, action: Action, where: str) -> None:
+        possible = self.screen.check_action(action.id, (action.parameter,) if action.parameter else ())
+        click = Style(meta={"@click": f"{where}.{action.call}"})
+        bar.append(f" {action.shown_key}", click + Style(bold=True, dim=not possible))
+        bar.append(f" {say(action.text)} ", click + Style(dim=not possible))
+
+
+def _label(action: Action) -> str:
+    return f" {action.shown_key} {say(action.text)} "

@@ -1,0 +1,60 @@
+"""Draws a curve in whatever room it is given."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.app import RenderResult
+from textual.strip import Strip
+from textual.widget import Widget
+
+from dlperf.app.model.curve import Piece, Series, draw
+
+
+class CurveView(Widget):
+    """A throughput curve."""
+
+    DEFAULT_CSS = """
+    CurveView {
+        height: 1fr;
+        & > .curve-view--warmup { background: $surface-lighten-2; color: $text-muted; }
+        & > .curve-view--measured { color: $text-success; }
+        & > .curve-view--axis { color: $text-muted; }
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"curve-view--{name}" for name in ("warmup", "measured", "axis")}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._series = Series((), ())
+        self._warm_up: float | None = None
+        self._window: tuple[float, float] | None = None
+        self._rows: list[list[Piece]] = []
+
+    def show(self, series: Series, warm_up: float | None, window: tuple[float, float] | None) -> None:
+        """Draw another curve."""
+        self._series, self._warm_up, self._window = series, warm_up, window
+        self._draw()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        self._rows = draw(self._series, self.size.width, self.size.height, self._warm_up, self._window)
+        self.refresh()
+
+    def render(self) -> RenderResult:
+        return ""
+
+    def render_line(self, y: int) -> Strip:
+        pieces = self._rows[y] if y < len(self._rows) else []
+        segments = [Segment(piece.text, self._style(piece.tone)) for piece in pieces]
+        return Strip(segments).crop_extend(0, self.size.width, self.rich_style)
+
+    def _style(self, tone: str) -> Style:
+        if not tone:
+            return self.rich_style
+        style = self.get_component_rich_style(f"curve-view--{tone}")
+        return self.rich_style + (style if tone == "warmup" else Style(color=style.color))

@@ -1,0 +1,63 @@
+"""One line at the bottom to type into: a filter, a search, a number."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input
+
+
+class Prompt(Input):
+    """Hidden until it is asked for; enter accepts, escape takes back."""
+
+    DEFAULT_CSS = """
+    Prompt { dock: bottom; height: 1; border: none; padding: 0 1; display: none; background: $surface; }
+    Prompt:focus { border: none; }
+    Prompt.-asking { display: block; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", show=False)]
+
+    class Typed(Message):
+        """The text so far, or in the end."""
+
+        def __init__(self, purpose: str, text: str, final: bool) -> None:
+            super().__init__()
+            self.purpose = purpose
+            self.text = text
+            self.final = final
+
+    def __init__(self) -> None:
+        super().__init__(compact=True)
+        self.purpose = ""
+        self._before: Widget | None = None
+        self._text_before = ""
+
+    def ask(self, purpose: str, label: str, text: str = "") -> None:
+        """Ask for a text; ``purpose`` comes back with every ``Typed``."""
+        self._before, self._text_before = self.screen.focused, text
+        self.purpose, self.placeholder = purpose, label
+        self.border_title = label
+        with self.prevent(Input.Changed):
+            self.value = text
+        self.add_class("-asking")
+        self.screen.set_focus(self)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(self.Typed(self.purpose, self.value, final=False))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._done(self.value)
+
+    def action_give_up(self) -> None:
+        self._done(self._text_before)
+
+    def _done(self, text: str) -> None:
+        self.remove_class("-asking")
+        self.post_message(self.Typed(self.purpose, text, final=True))
+        if self._before is not None and self._before.is_attached:
+            self._before.focus()
