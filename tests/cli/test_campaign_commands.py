@@ -1,0 +1,185 @@
+"""Campaigns from the command line, on this machine."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dlperf.runs.journal import campaign_status
+
+SELECTION = ("-H", "local", "-f", "counting", "-c", "lenet5")
+
+
+def run(counting, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    return counting.dlperf("run", *SELECTION, *words, code=code)
+
+
+def test_a_run_says_its_plan_and_prints_its_figures(counting):
+    done = run(counting, "-b", "32,64", "--repeats", "2", "--name", "try")
+    assert "2 configurations, 4 trials: counting on local" in done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert rows[0] == ["configuration", "median", "unit", "spread", "n", "status"]
+    assert rows[1][1:] == ["32", "images/s", "0.0%", "2", "measured"]
+    assert rows[2][1:] == ["64", "images/s", "0.0%", "2", "measured"]
+
+
+def test_a_run_of_nothing_in_particular_is_refused(counting):
+    done = counting.dlperf("run", "--yes", "-b", "32", code=2)
+    assert done.stderr.startswith("dlperf: nothing is selected: ")
+    assert not list(counting.workspace.campaigns())
+
+
+def test_a_campaign_without_a_name_is_called_by_time_and_contents(counting):
+    run(counting, "-b", "32", "--repeats", "1")
+    (paths,) = counting.workspace.campaigns()
+    assert paths.name.endswith("-counting-lenet5")
+
+
+@pytest.mark.parametrize("name", ['it\'s a "quote" $HOME;`x`\nbreak', "数据", "-dash", "..", "a/%41"])
+def test_any_name_will_do(counting, name):
+    run(counting, "-b", "32", "--repeats", "1", f"--name={name}")
+    told = json.loads(counting.dlperf("status", "--json", "--", name).stdout)
+    assert (told["campaign"], [trial["state"] for trial in told["trials"]]) == (name, ["succeeded"])
+    assert [path.parent for path in counting.workspace.runs.glob("*/campaign.yaml")] == [
+        counting.campaign(name).directory
+    ]
+
+
+@pytest.mark.parametrize("name", ["", "published", "x" * 121])
+def test_a_name_that_no_folder_can_have_is_refused(counting, name):
+    assert "a campaign's name" in run(counting, "-b", "32", f"--name={name}", code=2).stderr
+
+
+def test_a_name_is_given_once(measured):
+    assert "exists: choose another" in run(measured, "-b", "32", "--name", "try", code=2).stderr
+
+
+def test_a_failure_is_exit_code_1_and_says_how_to_try_again(counting):
+    broken = counting.fail(32)
+    done = run(counting, "-b", "32", "--repeats", "3", "--name", "try", code=1)
+    assert "not tried any more: failed 2 times the same way: exit code 7" in done.stderr
+    assert "`dlperf retry try`" in done.stderr
+    assert counting.states("try") == {"32/1": "failed", "32/2": "failed", "32/3": "cancelled"}
+    broken.unlink()
+    counting.dlperf("retry", "try")
+    counting.wait_for("try", "32/6", "succeeded")
+    assert list(counting.states("try").values()).count("succeeded") == 3
+    assert "nothing to retry" in counting.dlperf("retry", "try", code=2).stderr
+
+
+def test_one_trial_is_tried_again(counting):
+    broken = counting.fail(32)
+    run(counting, "-b", "32", "--repeats", "2", "--name", "try", code=1)
+    broken.unlink()
+    counting.dlperf("retry", "try", "32_1n1g/2")
+    counting.wait_for("try", "32/3", "succeeded")
+    assert "was run again already" in counting.dlperf("retry", "try", "32_1n1g/2", code=2).stderr
+
+
+def test_example_machines_are_not_run_on(counting):
+    done = counting.dlperf("run", "-H", "perf-v100", "-c", "resnet50", "--yes", code=2)
+    assert "--hardware perf-v100: an example with placeholder hosts: copy it with `dlperf catalog show" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_detached_engine_is_watched_paused_and_cancelled_from_elsewhere(counting):
+    counting.hold(32)
+    assert run(counting, "-b", "32", "--repeats", "2", "--name", "try", "--detach").stdout == "try\n"
+    counting.wait_for("try", "32/1", "running")
+    assert "running" in counting.dlperf("status").stdout
+    counting.dlperf("pause", "try")
+    assert "paused" in counting.dlperf("status").stdout
+    counting.dlperf("resume", "try")
+    counting.dlperf("cancel", "try", "32_1n1g/1")
+    counting.wait_for("try", "32/1", "cancelled")
+    counting.dlperf("cancel", "try")
+    counting.wait_for("try", "32/2", "cancelled")
+    assert "nothing to cancel" in counting.dlperf("cancel", "try", code=2).stderr
+
+
+def test_a_log_is_followed_to_its_end(counting):
+    hold = counting.hold(32)
+    run(counting, "-b", "32", "--repeats", "1", "--name", "try", "--detach")
+    counting.wait_for("try", "32/1", "running")
+    following = counting.start("logs", "--follow", "try/local_counting_lenet5_fp32_bs32_1n1g/1")
+    assert following.stdout is not None
+    hold.unlink()
+    printed = following.stdout.read()
+    following.wait()
+    assert printed == log_of(counting).read_bytes()
+    assert printed.count(b"DLPERF") == 12
+
+
+def log_of(counting) -> Path:
+    paths = counting.campaign("try")
+    return paths.trial(next(iter(campaign_status(paths).trials))).node("local").log
+
+
+def test_a_trial_is_named_by_any_part_that_no_other_has(measured):
+    assert measured.dlperf("logs", "32_1n1g/1").stdout.count("DLPERF") == 12
+    assert "could be" in measured.dlperf("logs", "1n1g/1", code=2).stderr
+    assert "no trial 'nope'" in measured.dlperf("logs", "nope", code=2).stderr
+    assert "has logs of local" in measured.dlperf("logs", "32_1n1g/1", "--node", "other", code=2).stderr
+
+
+def test_foreign_files_in_runs_are_passed_over_and_a_broken_campaign_is_named(measured):
+    runs = measured.workspace.runs
+    (runs / "notes.txt").write_text("mine")
+    (runs / "folder").mkdir()
+    (runs / "broken").mkdir()
+    (runs / "broken" / "campaign.yaml").write_text("trials: [")
+    done = measured.dlperf("status")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["campaign", "try"]
+    assert "broken/campaign.yaml: not a campaign" in done.stderr
+
+
+def test_a_workspace_without_campaigns_says_so(counting):
+    done = counting.dlperf("status")
+    assert (done.stdout, "no campaign in" in done.stderr) == ("", True)
+    assert json.loads(counting.dlperf("status", "--json").stdout) == []
+
+
+def test_status_as_json_holds_every_trial_with_its_figure(measured):
+    told = json.loads(measured.dlperf("status", "try", "--json").stdout)
+    assert (told["finished"], told["engine"], told["paused"]) == (True, None, False)
+    assert [(trial["state"], trial["value"], trial["unit"]) for trial in told["trials"]] == [
+        ("succeeded", 32.0, "images/s"),
+        ("succeeded", 64.0, "images/s"),
+    ]
+
+
+def test_a_check_of_this_machine_says_what_was_asked(counting):
+    items = json.loads(counting.dlperf("check", "-H", "local", "--json").stdout)
+    assert {item["check"] for item in items} >= {"reachable", "python", "disk", "clock"}
+    assert all(item["ok"] for item in items)
+
+
+def test_a_machine_that_does_not_answer_is_exit_code_3(counting):
+    text = "id: nowhere\ntitle: Nowhere\nnodes: [{name: n, host: nowhere.invalid}]\n"
+    hardware = counting.workspace.catalog / "hardware"
+    hardware.mkdir()
+    (hardware / "nowhere.yaml").write_text(text)
+    assert "NOT READY" in counting.dlperf("check", "-H", "nowhere", code=3).stdout
+
+
+def test_a_new_workspace_can_run_and_is_made_once(counting, tmp_path):
+    root = tmp_path / "new"
+    counting.dlperf("init", str(root))
+    assert {path.name for path in root.iterdir()} >= {"mkdocs.yml", "runs", "site", "catalog", ".gitignore"}
+    shutil.copytree(counting.workspace.catalog, root / "catalog", dirs_exist_ok=True)
+    counting.dlperf("--workspace", str(root), "catalog", "check")
+    counting.dlperf("--workspace", str(root), "run", *SELECTION, "-b", "32", "--repeats", "1")
+    assert "is a workspace already" in counting.dlperf("init", str(root), code=2).stderr
+
+
+def test_the_quickstart_measures_this_machine_and_builds_a_site(counting, tmp_path):
+    done = counting.dlperf("quickstart", str(tmp_path / "first"))
+    index = tmp_path / "first" / "site" / "html" / "index.html"
+    assert done.stdout.splitlines()[-1] == str(index)
+    assert "numpy" in index.read_text().lower()
+    rows = [line.split() for line in done.stdout.splitlines() if "lenet5" in line]
+    assert [row[-2:] for row in rows] == [["3", "measured"]] * 2

@@ -1,0 +1,161 @@
+"""``dlperf catalog`` and ``dlperf plan`` as an operator sees them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dlperf.cli import main
+
+CATALOG = Path(__file__).parents[1] / "data" / "catalog"
+
+
+@pytest.fixture
+def dlperf(tmp_path, monkeypatch, capfd):
+    """Run a command in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as leaving:
+            main(arguments)
+        out, err = capfd.readouterr()
+        return int(leaving.value.code or 0), out, err
+
+    return run
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    """A workspace with a catalogue of its own around the current folder."""
+    (tmp_path / "mkdocs.yml").touch()
+    (tmp_path / "runs").mkdir()
+    shutil.copytree(CATALOG, tmp_path / "catalog")
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", ["hardware", "frameworks", "cases", "protocols", "formats", "accelerators"])
+def test_every_kind_is_listed_as_table_and_as_json(dlperf, kind):
+    code, out, _ = dlperf("catalog", kind)
+    assert code == 0
+    assert out.startswith("id ")
+    code, out, _ = dlperf("catalog", kind, "--json")
+    assert code == 0
+    listed = [entry["id"] for entry in json.loads(out)]
+    assert len(listed) == len(set(listed))
+
+
+def test_the_whole_catalogue_is_one_json_document(dlperf):
+    code, out, err = dlperf("catalog", "--json")
+    document = json.loads(out)
+    assert (code, err) == (0, "")
+    assert {"hardware", "frameworks", "cases", "protocols", "formats", "accelerators"} == document.keys()
+    assert "numpy" in [entry["id"] for entry in document["frameworks"]]
+
+
+def test_what_show_prints_can_be_copied_into_a_catalogue(dlperf, workspace):
+    code, out, _ = dlperf("catalog", "show", "perf-v100-4nodes")
+    assert code == 0
+    assert out.startswith("# hardware\n")
+    copy = yaml.safe_load(out) | {"id": "mine"}
+    (workspace / "catalog" / "hardware.yaml").write_text(yaml.safe_dump([copy]))
+    assert "mine" in dlperf("catalog", "hardware")[1]
+
+
+def test_an_unknown_id_names_the_near_ones(dlperf):
+    code, out, err = dlperf("catalog", "show", "lenet")
+    assert (code, out) == (2, "")
+    assert err.startswith("dlperf: unknown id 'lenet': did you mean lenet5 ")
+
+
+def test_a_sound_catalogue_is_said_to_be_in_order(dlperf, workspace):
+    code, out, err = dlperf("catalog", "check")
+    assert (code, out) == (0, "")
+    assert err.startswith("the catalogue is in order: ")
+
+
+def test_every_mistake_is_one_line_on_stderr(dlperf, workspace):
+    (workspace / "catalog" / "cases.yaml").write_text("- id: A\n- id: b\n  titel: B\n")
+    code, out, err = dlperf("catalog", "check")
+    lines = err.splitlines()
+    assert (code, out) == (2, "")
+    assert len(lines) > 5
+    assert all(line.startswith(f"dlperf: {workspace}/catalog/") for line in lines)
+    assert f"dlperf: {workspace}/catalog/cases.yaml:3: titel: is no field of this entry (did you mean title?)" in lines
+
+
+def test_a_workspace_that_is_named_must_be_one(dlperf, tmp_path):
+    code, _, err = dlperf("--workspace", str(tmp_path), "catalog")
+    assert code == 2
+    assert "no workspace at or above" in err
+
+
+def test_a_plan_lists_configurations_and_counts_trials(dlperf):
+    code, out, err = dlperf("plan", "-H", "local", "-f", "numpy", "-b", "32,64", "-b", "128", "--repeats", "2")
+    rows = out.splitlines()
+    assert code == 0
+    assert rows[0].split() == [
+        "hardware",
+        "framework",
+        "case",
+        "precision",
+        "batch",
+        "GPUs",
+        "protocol",
+        "repeats",
+        "note",
+    ]
+    assert [row.split()[4] for row in rows[1:]] == ["32", "64", "128"]
+    assert err == "3 configurations, 6 trials\n"
+
+
+def test_the_impossible_is_grouped_by_reason(dlperf):
+    code, out, err = dlperf("plan", "-H", "local", "-f", "numpy", "-c", "lenet5", "-p", "fp32,amp", "-b", "32,64")
+    assert code == 0
+    assert err == "2 configurations, 10 trials; 2 impossible\n"
+    assert out.splitlines()[-1].split(None, 2) == [
+        "2",
+        "local_numpy_lenet5_amp_bs32_1n1g",
+        "numpy offers lenet5 in fp32, not in amp",
+    ]
+
+
+def test_a_selection_of_the_impossible_alone_is_a_wrong_request(dlperf):
+    code, out, err = dlperf("plan", "-H", "local", "-f", "plsc", "-c", "arcface")
+    assert code == 2
+    assert "plsc computes on gpu, local is a cpu machine" in out
+    assert err.splitlines()[-1] == "dlperf: nothing can run: 1 configuration asked for, none possible"
+
+
+def test_a_plan_as_json_says_everything(dlperf):
+    code, out, err = dlperf("plan", "-H", "local", "-f", "numpy", "-b", "32", "--json", "--render")
+    document = json.loads(out)
+    assert (code, err) == (0, "")
+    (item,) = document["configurations"]
+    assert item["id"] == "local_numpy_lenet5_fp32_bs32_1n1g"
+    assert item["launch"]["command"][0] == "{files}/lenet_numpy.py"
+    assert item["rendered"]["local"]["files"]["launch.sh"].startswith("#!/bin/sh\n")
+    assert document["trials"][0] == "local_numpy_lenet5_fp32_bs32_1n1g/1"
+
+
+def test_the_scripts_are_printed_per_configuration_and_node(dlperf, workspace):
+    code, out, _ = dlperf("plan", "-H", "two-boxes", "-f", "with-torchrun", "-g", "2n2g", "--render")
+    assert code == 0
+    assert out.startswith("##### two-boxes_with-torchrun_tiny_fp32_bs4_2n2g\n=== first: launch.sh is started\n")
+    assert "--node-rank 1" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-b", "x"], "--batch-size x: is no whole number"),
+        (["-b", "²"], "--batch-size ²: is no whole number"),
+        (["-H", "local,,"], "--hardware: a value is empty: write names separated by commas"),
+        (["-g", "2x8"], "GPUs: '2x8' is no scale: write 2n8g for 2 nodes with 8 GPUs each, or 8 for 1n8g"),
+    ],
+)
+def test_a_wrong_option_is_one_line_and_exit_code_2(dlperf, arguments, message):
+    assert dlperf("plan", *arguments) == (2, "", f"dlperf: {message}\n")

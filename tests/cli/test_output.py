@@ -1,0 +1,53 @@
+"""What commands print."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from dlperf.cli.output import cell, cut, format_table, one_line, print_json, width
+from dlperf.runs.records import State
+
+
+@dataclass(frozen=True)
+class Row:
+    path: Path
+    state: State
+    value: float | None = None
+
+
+def test_json_is_one_document_of_plain_values(capsys):
+    print_json([Row(Path("a/b"), State.FAILED)])
+    assert json.loads(capsys.readouterr().out) == [{"path": "a/b", "state": "failed", "value": None}]
+
+
+def test_json_refuses_a_number_that_json_has_not():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        print_json({"value": float("nan")})
+
+
+def test_numbers_stand_to_the_right_and_missing_ones_are_a_dash():
+    table = format_table(["name", "n", "value"], [["a", 3, 12.34567], ["long name", 10, None]])
+    assert table.splitlines() == ["name        n  value", "a           3  12.35", "long name  10      -"]
+
+
+def test_wide_characters_count_two_columns():
+    assert width("数据 ok") == 7
+    assert format_table(["a", "b"], [["数据", "x"], ["abcd", "y"]]).splitlines()[1:] == ["数据  x", "abcd  y"]
+
+
+def test_control_characters_cannot_reach_a_terminal():
+    assert one_line("a\n\x1b[31mb") == "a \\x1b[31mb"
+
+
+@pytest.mark.parametrize(("value", "text"), [(12345.678, "12345.7"), (0.123456, "0.1235"), (None, "-"), (7, "7")])
+def test_cells_keep_four_digits(value, text):
+    assert cell(value) == text
+
+
+def test_a_long_line_is_cut_at_the_column():
+    assert cut("数据数据", 5) == "数据…"
+    assert cut("abc", 3) == "abc"

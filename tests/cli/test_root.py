@@ -1,0 +1,99 @@
+"""The door: exit codes, one-line errors, and a help that starts quickly."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from dlperf.cli import main, root
+from dlperf.errors import RequestError, UnreachableError
+
+
+def dlperf(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "dlperf", *arguments], capture_output=True, text=True, check=False)
+
+
+def exit_code(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as leaving:
+        main(arguments)
+    return int(leaving.value.code or 0)
+
+
+@pytest.fixture
+def failing_command(monkeypatch):
+    """A command ``fail`` that raises what the test gives it."""
+
+    def register(error: BaseException) -> None:
+        def fail() -> None:
+            raise error
+
+        monkeypatch.setattr(root.app, "registered_commands", [*root.app.registered_commands])
+        root.app.command("fail")(fail)
+
+    return register
+
+
+def test_help_names_the_commands_and_exits_with_0(capfd):
+    assert exit_code("--help") == 0
+    assert "init" in capfd.readouterr().out
+
+
+def test_no_arguments_show_the_help(capfd):
+    assert exit_code() == 0
+    assert "Usage: dlperf" in capfd.readouterr().out
+
+
+def test_the_version_is_one_line(capfd):
+    from dlperf import __version__
+
+    assert exit_code("--version") == 0
+    assert capfd.readouterr().out == f"dlperf {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [["nope"], ["--nope"], ["init", "--nope"], ["--workspace"]])
+def test_a_wrong_request_is_one_line_on_stderr_and_exit_code_2(arguments, capfd):
+    assert exit_code(*arguments) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith("dlperf: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (RequestError("--gpus '3x': not a scale"), 2, "dlperf: --gpus '3x': not a scale\n"),
+        (UnreachableError("node a: no route\nto host"), 3, "dlperf: node a: no route to host\n"),
+        (KeyboardInterrupt(), 130, ""),
+        (ValueError("boom"), 1, "dlperf: unexpected ValueError: boom: run again as `dlperf --debug …`\n"),
+    ],
+)
+def test_every_error_is_one_line_with_its_exit_code(failing_command, error, code, line, capfd):
+    failing_command(error)
+    assert exit_code("fail") == code
+    assert capfd.readouterr().err == line
+
+
+def test_debug_shows_where_an_error_came_from(failing_command, capfd):
+    failing_command(RequestError("wrong"))
+    assert exit_code("--debug", "fail") == 2
+    err = capfd.readouterr().err
+    assert "Traceback" in err
+    assert err.endswith("dlperf: wrong\n")
+
+
+def test_a_reader_that_goes_away_is_no_traceback():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dlperf", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.wait()
+
+
+def test_the_module_runs_as_a_program():
+    assert dlperf("--version").returncode == 0

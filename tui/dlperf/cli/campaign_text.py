@@ -1,0 +1,129 @@
+"""Campaigns in words: the rows and lines that commands print. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dlperf.plan import Plan, TrialKey
+from dlperf.results.model import ConfigurationResult, TrialResult
+from dlperf.runs.journal import trial_key
+from dlperf.runs.records import CampaignStatus, Progress, State, TrialProgress, TrialStatus
+
+FIGURE_HEADERS = ("configuration", "median", "unit", "spread", "n", "status")
+TRIAL_HEADERS = ("trial", "state", "figure", "unit", "step", "left", "since", "cause")
+CAMPAIGN_HEADERS = ("campaign", "state", "done", "failed", "trials", "left")
+
+
+def plan_summary(plan: Plan) -> list[str]:
+    """The plan in a few lines, for the question whether to run it."""
+    hardware = dict.fromkeys(item.configuration.hardware for item in plan.configurations)
+    frameworks = dict.fromkeys(item.configuration.framework for item in plan.configurations)
+    lines = [
+        f"{counted(len(plan.configurations), 'configuration')}, {counted(len(plan.trials), 'trial')}: "
+        f"{', '.join(frameworks)} on {', '.join(hardware)}"
+    ]
+    lines += [f"  {item.configuration.id} × {item.repeats}" for item in plan.configurations[:12]]
+    if len(plan.configurations) > 12:
+        lines.append(f"  and {len(plan.configurations) - 12} more: see `dlperf plan`")
+    if plan.impossible:
+        lines.append(f"{counted(len(plan.impossible), 'configuration')} cannot run: see `dlperf plan`")
+    return lines
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 trial``, ``2 trials``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def duration(seconds: float | None) -> str:
+    """``3 h 07 min``, ``2 min 05 s``, ``9 s``; empty where it is not known."""
+    if seconds is None:
+        return ""
+    whole = round(seconds)
+    if whole >= 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    return f"{whole // 60} min {whole % 60:02d} s" if whole >= 60 else f"{whole} s"
+
+
+def progress_lines(status: CampaignStatus, progress: Progress) -> list[str]:
+    """What runs now, a line for each trial, and how far the campaign is."""
+    lines = [_running_line(status.trials[key], item) for key, item in _running(status, progress)]
+    left = duration(progress.seconds_left)
+    paused = ", paused" if status.paused else ""
+    about = f", about {left} left" if left else ""
+    return [*lines, f"{progress.done} of {counted(progress.total, 'trial')} done{paused}{about}"]
+
+
+def _running(status: CampaignStatus, progress: Progress) -> Iterator[tuple[TrialKey, TrialProgress]]:
+    for name, item in progress.trials.items():
+        key = trial_key(name)
+        if key in status.trials and not status.trials[key].state.finished:
+            yield key, item
+
+
+def _running_line(trial: TrialStatus, now: TrialProgress) -> str:
+    parts = [str(trial.key), str(trial.state)]
+    if now.step is not None:
+        parts.append(f"step {now.step}" + (f"/{now.steps}" if now.steps else ""))
+    if now.value is not None:
+        parts.append(f"{now.value:.1f} {now.unit}")
+    if now.seconds_left is not None:
+        parts.append(f"{duration(now.seconds_left)} left")
+    if now.pending_reason:
+        parts.append(f"waits: {now.pending_reason}")
+    parts += [f"{node} does not answer since {since}" for node, since in now.unreachable_since.items()]
+    return "  ".join(parts)
+
+
+def announcements(before: CampaignStatus, after: CampaignStatus) -> list[str]:
+    """A line for each trial that ran and ended between two looks, and for each configuration that was stopped."""
+    lines = []
+    for key, trial in after.trials.items():
+        known = before.trials.get(key, TrialStatus(key))
+        never_ran = known.state is State.PLANNED and trial.state is State.CANCELLED
+        if trial.state.finished and not known.state.finished and not never_ran:
+            lines.append(f"{key}: {trial.state}" + (f": {why(trial)}" if why(trial) else ""))
+    for configuration, cause in after.stopped_configurations.items():
+        if configuration not in before.stopped_configurations:
+            lines.append(f"{configuration}: not tried any more: {cause}")
+    return lines
+
+
+def why(trial: TrialStatus) -> str:
+    """The cause of a state that asks for one."""
+    return "" if trial.state is State.SUCCEEDED else trial.cause or ""
+
+
+def figure_row(row: ConfigurationResult) -> tuple[Any, ...]:
+    """A row under FIGURE_HEADERS."""
+    spread = f"{row.spread:.1%}" if row.spread is not None else None
+    return (row.configuration, row.value, row.unit, spread, row.n, row.status)
+
+
+def campaign_state(status: CampaignStatus, engine: int | None) -> str:
+    """What a campaign is doing, in a word or with what to do next."""
+    if status.finished:
+        return "finished"
+    if engine is None:
+        return "engine is not running"
+    return "paused" if status.paused else "running"
+
+
+def campaign_row(status: CampaignStatus, engine: int | None, seconds_left: float | None) -> tuple[Any, ...]:
+    """A row under CAMPAIGN_HEADERS."""
+    done = sum(trial.state.finished for trial in status.trials.values())
+    failed = status.count(State.FAILED, State.TIMED_OUT, State.LOST)
+    left = duration(seconds_left) if engine is not None else ""
+    return (status.name, campaign_state(status, engine), done, failed, len(status.trials), left)
+
+
+def trial_row(trial: TrialStatus, result: TrialResult | None, now: TrialProgress | None) -> tuple[Any, ...]:
+    """A row under TRIAL_HEADERS: the figure of a trial that ended, the last throughput of one that runs."""
+    value = result.value if result else now.value if now else None
+    unit = result.unit if result else now.unit if now else ""
+    step = f"{now.step}/{now.steps or '?'}" if now and now.step is not None else ""
+    left = duration(now.seconds_left) if now else ""
+    since = (trial.since or "")[:19].replace("T", " ")
+    cause = why(trial) or (f"waits: {now.pending_reason}" if now and now.pending_reason else "")
+    return (str(trial.key), str(trial.state), value, unit if value is not None else "", step, left, since, cause)

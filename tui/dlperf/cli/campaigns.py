@@ -1,0 +1,169 @@
+"""``dlperf run``, ``resume``, ``cancel``, ``retry``, ``pause``: campaigns from their start to their end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dlperf.cli.context import current_catalog, current_workspace
+from dlperf.cli.output import say
+from dlperf.cli.selection import (
+    BatchSizeOption,
+    CaseOption,
+    FrameworkOption,
+    GpusOption,
+    HardwareOption,
+    PrecisionOption,
+    ProtocolOption,
+    RepeatsOption,
+    selection_of,
+)
+from dlperf.errors import RequestError
+
+if TYPE_CHECKING:
+    from dlperf.runs.control import Action
+    from dlperf.runs.paths import CampaignPaths, Workspace
+
+commands = typer.Typer()
+
+CampaignArgument = Annotated[str, typer.Argument(help="Its name, or a part of it that no other has.")]
+TrialArgument = Annotated[
+    str | None, typer.Argument(help="CONFIGURATION/NUMBER, or a part of it; the whole campaign if absent.")
+]
+DetachOption = Annotated[bool, typer.Option("--detach", help="Let the engine run without this terminal.")]
+
+
+@commands.command()
+def run(
+    context: typer.Context,
+    hardware: HardwareOption = None,
+    framework: FrameworkOption = None,
+    case: CaseOption = None,
+    precision: PrecisionOption = None,
+    batch_size: BatchSizeOption = None,
+    gpus: GpusOption = None,
+    name: Annotated[str | None, typer.Option("--name", help="Of the campaign; time and contents if absent.")] = None,
+    repeats: RepeatsOption = None,
+    protocol: ProtocolOption = None,
+    detach: DetachOption = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Run a selection as a campaign."""
+    from dlperf.campaign.create import create_campaign, refuse_examples
+    from dlperf.cli.campaign_text import plan_summary
+    from dlperf.plan import expand
+
+    workspace = current_workspace(context)
+    selection = selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol)
+    if not (selection.hardware or selection.frameworks or selection.cases):
+        raise RequestError(
+            "nothing is selected: name --hardware, --framework or --case; `dlperf plan` shows what can run"
+        )
+    plan = expand(selection, current_catalog(context))
+    refuse_examples(plan)
+    for line in plan_summary(plan):
+        say(line)
+    _ask(yes)
+    _work(workspace, create_campaign(workspace, plan, name), detach)
+
+
+@commands.command()
+def resume(context: typer.Context, campaign: CampaignArgument, detach: DetachOption = False) -> None:
+    """Go on with a campaign: find what still runs, start what is left, lift a pause."""
+    from dlperf.runs.control import ask
+    from dlperf.runs.journal import campaign_status
+    from dlperf.runs.lock import engine_pid
+
+    workspace, paths = _find(context, campaign)
+    pid = engine_pid(paths)
+    if campaign_status(paths).paused:
+        ask(paths, "resume")
+    elif pid is not None:
+        raise RequestError(f"campaign {paths.name!r}: its engine runs (process {pid}) and is not paused")
+    if pid is None:
+        _work(workspace, paths, detach)
+
+
+@commands.command()
+def cancel(context: typer.Context, campaign: CampaignArgument, trial: TrialArgument = None) -> None:
+    """End a campaign, or one of its trials; what ran is collected."""
+    from dlperf.cli.foreground import wait_for_requests
+    from dlperf.runs.lock import engine_pid
+
+    workspace, paths = _find(context, campaign)
+    _request(paths, "cancel", trial)
+    if engine_pid(paths) is None:
+        _start_engine(workspace, paths)
+    wait_for_requests(paths)
+
+
+@commands.command()
+def retry(context: typer.Context, campaign: CampaignArgument, trial: TrialArgument = None) -> None:
+    """Run again what failed, was cancelled or was lost; what succeeded stays as it is."""
+    from dlperf.cli.foreground import wait_for_requests
+    from dlperf.runs.lock import engine_pid
+
+    workspace, paths = _find(context, campaign)
+    _request(paths, "retry", trial)
+    if engine_pid(paths) is None:
+        _start_engine(workspace, paths)
+    wait_for_requests(paths)
+
+
+@commands.command()
+def pause(context: typer.Context, campaign: CampaignArgument) -> None:
+    """Start no further trial of a campaign; what runs goes on. `dlperf resume` lifts it."""
+    from dlperf.cli.foreground import wait_for_requests
+    from dlperf.runs.lock import engine_pid
+
+    _, paths = _find(context, campaign)
+    if engine_pid(paths) is None:
+        raise RequestError(f"campaign {paths.name!r}: no engine runs, so that nothing starts")
+    _request(paths, "pause", None)
+    wait_for_requests(paths)
+
+
+def _find(context: typer.Context, words: str) -> tuple[Workspace, CampaignPaths]:
+    from dlperf.runs.lookup import find_campaign
+
+    workspace = current_workspace(context)
+    return workspace, find_campaign(workspace, words)
+
+
+def _request(paths: CampaignPaths, action: Action, trial: str | None) -> None:
+    from dlperf.campaign.requests import check_request
+    from dlperf.runs.control import ask
+    from dlperf.runs.journal import campaign_status
+    from dlperf.runs.lookup import find_key
+
+    key = find_key(paths, trial) if trial is not None else None
+    check_request(action, key, campaign_status(paths))
+    ask(paths, action, key)
+
+
+def _start_engine(workspace: Workspace, paths: CampaignPaths) -> None:
+    from dlperf.campaign.detach import start_detached
+
+    pid = start_detached(workspace, paths)
+    say(f"no engine was running: started one (process {pid}, no terminal)")
+
+
+def _work(workspace: Workspace, paths: CampaignPaths, detach: bool) -> None:
+    if detach:
+        from dlperf.campaign.detach import start_detached
+
+        pid = start_detached(workspace, paths)
+        say(f"engine started (process {pid}): watch it with `dlperf status`, end it with `dlperf cancel`")
+        print(paths.name)
+        return
+    from dlperf.cli.foreground import run_in_foreground
+
+    raise typer.Exit(run_in_foreground(workspace, paths))
+
+
+def _ask(yes: bool) -> None:
+    import sys
+
+    if not yes and sys.stdin.isatty():
+        typer.confirm("run it?", default=True, abort=True, err=True)

@@ -1,0 +1,129 @@
+"""``dlperf catalog``: what can be measured, and what is wrong with a catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dlperf.cli.context import current_catalog
+from dlperf.cli.output import print_json, print_table, say
+from dlperf.errors import RequestError
+
+if TYPE_CHECKING:
+    from dlperf.catalog.load import Catalog
+
+commands = typer.Typer()
+group = typer.Typer(invoke_without_command=True)
+commands.add_typer(group, name="catalog")
+
+COLUMNS: dict[str, dict[str, Callable[[Any], Any]]] = {
+    "hardware": {
+        "accelerator": lambda item: item.accelerator or "CPU",
+        "nodes": lambda item: item.slurm.max_nodes if item.slurm else len(item.nodes),
+        "GPUs per node": lambda item: item.gpus_per_node,
+        "executor": lambda item: item.executor,
+        "note": lambda item: "example" if item.example else "",
+    },
+    "frameworks": {
+        "version": lambda item: item.version,
+        "cases": lambda item: ", ".join(recipe.case for recipe in item.recipes),
+        "format": lambda item: item.format,
+    },
+    "cases": {
+        "unit": lambda item: item.unit,
+        "precisions": lambda item: ", ".join(item.precisions),
+        "batch sizes": lambda item: ", ".join(map(str, item.batch_sizes)),
+        "GPUs": lambda item: ", ".join(item.scales),
+        "GFLOP per sample": lambda item: item.gflops_per_sample,
+        "protocol": lambda item: item.protocol,
+    },
+    "protocols": {
+        "estimator": lambda item: item.estimator,
+        "repeats": lambda item: item.repeats,
+        "aggregate": lambda item: item.aggregate,
+    },
+    "formats": {
+        "unit": lambda item: item.unit,
+        "scope": lambda item: item.scope,
+        "window": lambda item: item.window,
+    },
+    "accelerators": {
+        "memory GB": lambda item: f"{item.memory_gb:g}",
+        "GB/s": lambda item: f"{item.bandwidth_gb_per_s:g}",
+        "dense peak TFLOP/s": lambda item: ", ".join(f"{name} {peak:g}" for name, peak in item.peak_tflops.items()),
+    },
+}
+"""Kind → the columns that follow id and title."""
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+@group.callback()
+def catalog(context: typer.Context, as_json: JsonOption = False) -> None:
+    """List what can be measured: built in, and in this workspace's catalog/."""
+    if context.invoked_subcommand is not None:
+        return
+    loaded = current_catalog(context)
+    if as_json:
+        print_json({kind: _documents(loaded, kind) for kind in COLUMNS})
+        return
+    for number, kind in enumerate(COLUMNS):
+        print(f"{'' if number == 0 else chr(10)}{kind}")
+        _print_kind(loaded, kind)
+
+
+def _add_list_command(kind: str) -> None:
+    @group.command(kind, help=f"List the {kind}.")
+    def list_kind(context: typer.Context, as_json: JsonOption = False) -> None:
+        loaded = current_catalog(context)
+        if as_json:
+            print_json(_documents(loaded, kind))
+        else:
+            _print_kind(loaded, kind)
+
+
+for _kind in COLUMNS:
+    _add_list_command(_kind)
+
+
+@group.command()
+def show(context: typer.Context, name: Annotated[str, typer.Argument(metavar="ID")]) -> None:
+    """Print an entry as YAML; several kinds may have an entry of that id."""
+    from dlperf.catalog.problem import hint
+
+    loaded = current_catalog(context)
+    found = {kind: entries[name] for kind in COLUMNS if name in (entries := getattr(loaded, kind))}
+    if not found:
+        known = {known for kind in COLUMNS for known in getattr(loaded, kind)}
+        raise RequestError(f"unknown id {name!r}: {hint(name, known)}")
+    for kind, entry in found.items():
+        print(f"# {kind}\n{_yaml(entry)}", end="")
+
+
+@group.command()
+def check(context: typer.Context) -> None:
+    """Report every mistake of the catalogue by file, line and field."""
+    loaded = current_catalog(context)
+    say("the catalogue is in order: " + ", ".join(f"{len(getattr(loaded, kind))} {kind}" for kind in COLUMNS))
+
+
+def _print_kind(loaded: Catalog, kind: str) -> None:
+    columns = COLUMNS[kind]
+    rows = [
+        [entry.id, entry.title, *(column(entry) for column in columns.values())]
+        for entry in getattr(loaded, kind).values()
+    ]
+    print_table(["id", "title", *columns], rows)
+
+
+def _documents(loaded: Catalog, kind: str) -> list[dict[str, Any]]:
+    return [entry.model_dump(mode="json") for entry in getattr(loaded, kind).values()]
+
+
+def _yaml(entry: Any) -> str:
+    import yaml
+
+    data = entry.model_dump(mode="json", exclude_defaults=True)
+    return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120))

@@ -1,0 +1,94 @@
+"""An engine at a terminal: its progress while it runs, its figures at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import time
+from typing import TYPE_CHECKING
+
+from dlperf.cli.output import Progress, one_line, print_table, say
+from dlperf.errors import ExitCode
+
+if TYPE_CHECKING:
+    from dlperf.runs.journal import CampaignReader
+    from dlperf.runs.paths import CampaignPaths, Workspace
+
+REDRAW_SECONDS = 0.5
+
+
+def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
+    """Run a campaign's engine in this process until it is finished, or until a signal: trials then go on."""
+    from dlperf.campaign.outcome import exit_code
+    from dlperf.runs.journal import CampaignReader
+
+    say(f"campaign {one_line(paths.name)}: {paths.directory}")
+    reader = CampaignReader(paths)
+    signal = asyncio.run(_run_and_draw(workspace, reader))
+    name = shlex.quote(one_line(paths.name))
+    if signal is not None:
+        say(f"stopped by {signal}: what runs goes on on its nodes; `dlperf resume {name}` comes back to it,")
+        say(f"`dlperf cancel {name}` ends it")
+        return ExitCode.INTERRUPTED
+    print_figures(paths)
+    code = exit_code(reader.refresh())
+    if code is not ExitCode.DONE:
+        say(f"not everything succeeded: see `dlperf status {name}`, run it again with `dlperf retry {name}`")
+    return code
+
+
+async def _run_and_draw(workspace: Workspace, reader: CampaignReader) -> str | None:
+    from dlperf.campaign.engine import run_campaign
+    from dlperf.campaign.means import means_of
+
+    drawing = asyncio.create_task(_draw(reader))
+    try:
+        return await run_campaign(reader.paths, means_of(workspace, reader.record))
+    finally:
+        drawing.cancel()
+        await asyncio.gather(drawing, return_exceptions=True)
+
+
+async def _draw(reader: CampaignReader) -> None:
+    from dlperf.cli.campaign_text import announcements, progress_lines
+    from dlperf.runs.records import Progress as ProgressRecord
+    from dlperf.runs.store import read_record
+
+    screen = Progress()
+    before = reader.refresh()
+    try:
+        while True:
+            status = reader.refresh()
+            screen.announce(announcements(before, status))
+            before = status
+            if reader.paths.progress.is_file():
+                screen.show(progress_lines(status, read_record(reader.paths.progress, ProgressRecord)))
+            await asyncio.sleep(REDRAW_SECONDS)
+    finally:
+        screen.clear()
+        screen.announce(announcements(before, reader.refresh()))
+
+
+def print_figures(paths: CampaignPaths) -> None:
+    """The campaign's figures, one row for each configuration."""
+    from dlperf.cli.campaign_text import FIGURE_HEADERS, figure_row
+    from dlperf.results.load import campaign_rows
+
+    print_table(FIGURE_HEADERS, [figure_row(row) for row in campaign_rows(paths)])
+
+
+def wait_for_requests(paths: CampaignPaths, seconds: float = 10.0) -> None:
+    """Wait until the engine has taken up what was asked, and say what it made of it."""
+    from dlperf.runs.records import Event
+    from dlperf.runs.store import read_records
+
+    size = paths.control.stat().st_size
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        events, _ = read_records(paths.journal, Event)
+        taken = [event for event in events if event.event == "request" and event.data.get("offset", 0) >= size]
+        if taken:
+            say(taken[0].cause or f"{taken[0].data.get('action')}: taken up by the engine")
+            return
+        time.sleep(0.1)
+    say("the engine has not taken it up yet: see `dlperf status`")

@@ -1,0 +1,163 @@
+"""``dlperf import``: somebody else's logs into ``runs/``."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dlperf.cli.context import current_catalog, current_workspace
+from dlperf.cli.output import print_json, print_table, say
+from dlperf.errors import ExitCode, RequestError
+
+if TYPE_CHECKING:
+    from dlperf.catalog.load import Catalog
+    from dlperf.plan import TrialKey
+    from dlperf.results.importing import ImportedLog, ImportPlan
+    from dlperf.results.model import TrialResult
+    from dlperf.results.names import NameFacts
+
+commands = typer.Typer()
+
+Word = str | None
+Number = int | None
+
+
+@commands.command("import")
+def import_logs(
+    context: typer.Context,
+    sources: Annotated[list[Path], typer.Argument(metavar="DIR_OR_LOG…", help="Folders and single logs.")],
+    campaign: Annotated[str, typer.Option("--campaign", metavar="NAME", help="Name of the new campaign.")],
+    hardware: Annotated[str, typer.Option("--hardware", "-H", metavar="H", help="Of the catalogue, or any name.")],
+    framework: Annotated[Word, typer.Option("--framework", "-f", help="Of every log, whatever it says.")] = None,
+    case: Annotated[Word, typer.Option("--case", "-c", help="Of every log, whatever it says.")] = None,
+    precision: Annotated[Word, typer.Option("--precision", "-p", help="Of every log, whatever it says.")] = None,
+    batch_size: Annotated[Number, typer.Option("--batch-size", "-b", min=1, help="Per GPU, of every log.")] = None,
+    gpus: Annotated[Word, typer.Option("--gpus", "-g", help="2n8g, or 8 for 1n8g, of every log.")] = None,
+    gpus_per_node: Annotated[Number, typer.Option(min=1, help="Where a log says GPUs and no nodes.")] = None,
+    pattern: Annotated[
+        Word,
+        typer.Option(
+            "--map", metavar="PATTERN", help="Where paths say it: '{nodes}n{gpus}g/{model}_b{batch_size}.log'."
+        ),
+    ] = None,
+    log_format: Annotated[Word, typer.Option("--format", metavar="F", help="Found out if absent.")] = None,
+    source: Annotated[
+        Word, typer.Option(metavar="OWNER/REPOSITORY@COMMIT", help="Where the logs were published, for the audit.")
+    ] = None,
+    estimator: Annotated[Word, typer.Option(metavar="E", help="For example 'tipc(skip=10)'.")] = None,
+    protocol: Annotated[Word, typer.Option(metavar="P", help="Of the catalogue.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be imported; write nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+) -> None:
+    """Import somebody else's logs: their content says what they are, then their names; no byte of them is changed."""
+    from dlperf.formats.registry import describe
+    from dlperf.results.import_writer import refuse_existing, write_import
+    from dlperf.results.importing import ImportRequest, plan_import
+    from dlperf.results.logs import LogReader
+    from dlperf.results.mapping import parse_pattern
+
+    workspace = current_workspace(context)
+    refuse_existing(workspace.campaign(campaign))
+    catalog = current_catalog(context)
+    logs = LogReader(tuple(catalog.formats.values()))
+    if log_format:
+        describe(log_format, logs.formats)
+    request = ImportRequest(
+        sources=tuple(sources),
+        hardware=hardware,
+        given=_given(framework, case, precision, batch_size, gpus),
+        gpus_per_node=gpus_per_node,
+        pattern=parse_pattern(pattern) if pattern else None,
+        format=log_format,
+        protocol=_protocol(estimator, protocol, catalog),
+        origin=_origin(source),
+    )
+    plan = plan_import(request, catalog, logs)
+    results = {} if dry_run or not plan.trials else write_import(workspace, campaign, plan, logs)
+    if as_json:
+        print_json(_document(campaign, dry_run, plan, results))
+    else:
+        _print_plan(plan, results)
+        say(_closing_words(campaign, plan, results))
+    if not plan.trials:
+        raise typer.Exit(ExitCode.BAD_REQUEST)
+
+
+def _given(framework: Word, case: Word, precision: Word, batch_size: Number, gpus: Word) -> NameFacts:
+    from dlperf.catalog.axes import parse_scale
+    from dlperf.results.names import NameFacts
+
+    try:
+        nodes, per_node = parse_scale(gpus) if gpus else (None, None)
+    except ValueError as error:
+        raise RequestError(f"--gpus: {error}") from error
+    total = nodes * per_node if nodes and per_node else None
+    return NameFacts(case, framework, precision, batch_size, total, nodes)
+
+
+def _origin(source: Word) -> str | None:
+    if source is not None and not re.fullmatch(r"[^\s:@]+@[^\s:@]+", source):
+        raise RequestError(f"--source {source!r}: write owner/repository@commit")
+    return source
+
+
+def _protocol(estimator: Word, protocol: Word, catalog: Catalog) -> dict[str, Any] | None:
+    from dlperf.measure.estimator import parse_estimator
+
+    if estimator and protocol:
+        raise RequestError("--estimator and --protocol: give one of them, a protocol has its estimator")
+    if estimator:
+        rule = str(parse_estimator(estimator))
+        return {"id": rule, "estimator": rule, "aggregate": "median"}
+    if protocol is None:
+        return None
+    if protocol not in catalog.protocols:
+        raise RequestError(f"--protocol {protocol!r} is unknown: choose {', '.join(catalog.protocols)}")
+    return catalog.protocols[protocol].model_dump(mode="json")
+
+
+def _print_plan(plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> None:
+    if plan.trials:
+        headers = ("log", "trial", "format", "value", "unit", "notes")
+        print_table(headers, [_cells(key, log, results.get(key)) for key, log in plan.trials.items()])
+    if plan.skipped:
+        print_table(("not imported", "why"), [(item.log, item.reason) for item in plan.skipped])
+
+
+def _cells(key: TrialKey, log: ImportedLog, result: TrialResult | None) -> tuple[Any, ...]:
+    value, unit = (result.value, result.unit) if result else (None, log.unit)
+    return log.file.name, str(key), log.format, value, unit, "; ".join(log.notes)
+
+
+def _closing_words(campaign: str, plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> str:
+    if not plan.trials:
+        reasons = "see the reasons above" if plan.skipped else "there is no file at all"
+        return f"dlperf: nothing to import: no file is a log whose configuration is known; {reasons}"
+    words = f"{len(plan.trials)} trials of {len(plan.configurations)} configurations"
+    if not results:
+        return f"{words} would be imported; nothing was written"
+    return f"{words} imported: see `dlperf results --campaign {campaign}`"
+
+
+def _document(campaign: str, dry_run: bool, plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> dict[str, Any]:
+    return {
+        "campaign": campaign,
+        "dry_run": dry_run,
+        "trials": [
+            {
+                "log": log.file.name,
+                "run": log.log_run,
+                "configuration": key.configuration,
+                "number": key.number,
+                "format": log.format,
+                "sha256": log.sha256,
+                "notes": log.notes,
+                "result": results.get(key),
+            }
+            for key, log in plan.trials.items()
+        ],
+        "skipped": plan.skipped,
+    }

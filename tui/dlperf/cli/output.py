@@ -1,0 +1,138 @@
+"""How commands print: one JSON document, tables in aligned columns, progress on a terminal only."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from pathlib import PurePath
+from typing import Any
+
+
+def print_json(data: Any) -> None:
+    """Exactly one JSON document on stdout; dataclasses become objects, paths and enumerations strings.
+
+    Raises:
+        ValueError: a number is NaN or infinite: a missing figure is None.
+    """
+    sys.stdout.write(json.dumps(data, default=_plain, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+def one_line(text: str) -> str:
+    """``text`` with line breaks as spaces and other control characters escaped: safe to print on any terminal."""
+    return printable(" ".join(text.split()))
+
+
+def printable(text: str) -> str:
+    """``text`` with every control character escaped."""
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+def cell(value: Any) -> str:
+    """A table's cell: four significant digits or more for a float, ``-`` for a missing value."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return one_line(str(value))
+
+
+def width(text: str) -> int:
+    """Columns that ``text`` takes on a terminal: two for a wide East Asian character, none for a combining one."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def format_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Aligned columns, numbers to the right; no line ends in spaces."""
+    rows = [list(row) for row in rows]
+    right = [_is_numeric([row[column] for row in rows]) for column in range(len(headers))]
+    lines = [list(headers), *([cell(value) for value in row] for row in rows)]
+    widths = [max(width(line[column]) for line in lines) for column in range(len(headers))]
+    return "\n".join(
+        "  ".join(_aligned(*item) for item in zip(line, widths, right, strict=True)).rstrip() for line in lines
+    )
+
+
+def _is_numeric(values: Sequence[Any]) -> bool:
+    present = [value for value in values if value is not None]
+    return bool(present) and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present)
+
+
+def _aligned(text: str, columns: int, right: bool) -> str:
+    padding = " " * (columns - width(text))
+    return padding + text if right else text + padding
+
+
+def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A table on stdout."""
+    print(format_table(headers, rows))
+
+
+def say(message: str) -> None:
+    """A line for the person at the terminal, on stderr: stdout stays for results."""
+    print(message, file=sys.stderr, flush=True)
+
+
+class Progress:
+    """Lines on stderr that are redrawn in place; nothing at all where stderr is no terminal."""
+
+    def __init__(self) -> None:
+        self._drawn = 0
+        self._enabled = sys.stderr.isatty()
+
+    def show(self, lines: Sequence[str]) -> None:
+        """Put ``lines`` where the last ones stood, cut to the terminal's width."""
+        if not self._enabled:
+            return
+        columns, rows = shutil.get_terminal_size()
+        visible = [cut(printable(line), columns - 1) for line in lines[-max(1, rows - 1) :]]
+        sys.stderr.write(self._erase() + "".join(f"{line}\n" for line in visible))
+        sys.stderr.flush()
+        self._drawn = len(visible)
+
+    def announce(self, lines: Sequence[str]) -> None:
+        """Lines that stay, above those that are redrawn; also where stderr is no terminal."""
+        if lines:
+            self.clear()
+            for line in lines:
+                say(one_line(line))
+
+    def clear(self) -> None:
+        """Take the lines away."""
+        if self._enabled:
+            sys.stderr.write(self._erase())
+            sys.stderr.flush()
+            self._drawn = 0
+
+    def _erase(self) -> str:
+        return f"\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
+
+
+def cut(text: str, columns: int) -> str:
+    """``text`` in at most so many columns, with an ellipsis where something is missing."""
+    if width(text) <= columns:
+        return text
+    kept = ""
+    for char in text:
+        if width(kept + char) > columns - 1:
+            break
+        kept += char
+    return kept + "…"

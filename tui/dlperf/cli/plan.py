@@ -1,0 +1,134 @@
+"""``dlperf plan``: what a selection comes to, without running it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dlperf.cli.context import current_catalog
+from dlperf.cli.output import print_json, print_table, say
+from dlperf.cli.selection import (
+    BatchSizeOption,
+    CaseOption,
+    FrameworkOption,
+    GpusOption,
+    HardwareOption,
+    PrecisionOption,
+    ProtocolOption,
+    RepeatsOption,
+    selection_of,
+)
+from dlperf.errors import RequestError
+
+if TYPE_CHECKING:
+    from dlperf.plan.model import Impossible, Plan, PlannedConfiguration
+
+commands = typer.Typer()
+
+
+@commands.command()
+def plan(
+    context: typer.Context,
+    hardware: HardwareOption = None,
+    framework: FrameworkOption = None,
+    case: CaseOption = None,
+    precision: PrecisionOption = None,
+    batch_size: BatchSizeOption = None,
+    gpus: GpusOption = None,
+    repeats: RepeatsOption = None,
+    protocol: ProtocolOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    render: Annotated[bool, typer.Option("--render", help="Print the exact scripts of every node.")] = False,
+) -> None:
+    """Show what would run, and the exact scripts."""
+    from dlperf.plan import expand
+
+    selection = selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol)
+    result = expand(selection, current_catalog(context))
+    if as_json:
+        print_json(_document(result, render))
+    elif render:
+        _print_scripts(result.configurations)
+        _print_impossible(result.impossible)
+    else:
+        _print_configurations(result)
+        _print_impossible(result.impossible)
+    if not result.configurations:
+        raise RequestError(f"nothing can run: {_count(result.impossible, 'configuration')} asked for, none possible")
+
+
+def _document(result: Plan, render: bool) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "selection": asdict(result.selection),
+        "configurations": [_planned(item, render) for item in result.configurations],
+        "impossible": [
+            {"id": item.configuration.id, **asdict(item.configuration), "reason": item.reason}
+            for item in result.impossible
+        ],
+        "trials": [str(trial) for trial in result.trials],
+    }
+
+
+def _planned(item: PlannedConfiguration, render: bool) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from dlperf.render.preview import preview
+
+    document = {"id": item.configuration.id, "scale": item.configuration.scale, **asdict(item)}
+    if render:
+        nodes = preview(item.launch)
+        document["rendered"] = {
+            name: {"start": node.start, "files": {path: data.decode() for path, data in node.files.items()}}
+            for name, node in nodes.items()
+        }
+    return document
+
+
+def _print_scripts(configurations: Iterable[PlannedConfiguration]) -> None:
+    from dlperf.render.preview import preview_text
+
+    for item in configurations:
+        print(f"##### {item.configuration.id}\n{preview_text(item.launch)}")
+
+
+def _print_configurations(result: Plan) -> None:
+    headers = ["hardware", "framework", "case", "precision", "batch", "GPUs", "protocol", "repeats", "note"]
+    if result.configurations:
+        print_table(headers, [_row(item) for item in result.configurations])
+    what = f"{_count(result.configurations, 'configuration')}, {_count(result.trials, 'trial')}"
+    say(f"{what}; {len(result.impossible)} impossible" if result.impossible else what)
+
+
+def _row(item: PlannedConfiguration) -> list[Any]:
+    axes = item.configuration
+    return [
+        axes.hardware,
+        axes.framework,
+        axes.case,
+        axes.precision,
+        axes.batch_size,
+        axes.scale,
+        item.protocol["id"],
+        item.repeats,
+        "example: placeholder hosts, cannot be run" if item.example else "",
+    ]
+
+
+def _print_impossible(impossible: Iterable[Impossible]) -> None:
+    """One row for each reason: a misfit of two axes often rules out many configurations."""
+    by_reason: dict[str, list[str]] = {}
+    for item in impossible:
+        by_reason.setdefault(item.reason, []).append(item.configuration.id)
+    if by_reason:
+        print()
+        print_table(
+            ["impossible", "first of them", "reason"], [[len(ids), ids[0], reason] for reason, ids in by_reason.items()]
+        )
+
+
+def _count(items: Any, noun: str) -> str:
+    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"

@@ -1,0 +1,193 @@
+"""``dlperf results``, ``compare`` and ``verify``: what came out, how it differs, and whether the files give it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dlperf.cli.context import current_workspace
+from dlperf.cli.output import print_json, print_table, say
+from dlperf.errors import ExitCode
+
+if TYPE_CHECKING:
+    from dlperf.results.compare import Comparison, Comparisons
+    from dlperf.results.model import ConfigurationResult
+    from dlperf.results.verify import Verification
+
+commands = typer.Typer()
+
+Words = list[str] | None
+
+
+@commands.command()
+def results(
+    context: typer.Context,
+    hardware: Annotated[Words, typer.Option("--hardware", "-H", help="Repeatable, or comma-separated.")] = None,
+    framework: Annotated[Words, typer.Option("--framework", "-f")] = None,
+    case: Annotated[Words, typer.Option("--case", "-c")] = None,
+    precision: Annotated[Words, typer.Option("--precision", "-p")] = None,
+    batch_size: Annotated[Words, typer.Option("--batch-size", "-b", help="Per GPU.")] = None,
+    gpus: Annotated[Words, typer.Option("--gpus", "-g", help="2n8g, or 8 for 1n8g.")] = None,
+    campaign: Annotated[Words, typer.Option("--campaign", help="A name, or published/<report>.")] = None,
+    status: Annotated[Words, typer.Option("--status", help="measured, published, not run, failed …")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write CSV.")] = None,
+    parquet: Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="Write Parquet.")] = None,
+) -> None:
+    """Show every figure, with its spread and number of trials, or the reason why there is none."""
+    from dlperf.results.filters import parse_filters
+    from dlperf.results.load import load_results
+
+    filters = parse_filters(
+        campaigns=campaign,
+        hardware=hardware,
+        frameworks=framework,
+        cases=case,
+        precisions=precision,
+        batch_sizes=batch_size,
+        scales=gpus,
+        statuses=status,
+    )
+    rows = load_results(current_workspace(context), filters)
+    if csv or parquet:
+        _write_tables(rows, csv, parquet)
+    if as_json:
+        print_json(rows)
+    elif not (csv or parquet):
+        _print_rows(rows)
+
+
+def _write_tables(rows: list[ConfigurationResult], csv: Path | None, parquet: Path | None) -> None:
+    from dlperf.results.frame import write_csv, write_parquet
+
+    if csv:
+        write_csv(rows, csv)
+        say(f"{len(rows)} rows written to {csv}")
+    if parquet:
+        write_parquet(rows, parquet)
+        say(f"{len(rows)} rows written to {parquet}")
+
+
+def _print_rows(rows: list[ConfigurationResult]) -> None:
+    if not rows:
+        say("no results: see `dlperf run` and `dlperf import`, or use fewer filters")
+        return
+    headers = ("campaign", "hardware", "framework", "case", "precision", "batch", "gpus", "value", "unit")
+    print_table((*headers, "spread", "n", "speed-up", "MFU", "status"), map(_cells, rows))
+
+
+def _cells(row: ConfigurationResult) -> tuple[Any, ...]:
+    axes = (row.campaign, row.hardware, row.framework, row.case, row.precision, row.batch_size, row.scale)
+    figure = (row.value, row.unit, _percent(row.spread), row.n, row.speedup, _percent(row.mfu))
+    return (*axes, *figure, row.status)
+
+
+def _percent(share: float | None) -> str | None:
+    return None if share is None else f"{share:.1%}"
+
+
+@commands.command()
+def compare(
+    context: typer.Context,
+    a: Annotated[str, typer.Argument(metavar="A", help="Campaign, configuration id, or axis=value[,axis=value].")],
+    b: Annotated[str, typer.Argument(metavar="B", help="What is compared with A, named in the same ways.")],
+    fail_below: Annotated[
+        float | None, typer.Option(metavar="RATIO", help="Exit with 1 where B is slower than RATIO times A.", min=0)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+) -> None:
+    """Compare B with A on equal axes: ratio of the figures, and the range that their trials leave open."""
+    from dlperf.results.compare import falls_below
+    from dlperf.results.comparing import compare_in_workspace
+
+    outcome = compare_in_workspace(current_workspace(context), a, b)
+    below = [pair for pair in outcome.pairs if fail_below is not None and falls_below(pair, fail_below)]
+    if as_json:
+        print_json(outcome)
+    else:
+        _print_comparisons(outcome)
+    for pair in below:
+        say(f"below {fail_below}: {pair.b.configuration} of {pair.b.campaign}")
+    if below:
+        raise typer.Exit(ExitCode.MEASURED_FAILED)
+
+
+def _print_comparisons(outcome: Comparisons) -> None:
+    headers = (
+        "hardware",
+        "framework",
+        "case",
+        "precision",
+        "batch",
+        "gpus",
+        "A",
+        "B",
+        "unit",
+        "B/A",
+        "range",
+        "verdict",
+    )
+    print_table(headers, map(_pair_cells, outcome.pairs))
+    for side, rows in (("A", outcome.only_a), ("B", outcome.only_b)):
+        if rows:
+            say(f"only in {side}: {len(rows)} configurations, such as {rows[0].configuration} of {rows[0].campaign}")
+    for point in outcome.ambiguous:
+        say(f"not compared: {point}")
+    for difference, count in Counter(text for pair in outcome.pairs for text in pair.differences).items():
+        say(f"not under the same conditions, {count} of {len(outcome.pairs)}: {difference}")
+
+
+def _pair_cells(pair: Comparison) -> tuple[Any, ...]:
+    a, b = pair.a, pair.b
+    axes = [(a.hardware, b.hardware), (a.framework, b.framework), (a.case, b.case), (a.precision, b.precision)]
+    axes += [(str(a.batch_size), str(b.batch_size)), (a.scale, b.scale)]
+    both = [left if left == right else f"{left} / {right}" for left, right in axes]
+    ratio = None if pair.ratio is None else f"{pair.ratio:.3f}"
+    low_high = None if pair.low is None else f"{pair.low:.3f} … {pair.high:.3f}"
+    return (*both, a.value, b.value, b.unit, ratio, low_high, pair.verdict)
+
+
+@commands.command()
+def verify(
+    context: typer.Context,
+    campaign: Annotated[str | None, typer.Argument(metavar="[CAMPAIGN]", help="All of them if absent.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+) -> None:
+    """Recompute every figure from the raw logs, check every hash; a result that differs is written anew."""
+    from dlperf.results.logs import log_reader
+    from dlperf.results.verify import verify_campaign
+    from dlperf.runs.lookup import find_campaign
+
+    workspace = current_workspace(context)
+    chosen = (find_campaign(workspace, campaign),) if campaign else workspace.campaigns()
+    logs = log_reader(workspace)
+    found = [verify_campaign(paths, logs) for paths in chosen]
+    if as_json:
+        print_json(found)
+    else:
+        _print_verifications(found)
+    if any(item.differences for item in found):
+        raise typer.Exit(ExitCode.MEASURED_FAILED)
+
+
+def _print_verifications(found: list[Verification]) -> None:
+    differences = [item for verification in found for item in verification.differences]
+    if differences:
+        headers = ("campaign", "trial", "what", "problem", "stored", "recomputed")
+        print_table(
+            headers,
+            [(i.campaign, i.trial, i.what, i.problem, _brief(i.stored), _brief(i.recomputed)) for i in differences],
+        )
+    trials, figures = sum(item.trials for item in found), sum(item.figures for item in found)
+    print(f"{trials} trials of {len(found)} campaigns, {figures} figures recomputed: {len(differences)} differences")
+
+
+def _brief(value: Any) -> str | None:
+    """A stored value as a table's cell: exact, but not endless."""
+    if value is None:
+        return None
+    text = repr(value) if isinstance(value, float) else str(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"

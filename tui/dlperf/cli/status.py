@@ -1,0 +1,142 @@
+"""``dlperf status`` and ``dlperf logs``: what campaigns and their trials do, and what trials print."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dlperf.cli.context import current_workspace
+from dlperf.cli.output import one_line, print_json, print_table, say
+from dlperf.errors import DlperfError
+
+if TYPE_CHECKING:
+    from dlperf.plan import TrialKey
+    from dlperf.results.model import TrialResult
+    from dlperf.runs.paths import CampaignPaths, Workspace
+    from dlperf.runs.records import CampaignStatus, Progress
+
+commands = typer.Typer()
+
+
+@commands.command()
+def status(
+    context: typer.Context,
+    campaign: Annotated[str | None, typer.Argument(help="All campaigns if absent.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Show campaigns, or one campaign's trials."""
+    from dlperf.runs.lookup import find_campaign
+
+    workspace = current_workspace(context)
+    if campaign is not None:
+        paths = find_campaign(workspace, campaign)
+        print_json(_document(paths)) if as_json else _print_campaign(paths)
+    elif as_json:
+        print_json([_document(paths) for paths in workspace.campaigns()])
+    else:
+        _print_campaigns(workspace)
+
+
+def _print_campaigns(workspace: Workspace) -> None:
+    from dlperf.cli.campaign_text import CAMPAIGN_HEADERS, campaign_row
+    from dlperf.runs.journal import campaign_status
+    from dlperf.runs.lock import engine_pid
+
+    rows = []
+    for paths in workspace.campaigns():
+        try:
+            progress = _progress(paths)
+            left = progress.seconds_left if progress else None
+            rows.append(campaign_row(campaign_status(paths), engine_pid(paths), left))
+        except DlperfError as error:
+            say(f"dlperf: {one_line(str(error))}")
+    if rows:
+        print_table(CAMPAIGN_HEADERS, rows)
+    else:
+        say(f"no campaign in {workspace.runs}: see `dlperf run`")
+
+
+def _print_campaign(paths: CampaignPaths) -> None:
+    import shlex
+
+    from dlperf.cli.campaign_text import TRIAL_HEADERS, campaign_state, counted, duration, trial_row
+    from dlperf.runs.journal import campaign_status
+    from dlperf.runs.lock import engine_pid
+
+    found, engine, progress = campaign_status(paths), engine_pid(paths), _progress(paths)
+    running = progress.trials if progress and engine is not None else {}
+    print_table(
+        TRIAL_HEADERS,
+        [trial_row(trial, _result(paths, key), running.get(str(key))) for key, trial in found.trials.items()],
+    )
+    for node, since in found.unreachable.items():
+        say(f"node {one_line(node)} does not answer since {since}")
+    for configuration, cause in found.stopped_configurations.items():
+        say(f"{configuration} is not tried any more: {cause}")
+    left = duration(progress.seconds_left) if progress and engine is not None else ""
+    done = sum(trial.state.finished for trial in found.trials.values())
+    name = shlex.quote(one_line(found.name))
+    advice = f": `dlperf resume {name}`" if engine is None and not found.finished else ""
+    say(
+        f"{campaign_state(found, engine)}{advice}; {done} of {counted(len(found.trials), 'trial')} done"
+        + (f", about {left} left" if left else "")
+    )
+
+
+def _document(paths: CampaignPaths) -> dict[str, Any]:
+    from dlperf.runs.journal import campaign_status
+    from dlperf.runs.lock import engine_pid
+
+    found, engine, progress = campaign_status(paths), engine_pid(paths), _progress(paths)
+    return {
+        "campaign": found.name,
+        "engine": engine,
+        "paused": found.paused,
+        "finished": found.finished,
+        "seconds_left": progress.seconds_left if progress and engine is not None else None,
+        "unreachable": found.unreachable,
+        "stopped_configurations": found.stopped_configurations,
+        "trials": _trial_documents(paths, found, progress if engine is not None else None),
+    }
+
+
+def _trial_documents(paths: CampaignPaths, found: CampaignStatus, progress: Progress | None) -> list[dict[str, Any]]:
+    documents = []
+    for key, trial in found.trials.items():
+        result = _result(paths, key)
+        now = progress.trials.get(str(key)) if progress else None
+        document: dict[str, Any] = asdict(trial) | {"key": str(key)}
+        document |= {"value": result.value if result else None, "unit": result.unit if result else ""}
+        documents.append(document | {"now": asdict(now) if now else None})
+    return documents
+
+
+def _progress(paths: CampaignPaths) -> Progress | None:
+    from dlperf.runs.records import Progress
+    from dlperf.runs.store import read_record
+
+    return read_record(paths.progress, Progress) if paths.progress.is_file() else None
+
+
+def _result(paths: CampaignPaths, key: TrialKey) -> TrialResult | None:
+    from dlperf.results.model import TrialResult
+    from dlperf.runs.store import read_record
+
+    path = paths.trial(key).result
+    return read_record(path, TrialResult) if path.is_file() else None
+
+
+@commands.command()
+def logs(
+    context: typer.Context,
+    trial: Annotated[str, typer.Argument(help="CAMPAIGN/CONFIGURATION/NUMBER, or a part that no other has.")],
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the trial has ended.")] = False,
+    node: Annotated[str | None, typer.Option("--node", help="The node's name; the first that has a log.")] = None,
+) -> None:
+    """Print what a trial printed."""
+    from dlperf.cli.follow import print_log
+    from dlperf.runs.lookup import find_trial
+
+    print_log(find_trial(current_workspace(context), trial), node, follow)
