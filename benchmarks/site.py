@@ -1,0 +1,158 @@
+"""How long the site takes: our share (results → Markdown pages) beside MkDocs's (the same pages → HTML).
+
+    python benchmarks/site.py --configurations 1000 --trials 5
+
+Makes a workspace of that size in a temporary folder, with the records, scripts, environments and logs that trials
+leave, and builds its site. Our share should cost at most as much again as MkDocs alone takes for the same pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import islice, product
+from pathlib import Path
+
+from dlperf.plan import Configuration, Launch, NodePlan, PlannedConfiguration, Selection, TrialKey
+from dlperf.report.build import write_pages
+from dlperf.report.load import load_site_data
+from dlperf.report.mkdocs import build_html
+from dlperf.report.template import create_site
+from dlperf.results.model import TrialResult
+from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.records import CampaignRecord, Event
+from dlperf.runs.store import append_records, write_campaign, write_record
+
+PRECISIONS = ("fp32", "amp")
+BATCH_SIZES = (64, 128, 256)
+SCALES = ((1, 1), (1, 4), (1, 8), (2, 8), (4, 8))
+PROTOCOL = {"id": "dlperf-v1", "title": "", "estimator": "window(20,120)", "skip_steps": 20, "take_steps": 100}
+ENVIRONMENT = {"os": "Linux", "kernel": "6.1", "gpus": [{"name": "V100", "driver": "550"}] * 8, "cuda": "12.4"}
+LAUNCH = "#!/bin/sh\n" + "export SETTING=value\n" * 20 + "exec python3 -u train.py\n"
+
+
+def main() -> None:
+    arguments = _arguments()
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = make_workspace(Path(folder), arguments.configurations, arguments.trials)
+        measured = subprocess.run(
+            [sys.executable, __file__, "--measure", str(workspace.root)], check=True, capture_output=True, text=True
+        )
+    print(
+        json.dumps(
+            {"configurations": arguments.configurations, "trials": arguments.trials, **json.loads(measured.stdout)}
+        )
+    )
+
+
+def measure(root: Path) -> dict[str, float]:
+    """Seconds and peak memory of each share, in a process that does nothing else."""
+    workspace = Workspace(root)
+    started = time.monotonic()
+    data = load_site_data(workspace)
+    loaded = time.monotonic()
+    sources = write_pages(workspace, data)
+    written = time.monotonic()
+    again = write_pages(workspace, data)
+    rewritten = time.monotonic()
+    own_memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    build_html(workspace, workspace.site_html)
+    built = time.monotonic()
+    files = [path for path in workspace.site_html.rglob("*") if path.is_file()]
+    return {
+        "pages": sum(name.endswith(".md") for name in sources.kept),
+        "load_seconds": round(loaded - started, 2),
+        "write_seconds": round(written - loaded, 2),
+        "write_again_seconds": round(rewritten - written, 2),
+        "written_again": again.written,
+        "mkdocs_seconds": round(built - rewritten, 2),
+        "own_share_of_mkdocs": round((written - started) / (built - rewritten), 2),
+        "own_peak_mb": round(own_memory / 1024),
+        "mkdocs_peak_mb": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024),
+        "site_mb": round(sum(path.stat().st_size for path in files) / 1e6, 1),
+    }
+
+
+def make_workspace(root: Path, configurations: int, trials: int) -> Workspace:
+    """A workspace with one campaign of that size, every trial of which succeeded."""
+    create_site(root)
+    workspace = Workspace(root)
+    workspace.runs.mkdir()
+    paths = workspace.campaign("benchmark")
+    planned = tuple(_planned(configuration) for configuration in islice(_configurations(), configurations))
+    keys = tuple(TrialKey(item.configuration.id, number) for item in planned for number in range(1, trials + 1))
+    record = CampaignRecord("benchmark", "0123abcd", "2026-01-01T00:00:00Z", "0.1.0", Selection(), planned, keys)
+    write_campaign(paths, record)
+    for item in planned:
+        for number in range(1, trials + 1):
+            _write_trial(paths, item.configuration, number)
+    append_records(paths.journal, [Event("2026-01-01T00:01:00Z", "state", str(key), "succeeded") for key in keys])
+    return workspace
+
+
+def _configurations() -> Iterator[Configuration]:
+    names = ([f"{kind}-{number}" for number in range(10)] for kind in ("hardware", "framework", "case"))
+    axes = product(*names, PRECISIONS, BATCH_SIZES, SCALES)
+    return (Configuration(h, f, c, precision, batch, *scale) for h, f, c, precision, batch, scale in axes)
+
+
+def _planned(configuration: Configuration) -> PlannedConfiguration:
+    node = NodePlan("n1", "ssh", "n1", "n1")
+    launch = Launch("direct", (node,), configuration.gpus, "plain", ("python3",), ("train.py",))
+    return PlannedConfiguration(configuration, launch, "dlperf", "images/s", PROTOCOL, 5, {"dali": True})
+
+
+def _write_trial(paths: CampaignPaths, configuration: Configuration, number: int) -> None:
+    key = TrialKey(configuration.id, number)
+    trial = paths.trial(key)
+    node = trial.node("n1")
+    node.directory.mkdir(parents=True)
+    value = 400.0 * configuration.gpus_total * (1 + number / 1000)
+    log = "".join(
+        f"DLPERF 2026-01-01T00:{step // 60:02}:{step % 60:02}.000000Z step={step} throughput={value + step % 7:.3f}\n"
+        for step in range(1, 151)
+    )
+    node.log.write_text(log)
+    node.launch.write_text(LAUNCH)
+    node.environment.write_text(json.dumps(ENVIRONMENT))
+    result = TrialResult(
+        number,
+        "succeeded",
+        started="2026-01-01T00:00:00Z",
+        duration_seconds=60.0,
+        value=value,
+        value_from_timestamps=value,
+        unit="images/s",
+        estimator="window(20,120)",
+        samples=100,
+        first_step=21,
+        last_step=120,
+        first_line=21,
+        last_line=120,
+        log="nodes/n1/out.log",
+        log_sha256=hashlib.sha256(log.encode()).hexdigest(),
+        estimates={"mean()": value, "skipmean(10)": value},
+    )
+    write_record(trial.result, result)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--configurations", type=int, default=1000)
+    parser.add_argument("--trials", type=int, default=5)
+    parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    if (asked := _arguments()).measure:
+        print(json.dumps(measure(asked.measure)))
+    else:
+        main()
