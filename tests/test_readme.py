@@ -1,0 +1,40 @@
+"""The README promises; here its promises are kept."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dlperf.catalog.load import load_catalog
+from dlperf.cli.root import app
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text()
+KINDS = ("hardware", "frameworks", "cases", "formats")
+
+
+def test_the_examples_are_right_entries_of_a_catalogue(tmp_path):
+    examples = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+    assert len(examples) == len(KINDS)
+    for kind, example in zip(KINDS, examples, strict=True):
+        (tmp_path / f"{kind}.yaml").write_text(example)
+    catalog = load_catalog(tmp_path)
+    assert {"my-v100", "my-stack", "my-model", "my-format"} <= {
+        *catalog.hardware,
+        *catalog.frameworks,
+        *catalog.cases,
+        *catalog.formats,
+    }
+
+
+@pytest.mark.parametrize("command", sorted(set(re.findall(r"`dlperf ([a-z-]+)", README))))
+def test_a_command_that_is_named_exists(command):
+    assert CliRunner().invoke(app, [command, "--help"]).exit_code == 0
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\(([^)#:]+)\)", README))))
+def test_a_file_that_is_linked_exists(target):
+    assert (ROOT / target).exists()
