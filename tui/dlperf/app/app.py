@@ -103,6 +103,8 @@ class DlperfApp(App[str]):
 
     def _frame(self) -> None:
         self._frame_number += 1
+        if not self.is_running:  # closing: the screens lose their widgets one by one
+            return
         if isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
             self.screen.frame(self._frame_number)
 
