@@ -15,7 +15,7 @@ from typing import Any
 from dlperf.errors import DlperfError, RefusedError, UnreachableError
 from dlperf.nodes import bootstrap
 from dlperf.nodes.bootstrap import ANSWER, agent_command
-from dlperf.nodes.messages import ByteRange, CommandResult, Hello, JobAnswer, NodeFile, NodeReport
+from dlperf.nodes.messages import ByteRange, CommandResult, Hello, JobAnswer, NodeFile, NodeReport, Removal
 from dlperf.nodes.transport import Channel, Transport
 
 REQUEST_SECONDS = 120.0
@@ -110,6 +110,11 @@ class NodeClient:
         """The job that was queued under that name."""
         answer, _ = await self._request("job", directory=directory, name=name)
         return JobAnswer(answer["job"], answer["code"], answer["err"])
+
+    async def remove(self, trials: Sequence[str]) -> list[Removal]:
+        """Remove the folders of trials that are over, in the order asked; whatever still runs keeps its folder."""
+        answer, _ = await self._request("remove", trials=list(trials))
+        return [Removal(**outcome) for outcome in answer["outcomes"]]
 
     async def close(self) -> None:
         """Let go of the machine."""

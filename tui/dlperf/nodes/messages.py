@@ -86,3 +86,13 @@ class JobAnswer:
     code: int
     """Of the command that was to tell it: not 0 where Slurm did not answer or refused."""
     err: str
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What came of removing a trial's folder from a node."""
+
+    bytes: int
+    """That the folder held."""
+    problem: str
+    """Why it stays; empty where it is gone."""

@@ -837,9 +837,9 @@ def sweep_after_dead_supervisor(directory: str) -> None:
 
 # ---------------------------------------------------------------------------------------------------- Slurm
 
-SLURM_PROGRAMS = ("squeue", "sacct", "scancel", "sbatch")
+SLURM_PROGRAMS = ("squeue", "sacct", "scancel", "sbatch", "scontrol")
 SLURM_SECONDS = 20.0
-SLURM_SETTINGS = re.compile(r"^(SBATCH|SLURM|SQUEUE|SACCT|SCANCEL)_(?!CONF$)")
+SLURM_SETTINGS = re.compile(r"^(SBATCH|SLURM|SQUEUE|SACCT|SCANCEL|SCONTROL)_(?!CONF$)")
 """Variables that change what Slurm's commands do; only SLURM_CONF, which says where Slurm is, stays."""
 
 
@@ -1108,9 +1108,39 @@ def port(request: Json, raw: bytes) -> Answer:
     return {"port": free_port(request["first"])}, b""
 
 
+def remove(request: Json, raw: bytes) -> Answer:
+    """Remove the folders of trials that are over: how many bytes each held, or why it stays."""
+    return {"outcomes": [remove_trial(confined(trial), trial) for trial in request["trials"]]}, b""
+
+
+def remove_trial(directory: str, trial: str) -> Json:
+    shares = [os.path.join(directory, name) for name in (os.listdir(directory) if os.path.isdir(directory) else ())]
+    shares = [share for share in shares if os.path.exists(os.path.join(share, "job.json"))]
+    problem = "" if shares else "nothing of it is here"
+    problem = next((said for said in map(why_kept, shares) if said), problem)
+    size = sum(
+        regular_size(os.path.join(folder, name)) or 0 for folder, _, files in os.walk(directory) for name in files
+    )
+    try:
+        if not problem:
+            shutil.rmtree(directory)
+    except OSError as error:
+        problem = f"{error.filename}: {error.strerror}"
+    return {"bytes": size, "problem": problem}
+
+
+def why_kept(share: str) -> str:
+    """What speaks against removing one node's share of a trial; a share that never started holds nothing."""
+    supervisor, ended = (read_json(os.path.join(share, name)) for name in ("supervisor.json", "exit.json"))
+    if supervisor and not ended:
+        return "it left no exit file: its processes may still run"
+    mark = (read_json(os.path.join(share, "job.json")) or {}).get("mark", "")
+    return "processes of it still run" if is_alive(supervisor) or marked_pids(mark) else ""
+
+
 OPERATIONS = {
     operation.__name__: operation
-    for operation in (hello, put, start, observe, read, cancel, check, logins, slurm, submit, job, probe, port)
+    for operation in (hello, put, start, observe, read, cancel, check, logins, slurm, submit, job, probe, port, remove)
 }
 
 
