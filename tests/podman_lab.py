@@ -56,9 +56,9 @@ class PodmanLab:
 
 def why_not() -> str | None:
     """Why there can be no containers here, or None."""
-    missing = [name for name in ("podman", "runc", "busybox") if shutil.which(name) is None]
+    missing = [name for name in ("podman", "runc", "catatonit", "busybox") if shutil.which(name) is None]
     if missing:
-        return f"{', '.join(missing)} missing (Debian: podman runc busybox-static)"
+        return f"{', '.join(missing)} missing (Debian: podman runc catatonit busybox-static)"
     return None if os.getuid() == 0 else "containers of these tests need root"
 
 

@@ -96,7 +96,7 @@ def test_ctrl_c_leaves_the_trials_on_their_nodes(counting):
     engine = counting.start(*RUN, "-b", "32", "--repeats", "1")
     counting.wait_for("try", "32/1", "running")
     engine.send_signal(signal.SIGINT)
-    _, said = engine.communicate(timeout=20)
+    _, said = engine.communicate()
     assert engine.returncode == 130
     assert b"`dlperf resume try` comes back to it" in said
     hold.unlink()
@@ -112,7 +112,7 @@ def test_two_engines_at_once_are_refused(counting):
     refused = counting.dlperf("resume", "try", code=2)
     assert f"its engine runs (process {engine.pid})" in refused.stderr
     counting.dlperf("cancel", "try")
-    engine.communicate(timeout=20)
+    engine.communicate()
     assert engine.returncode == 1
     assert counting.states("try") == {"32/1": "cancelled"}
 

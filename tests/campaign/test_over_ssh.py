@@ -49,7 +49,7 @@ def test_a_machine_that_falls_silent_changes_no_state_and_loses_no_line(remote, 
     assert "node alpha does not answer since" in remote.dlperf("status", "try").stderr
     hold.unlink()
     sshd.start()
-    engine.communicate(timeout=60)
+    engine.communicate()
     assert engine.returncode == 0
     assert [event.state for event in events(remote, "state")] == ["submitted", "running", "succeeded"]
     assert events(remote, "node_reachable")
