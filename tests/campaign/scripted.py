@@ -39,6 +39,9 @@ class Script:
     silent: int = 0
     """How often its machine does not answer while it runs."""
     collect_error: DlperfError | None = None
+    blames: bool = False
+    """Its node is named as the one that ended so."""
+    telemetry: str = ""
 
 
 @dataclass
@@ -95,7 +98,8 @@ class ScriptedExecutor:
         if script.polls < 0 or seen <= script.polls + script.silent:
             return Observation(name, State.RUNNING, nodes=(NodeObservation(node, State.RUNNING),))
         self.nodes[name] = "ended"
-        return Observation(name, script.state, script.cause, "supervisor")
+        blamed = (NodeObservation(node, script.state, script.cause),) if script.blames else ()
+        return Observation(name, script.state, script.cause, "supervisor", blamed)
 
     async def tail(self, trials: Sequence[Trial]) -> int:
         for trial in trials:
@@ -103,9 +107,11 @@ class ScriptedExecutor:
         return 0
 
     def _bring(self, trial: Trial) -> None:
-        log = trial.paths.node(trial.launch.nodes[0].name).log
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_bytes(self.script(trial).log)
+        node = trial.paths.node(trial.launch.nodes[0].name)
+        node.directory.mkdir(parents=True, exist_ok=True)
+        node.log.write_bytes(self.script(trial).log)
+        if telemetry := self.script(trial).telemetry:
+            node.telemetry.write_text(telemetry)
 
     async def cancel(self, trial: Trial, grace_seconds: float = 10.0) -> None:
         self.calls.append(("cancel", short(trial)))

@@ -26,6 +26,12 @@ def test_a_node_with_another_driver_is_named():
     ]
 
 
+def test_the_node_that_differs_from_most_is_named_even_if_it_is_the_first():
+    assert told(facts("535.2"), facts("550.1"), facts("550.1")) == [
+        ("a", "driver", False, "driver 535.2, but driver 550.1 on b"),
+    ]
+
+
 def test_a_node_with_another_image_is_named_and_one_without_is_not():
     assert told(facts(digest="sha256:1"), facts(), facts(digest="sha256:2")) == [
         ("c", "image_equal", False, "sha256:2, but sha256:1 on a")

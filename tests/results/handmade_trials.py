@@ -99,6 +99,7 @@ def end_trial(
     files: Mapping[str, str],
     state: State = State.SUCCEEDED,
     cause: str | None = None,
+    retry_of: int | None = None,
 ) -> None:
     """Archive a trial as the engine does: files, seal, result, journal."""
     key = TrialKey(item.configuration.id, number)
@@ -107,7 +108,9 @@ def end_trial(
     write_trial(paths, files)
     write_checksums(paths)
     write_result(paths, measure_trial(paths, item, TrialStatus(key, state, cause)))
-    append_records(campaign.journal, [Event("2026-01-31T12:05:00Z", "state", str(key), str(state), cause)])
+    again = Event("2026-01-31T12:04:00Z", "planned", str(key), data={"retry_of": retry_of})
+    ended = Event("2026-01-31T12:05:00Z", "state", str(key), str(state), cause)
+    append_records(campaign.journal, [again, ended] if retry_of else [ended])
 
 
 def measured_campaign(

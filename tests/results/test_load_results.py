@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from handmade_trials import PROTOCOL, end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
+from handmade_trials import PROTOCOL, START, end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
 
 from dlperf.plan import Configuration, Impossible
 from dlperf.results import cache
@@ -43,6 +43,43 @@ def test_a_configuration_is_the_median_of_its_trials_with_spread_and_n(workspace
     assert row.value == pytest.approx(101.0)
     assert row.spread == pytest.approx(3 / 101)
     assert (row.n, len(row.trials), row.unit, row.protocol) == (3, 3, "images/s", "test")
+
+
+TELEMETRY = "time,gpu,utilization_percent,throttle_reasons,foreign_processes\n" + "".join(
+    f"{START.timestamp() + second:.1f},0,99,0x0,1\n" for second in range(30)
+)
+
+
+def test_of_a_disturbed_trial_and_its_repeat_the_repeat_counts_and_both_are_shown(workspace: Workspace):
+    item = planned(repeats=2)
+    campaign = measured_campaign(workspace, "a", [(item, [100.0])])
+    end_trial(campaign, item, 2, {"n0/out.log": own_log(150.0), "n0/telemetry.csv": TELEMETRY})
+    assert codes(the_row(workspace)) >= {"contended_gpu", "trial_spread"}
+    end_trial(campaign, item, 3, {"n0/out.log": own_log(100.5)}, retry_of=2)
+    row = the_row(workspace)
+    assert row.value == pytest.approx(100.25)
+    assert (row.n, [trial.number for trial in row.trials], row.trials[1].value) == (2, [1, 2, 3], pytest.approx(150.0))
+    assert codes(row) == {"trial_excluded"}
+    why = "other processes were on GPU n0:0 while the trial was measured"
+    assert row.findings[0].message == f"not in the figure: trial 2 (repeated as trial 3: {why})"
+
+
+def test_a_repeat_counts_whatever_its_figure_and_even_if_it_was_disturbed_as_well(workspace: Workspace):
+    item = planned(repeats=1)
+    campaign = write_planned(workspace, "a", [item])
+    end_trial(campaign, item, 1, {"n0/out.log": own_log(150.0), "n0/telemetry.csv": TELEMETRY})
+    end_trial(campaign, item, 2, {"n0/out.log": own_log(80.0), "n0/telemetry.csv": TELEMETRY}, retry_of=1)
+    row = the_row(workspace)
+    assert (row.value, row.n) == (pytest.approx(80.0), 1)
+    assert codes(row) == {"trial_excluded", "contended_gpu"}
+
+
+def test_a_disturbed_trial_counts_where_its_repeat_gave_no_figure(workspace: Workspace):
+    item = planned(repeats=1)
+    campaign = write_planned(workspace, "a", [item])
+    end_trial(campaign, item, 1, {"n0/out.log": own_log(150.0), "n0/telemetry.csv": TELEMETRY})
+    end_trial(campaign, item, 2, {"n0/out.log": ""}, State.FAILED, "exit code 1", retry_of=1)
+    assert (the_row(workspace).value, the_row(workspace).n) == (pytest.approx(150.0), 1)
 
 
 def test_mean_and_olympic_protocols_aggregate_their_own_way(workspace: Workspace):

@@ -151,6 +151,7 @@ CHINESE: dict[str, str] = {
     "None of {total} matches {text}. esc shows all.": "{total} 项中没有匹配 {text} 的。esc 显示全部。",
     "filter": "筛选",
     "{node} unreachable since {time}; what runs there goes on": "{node} 自 {time} 起无法连接；其上的测试继续运行",
+    "{node} is left out: {cause}": "{node} 已被排除：{cause}",
     "The engine has stopped before the end. R starts it again: what still runs is taken over.": (
         "引擎在结束前停止了。R 重新启动：仍在运行的测试会被接管。"
     ),

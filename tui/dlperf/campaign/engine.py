@@ -11,7 +11,7 @@ import os
 import platform
 import signal
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -29,6 +29,8 @@ from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.campaign.stages import Stages
 from dlperf.errors import StorageError
 from dlperf.executors.base import Executor, Observation, Trial
+from dlperf.measure.finding import Finding
+from dlperf.measure.telemetry import disturbance
 from dlperf.plan import TrialKey
 from dlperf.results.logs import LogReader
 from dlperf.runs.clock import utc_now
@@ -141,15 +143,17 @@ class Engine:
         """A trial from its machines' check to its archive."""
         stages = self._stages(running)
         ending = await stages.run(running)
-        cause = await stages.archive(running, ending)
-        self._end(running, replace(ending, cause=cause))
+        result = await stages.archive(running, ending)
+        self._end(running, replace(ending, cause=result.cause), result.findings)
 
-    def _end(self, running: RunningTrial, ending: Ending) -> None:
-        now = utc_now()
+    def _end(self, running: RunningTrial, ending: Ending, findings: Sequence[Finding]) -> None:
+        data = {"blamed": dict(ending.blamed)} if ending.blamed else {}
+        state = Event(utc_now(), "state", str(running.key), ending.state, ending.cause, ending.source, data)
         ended = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
-        state = Event(now, "state", str(running.key), ending.state, ending.cause, ending.source)
         known = self._journal.trials | {running.key: ended}
-        follow = [] if running.cancel_wanted else consequences(known, ended, now)
+        follow = self._journal.reliability.leave_out(known, state)
+        if not follow and not running.cancel_wanted:
+            follow = consequences(known, ended, state.time, disturbance(findings))
         self._journal.write(state, *follow)
         rest = self._pace.machine_rest if is_infrastructure(ended) else running.planned.protocol["pause_seconds"]
         self._machines.release(running.demands, time.monotonic() + rest)
@@ -194,6 +198,7 @@ class Engine:
         data = {"action": request.action, "by": request.by, "offset": offset}
         try:
             follow = effects(request, self._journal.trials, now)
+            follow += self._journal.reliability.take_back(follow)
         except RefusedError as error:
             follow, data = [], data | {"refused": str(error)}
         cause = data.get("refused")

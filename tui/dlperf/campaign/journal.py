@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dlperf.campaign.left_out import Reliability
 from dlperf.campaign.requests import to_cancel
 from dlperf.plan import TrialKey
 from dlperf.runs.clock import utc_now
@@ -20,6 +21,7 @@ class EngineJournal:
     def __init__(self, paths: CampaignPaths, record: CampaignRecord) -> None:
         self._path = paths.journal
         self._fold = CampaignFold(record)
+        self.reliability = Reliability(record.configurations)
         self.requests_read = 0
         """Bytes of ``control.jsonl`` that were handled."""
         self.cancelling: set[TrialKey] = set()
@@ -64,3 +66,4 @@ class EngineJournal:
                 asked = Request(event.time, str(event.data.get("action")), event.trial)
                 self.cancelling.update(to_cancel(asked, self._fold.trials))
         self._fold.take(event)
+        self.reliability.take(event)

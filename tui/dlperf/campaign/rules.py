@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from dlperf.executors.base import UNREACHABLE, failure_kind
 from dlperf.plan import TrialKey
@@ -33,12 +33,20 @@ def is_infrastructure(status: TrialStatus) -> bool:
     return status.state is State.FAILED and machine
 
 
-def consequences(trials: Mapping[TrialKey, TrialStatus], ended: TrialStatus, time: str) -> list[Event]:
+def consequences(
+    trials: Mapping[TrialKey, TrialStatus], ended: TrialStatus, time: str, disturbance: str | None = None
+) -> list[Event]:
     """The events that follow from a trial's end; ``trials`` holds it as it ended.
 
     An infrastructure failure is tried again, twice at most. Any other failure that is the second of its kind ends the
-    configuration: what is still planned of it is cancelled, the rest of the campaign goes on.
+    configuration: what is still planned of it is cancelled, the rest of the campaign goes on. A trial that succeeded
+    and was disturbed is repeated once, whatever its figure; a repeat is not repeated.
+
+    Args:
+        disturbance: what disturbed the GPUs while the trial was measured.
     """
+    if ended.state is State.SUCCEEDED and disturbance and not _is_repeat(trials, ended):
+        return [retry_event(trials, ended.key, time, f"disturbed: {disturbance}")]
     if ended.state in (State.SUCCEEDED, State.CANCELLED) or not ended.state.finished:
         return []
     family = [status for key, status in trials.items() if key.configuration == ended.key.configuration]
@@ -53,11 +61,18 @@ def consequences(trials: Mapping[TrialKey, TrialStatus], ended: TrialStatus, tim
 
 def retries_so_far(trials: Mapping[TrialKey, TrialStatus], status: TrialStatus) -> int:
     """How many trials this one is a retry of, one after the other."""
-    count = 0
+    return sum(1 for _ in _earlier_tries(trials, status))
+
+
+def _is_repeat(trials: Mapping[TrialKey, TrialStatus], status: TrialStatus) -> bool:
+    """Whether an earlier try succeeded: this one is there because that one was disturbed."""
+    return any(earlier.state is State.SUCCEEDED for earlier in _earlier_tries(trials, status))
+
+
+def _earlier_tries(trials: Mapping[TrialKey, TrialStatus], status: TrialStatus) -> Iterator[TrialStatus]:
     while status.retry_of is not None:
-        count += 1
         status = trials[TrialKey(status.key.configuration, status.retry_of)]
-    return count
+        yield status
 
 
 def retry_event(trials: Iterable[TrialKey], key: TrialKey, time: str, cause: str, source: str = "engine") -> Event:

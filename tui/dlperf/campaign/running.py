@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dlperf.campaign.left_out import blamed_by_end
 from dlperf.campaign.live import LiveLog
 from dlperf.campaign.machines import Demand
 from dlperf.errors import UnreachableError
@@ -26,6 +27,8 @@ class Ending:
     source: str = "engine"
     collectable: bool = True
     """Whether its nodes hold files of it and can be asked for them."""
+    blamed: Mapping[str, str] = field(default_factory=dict)
+    """Node → what it did wrong, where the machines failed and not what was measured on them."""
 
 
 @dataclass
@@ -112,7 +115,8 @@ class Watch:
             running.observation = observation
             self._observed(running, observation)
             if observation.state.finished:
-                running.end(Ending(observation.state, observation.cause, observation.source))
+                blamed = blamed_by_end(observation.nodes)
+                running.end(Ending(observation.state, observation.cause, observation.source, blamed=blamed))
         self._trials = {name: running for name, running in self._trials.items() if not running.ended.done()}
 
 

@@ -9,12 +9,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from dlperf.campaign.journal import EngineJournal
+from dlperf.campaign.left_out import blamed_by_check
 from dlperf.campaign.pace import Pace
 from dlperf.campaign.rules import BUSY
 from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.errors import DlperfError, StorageError, UnreachableError
 from dlperf.executors.base import UNREACHABLE, CheckItem, Executor, Observation
 from dlperf.results.logs import LogReader
+from dlperf.results.model import TrialResult
 from dlperf.results.trial import measure_trial, write_result
 from dlperf.runs.checksums import write_checksums
 from dlperf.runs.records import State
@@ -35,12 +37,12 @@ class Stages:
     async def run(self, running: RunningTrial) -> Ending:
         """From the check of its machines to its end on them."""
         if self._journal.trials[running.key].state is State.PLANNED:
-            problem = await self._not_ready(running)
+            unfit = await self._not_ready(running)
             now = self._journal.trials[running.key]
             if now.state is not State.PLANNED:
                 return Ending(now.state, now.cause, "viewer", collectable=False)
-            if problem is not None:
-                return Ending(State.FAILED, problem, collectable=False)
+            if unfit is not None:
+                return unfit
             self._journal.state(running.key, State.SUBMITTED)
             start = self._submit
         else:
@@ -51,27 +53,31 @@ class Stages:
             self._watch.add(running)
         return await running.ended
 
-    async def _not_ready(self, running: RunningTrial) -> str | None:
-        """What keeps the trial from starting. GPUs that are busy, if only since the last trial, are waited for."""
+    async def _not_ready(self, running: RunningTrial) -> Ending | None:
+        """How the trial ends before it starts, if its machines are not ready.
+
+        GPUs that are busy, if only since the last trial, are waited for.
+        """
         patience = time.monotonic() + self._pace.busy
         while True:
-            problem = await self._problem(running)
+            unfit = await self._unfit(running)
             still_wanted = self._journal.trials[running.key].state is State.PLANNED
-            if problem is None or BUSY not in problem or not still_wanted or time.monotonic() > patience:
-                return problem
-            running.observation = Observation(running.trial.trial_id, State.PLANNED, pending_reason=problem)
+            if unfit is None or BUSY not in (unfit.cause or "") or not still_wanted or time.monotonic() > patience:
+                return unfit
+            running.observation = Observation(running.trial.trial_id, State.PLANNED, pending_reason=unfit.cause)
             await asyncio.sleep(self._pace.reconnect)
 
-    async def _problem(self, running: RunningTrial) -> str | None:
+    async def _unfit(self, running: RunningTrial) -> Ending | None:
         try:
             items = await self._executor.check(running.trial.launch)
         except UnreachableError as error:
-            return f"{UNREACHABLE}: {error}"
+            return Ending(State.FAILED, f"{UNREACHABLE}: {error}", collectable=False)
         except StorageError:
             raise
         except DlperfError as error:
-            return str(error)
-        return readiness_problem(items)
+            return Ending(State.FAILED, str(error), collectable=False)
+        problem = readiness_problem(items)
+        return Ending(State.FAILED, problem, collectable=False, blamed=blamed_by_check(items)) if problem else None
 
     async def _submit(self, running: RunningTrial) -> None:
         await self._executor.submit(running.trial)
@@ -113,8 +119,8 @@ class Stages:
         except UnreachableError as error:
             running.end(_unanswered(error))
 
-    async def archive(self, running: RunningTrial, ending: Ending) -> str | None:
-        """Bring everything home, seal and measure it; the cause, with what the log tells of it."""
+    async def archive(self, running: RunningTrial, ending: Ending) -> TrialResult:
+        """Bring everything home, seal and measure it."""
         if ending.collectable:
             await self._collect(running, math.inf if ending.state is State.SUCCEEDED else self._pace.collect)
         paths = running.trial.paths
@@ -122,7 +128,7 @@ class Stages:
         status = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
         result = await asyncio.to_thread(measure_trial, paths, running.planned, status, self._logs)
         write_result(paths, result)
-        return result.cause
+        return result
 
     async def _collect(self, running: RunningTrial, patience: float) -> None:
         give_up = time.monotonic() + patience

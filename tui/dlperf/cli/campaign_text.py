@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from dlperf.plan import Plan, TrialKey
@@ -87,7 +89,14 @@ def announcements(before: CampaignStatus, after: CampaignStatus) -> list[str]:
     for configuration, cause in after.stopped_configurations.items():
         if configuration not in before.stopped_configurations:
             lines.append(f"{configuration}: not tried any more: {cause}")
-    return lines
+    news = replace(after, left_out={node: after.left_out[node] for node in after.left_out.keys() - before.left_out})
+    return lines + left_out_lines(news)
+
+
+def left_out_lines(status: CampaignStatus) -> list[str]:
+    """A line for each machine on which nothing more is started."""
+    advice = f"mend it, then `dlperf retry {shlex.quote(status.name)}`"
+    return [f"node {node} is left out: {cause}: {advice}" for node, cause in sorted(status.left_out.items())]
 
 
 def why(trial: TrialStatus) -> str:

@@ -61,7 +61,7 @@ def _print_campaigns(workspace: Workspace) -> None:
 def _print_campaign(paths: CampaignPaths) -> None:
     import shlex
 
-    from dlperf.cli.campaign_text import TRIAL_HEADERS, campaign_state, counted, duration, trial_row
+    from dlperf.cli.campaign_text import TRIAL_HEADERS, campaign_state, counted, duration, left_out_lines, trial_row
     from dlperf.runs.journal import campaign_status
     from dlperf.runs.lock import engine_pid
 
@@ -73,6 +73,8 @@ def _print_campaign(paths: CampaignPaths) -> None:
     )
     for node, since in found.unreachable.items():
         say(f"node {one_line(node)} does not answer since {since}")
+    for line in left_out_lines(found):
+        say(line)
     for configuration, cause in found.stopped_configurations.items():
         say(f"{configuration} is not tried any more: {cause}")
     left = duration(progress.seconds_left) if progress and engine is not None else ""
@@ -97,6 +99,7 @@ def _document(paths: CampaignPaths) -> dict[str, Any]:
         "finished": found.finished,
         "seconds_left": progress.seconds_left if progress and engine is not None else None,
         "unreachable": found.unreachable,
+        "left_out": found.left_out,
         "stopped_configurations": found.stopped_configurations,
         "trials": _trial_documents(paths, found, progress if engine is not None else None),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -38,15 +39,16 @@ def items(node: NodePlan, launch: Launch, hello: Hello, facts: dict[str, Any]) -
 
 
 def agreement(answers: Sequence[tuple[NodePlan, dict[str, Any]]]) -> list[CheckItem]:
-    """What must be equal on all nodes: one line for each node that differs from the first, or one that none does."""
+    """What must be equal on all nodes: one line for each node that differs from most, or one that none does."""
     found = []
     for check, fact in _EQUAL.items():
-        known = [(node.name, value) for node, facts in answers if (value := fact(facts))]
-        others = [(name, value) for name, value in known[1:] if value != known[0][1]]
+        known = {node.name: value for node, facts in answers if (value := fact(facts))}
         if len(known) > 1:
-            first, wanted = known[0]
-            found += [CheckItem(name, check, False, f"{value}, but {wanted} on {first}") for name, value in others]
-            found += [] if others else [CheckItem(first, check, True, f"{wanted} on all nodes")]
+            usual = Counter(known.values()).most_common(1)[0][0]
+            first = next(name for name, value in known.items() if value == usual)
+            odd = {name: value for name, value in known.items() if value != usual}
+            found += [CheckItem(name, check, False, f"{value}, but {usual} on {first}") for name, value in odd.items()]
+            found += [] if odd else [CheckItem(first, check, True, f"{usual} on all nodes")]
     return found
 
 

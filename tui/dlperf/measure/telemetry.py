@@ -20,6 +20,17 @@ A power cap is how every busy GPU is kept within its limit; the others slow a GP
 """
 
 
+DISTURBANCES = frozenset(
+    {"contended_gpu", *(code for code, _, severity in THROTTLE_REASONS.values() if severity == "warning")}
+)
+"""Findings that say that a trial's GPUs were not free to do what they can: such a trial is repeated once."""
+
+
+def disturbance(findings: Iterable[Finding]) -> str | None:
+    """What disturbed the GPUs of a trial, in words; None where nothing did."""
+    return next((finding.message for finding in findings if finding.code in DISTURBANCES), None)
+
+
 @dataclass(frozen=True)
 class GpuReading:
     """One GPU at one moment."""

@@ -63,6 +63,10 @@ class Machine:
     port: int | None = None
     user: str | None = None
 
+    def __str__(self) -> str:
+        user, port = f"{self.user}@" if self.user else "", f":{self.port}" if self.port else ""
+        return f"{user}{self.host}{port}" if self.host else self.transport
+
     @classmethod
     def of(cls, node: NodePlan) -> Machine:
         """The machine that a node lies on. Raises RequestError for a transport that does not exist."""

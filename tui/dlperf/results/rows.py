@@ -9,10 +9,14 @@ from statistics import median
 from dlperf.measure.finding import Finding, distinct
 from dlperf.measure.findings import findings_of_scaling, findings_of_trials
 from dlperf.measure.statistics import OLYMPIC_LEAST, aggregate, efficiency, mfu, speedup
+from dlperf.measure.telemetry import disturbance
 from dlperf.plan import Configuration, Impossible, PlannedConfiguration, TrialKey
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.status import MEASURED, not_supported, reason_without_figure
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialStatus
+
+REPEATED = "repeated"
+"""The finding of a trial that another one stands for."""
 
 BaselineKey = tuple[str, str, str, str, str, int | None]
 
@@ -38,6 +42,7 @@ def measured_row(
     campaign: str, planned: PlannedConfiguration, trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]
 ) -> ConfigurationResult:
     """The row of one configuration without its scaling, which takes the 1-GPU row."""
+    trials = _with_repeats(trials, statuses)
     row = _empty_row(campaign, planned.configuration, planned.unit, planned.protocol.get("id"), tuple(trials))
     values = row.values
     if not values:
@@ -86,6 +91,26 @@ def _scaled(
     )
 
 
+def _with_repeats(trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]) -> list[TrialResult]:
+    """Of a trial that succeeded and was repeated all the same, because its GPUs were disturbed, one counts: the repeat
+    if it gave a figure, whatever that is, else the first; so that nobody chooses between the two by their figures."""
+    repeat_of = {status.key.number: status.retry_of for status in statuses if status.retry_of is not None}
+    repeated: dict[int, int] = {}
+    for trial in trials:
+        earlier = repeat_of.get(trial.number) if trial.usable else None
+        while earlier is not None:
+            repeated[earlier] = trial.number
+            earlier = repeat_of.get(earlier)
+    return [_repeated(trial, repeated[trial.number]) if trial.number in repeated else trial for trial in trials]
+
+
+def _repeated(trial: TrialResult, by: int) -> TrialResult:
+    if trial.value is None:
+        return trial
+    why = f"repeated as trial {by}: {disturbance(trial.findings) or 'asked for'}"
+    return replace(trial, findings=(Finding(REPEATED, why, "error"),))
+
+
 def _trial_findings(trials: Sequence[TrialResult]) -> tuple[Finding, ...]:
     """What was found in the trials, and which of them stayed out of the figure."""
     excluded = [
@@ -94,7 +119,8 @@ def _trial_findings(trials: Sequence[TrialResult]) -> tuple[Finding, ...]:
         if trial.state == State.SUCCEEDED and not trial.usable
     ]
     said = [Finding("trial_excluded", f"not in the figure: {'; '.join(excluded)}")] if excluded else []
-    return distinct((*said, *(finding for trial in trials for finding in trial.findings)))
+    found = (finding for trial in trials for finding in trial.findings if finding.code != REPEATED)
+    return distinct((*said, *found))
 
 
 def _baseline_key(row: ConfigurationResult) -> BaselineKey:

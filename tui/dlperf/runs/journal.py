@@ -31,6 +31,7 @@ class CampaignFold:
         self.finished = False
         self.stopped: dict[str, str] = {}
         self.unreachable: dict[str, str] = {}
+        self.left_out: dict[str, str] = {}
 
     def take(self, event: Event) -> None:
         """One more event; one that this version does not know changes nothing."""
@@ -47,6 +48,10 @@ class CampaignFold:
                 self.unreachable.setdefault(str(event.data.get("node")), event.time)
             case "node_reachable":
                 self.unreachable.pop(str(event.data.get("node")), None)
+            case "node_left_out":
+                self.left_out[str(event.data.get("node"))] = event.cause or ""
+            case "node_taken_back":
+                self.left_out.pop(str(event.data.get("node")), None)
 
     def _take_trial(self, event: Event) -> None:
         try:
@@ -63,7 +68,13 @@ class CampaignFold:
     def status(self) -> CampaignStatus:
         """A frozen snapshot."""
         return CampaignStatus(
-            self.name, dict(self.trials), self.paused, self.finished, dict(self.stopped), dict(self.unreachable)
+            self.name,
+            dict(self.trials),
+            self.paused,
+            self.finished,
+            dict(self.stopped),
+            dict(self.unreachable),
+            dict(self.left_out),
         )
 
 

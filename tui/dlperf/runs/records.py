@@ -72,7 +72,7 @@ class Event:
     """ISO 8601, UTC, by the engine's clock."""
     event: str
     """campaign_started, campaign_finished, engine_stopped, paused, unpaused, planned, state, node_unreachable,
-    node_reachable, configuration_stopped, request, note."""
+    node_reachable, node_left_out, node_taken_back, configuration_stopped, request, note."""
     trial: str | None = None
     """``str(TrialKey)``."""
     state: str | None = None
@@ -148,6 +148,8 @@ class CampaignStatus:
     """Configuration id → why it is not tried any more."""
     unreachable: dict[str, str] = field(default_factory=dict)
     """Node → since when."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Node → why nothing more is started there."""
 
     def count(self, *states: State) -> int:
         return sum(status.state in states for status in self.trials.values())

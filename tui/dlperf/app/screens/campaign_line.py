@@ -47,6 +47,10 @@ def _problems(campaign: WatchedCampaign) -> list[str]:
         say("{node} unreachable since {time}; what runs there goes on", node=printable(node), time=local_time(since))
         for node, since in campaign.status.unreachable.items()
     ]
+    lines += [
+        say("{node} is left out: {cause}", node=printable(node), cause=printable(cause))
+        for node, cause in campaign.status.left_out.items()
+    ]
     if standing is Standing.PAUSED:
         lines.append(say("Paused: no new trial starts; p goes on."))
     return lines

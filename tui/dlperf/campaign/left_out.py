@@ -1,0 +1,107 @@
+"""Machines that fail again and again are left out of a campaign; the rest of it goes on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from dlperf.executors.base import UNREACHABLE, CheckItem, NodeObservation
+from dlperf.nodes.transport import Machine
+from dlperf.plan import PlannedConfiguration, TrialKey
+from dlperf.runs.journal import trial_key
+from dlperf.runs.records import Event, State, TrialStatus
+
+MOST_FAILURES = 2
+"""In a row, with no success between them."""
+
+MACHINE_CHECKS = frozenset(
+    {"reachable", "python", "clock", "disk", "gpu_count", "gpu_model", "gpu_idle", "driver", "cuda", "port"}
+)
+"""Checks that speak of the machine itself; others (image, files, ssh) speak of what is to run there."""
+
+
+def blamed_by_check(items: Iterable[CheckItem]) -> dict[str, str]:
+    """Node → what made it unfit."""
+    failed = [item for item in items if not item.ok and item.check in MACHINE_CHECKS]
+    words = {"reachable": UNREACHABLE}
+    return {item.node: f"{words.get(item.check, item.check)}: {item.message}" for item in reversed(failed)}
+
+
+def blamed_by_end(nodes: Iterable[NodeObservation]) -> dict[str, str]:
+    """Node → how it failed: it lost its share of the trial, or fell silent for too long."""
+    return {
+        node.node: node.cause or str(node.state)
+        for node in nodes
+        if node.state is State.LOST or (node.state is State.FAILED and (node.cause or "").startswith(UNREACHABLE))
+    }
+
+
+class Reliability:
+    """How often each machine failed since it last did its work, and which are left out; folded from the journal.
+
+    Under Slurm nobody is blamed: its nodes are its own to drain.
+    """
+
+    def __init__(self, configurations: Iterable[PlannedConfiguration]) -> None:
+        self._machines = {item.configuration.id: _machines_of(item) for item in configurations}
+        """Configuration id → node → its machine."""
+        self._failures: Counter[str] = Counter()
+        self._left_out: set[str] = set()
+
+    def take(self, event: Event) -> None:
+        """One more event of the journal."""
+        match event.event:
+            case "state" if event.trial:
+                self._take_end(self._machines.get(trial_key(event.trial).configuration, {}), event)
+            case "node_left_out":
+                self._left_out.add(str(event.data.get("machine")))
+            case "node_taken_back":
+                machine = str(event.data.get("machine"))
+                self._left_out.discard(machine)
+                del self._failures[machine]
+
+    def _take_end(self, machines: Mapping[str, str], event: Event) -> None:
+        blamed = event.data.get("blamed", {})
+        for node, machine in machines.items():
+            if event.state == State.SUCCEEDED:
+                del self._failures[machine]
+            elif node in blamed:
+                self._failures[machine] += 1
+
+    def leave_out(self, trials: Mapping[TrialKey, TrialStatus], end: Event) -> list[Event]:
+        """The events that follow where a trial's end was one failure too many of a machine: it is left out, and
+        what is still planned on it is not run."""
+        machines = self._machines[trial_key(end.trial or "").configuration]
+        out: list[Event] = []
+        for node, why in end.data.get("blamed", {}).items():
+            machine = machines.get(node)
+            if machine is not None and self._failures[machine] + 1 >= MOST_FAILURES:
+                cause = f"failed {self._failures[machine] + 1} times in a row: {why}"
+                out.append(Event(end.time, "node_left_out", cause=cause, data={"node": node, "machine": machine}))
+        return out + self._not_run(trials, out, end)
+
+    def _not_run(self, trials: Mapping[TrialKey, TrialStatus], out: list[Event], end: Event) -> list[Event]:
+        causes = {str(event.data["machine"]): f"node {event.data['node']}: left out, {event.cause}" for event in out}
+        follow = []
+        for key, status in trials.items():
+            machines = self._machines[key.configuration].values() if status.state is State.PLANNED else ()
+            cause = next((causes[machine] for machine in machines if machine in causes), None)
+            if cause:
+                follow.append(Event(end.time, "state", str(key), State.CANCELLED, cause))
+        return follow
+
+    def take_back(self, events: Iterable[Event]) -> list[Event]:
+        """The events by which machines that are left out are tried again: a viewer asked for trials that need them."""
+        planned = {trial_key(event.trial).configuration for event in events if event.event == "planned" and event.trial}
+        wanted = {machine: node for name in planned for node, machine in self._machines[name].items()}
+        return [
+            Event(next(iter(events)).time, "node_taken_back", source="viewer", data={"node": node, "machine": machine})
+            for machine, node in sorted(wanted.items())
+            if machine in self._left_out
+        ]
+
+
+def _machines_of(planned: PlannedConfiguration) -> dict[str, str]:
+    if planned.launch.executor == "slurm":
+        return {}
+    return {node.name: str(Machine.of(node)) for node in planned.launch.nodes}
