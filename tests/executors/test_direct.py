@@ -13,7 +13,7 @@ from trials import LOCAL, finished, local_nodes, printed, processes_of, run_to_e
 
 from dlperf.executors.base import Reference
 from dlperf.executors.direct import DirectExecutor
-from dlperf.nodes import supervisor
+from dlperf.nodes.supervisor.processes import marked_pids
 from dlperf.plan import ContainerPlan, NodePlan
 from dlperf.runs.records import State
 from dlperf.runs.store import read_record
@@ -166,7 +166,7 @@ async def test_a_node_that_dies_is_lost_and_ends_its_siblings(executor, tmp_path
     reference = await executor.submit(trial)
     await printed(executor, trial, b"up\n", "node1")
     os.kill(reference.data["nodes"]["node1"]["pid"], signal.SIGKILL)
-    while pids := supervisor.marked_pids(f"{trial.trial_id}/node1"):
+    while pids := marked_pids(f"{trial.trial_id}/node1"):
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
         await asyncio.sleep(0.01)

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from dlperf.executors.base import Executor, Observation, Trial
-from dlperf.nodes import supervisor
+from dlperf.nodes.supervisor.processes import marked_pids
 from dlperf.plan import Launch, NodePlan
 from dlperf.runs.paths import TrialPaths
 
@@ -70,4 +70,4 @@ async def printed(executor: Executor, trial: Trial, text: bytes, node: str = "he
 
 def processes_of(trial: Trial) -> list[int]:
     """Every process that carries the mark of a share of the trial."""
-    return [pid for node in trial.launch.nodes for pid in supervisor.marked_pids(f"{trial.trial_id}/{node.name}")]
+    return [pid for node in trial.launch.nodes for pid in marked_pids(f"{trial.trial_id}/{node.name}")]

@@ -1,12 +1,9 @@
-"""Getting ``supervisor.py`` to run on a machine that has a shell and Python, and nothing of ours."""
+"""Getting the agent to run on a machine that has a shell and Python, and nothing of ours."""
 
 from __future__ import annotations
 
-import hashlib
-from functools import cache
-from pathlib import Path
+from dlperf.nodes.archive import supervisor_archive, supervisor_name
 
-SOURCE = Path(__file__).with_name("supervisor.py")
 ANSWER = "dlperf-agent:"
 """Begins the lines that the script prints; what a login shell's start-up files print before it is passed over."""
 READY, SEND, NO_PYTHON, NO_HOME = "ready", "send", "no-python", "no-home"
@@ -29,17 +26,6 @@ PYTHONS = ("python3", "python", "/usr/bin/python3", "/usr/local/bin/python3", "/
 """Where a Python that is new enough is looked for, best first."""
 
 
-@cache
-def supervisor_source() -> bytes:
-    """The file that is copied."""
-    return SOURCE.read_bytes()
-
-
-def supervisor_name() -> str:
-    """Its name on the node, below ``~/.dlperf/bin``: another version is another file."""
-    return f"supervisor-{hashlib.sha256(supervisor_source()).hexdigest()[:12]}.py"
-
-
 def agent_command(python: str | None = None) -> list[str]:
     """The command that starts the agent, after asking for the file where the machine does not have it.
 
@@ -51,7 +37,7 @@ def agent_command(python: str | None = None) -> list[str]:
     """
     script = _SCRIPT.format(
         name=supervisor_name(),
-        size=len(supervisor_source()),
+        size=len(supervisor_archive()),
         pythons=" ".join((f'"{python}"',) if python else PYTHONS),
         answer=ANSWER,
         ready=READY,

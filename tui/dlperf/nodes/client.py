@@ -14,6 +14,7 @@ from typing import Any
 
 from dlperf.errors import DlperfError, RefusedError, UnreachableError
 from dlperf.nodes import bootstrap
+from dlperf.nodes.archive import supervisor_archive
 from dlperf.nodes.bootstrap import ANSWER, agent_command
 from dlperf.nodes.messages import ByteRange, CommandResult, Hello, JobAnswer, NodeFile, NodeReport, Removal
 from dlperf.nodes.transport import Channel, Transport
@@ -199,7 +200,7 @@ async def _start_agent(channel: Channel) -> None:
             case bootstrap.READY:
                 return
             case bootstrap.SEND:
-                await channel.write(bootstrap.supervisor_source())
+                await channel.write(supervisor_archive())
             case bootstrap.NO_PYTHON:
                 raise RefusedError("no Python 3.6 or newer was found (python3 in PATH, /usr/bin, /usr/local/bin)")
             case bootstrap.NO_HOME:

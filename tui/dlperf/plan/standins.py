@@ -1,7 +1,8 @@
 """Stand-ins for what only Slurm tells when a job starts: which machines, which port, which GPUs.
 
-They stand in a trial's scripts as any text does; the job's first steps (``supervisor.py``) put the real values in their
-place. They are names below ``.invalid``, which no network resolves (RFC 2606), and need no quoting in a shell.
+They stand in a trial's scripts as any text does; the job's first steps (``nodes/supervisor/slurm_job.py``) put the real
+values in their place. They are names below ``.invalid``, which no network resolves (RFC 2606), and need no quoting in a
+shell.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from dlperf.render.trial import RenderedNode, Runtime, render_trial
 
 TRIAL_ID = "TRIAL"
 FOLDER = "/home/user/.dlperf/TRIAL"
-SUPERVISOR = "/home/user/.dlperf/bin/supervisor.py"
+SUPERVISOR = "/home/user/.dlperf/bin/supervisor.pyz"
 MASTER_PORT = "23456"
 
 

@@ -30,7 +30,7 @@ class Batch:
     folder: str
     """Of the trial: an absolute path that login node and compute nodes share."""
     supervisor: str
-    """Absolute path of ``supervisor.py``."""
+    """Absolute path of the file that is copied to nodes."""
     interpreters: tuple[str, ...]
     """Where to look for a Python that is new enough, best first."""
 

@@ -1,0 +1,158 @@
+"""The one file that is copied to nodes: the same everywhere, for old Pythons, needed at the start alone."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dlperf.nodes import archive
+from dlperf.nodes.archive import supervisor_archive, supervisor_name
+from dlperf.nodes.bootstrap import agent_command
+
+OLDEST = (3, 6)
+MODULES = sorted(archive.PACKAGE.glob("*.py"))
+
+
+def _old_python() -> str | None:
+    """A real Python 3.6 or 3.7 of this machine."""
+    for name in ("python3.6", "python3.7"):
+        pyenv = sorted(Path.home().glob(f".pyenv/versions/{name.removeprefix('python')}.*/bin/python3"))
+        found = shutil.which(name)
+        for path in [*map(str, pyenv), *([found] if found else [])]:
+            if subprocess.run([path, "-c", ""], capture_output=True).returncode == 0:
+                return path
+    return None
+
+
+def _trial(folder: Path, script: str, mark: str = "archive/node") -> Path:
+    """A trial's folder, as an executor would write it."""
+    folder.mkdir()
+    job = {
+        "mark": mark,
+        "command": ["sh", "-c", script],
+        "deadline_seconds": 60,
+        "stall_seconds": 60,
+        "container": None,
+        "gpu_indices": [],
+    }
+    (folder / "job.json").write_text(json.dumps(job))
+    return folder
+
+
+def _imports(path: Path) -> Iterator[ast.Import | ast.ImportFrom]:
+    return (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import | ast.ImportFrom))
+
+
+def _names(node: ast.Import | ast.ImportFrom) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name.partition(".")[0] for alias in node.names]
+    return [(node.module or "").partition(".")[0]]
+
+
+def _is_relative(node: ast.Import | ast.ImportFrom) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.level == 1
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "bin" / supervisor_name()
+    path.parent.mkdir()
+    path.write_bytes(supervisor_archive())
+    return path
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_a_module_compiles_with_the_oldest_python(path):
+    ast.parse(path.read_text(), feature_version=OLDEST)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_a_module_imports_its_neighbours_and_the_standard_library(path):
+    foreign = {name for node in _imports(path) if not _is_relative(node) for name in _names(node)}
+    assert foreign <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_a_module_imports_at_its_top_alone(path):
+    top = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert len(list(_imports(path))) == len(top)
+
+
+def test_the_same_modules_give_the_same_file_wherever_they_lie(tmp_path, monkeypatch):
+    elsewhere = shutil.copytree(archive.PACKAGE, tmp_path / "supervisor", copy_function=shutil.copyfile)
+    monkeypatch.setattr(archive, "PACKAGE", elsewhere)
+    assert supervisor_archive.__wrapped__() == supervisor_archive()
+
+
+def test_another_version_has_another_name(tmp_path, monkeypatch):
+    before = supervisor_name()
+    changed = shutil.copytree(archive.PACKAGE, tmp_path / "supervisor")
+    (changed / "main.py").write_text("pass\n")
+    monkeypatch.setattr(archive, "PACKAGE", changed)
+    monkeypatch.setattr(archive, "supervisor_archive", supervisor_archive.__wrapped__)
+    assert supervisor_name() != before
+    assert len(supervisor_name()) == len(before) == len("supervisor-123456789abc.pyz")
+
+
+def test_the_bootstrap_line_survives_every_login_shell():
+    script = agent_command()[2]
+    assert not set("'!\\\n") & set(script)
+
+
+def test_a_trial_runs_under_the_oldest_python(program, tmp_path):
+    python = _old_python()
+    if python is None:
+        pytest.skip("no Python 3.6 or 3.7 on this machine")
+    trial = _trial(tmp_path / "trial", 'echo "$DLPERF_TRIAL"', mark="old/é")
+    clean = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+    subprocess.run([python, "-I", "-S", str(program), "run", str(trial)], env=clean, check=True, timeout=30)
+    assert json.loads((trial / "exit.json").read_text())["state"] == "succeeded"
+    assert (trial / "out.log").read_text("utf-8") == "old/é\n"
+
+
+def test_the_agent_answers_under_the_oldest_python(program):
+    python = _old_python()
+    if python is None:
+        pytest.skip("no Python 3.6 or 3.7 on this machine")
+    body = json.dumps({"operation": "probe", "container": None}).encode()
+    request = struct.pack(">I", len(body)) + body
+    done = subprocess.run([python, "-I", "-S", str(program), "agent"], input=request, capture_output=True, timeout=60)
+    assert done.stderr == b""
+    assert json.loads(done.stdout[4:])["schema"] == 1
+
+
+def test_a_supervisor_needs_its_file_no_more_once_it_has_started(program, tmp_path):
+    trial = _trial(tmp_path / "trial", "while ! test -e go; do sleep 0.02; done; exit 3")
+    command = [sys.executable, "-I", "-S", str(program), "run", str(trial)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as supervisor:
+        while not (trial / "out.log").exists():
+            time.sleep(0.01)
+        program.write_bytes(b"another file")
+        program.unlink()
+        (trial / "go").touch()
+        _, complaints = supervisor.communicate(timeout=60)
+    assert complaints == b""
+    assert json.loads((trial / "exit.json").read_text())["cause"] == "exit code 3"
+    assert json.loads((trial / "environment.json").read_text())["schema"] == 1
+
+
+def test_nothing_is_written_beside_the_file(program, tmp_path):
+    trial = _trial(tmp_path / "trial", "true")
+    subprocess.run([sys.executable, "-I", "-S", str(program), "run", str(trial)], check=True, timeout=60)
+    assert list(program.parent.iterdir()) == [program]
+
+
+def test_a_command_that_is_none_is_answered_in_one_line(program):
+    done = subprocess.run([sys.executable, str(program), "dance"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith("usage: ")

@@ -1,0 +1,47 @@
+"""The agent: answers requests on stdin and stdout until stdin closes.
+
+A frame, request or answer, is four bytes of length (big endian), that much JSON, and as many raw bytes as the JSON's
+``raw`` says.
+"""
+
+import json
+import os
+import select
+import struct
+import sys
+from typing import IO
+
+from .files import Json
+from .operations import OPERATIONS, Answer
+
+IDLE_AGENT_SECONDS = 900.0
+
+
+def agent() -> None:
+    """Speak on what was stdout; anything that prints by mistake goes to stderr."""
+    sink = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    serve(sys.stdin.buffer, sink)
+
+
+def serve(source: IO[bytes], sink: IO[bytes]) -> None:
+    """Answer requests until the other side is gone, or has been silent so long that it must be."""
+    while select.select([source], [], [], IDLE_AGENT_SECONDS)[0]:
+        size = source.read(4)
+        if len(size) < 4:
+            return
+        request = json.loads(source.read(struct.unpack(">I", size)[0]).decode("utf-8"))
+        answer, raw = answer_to(request, source.read(request.get("raw", 0)))
+        body = json.dumps(dict(answer, raw=len(raw))).encode("ascii")
+        sink.write(struct.pack(">I", len(body)) + body + raw)
+        sink.flush()
+
+
+def answer_to(request: Json, raw: bytes) -> Answer:
+    """An operation's answer, or its error in one line: one bad request must not end the agent."""
+    try:
+        return OPERATIONS[request["operation"]](request, raw)
+    except OSError as error:
+        return {"error": f"{error.filename}: {error.strerror}" if error.filename else str(error)}, b""
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {error}"}, b""

@@ -1,0 +1,182 @@
+"""What the agent can be asked. Every operation can be repeated without harm.
+
+An operation is given a request and the raw bytes that came with it, and gives an answer and raw bytes.
+"""
+
+import fcntl
+import os
+import platform
+import signal
+import socket
+import subprocess
+import time
+from typing import Optional, Tuple
+
+from .detached import detach, wait_for_record
+from .files import ROOT, Json, confined, log_streams, modified, read_json, write_atomic, write_json
+from .machine import free_port
+from .probes import environment, readiness
+from .processes import boot_id, is_alive, marked_pids, send
+from .removal import remove_trial
+from .slurm_queue import find_job, remember_job, slurm_command
+
+READ_LIMIT = 4 * 1024 * 1024
+
+Answer = Tuple[Json, bytes]
+
+
+def hello(request: Json, raw: bytes) -> Answer:
+    """Who and what answers here."""
+    return {
+        "python": platform.python_version(),
+        "hostname": socket.gethostname(),
+        "boot_id": boot_id(),
+        "clock": time.time(),
+        "home": os.path.expanduser("~"),
+        "uid": os.getuid(),
+    }, b""
+
+
+def put(request: Json, raw: bytes) -> Answer:
+    """Write files, each whole: ``files`` lists path, mode and size; the raw bytes follow one another."""
+    offset = 0
+    for entry in request["files"]:
+        path = confined(entry["path"])
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        write_atomic(path, raw[offset : offset + entry["size"]], entry["mode"])
+        os.chmod(path, entry["mode"])
+        offset += entry["size"]
+    return {}, b""
+
+
+def start(request: Json, raw: bytes) -> Answer:
+    """Write a trial's files and start its supervisor, unless that was done before; who supervises it."""
+    directory = confined(request["directory"])
+    if read_json(os.path.join(directory, "supervisor.json")) is None:
+        os.makedirs(directory, 0o700, exist_ok=True)
+        put(request, raw)
+        detach(["run", directory], os.path.join(directory, "supervisor.log"))
+    return {"supervisor": wait_for_record(directory, "supervisor.json")}, b""
+
+
+def observe(request: Json, raw: bytes) -> Answer:
+    """How many trials stand, one report each."""
+    return {"reports": [report(confined(directory)) for directory in request["directories"]]}, b""
+
+
+def report(directory: str) -> Json:
+    """One trial: its keeper is looked at before its last word, so that an end between the two is not missed."""
+    supervisor = read_json(os.path.join(directory, "supervisor.json"))
+    alive = is_alive(supervisor) or is_alive(read_json(os.path.join(directory, "sweeper.json")))
+    ended = read_json(os.path.join(directory, "exit.json"))
+    job = read_json(os.path.join(directory, "job.json"))
+    here = bool(supervisor and supervisor["boot_id"] == boot_id())
+    orphaned = bool(here and not alive and not ended and job and marked_pids(job["mark"]))
+    return {
+        "supervisor": supervisor,
+        "alive": alive,
+        "orphaned": orphaned,
+        "rebooted": bool(supervisor and not here),
+        "exit": ended,
+        "cancelled": os.path.exists(os.path.join(directory, "cancel.json")),
+        "heartbeat": modified(os.path.join(directory, "heartbeat")),
+        "streams": log_streams(directory),
+    }
+
+
+def read(request: Json, raw: bytes) -> Answer:
+    """Byte ranges of many files, at most READ_LIMIT bytes together; a size of -1 is a file that is not there."""
+    parts, sizes, room = [], [], READ_LIMIT
+    for entry in request["ranges"]:
+        part = read_range(confined(entry["path"]), entry["offset"], min(entry["limit"], room))
+        sizes.append(-1 if part is None else len(part))
+        parts.append(part or b"")
+        room -= len(parts[-1])
+    return {"sizes": sizes}, b"".join(parts)
+
+
+def read_range(path: str, offset: int, limit: int) -> Optional[bytes]:
+    try:
+        with open(path, "rb") as stream:
+            stream.seek(offset)
+            return stream.read(limit)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def cancel(request: Json, raw: bytes) -> Answer:
+    """End a trial: tell its supervisor, or do its work where it is dead. The first request is the one that counts."""
+    directory = confined(request["directory"])
+    supervisor = read_json(os.path.join(directory, "supervisor.json"))
+    if supervisor is None or read_json(os.path.join(directory, "exit.json")) is not None:
+        return {}, b""
+    wish = os.path.join(directory, "cancel.json")
+    if read_json(wish) is None:
+        write_json(wish, {key: request[key] for key in ("grace_seconds", "state", "cause")})
+    if is_alive(supervisor):
+        send(supervisor["pid"], signal.SIGTERM)
+    elif supervisor["boot_id"] == boot_id() and not is_alive(read_json(os.path.join(directory, "sweeper.json"))):
+        detach(["sweep", directory], os.path.join(directory, "supervisor.log"))
+        wait_for_record(directory, "sweeper.json")
+    return {}, b""
+
+
+def check(request: Json, raw: bytes) -> Answer:
+    os.makedirs(ROOT, 0o700, exist_ok=True)
+    return readiness(request["container"], request["files"]), b""
+
+
+def logins(request: Json, raw: bytes) -> Answer:
+    """Whether this machine may log in to others by ssh, as a launcher would: ssh's complaint for each address."""
+    ssh = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", *request["options"]]
+    started = [
+        subprocess.Popen([*ssh, address, "true"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        for address in request["addresses"]
+    ]
+    complaints = [child.communicate()[1].decode("utf-8", "replace").strip() for child in started]
+    failed = [child.returncode != 0 for child in started]
+    return {"complaints": [(said or "no message") if bad else "" for said, bad in zip(complaints, failed)]}, b""
+
+
+def slurm(request: Json, raw: bytes) -> Answer:
+    """Ask Slurm; the raw bytes are a script for sbatch."""
+    return slurm_command(request["argv"], raw), b""
+
+
+def submit(request: Json, raw: bytes) -> Answer:
+    """Write a trial's files and queue its job, unless it has one. Two at once queue one job: the other waits."""
+    directory = confined(request["directory"])
+    os.makedirs(directory, 0o700, exist_ok=True)
+    with open(os.path.join(directory, "submit.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        found = find_job(directory, request["name"])
+        if found["job"] is not None or found["code"] != 0:
+            return found, b""
+        put(request, raw)
+        with open(os.path.join(directory, "batch.sh"), "rb") as script:
+            answer = slurm_command(["sbatch", "--parsable"], script.read())
+        return (remember_job(directory, answer) if answer["code"] == 0 else dict(answer, job=None)), b""
+
+
+def job(request: Json, raw: bytes) -> Answer:
+    """The job that a trial has, if it has one."""
+    return find_job(confined(request["directory"]), request["name"]), b""
+
+
+def probe(request: Json, raw: bytes) -> Answer:
+    return environment(request["container"]), b""
+
+
+def port(request: Json, raw: bytes) -> Answer:
+    return {"port": free_port(request["first"])}, b""
+
+
+def remove(request: Json, raw: bytes) -> Answer:
+    """Remove the folders of trials that are over: how many bytes each held, or why it stays."""
+    return {"outcomes": [remove_trial(confined(trial)) for trial in request["trials"]]}, b""
+
+
+OPERATIONS = {
+    operation.__name__: operation
+    for operation in (hello, put, start, observe, read, cancel, check, logins, slurm, submit, job, probe, port, remove)
+}

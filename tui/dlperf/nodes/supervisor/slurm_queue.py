@@ -1,0 +1,51 @@
+"""Slurm's commands on a login node, and the job that a trial has."""
+
+import os
+import re
+import subprocess
+from typing import List
+
+from .files import SCHEMA, Json, read_json, write_json
+
+SLURM_PROGRAMS = ("squeue", "sacct", "scancel", "sbatch", "scontrol")
+
+SLURM_SECONDS = 20.0
+
+SLURM_SETTINGS = re.compile(r"^(SBATCH|SLURM|SQUEUE|SACCT|SCANCEL|SCONTROL)_(?!CONF$)")
+"""Variables that change what Slurm's commands do; only SLURM_CONF, which says where Slurm is, stays."""
+
+
+def slurm_command(argv: List[str], script: bytes = b"") -> Json:
+    """Run one of Slurm's commands in a clean environment: its exit code, stdout and stderr."""
+    if argv[0] not in SLURM_PROGRAMS:
+        raise ValueError(f"{argv[0]!r} is none of {', '.join(SLURM_PROGRAMS)}")
+    surroundings = {name: value for name, value in os.environ.items() if not SLURM_SETTINGS.match(name)}
+    try:
+        done = subprocess.run(  # noqa: UP022  (Python 3.6 has no capture_output)
+            argv, input=script, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=surroundings, timeout=SLURM_SECONDS
+        )
+    except FileNotFoundError:
+        return {"code": 127, "out": "", "err": f"{argv[0]} is not installed here: is this the cluster's login node?"}
+    except subprocess.TimeoutExpired:
+        return {"code": 124, "out": "", "err": f"{argv[0]} did not answer within {SLURM_SECONDS:g} s"}
+    out, err = (data.decode("utf-8", "replace") for data in (done.stdout, done.stderr))
+    return {"code": done.returncode, "out": out, "err": err}
+
+
+def find_job(directory: str, name: str) -> Json:
+    """The ``job`` of a trial, or what squeue complained of.
+
+    The job's number is written once sbatch has told it. Who was killed between the two left a job of this name.
+    """
+    known = read_json(os.path.join(directory, "slurm.json"))
+    if known is not None:
+        return known
+    answer = slurm_command(["squeue", "--noheader", "--states=all", "--name=" + name, "--format=%i"])
+    return remember_job(directory, answer) if answer["out"].strip() else dict(answer, job=None)
+
+
+def remember_job(directory: str, answer: Json) -> Json:
+    """Note the job that a command has named."""
+    record = {"schema": SCHEMA, "job": re.split(r"[;\s]", answer["out"].strip())[0], "code": 0, "err": ""}
+    write_json(os.path.join(directory, "slurm.json"), record)
+    return record

@@ -1,0 +1,149 @@
+"""The rows of ``telemetry.csv``: what GPUs, or processors where there is no GPU, do while a trial runs."""
+
+import os
+import subprocess
+import time
+from typing import IO, Dict, List, Optional, Set, Tuple, Union
+
+from .containers import KEEPING_RUNTIMES, container_ids
+from .files import read_text
+from .gpus import Application, application, gpu_processes, has_nvidia
+from .machine import memory_fact
+from .processes import carries
+
+TICK_SECONDS = 1.0
+
+APPLICATIONS_SECONDS = 2.0
+
+GPU_SAMPLES = (
+    ("utilization_percent", "utilization.gpu"),
+    ("memory_used_mib", "memory.used"),
+    ("power_watts", "power.draw"),
+    ("sm_clock_mhz", "clocks.sm"),
+    ("memory_clock_mhz", "clocks.mem"),
+    ("throttle_reasons", "clocks_throttle_reasons.active"),
+    ("temperature_celsius", "temperature.gpu"),
+)
+"""Our column, nvidia-smi's field (under the name that old and new drivers know)."""
+
+
+class CpuTelemetry:
+    """Load of the machine's processors and memory, once a second, where there is no GPU."""
+
+    header = "time,cpu_percent,memory_used_mib\n"
+
+    def __init__(self) -> None:
+        self.before = self.times()
+        self.sources: List[IO[bytes]] = []
+
+    @staticmethod
+    def times() -> Tuple[int, int]:
+        """Busy and total time of all processors, in clock ticks."""
+        ticks = [int(field) for field in read_text("/proc/stat").split("\n", 1)[0].split()[1:9]]
+        return sum(ticks) - ticks[3] - ticks[4], sum(ticks)
+
+    def tick(self, moment: float) -> str:
+        before, self.before = self.before, self.times()
+        busy, total = self.before[0] - before[0], self.before[1] - before[1]
+        memory = (memory_fact("MemTotal") or 0) - (memory_fact("MemAvailable") or 0)
+        return f"{moment:.3f},{100.0 * busy / total if total else 0.0:.1f},{memory / 2.0**20:.0f}\n"
+
+    def receive(self, source: IO[bytes], moment: float) -> str:
+        return ""
+
+    def left_on_gpus(self) -> List[int]:
+        return []
+
+    def close(self) -> None:
+        pass
+
+
+class GpuTelemetry:
+    """What nvidia-smi says of our GPUs, once a second, from two of its processes that stay open.
+
+    ``foreign_processes`` counts processes on the GPU that are not the trial's: a contended GPU measures nothing.
+    """
+
+    header = "time,gpu," + ",".join(name for name, _ in GPU_SAMPLES) + ",foreign_processes\n"
+
+    def __init__(self, indices: List[int], mark: str, runtime: Optional[str]) -> None:
+        self.mark, self.runtime = mark, runtime
+        self.seen: Dict[Application, float] = {}
+        self.containers: List[str] = []
+        self.own: Set[int] = set()
+        fields = ",".join(["uuid", "index"] + [field for _, field in GPU_SAMPLES])
+        chosen = ["-i", ",".join(str(index) for index in indices)] if indices else []
+        self.samples = self.open(["--query-gpu=" + fields, *chosen], TICK_SECONDS)
+        self.applications = self.open(["--query-compute-apps=gpu_uuid,pid", *chosen], APPLICATIONS_SECONDS)
+        self.sources = [child.stdout for child in (self.samples, self.applications) if child.stdout]
+        self.rest = dict.fromkeys(self.sources, b"")
+
+    @staticmethod
+    def open(query: List[str], seconds: float) -> "subprocess.Popen[bytes]":
+        loop = ["--format=csv,noheader,nounits", "-lms", str(int(seconds * 1000))]
+        return subprocess.Popen(
+            ["nvidia-smi", *query, *loop],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def tick(self, moment: float) -> str:
+        return ""
+
+    def receive(self, source: IO[bytes], moment: float) -> str:
+        """The lines of telemetry.csv that new output of nvidia-smi gives."""
+        data = os.read(source.fileno(), 65536)
+        if not data:
+            self.sources.remove(source)
+        whole, _, self.rest[source] = (self.rest[source] + data).rpartition(b"\n")
+        lines = whole.decode("utf-8", "replace").splitlines()
+        if source is self.applications.stdout:
+            self.see([application(line) for line in lines])
+            return ""
+        return "".join(self.row(line, moment) for line in lines if line.count(",") > len(GPU_SAMPLES))
+
+    def row(self, line: str, moment: float) -> str:
+        cells = [cell.strip() for cell in line.split(",")]
+        values = ["" if cell.startswith("[") else cell for cell in cells[1:]]
+        return ",".join([f"{moment:.3f}", *values, str(self.foreign(cells[0]))]) + "\n"
+
+    def see(self, applications: List[Optional[Application]]) -> None:
+        for found in applications:
+            if found:
+                self.seen[found] = time.monotonic()
+                if self.is_own(found[1]):
+                    self.own.add(found[1])
+
+    def foreign(self, uuid: str) -> int:
+        since = time.monotonic() - 2 * APPLICATIONS_SECONDS
+        pids = [pid for (gpu, pid), seen in self.seen.items() if gpu == uuid and seen > since]
+        return sum(pid not in self.own and os.path.exists(f"/proc/{pid}") for pid in pids)
+
+    def is_own(self, pid: int) -> bool:
+        """The trial's process by its mark, or, in a container of another user's, by its control group."""
+        if pid in self.own or carries(pid, self.mark):
+            return True
+        if self.runtime in KEEPING_RUNTIMES and not self.containers:
+            self.containers = container_ids(self.runtime, self.mark)
+        groups = read_text(f"/proc/{pid}/cgroup")
+        return any(name in groups for name in self.containers)
+
+    def left_on_gpus(self) -> List[int]:
+        """The trial's processes that a GPU still knows."""
+        return [pid for _, pid in gpu_processes() if pid in self.own]
+
+    def close(self) -> None:
+        for child in (self.samples, self.applications):
+            child.kill()
+            child.wait()
+
+
+Telemetry = Union[CpuTelemetry, GpuTelemetry]
+
+
+def open_telemetry(gpu_indices: List[int], mark: str, runtime: Optional[str]) -> Telemetry:
+    """Of the GPUs that a trial uses; of the processors where it uses none, or nothing tells of them."""
+    if gpu_indices and has_nvidia():
+        return GpuTelemetry(gpu_indices, mark, runtime)
+    return CpuTelemetry()
