@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dlperf.formats.samples import Run
-from dlperf.measure.estimators import NotEstimable
-from dlperf.measure.figure import Figure, figure
+from dlperf.measure.figure import Figure, figure_of
 from dlperf.measure.findings import findings_of_run
+from dlperf.measure.reading import NotEstimable, Reading
 
 NUMBERS = st.sampled_from([nan, inf, -inf, -1.0, 0.0, 1e-300, 0.5, 1.0, 2.0, 10.0, 20.0, 1e300])
 COUNTS = st.sampled_from([None, 1, 8])
@@ -53,11 +53,12 @@ def runs(draw: st.DrawFn) -> Run:
 def test_every_figure_is_a_finite_speed_or_has_a_reason(
     rule: str | None, run: Run, gpus: int | None, batch_size: int | None
 ) -> None:
+    reading = Reading(run, gpus, None, batch_size)
     try:
-        result = figure(run, rule, gpus, None, batch_size)
+        result = figure_of(reading, rule)
     except NotEstimable:
         result = None
-    found = findings_of_run(run, result, gpus, None, batch_size)
+    found = findings_of_run(reading, result)
 
     assert all(isfinite(value) and value > 0 for value in all_values(result))
     assert all("nan" not in finding.message.split() for finding in found)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from handmade_runs import run_of
 
-from dlperf.measure.figure import figure
+from dlperf.measure.figure import figure_of
 from dlperf.measure.finding import Finding
 from dlperf.measure.findings import (
     findings_of_run,
@@ -13,6 +13,7 @@ from dlperf.measure.findings import (
     findings_of_telemetry,
     findings_of_trials,
 )
+from dlperf.measure.reading import Reading
 from dlperf.measure.telemetry import GpuReading
 
 SECONDS = [float(step) + 0.25 for step in range(1, 201)]
@@ -23,7 +24,8 @@ def findings(*, rule: str = "mean()", known: dict[str, Any] | None = None, asked
     columns = {"value": [64.0] * 200, "time": SECONDS} | columns
     known = {"gpus": 2, "batch_size": 32} | (known or {})
     run = run_of(**columns)
-    found = findings_of_run(run, figure(run, rule, **known), **known, **(asked or {}))
+    reading = Reading(run, **known)
+    found = findings_of_run(reading, figure_of(reading, rule), **(asked or {}))
     return {finding.code: finding for finding in found}
 
 
@@ -89,7 +91,7 @@ def test_whole_seconds_are_no_evidence_against_a_printed_rate_over_a_short_windo
 
 
 def test_a_run_without_a_figure_still_has_findings() -> None:
-    found = findings_of_run(run_of(value=[], notes=["nan_loss", "odd_thing"], complete=False), None)
+    found = findings_of_run(Reading(run_of(value=[], notes=["nan_loss", "odd_thing"], complete=False)), None)
 
     assert [finding.code for finding in found] == ["missing_end_marker", "nan_loss", "odd_thing"]
 

@@ -12,7 +12,7 @@ from math import inf, isfinite
 
 from dlperf.formats.samples import Run, Summary
 from dlperf.measure.estimator import ESTIMATORS, Estimate, Estimator, apply, estimator, parse_estimator
-from dlperf.measure.reading import NotEstimable, Reading, window_steps
+from dlperf.measure.reading import NotEstimable, Reading, entries_at, finite_indices, window_steps
 
 __all__ = ["ESTIMATORS", "Estimate", "Estimator", "NotEstimable", "estimate", "parse_estimator"]
 
@@ -84,7 +84,7 @@ def rate(reading: Reading, skip: int = 0, take: int | None = None) -> Estimate:
     The window begins at the first record with ``skip`` steps done and ends at the first with ``take`` more,
     so a log that prints every tenth step is measured from one printed step to another.
     """
-    timed = [index for index, time in enumerate(reading.run.samples.time) if isfinite(time)]
+    timed = finite_indices(reading.run.samples.time)
     _need(bool(timed), "the records carry no timestamps")
     _need(any(map(isfinite, reading.steps_done)), "the records carry no step numbers")
     start = _first(timed, reading, skip, f"the log ends before step {skip}")
@@ -108,11 +108,11 @@ def tipc(reading: Reading, skip: int = 10) -> Estimate:
 def batch_over_time(reading: Reading, skip: int = 0) -> Estimate:
     """Global batch over the mean seconds per step, without the first ``skip`` records."""
     seconds = reading.run.samples.seconds_per_step
-    indices = [index for index, value in enumerate(seconds) if isfinite(value)]
+    indices = finite_indices(seconds)
     _need(bool(indices), "the log prints no seconds per step")
     _need(len(indices) > skip, f"too few samples: {len(indices)} records, {skip} of them skipped")
     used = indices[skip:]
-    duration = statistics.fmean(seconds[index] for index in used)
+    duration = statistics.fmean(entries_at(seconds, used))
     _need(duration > 0, "the printed seconds per step are zero")
     return _estimate(reading, used, reading.global_batch_size / duration)
 
@@ -163,7 +163,7 @@ def _first(indices: Sequence[int], reading: Reading, steps: float, shortage: str
 
 def _mean_of(reading: Reading, indices: Sequence[int], where: str) -> Estimate:
     _need(len(indices) > 0, f"too few samples: no record {where}")
-    return _estimate(reading, indices, statistics.fmean(reading.values_at(indices)))
+    return _estimate(reading, indices, statistics.fmean(entries_at(reading.values, indices)))
 
 
 def _estimate(reading: Reading, indices: Sequence[int], value: float) -> Estimate:

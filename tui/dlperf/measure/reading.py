@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import compress, islice, pairwise, repeat
 from math import isfinite, nan
-from operator import sub
+from operator import add, lt, mul, sub
 
 from dlperf.errors import DlperfError
 from dlperf.formats.samples import Run
@@ -83,8 +83,8 @@ class Reading:
         """
         samples = self.run.samples
         if any(map(isfinite, samples.value)):
-            return array("d", (value * self.factor for value in samples.value))
-        return array("d", (_quotient(self.global_batch_size, seconds) for seconds in samples.seconds_per_step))
+            return array("d", map(mul, samples.value, repeat(self.factor)))
+        return array("d", map(_quotient, repeat(self.global_batch_size), samples.seconds_per_step))
 
     @cached_property
     def usable(self) -> Sequence[int]:
@@ -96,15 +96,7 @@ class Reading:
         samples = self.run.samples
         if not any(map(isfinite, samples.value)) and not any(map(isfinite, samples.seconds_per_step)):
             raise NotEstimable("the log holds no throughput record")
-        if all(map(isfinite, self.values)):
-            return range(len(self.values))
-        return array("q", (index for index, value in enumerate(self.values) if isfinite(value)))
-
-    def values_at(self, indices: Sequence[int]) -> Sequence[float]:
-        """Global throughput of some records."""
-        if isinstance(indices, range):
-            return self.values[indices.start : indices.stop]
-        return [self.values[index] for index in indices]
+        return finite_indices(self.values)
 
     @cached_property
     def steps_done(self) -> array[float]:
@@ -117,23 +109,18 @@ class Reading:
         if not any(map(isfinite, steps)):
             every_step = self.run.window == "step"
             return array("d", (index + 1.0 if every_step else nan for index in range(len(steps))))
-        done, offset, first_offset = array("d"), float(counts_from_zero(steps)), float(counts_from_zero(steps))
-        starts = set(self.epoch_starts)
-        for index, step in enumerate(steps):
-            if index in starts:
-                offset = done[-1] + first_offset
-            done.append(step + offset)
+        done, first_offset = array("d"), float(counts_from_zero(steps))
+        for start, end in pairwise((0, *self.epoch_starts, len(steps))):
+            offset = (done[-1] if done else 0.0) + first_offset
+            done.extend(map(add, steps[start:end], repeat(offset)))
         return done
 
     @cached_property
     def epoch_starts(self) -> tuple[int, ...]:
         """Indices of the records before which the step counter went back: what lies between is not measured."""
         steps, epochs = self.run.samples.step, self.run.samples.epoch
-        return tuple(
-            index
-            for index in range(1, len(steps))
-            if steps[index] < steps[index - 1] and epochs[index] != epochs[index - 1]
-        )
+        goes_back = map(lt, islice(steps, 1, None), steps)
+        return tuple(index for index in compress(range(1, len(steps)), goes_back) if epochs[index] != epochs[index - 1])
 
     def segments(self, start: int, end: int) -> list[tuple[int, int]]:
         """Records ``start`` … ``end`` cut where the step counter goes back: first and last index of each part."""
@@ -165,7 +152,7 @@ class Reading:
     @cached_property
     def clock_resolution(self) -> float:
         """Seconds that the log's timestamps are rounded to: 1.0 where they are all whole."""
-        return 1.0 if all(time.is_integer() for time in self.run.samples.time if isfinite(time)) else 0.0
+        return 1.0 if all(map(float.is_integer, filter(isfinite, self.run.samples.time))) else 0.0
 
 
 def implied_batch_size(reading: Reading) -> int | None:
@@ -175,14 +162,25 @@ def implied_batch_size(reading: Reading) -> int | None:
         NotEstimable: the GPU count that this takes is unknown.
     """
     samples = reading.run.samples
-    products = [
-        value * seconds
-        for value, seconds in zip(samples.value, samples.seconds_per_step, strict=True)
-        if isfinite(value * seconds)
-    ]
-    if reading.run.unit in VARYING_UNITS or not products:
+    if reading.run.unit in VARYING_UNITS:
+        return None
+    products = list(filter(isfinite, map(mul, samples.value, samples.seconds_per_step)))
+    if not products:
         return None
     return round(round(statistics.median(products)) * reading.factor) or None
+
+
+def finite_indices(column: Sequence[float]) -> Sequence[int]:
+    """Where a column holds a number: a range where it does throughout."""
+    indices = range(len(column))
+    return indices if all(map(isfinite, column)) else array("q", compress(indices, map(isfinite, column)))
+
+
+def entries_at(column: array[float], indices: Sequence[int]) -> Sequence[float]:
+    """The entries of a column at some indices."""
+    if isinstance(indices, range):
+        return column[indices.start : indices.stop]
+    return [column[index] for index in indices]
 
 
 def counts_from_zero(steps: array[float]) -> bool:

@@ -60,28 +60,25 @@ class _Case:
         return self.reading.run
 
     @cached_property
-    def measured(self) -> range:
-        """Indices from the first to the last record used; all of them where the figure does not say."""
+    def measured(self) -> slice:
+        """From the first to the last record used; all of them where the figure does not say."""
         estimate = self.figure.estimate if self.figure else None
         if estimate is None or estimate.first is None or estimate.last is None:
-            return range(len(self.run.samples))
-        return range(estimate.first, estimate.last + 1)
+            return slice(0, len(self.run.samples))
+        return slice(estimate.first, estimate.last + 1)
 
     @cached_property
     def speeds(self) -> list[float]:
         """Printed throughput in the measured window; empty where it cannot be told."""
         try:
-            return [self.reading.values[i] for i in self.measured if isfinite(self.reading.values[i])]
+            return list(filter(isfinite, self.reading.values[self.measured]))
         except NotEstimable:
             return []
 
 
 def findings_of_run(
-    run: Run,
+    reading: Reading,
     figure: Figure | None,
-    gpus: int | None = None,
-    gpus_per_node: int | None = None,
-    batch_size: int | None = None,
     declared_gpus: int | None = None,
     declared_batch_size: int | None = None,
     runs_in_log: int = 1,
@@ -91,17 +88,15 @@ def findings_of_run(
 
     Args:
         figure: None where the run gave none.
-        gpus: as for ``estimate``; also ``gpus_per_node`` and ``batch_size``.
-        declared_gpus: what is compared with the log; ``gpus`` if None.
-        declared_batch_size: what is compared with the log; ``batch_size`` if None.
+        declared_gpus: what is compared with the log; the reading's if None.
+        declared_batch_size: what is compared with the log; the reading's if None.
         runs_in_log: how many runs share the log.
         flop_limit: samples per second that the GPUs' dense peak allows.
     """
-    reading = Reading(run, gpus, gpus_per_node, batch_size)
-    declared = declared_gpus or gpus, declared_batch_size or batch_size
+    declared = declared_gpus or reading.gpus, declared_batch_size or reading.batch_size
     case = _Case(reading, figure, *declared, runs_in_log, flop_limit)
     found = [check(case) for check in _CHECKS]
-    noted = [NOTES.get(note) or Finding(note, note.replace("_", " "), "note") for note in run.notes]
+    noted = [NOTES.get(note) or Finding(note, note.replace("_", " "), "note") for note in reading.run.notes]
     return distinct([*(finding for finding in found if finding), *noted])
 
 
@@ -109,7 +104,7 @@ def _too_few_samples(case: _Case) -> Finding | None:
     if case.figure is None or case.figure.estimate.first is None:
         return None
     count, done = case.figure.estimate.samples, case.reading.steps_done
-    steps = done[case.measured[-1]] - done[case.measured[0]]
+    steps = done[case.measured.stop - 1] - done[case.measured.start]
     if count >= MINIMUM_SAMPLES or steps >= MINIMUM_STEPS:
         return None
     return Finding("too_few_samples", f"only {count} records give the figure: {MINIMUM_SAMPLES} or more are usual")
@@ -147,7 +142,7 @@ def _printed_rate(case: _Case) -> Finding | None:
 
 def _clock_error(case: _Case) -> float:
     """What rounded timestamps can be wrong by, relative to the window."""
-    times = [case.run.samples.time[i] for i in case.measured if isfinite(case.run.samples.time[i])]
+    times = list(filter(isfinite, case.run.samples.time[case.measured]))
     elapsed = times[-1] - times[0] if times else 0.0
     return case.reading.clock_resolution / elapsed if elapsed > 0 else 0.0
 
@@ -184,7 +179,7 @@ def _gpu_count(case: _Case) -> Finding | None:
 
 
 def _reader_bound(case: _Case) -> Finding | None:
-    shares = [case.run.samples.reader_share[i] for i in case.measured if isfinite(case.run.samples.reader_share[i])]
+    shares = list(filter(isfinite, case.run.samples.reader_share[case.measured]))
     share = statistics.fmean(shares) if shares else 0.0
     if share <= READER_LIMIT:
         return None

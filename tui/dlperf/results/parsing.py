@@ -173,11 +173,8 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
     estimator = options.estimator or natural_estimator(reading)
     figure, reason = _figure(reading, estimator)
     findings = findings_of_run(
-        run,
+        reading,
         figure,
-        gpus,
-        facts.gpus_per_node,
-        batch_size,
         declared_gpus=options.gpus or facts.gpus,
         declared_batch_size=options.batch_size or facts.batch_size,
         runs_in_log=runs_in_log,

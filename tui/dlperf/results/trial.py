@@ -9,9 +9,9 @@ from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError
 from dlperf.formats.samples import Run
-from dlperf.measure.figure import Figure, figure
+from dlperf.measure.figure import Figure, figure_of
 from dlperf.measure.finding import Finding
-from dlperf.measure.reading import NotEstimable
+from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.measure.run_findings import findings_of_run
 from dlperf.measure.statistics import flop_limit, samples_per_joule
 from dlperf.measure.telemetry import findings_of_telemetry
@@ -86,10 +86,11 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
 
 def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialStatus) -> TrialResult:
     """What the evidence comes to under the plan's protocol. Pure."""
-    measured, reason = _figure(evidence.run, planned)
+    reading = _reading(evidence.run, planned)
+    measured, reason = _figure(reading, planned)
     window = _measured_rows(evidence, measured)
     power = mean_power(window)
-    findings = _findings(evidence, planned, measured)
+    findings = _findings(evidence, reading, planned, measured)
     if reason and status.state is State.SUCCEEDED:
         findings = (Finding("no_figure", reason, "error"), *findings)
     estimate = measured.estimate if measured else None
@@ -117,28 +118,31 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
     )
 
 
-def _figure(run: Run | None, planned: PlannedConfiguration) -> tuple[Figure | None, str]:
-    """The figure, or the reason why there is none."""
-    if run is None:
-        return None, f"no log holds a throughput record of the format {planned.format}"
+def _reading(run: Run | None, planned: PlannedConfiguration) -> Reading | None:
     point = planned.configuration
+    return Reading(run, point.gpus_total, point.gpus, point.batch_size) if run else None
+
+
+def _figure(reading: Reading | None, planned: PlannedConfiguration) -> tuple[Figure | None, str]:
+    """The figure, or the reason why there is none."""
+    if reading is None:
+        return None, f"no log holds a throughput record of the format {planned.format}"
     try:
-        return figure(run, planned.protocol.get("estimator"), point.gpus_total, point.gpus, point.batch_size), ""
+        return figure_of(reading, planned.protocol.get("estimator")), ""
     except NotEstimable as error:
         return None, str(error)
 
 
-def _findings(evidence: Evidence, planned: PlannedConfiguration, measured: Figure | None) -> tuple[Finding, ...]:
-    if evidence.run is None:
+def _findings(
+    evidence: Evidence, reading: Reading | None, planned: PlannedConfiguration, measured: Figure | None
+) -> tuple[Finding, ...]:
+    if reading is None:
         return ()
     point = planned.configuration
     peaks = (planned.accelerator or {}).get("peak_tflops", {})
     return findings_of_run(
-        evidence.run,
+        reading,
         measured,
-        point.gpus_total,
-        point.gpus,
-        point.batch_size,
         runs_in_log=len(evidence.runs),
         flop_limit=flop_limit(planned.gflops_per_sample, point.gpus_total, peaks.get(point.precision)),
     )
