@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from threading import Lock
 
 from dlperf.app.logs.log_file import LogFile
 from dlperf.app.logs.search import never
@@ -18,6 +19,8 @@ class LineNumbers:
         self._log = log
         self._before = array("Q", [0])
         """Line feeds before each block that has been counted, and after the last of them."""
+        self._counting = Lock()
+        """A thread that was told to stop may still be at it when the next begins."""
 
     @property
     def counted(self) -> int:
@@ -26,9 +29,10 @@ class LineNumbers:
 
     def advance(self, stop: Callable[[], bool] = never) -> None:
         """Count every whole block that has not been counted."""
-        while self.counted + BLOCK <= self._log.size and not stop():
-            block = self._log.read(self.counted, self.counted + BLOCK)
-            self._before.append(self._before[-1] + block.count(b"\n"))
+        with self._counting:
+            while self.counted + BLOCK <= self._log.size and not stop():
+                block = self._log.read(self.counted, self.counted + BLOCK)
+                self._before.append(self._before[-1] + block.count(b"\n"))
 
     def number_at(self, offset: int) -> int | None:
         """The number of the line that holds this offset, from 1; None where it is not known yet."""

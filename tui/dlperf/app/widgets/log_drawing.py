@@ -1,0 +1,190 @@
+"""How a log looks: the rows in view with their colours, the scroll bar, and what is said of it in its frame."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.app import RenderResult
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from dlperf.app.logs.opened import OpenLog
+from dlperf.app.logs.search import ERRORS, Pattern
+from dlperf.app.logs.window import ShownRow
+from dlperf.app.model.text import file_size
+from dlperf.app.words import say
+
+_WARNING = re.compile(rb"\bWARN(?:ING)?\b|\bwarn(?:ing)?\b")
+JUDGED_BYTES = 4096
+"""What is looked at of a line to colour it."""
+
+
+class LogDrawing(Widget):
+    """Draws the rows of ``log`` that are in view, read from the file at most once per frame."""
+
+    DEFAULT_CSS = """
+    LogDrawing {
+        height: 1fr;
+        & > .log--error { color: $text-error; }
+        & > .log--warning { color: $text-warning; }
+        & > .log--match { background: $warning-muted; color: $text-warning; }
+        & > .log--marked { background: $primary-muted; }
+        & > .log--message { color: $text-muted; text-style: italic; }
+        & > .log--thumb { color: $primary; }
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"log--{name}" for name in ("error", "warning", "match", "marked", "message", "thumb")
+    }
+
+    class Changed(Message):
+        """What the view says of itself (``status``) has changed."""
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.log_shown: OpenLog | None = None
+        self.message = ""
+        """Said while there is no log."""
+        self.only_matching = ""
+        """The regular expression that shown lines match."""
+        self.pattern: Pattern | None = None
+        """Marked wherever it matches."""
+        self.marked: int | None = None
+        """Where the marked line starts."""
+        self.left = 0
+        """Cells that are hidden on the left."""
+        self.problem = ""
+        """Said in place of the status."""
+        self.rows: list[ShownRow] | None = None
+        """The rows in view, once they have been read for this frame."""
+
+    def render(self) -> RenderResult:
+        return ""
+
+    def on_resize(self) -> None:
+        self.fit()
+        self.redraw()
+
+    def fit(self) -> None:
+        """Give the window the size of the widget."""
+        if self.log_shown is not None:
+            self.log_shown.window.height = max(1, self.size.height)
+            self.log_shown.window.width = max(1, self.size.width - 1)
+
+    def redraw(self) -> None:
+        """Read and draw the rows in view again."""
+        self.rows = None
+        self.refresh()
+        if self.is_mounted:
+            self.post_message(self.Changed())
+
+    # ------------------------------------------------------------------- rows
+
+    def render_line(self, y: int) -> Strip:
+        log = self.log_shown
+        if log is None or log.file.size == 0:
+            return self._message_line(y)
+        if self.rows is None:
+            self.rows = log.window.rows()
+        if not self.rows:
+            return self._message_line(y)
+        strip = self._row_strip(log, self.rows[y]) if y < len(self.rows) else Strip.blank(0, self.rich_style)
+        return Strip([*strip.crop_extend(0, self.size.width - 1, self.rich_style), self._thumb(log, y)])
+
+    def _message_line(self, y: int) -> Strip:
+        lines = self._empty_message().splitlines()
+        text = lines[y] if y < len(lines) else ""
+        style = self.rich_style + self._component("message")
+        return Strip([Segment(text, style)]).crop_extend(0, self.size.width, self.rich_style)
+
+    def _empty_message(self) -> str:
+        if self.log_shown is None:
+            return self.message
+        if self.log_shown.file.size == 0:
+            return say("The log is empty so far.")
+        if self.log_shown.searched_share < 1:
+            return say("Searching … {share:.0%}", share=self.log_shown.searched_share)
+        return say("No line matches {pattern}. esc shows all lines.", pattern=self.only_matching)
+
+    def _row_strip(self, log: OpenLog, row: ShownRow) -> Strip:
+        text = row.text if log.window.wrap else row.text[: self.left + self.size.width]
+        style = self.rich_style + self._tone(row.line.data[:JUDGED_BYTES])
+        if row.line.start == self.marked:
+            style += self._component("marked")
+        return Strip(self._segments(text, style)).crop(self.left, self.left + self.size.width)
+
+    def _segments(self, text: str, style: Style) -> list[Segment]:
+        """The text with what was searched for marked."""
+        if self.pattern is None:
+            return [Segment(text, style)]
+        segments, position = [], 0
+        highlight = style + self._component("match")
+        for start, end in _spans(self.pattern, text):
+            segments += [Segment(text[position:start], style), Segment(text[start:end], highlight)]
+            position = end
+        return [*segments, Segment(text[position:], style)]
+
+    def _tone(self, data: bytes) -> Style:
+        if ERRORS.search(data):
+            return self._component("error")
+        if _WARNING.search(data):
+            return self._component("warning")
+        return Style.null()
+
+    def _component(self, name: str) -> Style:
+        style = self.get_component_rich_style(f"log--{name}")
+        return style if name in ("match", "marked") else Style(color=style.color, italic=style.italic)
+
+    def _thumb(self, log: OpenLog, y: int) -> Segment:
+        """One cell of the scroll bar."""
+        top = None if log.window.follow else log.window.top
+        share = 1.0 if log.window.follow else log.window.source.share(top.line.start) if top else 0.0
+        here = round(share * (self.size.height - 1))
+        return Segment("█" if y == here else "│", self.rich_style + self._component("thumb"))
+
+    # ----------------------------------------------------------------- status
+
+    @property
+    def following(self) -> bool:
+        return self.log_shown is None or self.log_shown.window.follow
+
+    @property
+    def status(self) -> str:
+        """Where the view stands, for its frame."""
+        if self.problem or self.log_shown is None:
+            return self.problem
+        log = self.log_shown
+        parts = [say("following") if log.window.follow else self._standing(log), file_size(log.file.size)]
+        if log.matches is not None:
+            count = f"{len(log.matches):,}{'+' if log.matches.full else ''}"
+            parts.append(say("{count} lines match {pattern}", count=count, pattern=self.only_matching))
+            if log.searched_share < 1:
+                parts.append(say("searched: {share:.0%}", share=log.searched_share))
+        if log.window.wrap:
+            parts.append(say("wrapped"))
+        return " · ".join(parts)
+
+    def _standing(self, log: OpenLog) -> str:
+        top = log.window.top
+        start = self.marked if self.marked is not None else top.line.start if top else 0
+        number = log.numbers.number_at(start)
+        if number is None:
+            self.count_lines()
+            return say("paused at {share:.0%}", share=log.window.source.share(start))
+        return say("paused at line {number:,}", number=number)
+
+    def count_lines(self) -> None:
+        """Asked for where a line's number is not known yet."""
+
+
+def _spans(pattern: Pattern, text: str) -> list[tuple[int, int]]:
+    """Where a pattern of bytes matches in a text, by character."""
+    data = text.encode()
+    spans = [match.span() for match in pattern.finditer(data) if match.end() > match.start()]
+    if len(data) == len(text):
+        return spans
+    return [(len(data[:a].decode("utf-8", "ignore")), len(data[:b].decode("utf-8", "ignore"))) for a, b in spans]
