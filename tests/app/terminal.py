@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 PATIENCE_SECONDS = 60.0
@@ -24,6 +28,13 @@ class Terminal:
 
     def _run(self, *words: str) -> str:
         return subprocess.run([*self._tmux, *words], capture_output=True, text=True, check=True).stdout
+
+    def until_left(self) -> None:
+        """Wait until the program has ended and the shell has the terminal again."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while self.programs():
+            assert time.monotonic() < deadline, f"still there; the terminal shows\n{self.shown()}"
+            time.sleep(0.05)
 
     def type(self, text: str) -> None:
         """Type a line and press enter."""
@@ -53,5 +64,27 @@ class Terminal:
     def resize(self, columns: int, rows: int) -> None:
         self._run("resize-window", "-t", "test", "-x", str(columns), "-y", str(rows))
 
+    def programs(self) -> list[int]:
+        """What runs in the terminal beside its shell; a detached engine does not."""
+        shell = int(self._run("display-message", "-p", "-t", "test", "#{pane_pid}"))
+        return [pid for pid, session in _sessions() if session == shell and pid != shell]
+
     def close(self) -> None:
+        """Close the window, as a click on its cross does; nothing that ran in it may be left."""
+        left = self.programs()
         self._run("kill-server")
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while left := [pid for pid in left if Path(f"/proc/{pid}").exists()]:
+            if time.monotonic() > deadline:
+                words = [Path(f"/proc/{pid}/cmdline").read_text() for pid in left]
+                for pid in left:
+                    os.kill(pid, signal.SIGKILL)
+                raise AssertionError(f"left after its terminal was closed: {words}")
+            time.sleep(0.05)
+
+
+def _sessions() -> Iterator[tuple[int, int]]:
+    """Every process and its session."""
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            yield int(entry.name), os.getsid(int(entry.name))

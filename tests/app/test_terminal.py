@@ -95,14 +95,14 @@ def test_quickstart_is_chosen_run_to_the_end_left_and_found_again(terminal: Term
     terminal.press("y")
     terminal.until_shown("3 of 3", "median", "images/s", "finished")
     terminal.press("q")
-    terminal.until_shown("ready>")
+    terminal.until_left()
     assert not terminal.alternate_screen()
     terminal.type(f"{PROGRAM} --help | head -3; clear; {PROGRAM}")
     terminal.until_shown("numpy-lenet5", "✓ finished", "3/3")
     terminal.press("Enter")
     terminal.until_shown("median", "#3")
     terminal.press("q")
-    terminal.until_shown("ready>")
+    terminal.until_left()
 
 
 def test_leaving_says_what_goes_on_and_how_to_come_back(terminal: Terminal, workspace: Workspace):
@@ -124,10 +124,8 @@ def test_leaving_says_what_goes_on_and_how_to_come_back(terminal: Terminal, work
 def test_a_killed_window_takes_nothing_with_it(terminal: Terminal, workspace: Workspace):
     paths = start_slow_campaign(terminal, workspace)
     engine = engine_pid(paths)
-    found = subprocess.run(["pgrep", "-f", "from dlperf.app import main"], capture_output=True, text=True, check=True)
-    for pid in map(int, found.stdout.split()):
-        if Path(f"/proc/{pid}/cwd").resolve() == workspace.root.resolve():
-            os.kill(pid, signal.SIGKILL)
+    for pid in terminal.programs():
+        os.kill(pid, signal.SIGKILL)
     terminal.until_shown("Killed")
     assert engine_pid(paths) == engine
     wait_for_end(paths)
@@ -135,16 +133,40 @@ def test_a_killed_window_takes_nothing_with_it(terminal: Terminal, workspace: Wo
     assert states == [State.SUCCEEDED, State.SUCCEEDED]
 
 
-def test_a_hang_up_restores_the_terminal(terminal: Terminal, workspace: Workspace):
+def test_a_signal_to_end_restores_the_terminal(terminal: Terminal, workspace: Workspace):
     running_campaign(workspace)
-    terminal.type(f"{PROGRAM} & p=$!; fg %1 >/dev/null")
+    terminal.type(PROGRAM)
     terminal.until_shown("h200-nightly")
-    found = subprocess.run(["pgrep", "-f", "from dlperf.app import main"], capture_output=True, text=True, check=True)
-    for pid in map(int, found.stdout.split()):
-        if Path(f"/proc/{pid}/cwd").resolve() == workspace.root.resolve():
-            os.kill(pid, signal.SIGTERM)
-    terminal.until_shown("ready>")
+    for pid in terminal.programs():
+        os.kill(pid, signal.SIGTERM)
+    terminal.until_left()
     assert not terminal.alternate_screen()
+
+
+def test_a_signal_to_go_on_starts_nothing_anew(terminal: Terminal, workspace: Workspace):
+    """A kernel sends it, with the signal to end, to the programs of a terminal that is closed."""
+    running_campaign(workspace)
+    terminal.type(PROGRAM)
+    terminal.until_shown("h200-nightly", "engine stopped")
+    (program,) = terminal.programs()
+    threads = Path(f"/proc/{program}/task")
+    before = len(list(threads.iterdir()))
+    for _ in range(5):
+        os.kill(program, signal.SIGCONT)
+        time.sleep(0.2)
+    assert len(list(threads.iterdir())) < before + 5
+    terminal.press("q")
+    terminal.until_left()
+
+
+@pytest.mark.parametrize("how", ["", "trap '' HUP; "])
+def test_a_closed_window_ends_the_program(tmp_path: Path, workspace: Workspace, how: str):
+    running_campaign(workspace)
+    terminal = Terminal(tmp_path / "tmux.socket", workspace.root)
+    terminal.type(f"{how}{PROGRAM}")
+    terminal.until_shown("h200-nightly")
+    assert terminal.programs()
+    terminal.close()
 
 
 POOR_TERMINALS = (
@@ -169,7 +191,7 @@ def test_poor_terminals_are_served(tmp_path: Path, workspace: Workspace, environ
         terminal.resize(80, 24)
         terminal.until_shown("? Help")
         terminal.press("q")
-        terminal.until_shown("ready>")
+        terminal.until_left()
     finally:
         terminal.close()
 

@@ -11,7 +11,6 @@ import pytest
 
 import dlperf.app
 from dlperf.app.actions import ACTIONS, EVERYWHERE
-from dlperf.app.chinese import CHINESE
 from dlperf.app.model.presets import PRESETS
 from dlperf.app.model.summary import Standing
 from dlperf.app.model.trials import WORDS
@@ -22,8 +21,9 @@ from dlperf.app.screens.publish import PublishScreen
 from dlperf.app.screens.results import ResultsScreen
 from dlperf.app.screens.trial import PAGES, TrialScreen
 from dlperf.app.screens.watch import WatchScreen
-from dlperf.app.words import preferred_language, say, use_language
+from dlperf.app.words import preferred_language, say, translation, use_language
 
+CHINESE = translation("zh")
 SOURCE = Path(dlperf.app.__file__).parent
 SCREENS = (CampaignsScreen, ChooseScreen, WatchScreen, TrialScreen, ResultsScreen, PublishScreen)
 FIRST_ARGUMENTS = {"say", "_line", "_range"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import traceback
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from textual.screen import Screen
 from dlperf.app.actions import bindings_of
 from dlperf.app.ascii import AsciiFilter
 from dlperf.app.campaigns import CampaignBook
+from dlperf.app.driver import TerminalDriver
 from dlperf.app.palette import Actions
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.settings import Settings
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 CRASHED = 70
 """Exit code after a mistake of this program (EX_SOFTWARE of sysexits.h)."""
+HUNG_UP = 128 + signal.SIGHUP
+"""Exit code where the terminal was closed, as a shell has it."""
 DARK, LIGHT = "textual-dark", "textual-light"
 
 
@@ -83,7 +87,7 @@ class DlperfApp(App[str]):
 
     def __init__(self, settings: Settings) -> None:
         use_language(settings.language)
-        super().__init__(watch_css=False)
+        super().__init__(driver_class=TerminalDriver, watch_css=False)
         self.settings = settings
         self.book = CampaignBook(settings.workspace)
         self.summaries: dict[str, CampaignSummary] = {}
@@ -105,6 +109,8 @@ class DlperfApp(App[str]):
         self._frame_number += 1
         if not self.is_running:  # closing: the screens lose their widgets one by one
             return
+        if not (self.is_headless or os.isatty(0)):  # hung up, and started so as not to be told
+            self.exit("left", HUNG_UP)
         if isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
             self.screen.frame(self._frame_number)
 

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal, get_args
-
-from dlperf.app.chinese import CHINESE
 
 Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
-_TRANSLATIONS: dict[Language, Mapping[str, str]] = {"en": {}, "zh": CHINESE}
-_current: Mapping[str, str] = _TRANSLATIONS["en"]
+_TRANSLATIONS: dict[Language, str] = {"zh": "chinese.toml"}
+"""Files beside this one, by language; English needs none."""
+_current: Mapping[str, str] = {}
+
+
+def translation(language: Language) -> Mapping[str, str]:
+    """English text → the same in a language."""
+    file = _TRANSLATIONS.get(language)
+    return tomllib.loads((Path(__file__).parent / file).read_text("utf-8")) if file else {}
 
 
 def use_language(language: Language) -> None:
     """Say everything from now on in this language."""
     global _current
-    _current = _TRANSLATIONS[language]
+    _current = translation(language)
 
 
 def say(text: str, /, **values: Any) -> str:

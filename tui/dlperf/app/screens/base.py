@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class PlaceScreen(Screen[None]):
-    """A screen of the program; ``place`` names it in ``actions.ACTIONS``."""
+    """A screen of the program; ``place`` names it in ``actions.ACTIONS``.
+
+    Threads and workers tell it what they found by ``call_later``: what comes after the screen was closed is dropped.
+    """
 
     place: ClassVar[str] = ""
     about: ClassVar[str] = ""

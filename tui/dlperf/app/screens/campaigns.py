@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Hashable
 from typing import ClassVar
 
@@ -40,6 +41,8 @@ TONES: dict[Standing, Tone] = {
     Standing.UNREADABLE: "bad",
 }
 REFRESH_SECONDS = 2.0
+SHOW_SECONDS = 0.1
+"""Campaigns that are read are shown this often, so that the first is seen before the last is read."""
 
 
 class CampaignsScreen(PlaceScreen):
@@ -76,14 +79,21 @@ class CampaignsScreen(PlaceScreen):
         with self.main.book.reading() as first:
             if not first:
                 return
+            found: list[CampaignSummary] = []
+            shown = time.monotonic()
             for summary in self.main.book.refresh():
                 if worker.is_cancelled:
                     return
-                self.app.call_from_thread(self._take, summary)
+                found.append(summary)
+                if time.monotonic() - shown > SHOW_SECONDS:
+                    self.call_later(self._take, found)
+                    found, shown = [], time.monotonic()
+            self.call_later(self._take, found)
 
-    def _take(self, summary: CampaignSummary) -> None:
-        self.main.summaries[summary.name] = summary
-        self._show()
+    def _take(self, summaries: list[CampaignSummary]) -> None:
+        self.main.summaries |= {summary.name: summary for summary in summaries}
+        if summaries:
+            self._show()
 
     def _show(self) -> None:
         summaries = in_order(list(self.main.summaries.values()), self._matching)

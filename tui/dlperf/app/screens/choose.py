@@ -88,9 +88,9 @@ class ChooseScreen(PlanActions):
         try:
             catalog = read_catalog(self.workspace)
         except DlperfError as error:
-            self.app.call_from_thread(self._catalog_is_wrong, printable(str(error)))
+            self.call_later(self._catalog_is_wrong, printable(str(error)))
             return
-        self.app.call_from_thread(self._catalog_read, catalog)
+        self.call_later(self._catalog_read, catalog)
 
     def _catalog_is_wrong(self, message: str) -> None:
         for axis in AXES:
@@ -219,16 +219,14 @@ class ChooseScreen(PlanActions):
 
         choice, catalog = self.choice, self.catalog
         if choice.empty or catalog is None:
-            self.app.call_from_thread(
-                self._planned, choice, None, say("Mark something above: space or enter. p: presets.")
-            )
+            self.call_later(self._planned, choice, None, say("Mark something above: space or enter. p: presets."))
             return
         try:
             plan = expand(choice.selection(), catalog)
         except DlperfError as error:
-            self.app.call_from_thread(self._planned, choice, None, printable(str(error)))
+            self.call_later(self._planned, choice, None, printable(str(error)))
             return
-        self.app.call_from_thread(self._planned, choice, plan, "")
+        self.call_later(self._planned, choice, plan, "")
 
     def _planned(self, choice: Choice, plan: Plan | None, problem: str) -> None:
         from dlperf.app.model.planned import plan_lines, plan_rows

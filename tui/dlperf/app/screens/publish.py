@@ -104,11 +104,11 @@ class PublishScreen(PlaceScreen):
         self._builder = await Running.start(self.workspace, ["build-site"])
         self._draw()
         async for line in self._builder.lines():
-            self._say(line)
+            self.call_later(self._say, line)
         code = await self._builder.wait()
         self._builder = None
         self._state = say("Built.") if code == 0 else say("Not built: the last line says why.")
-        self._draw()
+        self.call_later(self._draw)
 
     @work
     async def action_serve(self) -> None:
@@ -117,14 +117,14 @@ class PublishScreen(PlaceScreen):
             return
         self._server = await Running.start(self.workspace, ["serve-site", "--port", "0"])
         async for line in self._server.lines():
-            self._say(line)
+            self.call_later(self._say, line)
             found = _ADDRESS.search(line)
             if found and not self._address:
                 self._address = found[0].rstrip(".,")
-                self._draw()
+                self.call_later(self._draw)
         await self._server.wait()
         self._server, self._address = None, ""
-        self._draw()
+        self.call_later(self._draw)
 
     def action_open_site(self) -> None:
         target = self._address or str(self._index)

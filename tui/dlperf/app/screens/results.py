@@ -80,9 +80,9 @@ class ResultsScreen(PlaceScreen):
         try:
             rows = tuple(load_results(self.workspace))
         except DlperfError as error:
-            self.app.call_from_thread(self._cannot_read, printable(str(error)))
+            self.call_later(self._cannot_read, printable(str(error)))
             return
-        self.app.call_from_thread(self._loaded, rows)
+        self.call_later(self._loaded, rows)
 
     def _cannot_read(self, message: str) -> None:
         self.table.empty = f"\n{message}"

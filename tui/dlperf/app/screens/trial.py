@@ -132,7 +132,7 @@ class TrialScreen(LogActions):
         finally:
             self._reading = False
         if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(self._show_curve, series or Series((), ()))
+            self.call_later(self._show_curve, series or Series((), ()))
 
     def _log_of_the_figure(self) -> Path | None:
         result = self._campaign.result_of(self._key)

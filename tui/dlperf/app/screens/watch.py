@@ -105,9 +105,9 @@ class WatchScreen(CampaignActions, LogActions):
         try:
             campaign = WatchedCampaign(self.workspace.campaign(name))
         except DlperfError as error:
-            self.app.call_from_thread(self._show_nothing, printable(str(error)))
+            self.call_later(self._show_nothing, printable(str(error)))
             return
-        self.app.call_from_thread(self._opened, name, campaign)
+        self.call_later(self._opened, name, campaign)
 
     def _opened(self, name: str, campaign: WatchedCampaign) -> None:
         if name != self._campaign_name:
