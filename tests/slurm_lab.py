@@ -30,6 +30,10 @@ class SlurmLab:
 
     folder: Path
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    accounting: str = "AccountingStorageType=accounting_storage/none\n"
+    """Lines of slurm.conf."""
+    remembers_seconds: int = 300
+    """How long the controller knows a job that is over."""
 
     @property
     def configuration(self) -> Path:
@@ -38,18 +42,28 @@ class SlurmLab:
 
     def start(self) -> None:
         """Begin anew with every daemon, and wait until every node is idle."""
-        _write_configuration(self.folder)
+        self.start_munge()
+        self.start_slurm()
+
+    def start_munge(self) -> None:
+        self.folder.chmod(0o755)
+        key = self.folder / "munge.key"
+        key.write_bytes(os.urandom(1024))
+        key.chmod(0o400)
         munge = self.folder / "munge"
         files = (f"--{kind}-file={munge}.{kind}" for kind in ("key", "pid", "log", "seed"))
-        self._begin("munged", "--foreground", "--force", f"--socket={munge}.socket", *files)
+        self.begin("munged", "--foreground", "--force", f"--socket={munge}.socket", *files)
         wait_for(munge.with_suffix(".socket").exists)
+
+    def start_slurm(self) -> None:
+        _write_configuration(self)
         self.start_controller("-c")
         for node in NODES:
-            self._begin("slurmd", "-D", "-N", node, name=node)
+            self.begin("slurmd", "-D", "-N", node, name=node)
         wait_for(lambda: self.command("sinfo", "-h", "-t", "idle", "-o", "%D").strip() == str(len(NODES)))
 
     def start_controller(self, *options: str) -> None:
-        self._begin("slurmctld", "-D", *options)
+        self.begin("slurmctld", "-D", *options)
         wait_for(lambda: "UP" in self.command("scontrol", "ping"))
 
     def stop(self, name: str) -> None:
@@ -74,7 +88,7 @@ class SlurmLab:
         environment = os.environ | {"SLURM_CONF": str(self.configuration)}
         return subprocess.run(words, env=environment, capture_output=True, text=True, check=False).stdout
 
-    def _begin(self, program: str, *options: str, name: str = "") -> None:
+    def begin(self, program: str, *options: str, name: str = "") -> None:
         path = shutil.which(program, path=SEARCH_PATH)
         assert path is not None
         environment = os.environ | {"SLURM_CONF": str(self.configuration), "LC_ALL": "C"}
@@ -109,13 +123,10 @@ def slurm(slurm_cluster: SlurmLab, monkeypatch: pytest.MonkeyPatch) -> SlurmLab:
     return slurm_cluster
 
 
-def _write_configuration(folder: Path) -> None:
-    folder.chmod(0o755)
-    key = folder / "munge.key"
-    key.write_bytes(os.urandom(1024))
-    key.chmod(0o400)
+def _write_configuration(lab: SlurmLab) -> None:
+    folder = lab.folder
     (folder / "state").mkdir()
-    (folder / "slurm.conf").write_text(_slurm_conf(folder))
+    lab.configuration.write_text(_slurm_conf(folder) + lab.accounting + f"MinJobAge={lab.remembers_seconds}\n")
     gres = [f"NodeName=n[1-4] Name=gpu File=/dev/{name}\n" for name in GPU_FILES]
     (folder / "gres.conf").write_text("".join(gres))
 
@@ -123,7 +134,7 @@ def _write_configuration(folder: Path) -> None:
 def _slurm_conf(folder: Path) -> str:
     host = socket.gethostname().partition(".")[0]
     user = getpass.getuser()
-    ports = _free_ports(1 + len(NODES))
+    ports = free_ports(1 + len(NODES))
     nodes = "".join(
         f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=4 RealMemory=1000 Gres=gpu:4\n"
         for node, port in zip(NODES, ports[1:], strict=True)
@@ -152,20 +163,24 @@ SlurmdParameters=config_overrides
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 GresTypes=gpu
-AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
 SlurmctldTimeout=30
 SlurmdTimeout=30
 MessageTimeout=5
 KillWait=1
-MinJobAge=300
 SchedulerParameters=sched_interval=1,batch_sched_delay=0
 MailProg=/bin/true
-{nodes}PartitionName=gpu Nodes=n[1-4] Default=YES MaxTime=02:00:00 State=UP
+{nodes}PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName=gpu Nodes=n[1-4] Default=YES MaxTime=02:00:00 PriorityTier=5 PreemptMode=OFF State=UP
+PartitionName=short Nodes=n[1-4] MaxTime=00:02:00 PriorityTier=5 PreemptMode=OFF State=UP
+PartitionName=spare Nodes=n[1-4] MaxTime=02:00:00 PriorityTier=1 PreemptMode=REQUEUE State=UP
+PartitionName=cheap Nodes=n[1-4] MaxTime=02:00:00 PriorityTier=1 PreemptMode=CANCEL State=UP
+PartitionName=urgent Nodes=n[1-4] MaxTime=02:00:00 PriorityTier=9 PreemptMode=OFF State=UP
 """
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Ports that are free now, all at once so that no two are the same."""
     probes = [socket.socket() for _ in range(count)]
     try:

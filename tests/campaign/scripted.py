@@ -56,6 +56,8 @@ class ScriptedExecutor:
     polled: dict[str, int] = field(default_factory=dict)
     cancelled: set[str] = field(default_factory=set)
     most_at_once: int = 0
+    together: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Trial → the numbers that it was submitted with."""
 
     def script(self, trial: Trial) -> Script:
         return self.scripts.setdefault(short(trial), Script())
@@ -71,6 +73,7 @@ class ScriptedExecutor:
 
     async def submit(self, trial: Trial) -> Reference:
         self.calls.append(("submit", short(trial)))
+        self.together[short(trial)] = trial.repeats
         script = self.script(trial)
         if script.unreachable:
             script.unreachable -= 1

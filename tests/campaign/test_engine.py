@@ -279,6 +279,20 @@ async def test_a_trial_that_proves_lost_while_it_is_cancelled_is_not_tried_again
     assert states(paths) == {"a.1": "lost"}
 
 
+async def test_repeats_of_a_job_array_are_submitted_together_without_those_that_were_cancelled(tmp_path):
+    item = planned("a", repeats=4)
+    array = replace(item, launch=replace(item.launch, executor="slurm", slurm={"array": True, "max_nodes": 1}))
+    paths = campaign(tmp_path, array, replace(array, configuration=planned("b").configuration))
+    ask(paths, "cancel", TrialKey(A, 2))
+    executor = ScriptedExecutor({"a.1": Script(polls=30)})
+    await run(paths, executor)
+    assert executor.called("submit")[:3] == ["a.1", "a.3", "a.4"]
+    assert executor.together["a.1"] == executor.together["a.4"] == (1, 3, 4)
+    assert [name for name, state in states(paths).items() if state != "succeeded"] == ["a.2"]
+    submitted = [event for event in events(paths, "state") if event.state == "submitted"]
+    assert [event.trial for event in submitted[:3]] == [f"{A}/1", f"{A}/3", f"{A}/4"]
+
+
 async def test_one_trial_is_cancelled_and_the_others_run(tmp_path):
     paths, executor = campaign(tmp_path, planned("a"), planned("b")), ScriptedExecutor()
     ask(paths, "cancel", TrialKey(A, 2))

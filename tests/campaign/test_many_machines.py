@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 
 import pytest
 
@@ -92,6 +93,29 @@ def test_an_engine_killed_while_a_job_runs_is_resumed_and_submits_nothing_twice(
     for key in campaign_status(cluster.campaign("try")).trials:
         assert cluster.campaign("try").trial(key).node("node0").log.read_bytes().count(b"DLPERF") == 12
     cluster.dlperf("verify", "try")
+
+
+def test_repeats_that_are_queued_as_one_job_array_go_on_without_an_engine(cluster: Counting):
+    hardware = cluster.workspace.catalog / "hardware" / "many.yaml"
+    hardware.write_text(hardware.read_text().replace("max_nodes: 2", "max_nodes: 2, array: true"))
+    release = cluster.hold(32)
+    run = ("run", "-H", "many", "-f", "counting", "-c", "lenet5", "-b", "32", "--repeats", "3", "--yes")
+    engine = cluster.start(*run, "--name", "try")
+    cluster.wait_for("try", "32/1", "running")
+    cluster.wait_for("try", "32/3", "submitted")
+    engine.send_signal(signal.SIGKILL)
+    engine.wait()
+    release.unlink()
+    give_up = time.monotonic() + 60
+    while len(cluster.starts) < 3:
+        assert time.monotonic() < give_up, "the array did not go on by itself"
+        time.sleep(0.1)
+    cluster.dlperf("resume", "try")
+    assert cluster.states("try") == {f"32/{number}": "succeeded" for number in (1, 2, 3)}
+    assert len(cluster.starts) == len(set(cluster.starts)) == 3
+    paths = cluster.campaign("try")
+    jobs = [json.loads(paths.trial(key).reference.read_text())["data"]["job"] for key in campaign_status(paths).trials]
+    assert [job.partition("_")[2] for job in jobs] == ["1", "2", "3"]
 
 
 def test_a_cluster_is_checked_by_asking_slurm(cluster: Counting):

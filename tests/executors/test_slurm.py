@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import time
 from dataclasses import replace
@@ -19,6 +20,7 @@ from dlperf.executors.base import Trial
 from dlperf.executors.slurm import SlurmExecutor
 from dlperf.plan import NodePlan
 from dlperf.plan.standins import address, node_name
+from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State
 
 
@@ -254,6 +256,109 @@ async def test_a_requeued_job_is_not_run_over_its_own_files(executor, slurm, tmp
     asked = ("squeue", "-h", "--states=all", f"--jobs={reference.data['job']}", "-o", "%T")
     slurm_lab.wait_for(lambda: slurm.command(*asked).strip() == "CANCELLED")
     assert trial.paths.node("node0").log.read_text() == "on\n"
+
+
+@pytest.mark.parametrize(
+    ("partition", "options", "cause"),
+    [
+        ("spare", [], "preempted by Slurm"),
+        ("spare", ["--requeue"], "Slurm put the job back into its queue after it had begun"),
+        ("cheap", [], "preempted by Slurm"),
+    ],
+)
+async def test_a_job_that_gives_way_to_a_more_urgent_one_is_lost(executor, slurm, tmp_path, partition, options, cause):
+    trial = slurm_trial(tmp_path, "echo on; exec sleep 60", slurm={"partition": partition, "extra": options})
+    await executor.submit(trial)
+    await printed(executor, trial, b"on", "node0")
+    urgent = slurm.command(
+        *("sbatch", "--parsable", "--partition=urgent", "--nodes=4", "--exclusive", "--output=/dev/null"),
+        "--wrap=sleep 60",
+    ).strip()
+    observation = await finished(executor, trial)
+    slurm.command("scancel", urgent)
+    assert (observation.state, observation.cause) == (State.LOST, cause)
+    assert processes_of(trial) == []
+
+
+async def test_no_more_time_is_asked_for_than_the_partition_gives(executor, slurm, tmp_path):
+    trial = slurm_trial(tmp_path, "echo done", slurm={"partition": "short"})
+    items = {item.check: item for item in await executor.check(trial.launch)}
+    assert (items["time_limit"].ok, items["slurm"].ok) == (True, True)
+    assert items["time_limit"].message == (
+        "partition short gives 2 min at most, a trial may take 6 min: Slurm ends it then"
+    )
+    assert (await run_to_end(executor, trial)).state is State.SUCCEEDED
+    assert "#SBATCH --time=2\n" in (trial.paths.rendered / "batch.sh").read_text()
+
+
+async def test_more_time_than_the_partition_gives_is_said_before_and_while_the_job_waits(executor, slurm, tmp_path):
+    trial = slurm_trial(tmp_path, "echo never", slurm={"partition": "short", "time_limit_minutes": 30})
+    items = {item.check: item for item in await executor.check(trial.launch)}
+    assert (items["time_limit"].ok, items["time_limit"].message) == (
+        False,
+        "partition short gives 2 min at most: lower time_limit_minutes (30)",
+    )
+    await executor.submit(trial)
+    pending = await seen(executor, trial, lambda observation: observation.pending_reason is not None)
+    word, _, advice = (pending.pending_reason or "").partition(" ")
+    assert word in ("PartitionConfig", "PartitionTimeLimit")
+    assert re.fullmatch(r"\(asks for more time .*than its partition gives: cancel it, .*\)", advice)
+    await executor.cancel(trial)
+    assert (await finished(executor, trial)).state is State.CANCELLED
+
+
+def array_trials(folder: Path, script: str, count: int, **asked) -> list[Trial]:
+    """Repeats that are queued together: ids, folders and numbers as the engine gives them."""
+    first = slurm_trial(folder, script, slurm={"array": True, **asked})
+    numbers = tuple(range(1, count + 1))
+    home = TrialPaths(folder / "runs" / "array" / "1")
+    return [
+        replace(first, trial_id=f"{first.trial_id}.{number}", paths=home.sibling(number), repeats=numbers)
+        for number in numbers
+    ]
+
+
+async def test_repeats_are_one_job_array_one_task_after_the_other(executor, slurm, tmp_path):
+    script = (
+        "echo $SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT for $DLPERF_TRIAL; date +%s.%N; sleep 0.5; date +%s.%N"
+    )
+    trials = array_trials(tmp_path, script, 3)
+    references = await asyncio.gather(*(executor.submit(trial) for trial in trials))
+    array = {reference.data["job"].partition("_")[0] for reference in references}
+    assert [reference.data["job"].partition("_")[2] for reference in references] == ["1", "2", "3"]
+    assert len(array) == 1
+    await seen(executor, trials[0], lambda observation: observation.state is State.RUNNING)
+    waiting = await seen(executor, trials[2], lambda observation: observation.pending_reason)
+    assert waiting.pending_reason in ("JobArrayTaskLimit", "Resources", "Priority")
+    for trial in trials:
+        assert (await finished(executor, trial)).state is State.SUCCEEDED
+        await executor.collect(trial)
+    logs = [trial.paths.node("node0").log.read_text().splitlines() for trial in trials]
+    assert [log[0] for log in logs] == [f"{n} of 3 for {trial.trial_id}/node0" for n, trial in enumerate(trials, 1)]
+    moments = [float(moment) for log in logs for moment in log[1:]]
+    assert moments == sorted(moments)
+    assert "--array=1,2,3%1" in (trials[2].paths.rendered / "batch.sh").read_text()
+
+
+async def test_one_task_of_an_array_is_cancelled_and_the_others_go_on(executor, slurm, tmp_path):
+    trials = array_trials(tmp_path, "echo on; sleep 0.5", 3)
+    for trial in trials:
+        await executor.submit(trial)
+    await executor.cancel(trials[1])
+    ended = [await finished(executor, trial) for trial in trials]
+    assert [observation.state for observation in ended] == [State.SUCCEEDED, State.CANCELLED, State.SUCCEEDED]
+    assert not trials[1].paths.node("node0").log.exists()
+
+
+async def test_a_later_engine_finds_every_task_of_an_array(executor, slurm, tmp_path):
+    trials = array_trials(tmp_path, "echo on; sleep 0.3", 3)
+    submitted = await executor.submit(trials[0])
+    later = open_executor()
+    adopted = [await later.adopt(trial) for trial in trials]
+    assert adopted[0] == submitted
+    assert [reference.data["job"].partition("_")[2] for reference in adopted if reference] == ["1", "2", "3"]
+    assert [(await finished(later, trial)).state for trial in trials] == [State.SUCCEEDED] * 3
+    await later.close()
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ def test_only_a_waiting_job_has_a_reason_to_wait():
         (Job("7", "FAILED", "NonZeroExitCode", "n1"), State.FAILED, "is the home folder shared"),
         (Job("7", "BOOT_FAIL", "None", "n1"), State.LOST, "did not boot"),
         (Job("7", GONE), State.LOST, "Slurm knows job 7 no more"),
+        (Job("7_2", GONE), State.CANCELLED, "cancelled in Slurm"),
         (None, State.SUBMITTED, None),
     ],
 )

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from dlperf import __version__
+from dlperf.campaign.arrays import queued_together
 from dlperf.campaign.create import trial_record
 from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.live import LiveLog
@@ -92,13 +93,11 @@ class Engine:
         return self._signal
 
     async def _until_finished(self) -> None:
-        for key, status in list(self._journal.trials.items()):
-            if status.state in (State.SUBMITTED, State.RUNNING):
-                self._begin(key)
         while self._signal is None:
             self._wake.clear()
             self._raise_failures()
             self._handle_requests()
+            self._begin_submitted()
             self._start_due()
             if not self._running and self._all_finished():
                 return
@@ -122,6 +121,12 @@ class Engine:
             if key not in self._running and self._machines.free(demands) and self._machines.rested_at(demands) <= now:
                 self._begin(key)
 
+    def _begin_submitted(self) -> None:
+        """Take in hand what an earlier engine submitted, or what was queued together with another trial."""
+        for key, status in self._journal.trials.items():
+            if status.state in (State.SUBMITTED, State.RUNNING) and key not in self._running:
+                self._begin(key)
+
     def _begin(self, key: TrialKey) -> None:
         planned = self._planned[key.configuration]
         demands = self._demands[key.configuration]
@@ -129,7 +134,8 @@ class Engine:
         retry_of = self._journal.trials[key].retry_of
         record = trial_record(self._record, key, retry_of)
         write_record(trial_paths.trial, record)
-        trial = Trial(record.trial_id, planned.launch, trial_paths)
+        together = queued_together(planned, key, self._journal.trials)
+        trial = Trial(record.trial_id, planned.launch, trial_paths, together)
         log = trial_paths.node(planned.launch.nodes[0].name).log
         live = LiveLog(log, planned, self._means.formats)
         running = RunningTrial(key, trial, planned, demands, live, key in self._journal.cancelling)

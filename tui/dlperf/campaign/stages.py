@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from dlperf.campaign.arrays import queued_together
 from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.left_out import blamed_by_check
 from dlperf.campaign.pace import Pace
@@ -15,11 +16,13 @@ from dlperf.campaign.rules import BUSY
 from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.errors import DlperfError, StorageError, UnreachableError
 from dlperf.executors.base import UNREACHABLE, CheckItem, Executor, Observation
+from dlperf.plan import TrialKey
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
 from dlperf.results.trial import measure_trial, write_result
 from dlperf.runs.checksums import write_checksums
-from dlperf.runs.records import State
+from dlperf.runs.clock import utc_now
+from dlperf.runs.records import Event, State
 
 Stage = Callable[[RunningTrial], Awaitable[None]]
 
@@ -43,7 +46,7 @@ class Stages:
                 return Ending(now.state, now.cause, "viewer", collectable=False)
             if unfit is not None:
                 return unfit
-            self._journal.state(running.key, State.SUBMITTED)
+            self._note_submitted(running)
             start = self._submit
         else:
             start = self._adopt
@@ -52,6 +55,13 @@ class Stages:
             running.settled.set()
             self._watch.add(running)
         return await running.ended
+
+    def _note_submitted(self, running: RunningTrial) -> None:
+        """One event for each trial that is queued together with this one, all or none of them on disk."""
+        together = queued_together(running.planned, running.key, self._journal.trials)
+        running.trial = replace(running.trial, repeats=together)
+        keys = [TrialKey(running.key.configuration, number) for number in together] or [running.key]
+        self._journal.write(*(Event(utc_now(), "state", str(key), State.SUBMITTED) for key in keys))
 
     async def _not_ready(self, running: RunningTrial) -> Ending | None:
         """How the trial ends before it starts, if its machines are not ready.

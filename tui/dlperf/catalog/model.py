@@ -89,6 +89,9 @@ class SlurmOptions(Model):
     time_limit_minutes: PositiveInt | None = None
     extra: tuple[str, ...] = ()
     max_nodes: PositiveInt = 1
+    """That jobs of one campaign may take at once."""
+    array: bool = False
+    """All repeats of a configuration as one job array: queued at once, run back to back and not interleaved."""
 
 
 class Hardware(Entry):

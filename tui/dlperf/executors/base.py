@@ -18,6 +18,8 @@ class Trial:
     trial_id: str
     launch: Launch
     paths: TrialPaths
+    repeats: tuple[int, ...] = ()
+    """Numbers of the trials that are queued together with this one, itself among them; none for most."""
 
 
 @dataclass(frozen=True)

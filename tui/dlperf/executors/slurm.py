@@ -18,7 +18,9 @@ from dlperf.executors.base import CheckItem, Observation, Reference, Trial
 from dlperf.executors.logs import read_whole
 from dlperf.executors.machines import all_of
 from dlperf.executors.shares import Share, contents, node_files, shares
+from dlperf.executors.slurm_array import JobArray, array_of, task_of, trials_of
 from dlperf.executors.slurm_jobs import Job, requeued, share_standing
+from dlperf.executors.slurm_limits import longest_minutes, time_items
 from dlperf.executors.slurm_queue import SlurmQueue
 from dlperf.executors.supervised import CANCEL_GRACE_SECONDS, SIBLING_GRACE_SECONDS, SupervisedExecutor
 from dlperf.executors.verdict import printable_end
@@ -76,18 +78,21 @@ class SlurmExecutor(SupervisedExecutor):
         try:
             hello = await client.hello()
             items = checks.items(login, plain, hello, await client.check(None, []))
-            script = batch_script(launch, self._batch("check", hello))
+            most = await self._longest_minutes(client, launch)
+            script = batch_script(launch, _batch("check", hello, most))
             answer = await client.slurm(["sbatch", "--test-only"], script)
         except UnreachableError as error:
             return checks.unreachable(login, str(error))
+        items += time_items(login.name, launch, most)
         return [*items, CheckItem(login.name, "slurm", answer.code == 0, _last_line(answer))]
 
-    def _batch(self, trial_id: str, hello: Hello) -> Batch:
-        root = f"{hello.home}/.dlperf"
-        return Batch(trial_id, f"{root}/{file_name(trial_id)}", f"{root}/bin/{supervisor_name()}", PYTHONS)
+    async def _longest_minutes(self, client: NodeClient, launch: Launch) -> int | None:
+        answer = await client.slurm(["scontrol", "--oneliner", "show", "partition"])
+        return longest_minutes(answer.out, (launch.slurm or {}).get("partition"))
 
     async def submit(self, trial: Trial) -> Reference:
-        """Write the files of all nodes and queue the job, or find it queued.
+        """Write the files of all nodes and queue the job, or find it queued; trials that are queued together are one
+        job array, whichever of them comes first.
 
         Raises:
             UnreachableError: the login node or Slurm does not answer. Call again to go on, or ``cancel``.
@@ -98,11 +103,14 @@ class SlurmExecutor(SupervisedExecutor):
         if reference:
             return reference
         client = self._login(trial)
-        batch = self._batch(trial.trial_id, await client.hello())
+        hello, array = await client.hello(), array_of(trial)
+        batch = _batch(_job_name(trial), hello, await self._longest_minutes(client, trial.launch), array)
         script = batch_script(trial.launch, batch)
-        write_atomic(trial.paths.rendered / BATCH, script)
-        sent = [NodeFile(f"{_folder(trial)}/{BATCH}", script), *self._render(trial, batch.folder)]
-        answer = await client.submit(_folder(trial), trial.trial_id, sent)
+        sent = [NodeFile(f"{file_name(batch.name)}/{BATCH}", script)]
+        for each in trials_of(trial, array) if array else [trial]:
+            write_atomic(each.paths.rendered / BATCH, script)
+            sent += self._render(each, f"{_root(hello)}/{_folder(each)}")
+        answer = await client.submit(file_name(batch.name), batch.name, sent)
         return self._write_reference(trial, _job_of(answer, "sbatch"))
 
     def _render(self, trial: Trial, folder: str) -> list[NodeFile]:
@@ -192,7 +200,9 @@ class SlurmExecutor(SupervisedExecutor):
         number = self._number(trial)
         try:
             client = self._login(trial)
-            number = number or (await client.job(_folder(trial), trial.trial_id)).job
+            if number is None:
+                found = (await client.job(file_name(_job_name(trial)), _job_name(trial))).job
+                number = _number_of(trial, found) if found else None
             if number is not None:
                 await self._scancel(client, trial, number)
         except UnreachableError:
@@ -220,7 +230,7 @@ class SlurmExecutor(SupervisedExecutor):
         reference = self._reference(trial)
         if reference:
             return reference
-        answer = await self._login(trial).job(_folder(trial), trial.trial_id)
+        answer = await self._login(trial).job(file_name(_job_name(trial)), _job_name(trial))
         if answer.job is None and answer.code == 0:
             return None
         return self._write_reference(trial, _job_of(answer, "squeue"))
@@ -241,8 +251,8 @@ class SlurmExecutor(SupervisedExecutor):
         number = self._number(trial)
         return self._queue(self._login(trial)).job(number) if number else None
 
-    def _write_reference(self, trial: Trial, number: str) -> Reference:
-        reference = Reference(NAME, {"job": number})
+    def _write_reference(self, trial: Trial, job: str) -> Reference:
+        reference = Reference(NAME, {"job": _number_of(trial, job)})
         write_record(trial.paths.reference, reference)
         return reference
 
@@ -250,6 +260,28 @@ class SlurmExecutor(SupervisedExecutor):
 def _folder(trial: Trial) -> str:
     """The trial's folder on the login node, below ``~/.dlperf``."""
     return file_name(trial.trial_id)
+
+
+def _root(hello: Hello) -> str:
+    return f"{hello.home}/.dlperf"
+
+
+def _batch(name: str, hello: Hello, most_minutes: int | None, array: JobArray | None = None) -> Batch:
+    root = _root(hello)
+    together = {"tasks": array.tasks, "stem": f"{root}/{file_name(array.stem)}"} if array else {}
+    folder, supervisor = f"{root}/{file_name(name)}", f"{root}/bin/{supervisor_name()}"
+    return Batch(name, folder, supervisor, PYTHONS, most_minutes, **together)
+
+
+def _job_name(trial: Trial) -> str:
+    """The name of the job that holds the trial."""
+    array = array_of(trial)
+    return array.name if array else trial.trial_id
+
+
+def _number_of(trial: Trial, job: str) -> str:
+    """The trial's own number in Slurm."""
+    return task_of(trial, job) if trial.repeats else job
 
 
 def _job_of(answer: JobAnswer, program: str) -> str:

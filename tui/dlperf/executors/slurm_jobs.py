@@ -9,8 +9,8 @@ from dlperf.executors.verdict import NodeStanding, standing
 from dlperf.nodes.messages import NodeReport
 from dlperf.runs.records import State
 
-SQUEUE_FORMAT = "JobID:64|,State:64|,RestartCnt:64|,Reason:256|,NodeList:256"
-SACCT_FORMAT = "JobIDRaw,State,Reason,NodeList"
+SQUEUE_FORMAT = "JobArrayID:64|,State:64|,RestartCnt:64|,Reason:256|,NodeList:256"
+SACCT_FORMAT = "JobID,State,Reason,NodeList"
 
 _OVER = {
     "COMPLETED": State.LOST,
@@ -37,6 +37,19 @@ _CAUSES = {
 _FROM_OUTSIDE = frozenset({"CANCELLED", "TIMEOUT", "DEADLINE", "PREEMPTED", "NODE_FAIL"})
 """States in which Slurm itself has told every process of the job to end."""
 _SIGTERM = 15
+_STUCK = {
+    "PartitionTimeLimit": "asks for more time than its partition gives: cancel it, lower time_limit_minutes",
+    "PartitionNodeLimit": "asks for more nodes than its partition gives: cancel it",
+    "PartitionConfig": "asks for more time or nodes than its partition gives: cancel it, ask for less",
+    "PartitionDown": "its partition is down: ask the cluster's operators",
+    "PartitionInactive": "its partition is inactive: ask the cluster's operators",
+    "AssocMaxJobsLimit": "the account's limit of jobs is reached",
+    "QOSMaxWallDurationPerJobLimit": "asks for more time than its QOS gives: cancel it, lower time_limit_minutes",
+    "JobHeldUser": "held by its user: `scontrol release` lets it go",
+    "JobHeldAdmin": "held by an administrator",
+    "ReqNodeNotAvail": "a node that it needs is down, drained or reserved",
+}
+"""Reasons to wait that do not pass by themselves, in words."""
 REQUEUED = "Slurm put the job back into its queue after it had begun"
 
 
@@ -58,9 +71,16 @@ class Job:
         return self.state in _OVER or self.state == GONE
 
     @property
+    def is_task(self) -> bool:
+        """A task of an array. One that is cancelled while it waits leaves no trace where there is no accounting."""
+        return "_" in self.number
+
+    @property
     def pending_reason(self) -> str | None:
-        """Why it still waits."""
-        return self.reason if self.state == "PENDING" and self.reason not in ("", "None") else None
+        """Why it still waits: Slurm's word, and what to do about one that does not pass by itself."""
+        if self.state != "PENDING" or self.reason in ("", "None"):
+            return None
+        return f"{self.reason} ({_STUCK[self.reason]})" if self.reason in _STUCK else self.reason
 
 
 GONE = "GONE"
@@ -102,6 +122,8 @@ def share_standing(node: str, report: NodeReport, starts: bool, job: Job | None,
     if job is None or not job.over or not (settled or never_ran):
         state = State.SUBMITTED if report.supervisor is None else State.RUNNING
         return NodeStanding(NodeObservation(node, state, log_size=size), starts=starts)
+    if job.state == GONE and job.is_task and report.supervisor is None:
+        return NodeStanding(NodeObservation(node, State.CANCELLED, _CAUSES["CANCELLED"]), "", starts)
     state = _OVER.get(job.state, State.LOST)
     if state is State.LOST and job.state in ("FAILED", "COMPLETED") and report.supervisor is None:
         state = State.FAILED

@@ -68,7 +68,9 @@ class SlurmQueue:
     async def _ask(self, numbers: Sequence[str]) -> dict[str, Job]:
         """Every job that was asked for; none while Slurm does not answer."""
         listed = f"--jobs={','.join(numbers)}"
-        answer = await self._client.slurm(["squeue", "--noheader", "--states=all", listed, f"--Format={SQUEUE_FORMAT}"])
+        answer = await self._client.slurm(
+            ["squeue", "--noheader", "--array", "--states=all", listed, f"--Format={SQUEUE_FORMAT}"]
+        )
         if answer.code != 0 and _NO_SUCH_JOB not in answer.err:
             self._hear_nothing(answer)
             return {}

@@ -26,13 +26,20 @@ bound to no core, and outlives a failed sibling until dlperf ends it: so that ea
 class Batch:
     """What a batch script must know beside the launch."""
 
-    trial_id: str
+    name: str
+    """Of the job: the trial's id, or that of its job array."""
     folder: str
-    """Of the trial: an absolute path that login node and compute nodes share."""
+    """Of the batch script: an absolute path that login node and compute nodes share."""
     supervisor: str
     """Absolute path of the file that is copied to nodes."""
     interpreters: tuple[str, ...]
     """Where to look for a Python that is new enough, best first."""
+    most_minutes: int | None = None
+    """What the partition gives at most, where that is known."""
+    tasks: str = ""
+    """Of a job array, as ``--array`` takes them: numbers of trials."""
+    stem: str = ""
+    """The folders of an array's trials are ``<stem>.<number>``."""
 
 
 def batch_script(launch: Launch, batch: Batch) -> bytes:
@@ -42,7 +49,7 @@ def batch_script(launch: Launch, batch: Batch) -> bytes:
         RequestError: an option of the hardware's ``slurm:`` cannot stand in a line of the script.
     """
     supervisor = f'"$python" -I -S {shlex.quote(batch.supervisor)}'
-    folder = shlex.quote(batch.folder)
+    folder = f'{shlex.quote(batch.stem)}."$SLURM_ARRAY_TASK_ID"' if batch.tasks else shlex.quote(batch.folder)
     nodes = len(launch.nodes)
     srun = shlex.join(("srun", f"--nodes={nodes}", f"--ntasks={nodes}", *_SRUN))
     lines = [
@@ -65,14 +72,17 @@ def batch_script(launch: Launch, batch: Batch) -> bytes:
 def _options(launch: Launch, batch: Batch) -> Iterator[str]:
     """What is asked of Slurm; what the catalogue says under ``extra`` comes last and wins."""
     asked = launch.slurm or {}
-    yield f"--job-name={batch.trial_id}"
-    yield f"--comment=dlperf {batch.trial_id}"
-    yield f"--output={batch.folder.replace('%', '%%')}/{LOG}"
+    folder = (batch.stem or batch.folder).replace("%", "%%") + (".%a" if batch.tasks else "")
+    yield f"--job-name={batch.name}"
+    yield f"--comment=dlperf {batch.name}"
+    yield f"--output={folder}/{LOG}"
+    if batch.tasks:
+        yield f"--array={batch.tasks}"
     yield from ("--open-mode=append", "--no-requeue", "--export=ALL")
     yield f"--chdir={batch.folder}"
     yield f"--nodes={len(launch.nodes)}"
     yield "--ntasks-per-node=1"
-    yield f"--time={_minutes(launch, asked)}"
+    yield f"--time={_minutes(launch, batch.most_minutes)}"
     if gres := _gres(launch, asked):
         yield f"--gres={gres}"
     if asked.get("exclusive"):
@@ -83,8 +93,17 @@ def _options(launch: Launch, batch: Batch) -> Iterator[str]:
     yield from asked.get("extra") or ()
 
 
-def _minutes(launch: Launch, asked: dict[str, Any]) -> int:
-    return int(asked.get("time_limit_minutes") or math.ceil((launch.deadline_seconds + SPARE_SECONDS) / 60))
+def wanted_minutes(launch: Launch) -> int:
+    """What the catalogue says, or the trial's deadline with some time to spare."""
+    asked = (launch.slurm or {}).get("time_limit_minutes")
+    return int(asked or math.ceil((launch.deadline_seconds + SPARE_SECONDS) / 60))
+
+
+def _minutes(launch: Launch, most: int | None) -> int:
+    """Our own choice is no more than the partition gives: a job that asks for more waits for ever."""
+    ours = not (launch.slurm or {}).get("time_limit_minutes")
+    wanted = wanted_minutes(launch)
+    return min(wanted, most) if ours and most else wanted
 
 
 def _gres(launch: Launch, asked: dict[str, Any]) -> str:

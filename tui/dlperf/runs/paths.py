@@ -106,6 +106,10 @@ class TrialPaths:
     def checksums(self) -> Path:
         return self.directory / "SHA256SUMS"
 
+    def sibling(self, number: int) -> TrialPaths:
+        """Another trial of the same configuration."""
+        return TrialPaths(self.directory.parent / str(number))
+
     def node(self, name: str) -> NodePaths:
         return NodePaths(self.directory / "nodes" / file_name(name))
 
