@@ -9,7 +9,6 @@ leave, and builds its site. Our share should cost at most as much again as MkDoc
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import resource
 import subprocess
@@ -25,17 +24,18 @@ from dlperf.report.build import write_pages
 from dlperf.report.load import load_site_data
 from dlperf.report.mkdocs import build_html
 from dlperf.report.template import create_site
-from dlperf.results.model import TrialResult
+from dlperf.results.derived import derive, write_derived
 from dlperf.runs.paths import CampaignPaths, Workspace
-from dlperf.runs.records import CampaignRecord, Event
-from dlperf.runs.store import append_records, write_campaign, write_record
+from dlperf.runs.records import CampaignRecord, Event, State, TrialStatus
+from dlperf.runs.store import append_records, write_campaign
 
 PRECISIONS = ("fp32", "amp")
 BATCH_SIZES = (64, 128, 256)
 SCALES = ((1, 1), (1, 4), (1, 8), (2, 8), (4, 8))
 PROTOCOL = {"id": "dlperf-v1", "title": "", "estimator": "window(20,120)", "skip_steps": 20, "take_steps": 100}
 ENVIRONMENT = {"os": "Linux", "kernel": "6.1", "gpus": [{"name": "V100", "driver": "550"}] * 8, "cuda": "12.4"}
-LAUNCH = "#!/bin/sh\n" + "export SETTING=value\n" * 20 + "exec python3 -u train.py\n"
+RECORD = "DLPERF 2026-01-01T00:{:02}:{:02}.000000Z step={} throughput={:.3f}\n"
+LAUNCH = "#!/bin/sh\nexport DLPERF_TRIAL={trial}\n" + "export SETTING=value\n" * 20 + "exec python3 -u train.py\n"
 
 
 def main() -> None:
@@ -92,7 +92,7 @@ def make_workspace(root: Path, configurations: int, trials: int) -> Workspace:
     write_campaign(paths, record)
     for item in planned:
         for number in range(1, trials + 1):
-            _write_trial(paths, item.configuration, number)
+            _write_trial(paths, item, number)
     append_records(paths.journal, [Event("2026-01-01T00:01:00Z", "state", str(key), "succeeded") for key in keys])
     return workspace
 
@@ -109,38 +109,20 @@ def _planned(configuration: Configuration) -> PlannedConfiguration:
     return PlannedConfiguration(configuration, launch, "dlperf", "images/s", PROTOCOL, 5, {"dali": True})
 
 
-def _write_trial(paths: CampaignPaths, configuration: Configuration, number: int) -> None:
-    key = TrialKey(configuration.id, number)
+def _write_trial(paths: CampaignPaths, planned: PlannedConfiguration, number: int) -> None:
+    key = TrialKey(planned.configuration.id, number)
     trial = paths.trial(key)
     node = trial.node("n1")
     node.directory.mkdir(parents=True)
-    value = 400.0 * configuration.gpus_total * (1 + number / 1000)
-    log = "".join(
-        f"DLPERF 2026-01-01T00:{step // 60:02}:{step % 60:02}.000000Z step={step} throughput={value + step % 7:.3f}\n"
-        for step in range(1, 151)
-    )
-    node.log.write_text(log)
-    node.launch.write_text(LAUNCH)
+    value = 400.0 * planned.configuration.gpus_total * (1 + number / 1000)
+    node.log.write_text("".join(map(RECORD.format, *zip(*_records(value), strict=True))))
+    node.launch.write_text(LAUNCH.format(trial=key))
     node.environment.write_text(json.dumps(ENVIRONMENT))
-    result = TrialResult(
-        number,
-        "succeeded",
-        started="2026-01-01T00:00:00Z",
-        duration_seconds=60.0,
-        value=value,
-        value_from_timestamps=value,
-        unit="images/s",
-        estimator="window(20,120)",
-        samples=100,
-        first_step=21,
-        last_step=120,
-        first_line=21,
-        last_line=120,
-        log="nodes/n1/out.log",
-        log_sha256=hashlib.sha256(log.encode()).hexdigest(),
-        estimates={"mean()": value, "skipmean(10)": value},
-    )
-    write_record(trial.result, result)
+    write_derived(trial, derive(trial, planned, TrialStatus(key, State.SUCCEEDED)))
+
+
+def _records(value: float) -> Iterator[tuple[int, int, int, float]]:
+    return ((step // 60, step % 60, step, value + step % 7) for step in range(1, 151))
 
 
 def _arguments() -> argparse.Namespace:

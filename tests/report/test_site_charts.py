@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from dlperf.report.charts.axis import doubling, linear, tick_text
 from dlperf.report.charts.bars import Bar, bars
 from dlperf.report.charts.colours import coloured
-from dlperf.report.charts.plot import Band, Line, Plot, plot, thinned
+from dlperf.report.charts.plot import Band, Line, Plot, plot
 from dlperf.report.charts.svg import COLOURS
+from dlperf.results.timeline import thinned
 
 HOSTILE = "<script>alert('1')</script> & `~~~` \""
 STEPS = tuple((float(step), 400.0 + step % 7) for step in range(1, 1001))

@@ -15,7 +15,7 @@ from dlperf.report import locations as at
 from dlperf.report.answer import answers
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
-from dlperf.report.evidence import Evidence, LogLines
+from dlperf.report.evidence import Evidence
 from dlperf.report.pages.configurations import configurations
 from dlperf.report.pages.home import home
 from dlperf.report.pages.report import report
@@ -23,7 +23,7 @@ from dlperf.report.pages.report_conditions import run_command
 from dlperf.report.text import CHINESE, ENGLISH
 from dlperf.report.words import WORDS
 from dlperf.results.model import ConfigurationResult
-from dlperf.results.timeline import Timeline
+from dlperf.results.timeline import LogLines, Origin, Timeline
 from dlperf.runs.published import PublishedFigure
 
 
@@ -191,7 +191,11 @@ def test_a_configuration_shows_what_its_figure_rests_on() -> None:
     data = replace(sample(), results=(row,))
     group = at.group_of(row)
     lines = LogLines(("step 21 <401>",), 98, ("step 120 403",), first_line=21)
-    evidence = {(at.configuration_anchor(row), 1): Evidence("n1", "exec a && b", {"os": "Linux"}, lines)}
+    evidence = {
+        (at.configuration_anchor(row), 1): Evidence(
+            "n1", "exec a && b", {"os": "Linux"}, timeline=Timeline(log_lines=lines)
+        )
+    }
     text = configurations(ENGLISH, data, group, (row,), evidence)
     for part in ("window(20,120)", "exec a &amp;&amp; b", "| os | Linux |", "     21  step 21 &lt;401&gt;", "98 lines"):
         assert part in text
@@ -200,7 +204,9 @@ def test_a_configuration_shows_what_its_figure_rests_on() -> None:
 def test_the_lines_that_gave_a_figure_are_marked_among_those_around_them() -> None:
     row = measured("alpha")
     lines = LogLines(("step <21>",), 0, ("step 22",), first_line=21, before=("start",), after=("end",))
-    text = configurations(ENGLISH, sample(), at.group_of(row), (row,), {_key(row): Evidence("n1", lines=lines)})
+    text = configurations(
+        ENGLISH, sample(), at.group_of(row), (row,), {_key(row): Evidence("n1", timeline=Timeline(log_lines=lines))}
+    )
     assert re.findall(r"<mark>\s+(\d+) {2}(.*?)</mark>", text) == [("21", "step &lt;21&gt;"), ("22", "step 22")]
     assert "     20  start\n" in text
     assert "\n     23  end" in text
@@ -209,7 +215,7 @@ def test_the_lines_that_gave_a_figure_are_marked_among_those_around_them() -> No
 def test_a_configuration_shows_its_trials_over_time_with_the_measured_window() -> None:
     row = measured("alpha", trials=1)
     points = tuple((float(step), 400.0) for step in range(1, 151))
-    timeline = Timeline(points, ((60.0, 400.0),), {"power_watts": ((0.0, 100.0), (1.0, 690.0))})
+    timeline = Timeline(Origin(), points, ((60.0, 400.0),), {"power_watts": ((0.0, 100.0), (1.0, 690.0))})
     text = configurations(ENGLISH, sample(), at.group_of(row), (row,), {_key(row): Evidence("n1", timeline=timeline)})
     for part in ('class="band warm-up"', 'class="band measured"', 'class="outlier"', "Power per GPU, W"):
         assert part in text

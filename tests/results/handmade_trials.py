@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dlperf.plan import Configuration, Impossible, Launch, NodePlan, PlannedConfiguration, Selection, TrialKey
-from dlperf.results.trial import measure_trial, write_result
+from dlperf.results.derived import derive, write_derived
 from dlperf.runs.checksums import write_checksums
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, State, TrialRecord, TrialStatus
@@ -107,7 +107,7 @@ def end_trial(
     write_record(paths.trial, TrialRecord(f"t.{key.configuration}.{number}", campaign.name, item.configuration, number))
     write_trial(paths, files)
     write_checksums(paths)
-    write_result(paths, measure_trial(paths, item, TrialStatus(key, state, cause)))
+    write_derived(paths, derive(paths, item, TrialStatus(key, state, cause)))
     again = Event("2026-01-31T12:04:00Z", "planned", str(key), data={"retry_of": retry_of})
     ended = Event("2026-01-31T12:05:00Z", "state", str(key), str(state), cause)
     append_records(campaign.journal, [again, ended] if retry_of else [ended])

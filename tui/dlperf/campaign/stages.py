@@ -17,9 +17,9 @@ from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.errors import DlperfError, StorageError, UnreachableError
 from dlperf.executors.base import UNREACHABLE, CheckItem, Executor, Observation
 from dlperf.plan import TrialKey
+from dlperf.results.derived import derive, write_derived
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
-from dlperf.results.trial import measure_trial, write_result
 from dlperf.runs.checksums import write_checksums
 from dlperf.runs.clock import utc_now
 from dlperf.runs.records import Event, State
@@ -136,9 +136,9 @@ class Stages:
         paths = running.trial.paths
         await asyncio.to_thread(write_checksums, paths)
         status = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
-        result = await asyncio.to_thread(measure_trial, paths, running.planned, status, self._logs)
-        write_result(paths, result)
-        return result
+        derived = await asyncio.to_thread(derive, paths, running.planned, status, self._logs)
+        write_derived(paths, derived)
+        return derived.result
 
     async def _collect(self, running: RunningTrial, patience: float) -> None:
         give_up = time.monotonic() + patience

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from dlperf.report import downloads
 from dlperf.report import locations as at
 from dlperf.report.data import SiteData, grouped
-from dlperf.report.evidence import Evidence, read_evidence
+from dlperf.report.evidence import Evidence, EvidenceReader
 from dlperf.report.feed import feed
 from dlperf.report.load import load_site_data
 from dlperf.report.locations import Group
@@ -24,11 +25,15 @@ from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
 from dlperf.report.pages.protocols import protocols
 from dlperf.report.pages.report import report, reports_index
+from dlperf.report.processes import side_by_side
 from dlperf.report.text import LANGUAGES, Language
 from dlperf.report.writing import Sources
-from dlperf.results.logs import LogReader, log_reader
-from dlperf.results.model import ConfigurationResult, TrialResult
+from dlperf.results.model import ConfigurationResult
+from dlperf.runs.digests import Digests
 from dlperf.runs.paths import Workspace
+
+Part = Callable[[Sources, SiteData, EvidenceReader], None]
+"""Writes a part of the pages; parts know nothing of each other."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class SiteBuild:
     seconds: float
     out: Path
     warnings: str = ""
-    """What MkDocs warned of."""
+    """What could not be read, and what MkDocs warned of."""
 
 
 def build_site(workspace: Workspace, out: Path | None = None, strict: bool = False) -> SiteBuild:
@@ -56,29 +61,58 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
         DlperfError: results cannot be read, or MkDocs refused.
     """
     started = time.monotonic()
-    sources = write_pages(workspace, load_site_data(workspace))
+    data = load_site_data(workspace)
+    sources = write_pages(workspace, data)
     out = (out or workspace.site_html).resolve()
-    warnings = build_html(workspace, out, strict)
+    warnings = "".join(f"{problem}\n" for problem in data.problems) + build_html(workspace, out, strict)
     pages = sum(name.endswith(".md") for name in sources.kept)
     return SiteBuild(pages, sources.written, time.monotonic() - started, out, warnings)
 
 
 def write_pages(workspace: Workspace, data: SiteData) -> Sources:
     """Write every generated file of ``site/docs``, and remove those that nothing makes any more."""
-    sources = Sources(workspace.site_docs)
-    for language in LANGUAGES:
-        for path, content in overview_pages(language, data):
-            sources.write(at.language_root(language) + path, content)
-    logs = log_reader(workspace)
-    for group, results in data.groups.items():
-        _write_group(workspace, sources, data, group, results, logs)
+    parts: list[Part] = [
+        *_groups(data),
+        *(partial(_write_overview, language) for language in LANGUAGES),
+        _write_downloads,
+    ]
+    sources, digests = Sources(workspace.site_docs), Digests(workspace.digests)
+
+    def write(share: Sequence[Part]) -> tuple[Sources, Digests]:
+        return _write_parts(workspace, data, share, digests)
+
+    for found, hashed in side_by_side(write, parts):
+        sources.merge(found)
+        digests.merge(hashed)
+    digests.keep()
+    sources.remove_stale()
+    return sources
+
+
+def _groups(data: SiteData) -> list[Part]:
+    return [partial(_write_group, group, results) for group, results in data.groups.items()]
+
+
+def _write_parts(
+    workspace: Workspace, data: SiteData, parts: Sequence[Part], digests: Digests
+) -> tuple[Sources, Digests]:
+    sources, reader = Sources(workspace.site_docs), EvidenceReader(workspace, digests)
+    for write in parts:
+        write(sources, data, reader)
+    return sources, digests
+
+
+def _write_overview(language: Language, sources: Sources, data: SiteData, _: EvidenceReader) -> None:
+    for path, content in overview_pages(language, data):
+        sources.write(at.language_root(language) + path, content)
+
+
+def _write_downloads(sources: Sources, data: SiteData, _: EvidenceReader) -> None:
     sources.write(at.RESULTS_JSON, downloads.results_json(data.ordered))
     sources.write(at.RESULTS_CSV, downloads.results_csv(data.ordered))
     if data.parquet:
         sources.write(at.RESULTS_PARQUET, downloads.results_parquet(data.ordered))
     sources.write(at.FEED, feed(data))
-    sources.remove_stale()
-    return sources
 
 
 def overview_pages(say: Language, data: SiteData) -> Iterator[tuple[str, str]]:
@@ -102,29 +136,21 @@ def overview_pages(say: Language, data: SiteData) -> Iterator[tuple[str, str]]:
 
 
 def _write_group(
-    workspace: Workspace,
-    sources: Sources,
-    data: SiteData,
-    group: Group,
-    results: tuple[ConfigurationResult, ...],
-    logs: LogReader,
+    group: Group, results: tuple[ConfigurationResult, ...], sources: Sources, data: SiteData, reader: EvidenceReader
 ) -> None:
     """The page of a group in every language, and the files that it links to; evidence is read once and let go."""
     evidence = {
-        (at.configuration_anchor(result), trial.number): _evidence(
-            sources, trial, read_evidence(workspace, result, trial, data.plan(result), logs)
-        )
+        (at.configuration_anchor(result), trial.number): _offered(sources, found)
         for result in results
-        for trial in result.trials
+        for trial, found in reader.of_configuration(result, data.plan(result))
     }
     for language in LANGUAGES:
         path = at.language_root(language) + at.group_page(group)
         sources.write(path, configurations(language, data, group, results, evidence))
 
 
-def _evidence(sources: Sources, trial: TrialResult, found: Evidence) -> Evidence:
+def _offered(sources: Sources, found: Evidence) -> Evidence:
     """What the trial left, its files among the downloads; a log that was altered is not offered."""
-    found = replace(found, downloads=tuple(downloads.copy_file(sources, file) for file in found.files))
-    if found.log is None or trial.log_sha256 is None:
-        return found
-    return found if downloads.copy_log(sources, found.log, trial.log_sha256) else replace(found, log_altered=True)
+    if found.log is not None and not found.log_altered:
+        downloads.copy_log(sources, found.log.path, found.log.sha256)
+    return replace(found, downloads=tuple(downloads.copy_file(sources, file.path, file.sha256) for file in found.files))

@@ -42,6 +42,8 @@ class SiteData:
     estimators: Mapping[str, str] = field(default_factory=dict)
     """Name with its parameters → definition."""
     audit: tuple[AuditRow, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What could not be read and is left out, a line for each."""
     parquet: bool = False
     """The figures are offered as Parquet too."""
 
@@ -79,10 +81,14 @@ class SiteData:
     def plan(self, result: ConfigurationResult) -> PlannedConfiguration | None:
         return self.plans.get((result.campaign, result.configuration))
 
+    @cached_property
+    def imported(self) -> frozenset[str]:
+        """Campaigns of somebody else's logs: the figures were computed here, nothing was run here."""
+        return frozenset(name for (name, _), plan in self.plans.items() if plan.launch.executor == IMPORTED)
+
     def is_imported(self, campaign: str) -> bool:
-        """Somebody else's logs: the figures were computed here, nothing was run here."""
-        record = self.campaigns.get(campaign)
-        return record is not None and any(plan.launch.executor == IMPORTED for plan in record.configurations)
+        """Whether a campaign holds somebody else's logs."""
+        return campaign in self.imported
 
     def kind(self, campaign: str) -> str:
         """How the figures of a campaign came about: ``published``, ``imported`` or ``measured``."""

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from dlperf.report.locations import configuration_page, file_download, html_address, log_download
 from dlperf.report.writing import Sources
+from dlperf.results.columns import flat_columns, parquet
 from dlperf.results.model import ConfigurationResult
-from dlperf.runs.checksums import sha256_of
 from dlperf.runs.records import SCHEMA_VERSION
+from dlperf.runs.store import dump_record
 
 NESTED = ("trials", "findings")
+
+
+@dataclass(frozen=True)
+class Addressed(ConfigurationResult):
+    """A row with the place on the site where its figure stands."""
+
+    address: str = ""
 
 
 @dataclass(frozen=True)
@@ -31,17 +38,19 @@ class Download:
 
 def results_json(results: Sequence[ConfigurationResult]) -> str:
     """The list of ``dlperf results --json`` with the address of each figure, under the version of its schema."""
-    rows = [{**asdict(row), "address": html_address("index.md", configuration_page(row))} for row in results]
-    return json.dumps({"schema": SCHEMA_VERSION, "results": rows}, ensure_ascii=False, indent=1) + "\n"
+    rows = (dump_record(Addressed(**vars(row), address=address_of(row))).decode() for row in results)
+    listed = ",\n".join(rows)
+    return f'{{"schema":{SCHEMA_VERSION},"results":[\n{listed}\n]}}\n'
 
 
 def results_parquet(results: Sequence[ConfigurationResult]) -> bytes:
-    """As Parquet; pyarrow must be installed."""
-    from dlperf.results.frame import flat_frame
+    """As Parquet, with the address of each figure; pyarrow must be installed."""
+    return parquet({**flat_columns(results), "address": [address_of(row) for row in results]})
 
-    stream = io.BytesIO()
-    flat_frame(results).to_parquet(stream, index=False, engine="pyarrow")
-    return stream.getvalue()
+
+def address_of(row: ConfigurationResult) -> str:
+    """Where a figure stands on the site, for as long as there is the campaign that it was measured in."""
+    return html_address("index.md", configuration_page(row))
 
 
 def results_csv(results: Sequence[ConfigurationResult]) -> str:
@@ -49,29 +58,23 @@ def results_csv(results: Sequence[ConfigurationResult]) -> str:
     columns = [item.name for item in fields(ConfigurationResult) if item.name not in NESTED]
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_csv_cell(getattr(result, column)) for column in columns] for result in results)
+    writer.writerow([*columns, "address"])
+    writer.writerows(
+        [*(_csv_cell(getattr(result, column)) for column in columns), address_of(result)] for result in results
+    )
     return stream.getvalue()
 
 
-def copy_log(sources: Sources, log: Path, sha256: str) -> bool:
-    """Put a log among the downloads under its hash; False where its bytes are not what was measured any more."""
-    name = log_download(sha256)
-    if sources.holds(name, log.stat().st_size):
-        return True
-    if sha256_of(log) != sha256:
-        return False
-    sources.copy(name, log)
-    return True
+def copy_log(sources: Sources, log: Path, sha256: str) -> None:
+    """Put a log among the downloads under its hash."""
+    sources.copy(log_download(sha256), log)
 
 
-def copy_file(sources: Sources, file: Path) -> Download:
+def copy_file(sources: Sources, file: Path, sha256: str) -> Download:
     """Put another file of a trial among the downloads, under its hash."""
-    digest = sha256_of(file)
-    name = file_download(digest, file.name)
-    if not sources.holds(name, file.stat().st_size):
-        sources.copy(name, file)
-    return Download(file.name, name, digest)
+    name = file_download(sha256, file.name)
+    sources.copy(name, file)
+    return Download(file.name, name, sha256)
 
 
 def _csv_cell(value: object) -> object:

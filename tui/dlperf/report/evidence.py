@@ -1,41 +1,33 @@
-"""What a figure rests on, read from the run directory: script, environment and log lines of a trial."""
+"""What a figure rests on, read from the run directory: script, environment, timeline and log of a trial."""
 
 from __future__ import annotations
 
 import json
-from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from dlperf.errors import DlperfError
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.report.data import is_published
 from dlperf.report.downloads import Download
-from dlperf.results.logs import BUILTIN_FORMATS, LogReader
+from dlperf.results.derived import derive_timeline, write_timeline
+from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.model import ConfigurationResult, TrialResult
-from dlperf.results.timeline import Timeline, timeline
+from dlperf.results.timeline import Timeline, origin_of
+from dlperf.runs.digests import Digests
 from dlperf.runs.paths import NodePaths, TrialPaths, Workspace
-
-ENDS = 4
-"""Lines shown from each end of the lines that gave a figure; the download has them all."""
-AROUND = 2
-"""Lines shown before and after them."""
-LONGEST_LINE = 400
+from dlperf.runs.store import read_record
 
 
 @dataclass(frozen=True)
-class LogLines:
-    """The first and the last of the log lines that gave a figure, and what stands around them."""
+class HashedFile:
+    """A file as it is now."""
 
-    head: tuple[str, ...] = ()
-    left_out: int = 0
-    tail: tuple[str, ...] = ()
-    first_line: int = 1
-    """Number of the first line of ``head``."""
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
+    path: Path
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -44,12 +36,12 @@ class Evidence:
 
     node: str = ""
     launch: str = ""
+    """The script; of the first trial of a configuration only, it says the same in all."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    lines: LogLines = LogLines()
-    log: Path | None = None
+    log: HashedFile | None = None
     log_altered: bool = False
     """The bytes are not those that gave the figure."""
-    files: tuple[Path, ...] = ()
+    files: tuple[HashedFile, ...] = ()
     """What else can be downloaded: script, environment, telemetry."""
     downloads: tuple[Download, ...] = ()
     """The same, where the site offers them."""
@@ -60,36 +52,92 @@ class Evidence:
 NOTHING = Evidence()
 
 
-def read_evidence(
-    workspace: Workspace,
-    result: ConfigurationResult,
-    trial: TrialResult,
-    planned: PlannedConfiguration | None = None,
-    logs: LogReader = BUILTIN_FORMATS,
-) -> Evidence:
-    """The evidence of a trial; parts that are missing stay empty. Published figures have none.
+class EvidenceReader:
+    """Reads what trials of one workspace left. A file that did not change since the last time is not hashed again."""
 
-    Args:
-        planned: what was to run; without it there is no timeline.
-        logs: knows the formats of the workspace's catalogue.
-    """
-    if is_published(result.campaign):
-        return NOTHING
-    paths = workspace.campaign(result.campaign).trial(TrialKey(result.configuration, trial.number))
-    nodes = paths.nodes()
-    node = nodes[0] if nodes else None
-    log = _log(paths, trial)
-    environment = _environment(node)
-    return Evidence(
-        node=node.directory.name if node else "",
-        launch=_launch(paths, node),
-        topology=environment.pop("topology", ""),
-        environment=environment,
-        lines=_lines(log, trial),
-        log=log,
-        files=_files(node),
-        timeline=timeline(paths, planned, trial, logs) if planned else Timeline(),
-    )
+    def __init__(self, workspace: Workspace, digests: Digests) -> None:
+        self._workspace = workspace
+        self._digests = digests
+        self._environments: dict[str, dict[str, str]] = {}
+
+    def of_configuration(
+        self, row: ConfigurationResult, planned: PlannedConfiguration | None
+    ) -> Iterator[tuple[TrialResult, Evidence]]:
+        """Each trial of a configuration, with what it left."""
+        shown = False
+        for trial in row.trials:
+            found = self.read(row, trial, planned, with_launch=not shown)
+            shown = shown or bool(found.launch)
+            yield trial, found
+
+    def read(
+        self,
+        row: ConfigurationResult,
+        trial: TrialResult,
+        planned: PlannedConfiguration | None,
+        *,
+        with_launch: bool = True,
+    ) -> Evidence:
+        """The evidence of a trial; parts that are missing stay empty. Published figures have none.
+
+        Args:
+            planned: what was to run; without it there is no timeline.
+        """
+        if is_published(row.campaign):
+            return NOTHING
+        paths = self._workspace.campaign(row.campaign).trial(TrialKey(row.configuration, trial.number))
+        node = _first_node(paths, planned)
+        if node is None:
+            return NOTHING
+        log = self._hashed(_log(paths, trial))
+        environment = dict(self._environment(node))
+        altered = log is not None and log.sha256 != trial.log_sha256
+        return Evidence(
+            node=node.directory.name,
+            launch=_launch(paths, node) if with_launch else "",
+            topology=environment.pop("topology", ""),
+            environment=environment,
+            log=log,
+            log_altered=altered,
+            files=tuple(
+                file for path in (node.launch, node.environment, node.telemetry) if (file := self._hashed(path))
+            ),
+            timeline=self._timeline(paths, planned, trial, log) if planned and not altered else Timeline(),
+        )
+
+    @cached_property
+    def _logs(self) -> LogReader:
+        return log_reader(self._workspace)
+
+    def _hashed(self, path: Path | None) -> HashedFile | None:
+        digest = self._digests.of(path) if path else None
+        return HashedFile(path, digest) if path and digest else None
+
+    def _environment(self, node: NodePaths) -> dict[str, str]:
+        """Equal files are read once."""
+        digest = self._digests.of(node.environment)
+        if digest is None:
+            return {}
+        if digest not in self._environments:
+            self._environments[digest] = _read_environment(node.environment)
+        return self._environments[digest]
+
+    def _timeline(
+        self, paths: TrialPaths, planned: PlannedConfiguration, trial: TrialResult, log: HashedFile | None
+    ) -> Timeline:
+        """What was written when the trial was measured; made now where that is missing, damaged or of other files."""
+        try:
+            kept = read_record(paths.timeline, Timeline)
+        except DlperfError:
+            kept = None
+        nodes = {node.name: paths.node(node.name) for node in planned.launch.nodes}
+        nodes |= {name: paths.node(name) for name in kept.origin.telemetry_sha256} if kept else {}
+        telemetry = {name: digest for name, node in nodes.items() if (digest := self._digests.of(node.telemetry))}
+        if kept and kept.origin == origin_of(trial, log.sha256 if log else None, telemetry):
+            return kept
+        made = derive_timeline(paths, planned, trial, self._logs)
+        _keep(paths, made)
+        return made
 
 
 def flatten(value: Any, prefix: str = "") -> dict[str, str]:
@@ -106,49 +154,41 @@ def flatten(value: Any, prefix: str = "") -> dict[str, str]:
     return flat
 
 
+def _first_node(paths: TrialPaths, planned: PlannedConfiguration | None) -> NodePaths | None:
+    """Node 0 of the plan, else the first that left anything."""
+    if planned and planned.launch.nodes:
+        first = paths.node(planned.launch.nodes[0].name)
+        if first.directory.is_dir():
+            return first
+    return next(iter(paths.nodes()), None)
+
+
 def _log(paths: TrialPaths, trial: TrialResult) -> Path | None:
     """The log that gave the figure, if it lies inside the trial's folder."""
-    if not trial.log:
+    if not trial.log or trial.log.startswith("/") or ".." in trial.log.split("/"):
         return None
-    log = (paths.directory / trial.log).resolve()
-    inside = log.is_relative_to(paths.directory.resolve())
-    return log if inside and log.is_file() else None
+    return paths.directory / trial.log
 
 
-def _files(node: NodePaths | None) -> tuple[Path, ...]:
-    wanted = (node.launch, node.environment, node.telemetry) if node else ()
-    return tuple(path for path in wanted if path.is_file() and not path.is_symlink())
+def _launch(paths: TrialPaths, node: NodePaths) -> str:
+    for path in (node.launch, *sorted(paths.rendered.glob("*/launch.sh"))):
+        if path.is_file():
+            return path.read_text("utf-8", "replace")
+    return ""
 
 
-def _launch(paths: TrialPaths, node: NodePaths | None) -> str:
-    candidates = [node.launch] if node else []
-    candidates += sorted(paths.rendered.glob("*/launch.sh"))
-    found = next((path for path in candidates if path.is_file()), None)
-    return found.read_text("utf-8", "replace") if found else ""
-
-
-def _environment(node: NodePaths | None) -> dict[str, str]:
+def _read_environment(path: Path) -> dict[str, str]:
     try:
-        probed = flatten(json.loads(node.environment.read_bytes())) if node else {}
+        probed = flatten(json.loads(path.read_bytes()))
     except (OSError, ValueError):
         return {}
     probed.pop("schema", None)
     return probed
 
 
-def _lines(log: Path | None, trial: TrialResult) -> LogLines:
-    if log is None or not trial.first_line or not trial.last_line:
-        return LogLines()
-    first, last = trial.first_line, trial.last_line
-    with log.open("r", encoding="utf-8", errors="replace", newline="\n") as stream:
-        before = tuple(map(_short, deque(islice(stream, first - 1), AROUND)))
-        head = tuple(map(_short, islice(stream, min(ENDS, last - first + 1))))
-        rest = deque(islice(stream, max(0, last - first + 1 - ENDS)), ENDS)
-        after = tuple(map(_short, islice(stream, AROUND)))
-    left_out = max(0, last - first + 1 - len(head) - len(rest))
-    return LogLines(head, left_out, tuple(map(_short, rest)), first, before, after)
-
-
-def _short(line: str) -> str:
-    line = line.rstrip("\r\n")
-    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+def _keep(paths: TrialPaths, timeline: Timeline) -> None:
+    """For the next build; a workspace that cannot be written to is published as well without it."""
+    try:
+        write_timeline(paths, timeline, durable=False)
+    except DlperfError:
+        return

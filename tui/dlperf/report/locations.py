@@ -6,6 +6,7 @@ import hashlib
 import posixpath
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import quote
 
 from dlperf.report.text import Language
@@ -39,6 +40,7 @@ class Group:
     framework: str
 
 
+@lru_cache(maxsize=1 << 16)
 def slug(name: str) -> str:
     """A name as a part of an address: an id stays as it is, anything else gets a digest that keeps it unique."""
     if SAFE.fullmatch(name):
@@ -104,7 +106,7 @@ def file_download(sha256: str, name: str) -> str:
 def relative(page: str, target: str) -> str:
     """``target`` as a link on ``page``, both below the root of the same language."""
     path, mark, anchor = target.partition("#")
-    return posixpath.relpath(path, posixpath.dirname(page) or ".") + mark + anchor
+    return _relative_path(posixpath.dirname(page) or ".", path) + mark + anchor
 
 
 def html_address(page: str, target: str) -> str:
@@ -116,6 +118,11 @@ def html_address(page: str, target: str) -> str:
 def relative_file(language: Language, page: str, target: str) -> str:
     """A download as a link on ``page``: downloads stand once, beside the English pages."""
     return relative(f"{language_root(language)}{page}", target)
+
+
+@lru_cache(maxsize=1 << 16)
+def _relative_path(folder: str, path: str) -> str:
+    return posixpath.relpath(path, folder)
 
 
 def language_root(language: Language) -> str:

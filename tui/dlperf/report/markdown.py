@@ -10,6 +10,7 @@ import html
 import json
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from urllib.parse import quote
 
 SPECIAL = re.compile(r"[\\`*_{}\[\]<>#!|~&]")
@@ -23,14 +24,18 @@ FIGURE = re.compile(r"[\[*]*[-+]?[0-9][0-9.]*(?![^\s\]<|]*[A-Za-z])")
 """A cell that begins with a number; a name such as ``2026-01-02-first`` does not."""
 MISSING = re.compile(r"\[?\*[^*]")
 SCHEME = re.compile(r"https?://", re.IGNORECASE)
+REMEMBERED = 1 << 14
+"""Values whose escaped form is kept: the pages of both languages have the same ones, and tables repeat them."""
 
 
+@lru_cache(maxsize=REMEMBERED, typed=True)
 def text(value: object) -> str:
     """``value`` as inline text on one line; nothing in it is Markdown or HTML any more."""
     line = " ".join(_printable(str(value)).split())
     return OPENS_BLOCK.sub(lambda match: f"&#{ord(match[0][0])};{match[0][1:]}", SPECIAL.sub(_reference, line))
 
 
+@lru_cache(maxsize=REMEMBERED)
 def number(value: str) -> str:
     """A number that we formatted: the same as text, but readable in the Markdown file."""
     return re.sub(r"[^0-9.,%+× -]", _reference, value)
@@ -116,6 +121,7 @@ def marked_details(summary: str, lines: Iterable[tuple[str, bool]]) -> str:
     return f'<details class="note"><summary>{text(summary)}</summary>\n{shown}\n</details>'
 
 
+@lru_cache(maxsize=REMEMBERED)
 def attribute(value: str) -> str:
     """``value`` inside an attribute or an element of a line of HTML: quotes, tags and marks of Markdown are text."""
     return re.sub(r"[`~]", _reference, html.escape(" ".join(_printable(value).split())))
@@ -141,6 +147,7 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _pre(value: str) -> str:
     """HTML-escaped; fences and tabs as references too, since Markdown looks for them before it looks for HTML."""
     lines = _printable(value.replace("\r\n", "\n")).strip("\n")

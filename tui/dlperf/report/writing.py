@@ -36,20 +36,21 @@ class Sources:
             self.written += 1
 
     def copy(self, name: str, source: Path) -> None:
-        """A copy of a file that belongs to this build."""
+        """A copy of a file that belongs to this build, made once; ``name`` holds the hash of its bytes."""
+        if name in self.kept:
+            return
         self.kept.add(name)
-        target = self.root / name
-        target.parent.mkdir(parents=True, exist_ok=True)
+        target = f"{self.root}/{name}"
+        if _size(target) == source.stat().st_size:
+            return
+        os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copyfile(source, target)
         self.written += 1
 
-    def holds(self, name: str, size: int) -> bool:
-        """Whether a file named by its content is there and whole; if so it belongs to this build."""
-        path = self.root / name
-        if not path.is_file() or path.stat().st_size != size:
-            return False
-        self.kept.add(name)
-        return True
+    def merge(self, part: Sources) -> None:
+        """Take in what another process wrote."""
+        self.kept |= part.kept
+        self.written += part.written
 
     def remove_stale(self) -> int:
         """Remove the generated files of an earlier build that this one did not make; the number of them."""
@@ -70,6 +71,13 @@ class Sources:
             for path, _, _ in os.walk(self.root / folder, topdown=False):
                 if not os.listdir(path):
                     os.rmdir(path)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return -1
 
 
 def _holds(path: Path, data: bytes) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -12,22 +12,27 @@ from dlperf.results.audit import AuditRow, LocalLog, audit
 from dlperf.results.importing import NODE
 from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.sources import find_files
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import TrialPaths, Workspace
 from dlperf.runs.published import load_reports
-from dlperf.runs.records import TrialRecord
+from dlperf.runs.records import CampaignRecord, TrialRecord
 from dlperf.runs.store import read_campaign, read_record
 
 
-def audit_workspace(workspace: Workspace, folder: Path | None = None) -> list[AuditRow]:
+def audit_workspace(
+    workspace: Workspace, folder: Path | None = None, records: Mapping[str, CampaignRecord] | None = None
+) -> list[AuditRow]:
     """One row for every published throughput of a workspace.
 
     Args:
         folder: raw logs beside the imported ones.
+        records: the plans of the campaigns to look at; those of the workspace if None.
 
     Raises:
         DlperfError: a report, a plan or the catalogue cannot be read.
     """
-    places = {log: path for campaign in workspace.campaigns() for log, path in _imported(workspace, campaign)}
+    if records is None:
+        records = {campaign.name: read_campaign(campaign) for campaign in workspace.campaigns()}
+    places = {log: path for record in records.values() for log, path in _imported(workspace, record)}
     if folder is not None:
         places |= {LocalLog(file.name, file.name): file.path for file in find_files([folder])[0]}
     logs = log_reader(workspace)
@@ -39,16 +44,22 @@ def audit_workspace(workspace: Workspace, folder: Path | None = None) -> list[Au
     return audit(load_reports(workspace), list(places), read)
 
 
-def _imported(workspace: Workspace, campaign: CampaignPaths) -> Iterator[tuple[LocalLog, Path]]:
+def _imported(workspace: Workspace, record: CampaignRecord) -> Iterator[tuple[LocalLog, Path]]:
     """The raw logs of a campaign that was imported, with where they came from."""
-    record = read_campaign(campaign)
     imported = {item.configuration.id for item in record.configurations if item.launch.executor == NODE}
-    for key in record.trials:
-        paths = campaign.trial(key)
-        if key.configuration in imported and paths.trial.is_file():
-            source = read_record(paths.trial, TrialRecord).source
-            for path in paths.node(NODE).logs()[:1] if source else ():
-                yield LocalLog(source or "", path.relative_to(workspace.root).as_posix()), path
+    for key in record.trials if imported else ():
+        paths = workspace.campaign(record.name).trial(key)
+        if key.configuration in imported and (source := _source(paths)):
+            for path in paths.node(NODE).logs()[:1]:
+                yield LocalLog(source, path.relative_to(workspace.root).as_posix()), path
+
+
+def _source(paths: TrialPaths) -> str | None:
+    """Where a log was imported from; None where the record of the trial does not tell."""
+    try:
+        return read_record(paths.trial, TrialRecord).source
+    except DlperfError:
+        return None
 
 
 def _runs(path: Path, logs: LogReader) -> Sequence[Run]:

@@ -12,6 +12,7 @@ from dlperf import __version__
 from dlperf.errors import DlperfError
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.paths import CampaignPaths, TrialPaths
+from dlperf.runs.records import CampaignRecord
 from dlperf.runs.store import dump_record, read_record, write_atomic
 
 WORTH_KEEPING = 500
@@ -20,9 +21,10 @@ WORTH_KEEPING = 500
 
 @dataclass(frozen=True)
 class CachedRows:
-    """The derived file: rows, and the stamp of the files that they come from."""
+    """The derived file: plan and rows, and the stamp of the files that they come from."""
 
     stamp: str
+    record: CampaignRecord
     rows: tuple[ConfigurationResult, ...]
 
 
@@ -39,19 +41,19 @@ def stamp_of(paths: CampaignPaths) -> str:
     return digest.hexdigest()
 
 
-def read_rows(path: Path, stamp: str) -> list[ConfigurationResult] | None:
-    """The rows kept in ``path``, or None where there are none of this stamp."""
+def read_rows(path: Path, stamp: str) -> CachedRows | None:
+    """What is kept in ``path``, or None where nothing is of this stamp."""
     try:
         cached = read_record(path, CachedRows)
     except DlperfError:
         return None
-    return list(cached.rows) if cached.stamp == stamp else None
+    return cached if cached.stamp == stamp else None
 
 
-def keep_rows(path: Path, stamp: str, rows: list[ConfigurationResult]) -> None:
+def keep_rows(path: Path, cached: CachedRows) -> None:
     """Keep rows for the next reader; a workspace that cannot be written to is read as well without it."""
     try:
-        write_atomic(path, dump_record(CachedRows(stamp, tuple(rows))))
+        write_atomic(path, dump_record(cached), durable=False)
     except DlperfError:
         return
 

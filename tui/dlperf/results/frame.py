@@ -10,13 +10,12 @@ from typing import Any
 import pandas as pd
 
 from dlperf.errors import RequestError
+from dlperf.results.columns import NUMBERS, WHOLE, flat_columns, parquet
 from dlperf.results.filters import Filters
 from dlperf.results.load import load_results
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.paths import Workspace
 
-_WHOLE = ("batch_size", "nodes", "gpus", "n")
-_NUMBERS = ("value", "spread", "speedup", "efficiency", "mfu", "samples_per_joule")
 _NESTED = ("trials", "findings")
 
 
@@ -36,15 +35,12 @@ def frame_of(rows: Sequence[ConfigurationResult]) -> pd.DataFrame:
     """
     names = [field.name for field in fields(ConfigurationResult)]
     frame = pd.DataFrame({name: _column(rows, name) for name in names}, columns=names)
-    return frame.astype(dict.fromkeys(_WHOLE, "Int64") | dict.fromkeys(_NUMBERS, "float64"))
+    return _typed(frame)
 
 
 def flat_frame(rows: Sequence[ConfigurationResult]) -> pd.DataFrame:
-    """The table for files that hold no lists (CSV, Parquet): findings as their codes, trials as their figures."""
-    frame = frame_of(rows)
-    frame["trials"] = [";".join("" if t.value is None else repr(t.value) for t in row.trials) for row in rows]
-    frame["findings"] = [";".join(finding.code for finding in row.findings) for row in rows]
-    return frame
+    """The table for files that hold no lists, see ``flat_columns``."""
+    return _typed(pd.DataFrame(flat_columns(rows)))
 
 
 def write_csv(rows: Sequence[ConfigurationResult], path: Path) -> None:
@@ -66,11 +62,15 @@ def write_parquet(rows: Sequence[ConfigurationResult], path: Path) -> None:
         RequestError: the file cannot be written, or pyarrow is not installed.
     """
     try:
-        flat_frame(rows).to_parquet(path, index=False, engine="pyarrow")
+        path.write_bytes(parquet(flat_columns(rows)))
     except ImportError as error:
         raise RequestError("--parquet needs pyarrow: pip install 'dlperf[parquet]'") from error
     except OSError as error:
         raise RequestError(f"--parquet {path}: {error.strerror or error}") from error
+
+
+def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.astype(dict.fromkeys(WHOLE, "Int64") | dict.fromkeys(NUMBERS, "float64"))
 
 
 def _column(rows: Sequence[ConfigurationResult], name: str) -> list[Any]:

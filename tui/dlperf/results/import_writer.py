@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from dlperf import __version__
 from dlperf.errors import DlperfError, RequestError
 from dlperf.plan import PlannedConfiguration, Selection, TrialKey
+from dlperf.results.derived import derive, write_derived
 from dlperf.results.importing import NODE, ImportedLog, ImportPlan
 from dlperf.results.logs import LogReader, is_gzip
 from dlperf.results.model import TrialResult
-from dlperf.results.trial import measure_trial, write_result
 from dlperf.runs.checksums import sha256_of, write_checksums
 from dlperf.runs.clock import utc_now
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
@@ -103,9 +103,9 @@ def _write_trial(
     )
     _copy_log(log, paths)
     write_checksums(paths)
-    result = measure_trial(paths, planned, TrialStatus(key, State.SUCCEEDED), logs)
-    write_result(paths, result)
-    return result
+    derived = derive(paths, planned, TrialStatus(key, State.SUCCEEDED), logs)
+    write_derived(paths, derived)
+    return derived.result
 
 
 def _copy_log(log: ImportedLog, paths: TrialPaths) -> None:

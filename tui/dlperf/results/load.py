@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
+from dlperf.errors import DlperfError
 from dlperf.plan import TrialKey
 from dlperf.results import cache
 from dlperf.results.filters import Filters
@@ -30,24 +32,33 @@ def load_results(workspace: Workspace, filters: Filters = EVERYTHING) -> list[Co
     return [row for row in _all_rows(workspace, filters) if filters.matches(row)]
 
 
-def load_campaign(workspace: Workspace, paths: CampaignPaths) -> list[ConfigurationResult]:
-    """The rows of one campaign, from the derived file where it is still true."""
+def load_campaign(workspace: Workspace, paths: CampaignPaths) -> tuple[CampaignRecord, list[ConfigurationResult]]:
+    """The plan and the rows of one campaign, from the derived file where it is still true.
+
+    Raises:
+        DlperfError: the plan cannot be read. What is derived and cannot be read is made again.
+    """
     kept_in, stamp = workspace.results_cache(paths), cache.stamp_of(paths)
-    rows = cache.read_rows(kept_in, stamp) if kept_in.exists() else None
-    if rows is None:
-        rows = campaign_rows(paths, workspace)
-        if sum(len(row.trials) for row in rows) >= cache.WORTH_KEEPING:
-            cache.keep_rows(kept_in, stamp, rows)
-    return rows
+    kept = cache.read_rows(kept_in, stamp) if kept_in.exists() else None
+    if kept is not None:
+        return kept.record, list(kept.rows)
+    record = read_campaign(paths)
+    rows = campaign_rows(paths, record, workspace)
+    if sum(len(row.trials) for row in rows) >= cache.WORTH_KEEPING:
+        cache.keep_rows(kept_in, cache.CachedRows(stamp, record, tuple(rows)))
+    return record, rows
 
 
-def campaign_rows(paths: CampaignPaths, workspace: Workspace | None = None) -> list[ConfigurationResult]:
+def campaign_rows(
+    paths: CampaignPaths, record: CampaignRecord | None = None, workspace: Workspace | None = None
+) -> list[ConfigurationResult]:
     """The rows of one campaign, from its own files.
 
     Args:
+        record: its plan; read if None.
         workspace: whose catalogue may have log formats of its own, for a trial that nobody has measured yet.
     """
-    record = read_campaign(paths)
+    record = record or read_campaign(paths)
     events, _ = read_records(paths.journal, Event)
     status = fold(record, events)
     return rows_of_campaign(record, status, _trial_results(paths, record, status, workspace))
@@ -56,11 +67,11 @@ def campaign_rows(paths: CampaignPaths, workspace: Workspace | None = None) -> l
 def _trial_results(
     paths: CampaignPaths, record: CampaignRecord, status: CampaignStatus, workspace: Workspace | None
 ) -> dict[TrialKey, TrialResult]:
-    """The results of the trials that ended; one that nobody wrote down is measured now."""
+    """The results of the trials that ended; one that nobody wrote down, or that cannot be read, is measured now."""
     planned = {item.configuration.id: item for item in record.configurations}
     ended = [item for item in status.trials.values() if item.state.finished and item.key.configuration in planned]
-    written = {item.key: paths.trial(item.key).result for item in ended}
-    results = {key: read_record(path, TrialResult) for key, path in written.items() if path.is_file()}
+    written = {item.key: _written(paths.trial(item.key).result) for item in ended}
+    results = {key: result for key, result in written.items() if result is not None}
     missing = [item for item in ended if item.key not in results]
     if missing:
         logs = log_reader(workspace) if workspace else BUILTIN_FORMATS
@@ -69,10 +80,17 @@ def _trial_results(
     return results
 
 
+def _written(path: Path) -> TrialResult | None:
+    try:
+        return read_record(path, TrialResult)
+    except DlperfError:
+        return None
+
+
 def _all_rows(workspace: Workspace, filters: Filters) -> Iterator[ConfigurationResult]:
     for paths in workspace.campaigns():
         if filters.wants_campaign(paths.name):
-            yield from load_campaign(workspace, paths)
+            yield from load_campaign(workspace, paths)[1]
     for report in load_reports(workspace):
         if filters.wants_campaign(campaign_of(report)):
             yield from rows_of_report(report)

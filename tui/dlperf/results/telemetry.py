@@ -39,6 +39,15 @@ def read_telemetry(path: Path, node: str) -> list[TelemetryRow]:
         return []
 
 
+def read_metrics(path: Path, names: Sequence[str]) -> list[tuple[float, dict[str, float]]]:
+    """Time and the named columns of every row of a file, whether it is of a GPU or of a whole node."""
+    try:
+        with path.open(encoding="utf-8", errors="replace", newline="") as stream:
+            return list(_metrics(csv.DictReader(stream), names))
+    except (OSError, csv.Error):
+        return []
+
+
 def in_window(rows: Sequence[TelemetryRow], first: float, last: float) -> list[TelemetryRow]:
     """The rows between two times of a log.
 
@@ -63,6 +72,16 @@ def mean_power(rows: Iterable[TelemetryRow]) -> float | None:
         if row.power_watts is not None:
             told.append(row.power_watts)
     return sum(map(fmean, watts.values())) if watts and all(watts.values()) else None
+
+
+def _metrics(
+    cells: Iterable[Mapping[str, str | None]], names: Sequence[str]
+) -> Iterator[tuple[float, dict[str, float]]]:
+    for row in cells:
+        time = _number(row.get("time"))
+        if time is not None:
+            told = {name: _number(row.get(name)) for name in names}
+            yield time, {name: value for name, value in told.items() if value is not None}
 
 
 def _rows(cells: Iterable[Mapping[str, str | None]], node: str) -> Iterator[TelemetryRow]:

@@ -1,48 +1,125 @@
-"""How a trial went: its speed by step, and what its GPUs did by second."""
+"""``timeline.json``: how a trial went, read once from its log and telemetry so that a page needs small files only."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from math import isfinite
+from pathlib import Path
 from statistics import fmean
 
 from dlperf.formats.samples import Run
 from dlperf.measure.outliers import outliers
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.plan import PlannedConfiguration
-from dlperf.results.logs import LogReader
+from dlperf.results.logs import open_log
 from dlperf.results.model import TrialResult
-from dlperf.results.telemetry import TelemetryRow
-from dlperf.results.trial import gather
+from dlperf.results.telemetry import read_metrics
+from dlperf.results.trial import nodes_of
+from dlperf.runs.checksums import sha256_of
 from dlperf.runs.paths import TrialPaths
+from dlperf.runs.records import SCHEMA_VERSION
 
 Point = tuple[float, float]
-METRICS = ("power_watts", "sm_clock_mhz", "utilization_percent", "temperature_celsius")
+METRICS = (
+    *("power_watts", "sm_clock_mhz", "utilization_percent", "temperature_celsius", "cpu_percent"),
+    "memory_used_mib",
+)
 """Columns of ``telemetry.csv`` that are followed over time."""
+MOST_POINTS = 240
+"""Of one line; of more, the lowest and the highest of each part are kept, so that no outlier is lost."""
+ENDS = 4
+"""Lines quoted from each end of the lines that gave a figure; the log has them all."""
+AROUND = 2
+"""Lines quoted before and after them."""
+LONGEST_LINE = 400
+
+
+@dataclass(frozen=True)
+class LogLines:
+    """The first and the last of the log lines that gave a figure, and what stands around them."""
+
+    head: tuple[str, ...] = ()
+    left_out: int = 0
+    tail: tuple[str, ...] = ()
+    first_line: int = 1
+    """Number of the first line of ``head``."""
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a timeline was made from: one of another origin is not believed."""
+
+    log_sha256: str | None = None
+    telemetry_sha256: dict[str, str] = field(default_factory=dict)
+    """By node, of those that left any."""
+    steps: tuple[int | None, int | None] = (None, None)
+    """First and last step of the window that gave the figure."""
+    lines: tuple[int | None, int | None] = (None, None)
+    samples: int = 0
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """Everything over time that a trial left."""
+    """``timeline.json``: derived, rebuilt by ``dlperf verify``, and by ``dlperf build-site`` where it is missing."""
 
+    origin: Origin = Origin()
     throughput: tuple[Point, ...] = ()
     """Step, and samples per second of all GPUs."""
     outliers: tuple[Point, ...] = ()
     """Those points of the measured window that lie far from the others there."""
     telemetry: dict[str, tuple[Point, ...]] = field(default_factory=dict)
-    """Metric → seconds since the sampling began, and the mean over all GPUs."""
+    """Metric → seconds since the sampling began, and the mean over all GPUs, or over all nodes without one."""
+    log_lines: LogLines = LogLines()
+    schema: int = SCHEMA_VERSION
 
 
-def timeline(paths: TrialPaths, planned: PlannedConfiguration, trial: TrialResult, logs: LogReader) -> Timeline:
-    """Read a trial's files again; what is missing stays empty."""
-    evidence = gather(paths, planned, logs)
-    points = _throughput(evidence.run, planned) if evidence.run else ()
-    rows = [row for node in evidence.telemetry for row in node]
-    series = {metric: _series(rows, metric) for metric in METRICS}
-    return Timeline(
-        points, _outliers(points, trial), {metric: points for metric, points in series.items() if len(points) > 1}
+def origin_of(result: TrialResult, log_sha256: str | None, telemetry_sha256: Mapping[str, str]) -> Origin:
+    """What the timeline of a result is made from, where its files have these hashes."""
+    return Origin(
+        log_sha256=log_sha256,
+        telemetry_sha256=dict(telemetry_sha256),
+        steps=(result.first_step, result.last_step),
+        lines=(result.first_line, result.last_line),
+        samples=result.samples,
     )
+
+
+def timeline_of(paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, run: Run | None) -> Timeline:
+    """How a trial went, from its files; what is missing stays empty.
+
+    Args:
+        result: what the trial came to.
+        run: the samples of its log.
+    """
+    telemetry = {node.directory.name: node.telemetry for node in nodes_of(paths, planned) if node.telemetry.is_file()}
+    points = _throughput(run, planned) if run else ()
+    rows = [row for path in telemetry.values() for row in read_metrics(path, METRICS)]
+    series = {metric: thinned(_series(rows, metric)) for metric in METRICS}
+    return Timeline(
+        origin_of(result, result.log_sha256, {name: sha256_of(path) for name, path in telemetry.items()}),
+        thinned(points),
+        _outliers(points, result),
+        {metric: line for metric, line in series.items() if len(line) > 1},
+        _log_lines(paths.directory / result.log, result) if result.log else LogLines(),
+    )
+
+
+def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ...]:
+    """The points, or the lowest and highest of each of ``most`` / 2 equal parts, in order."""
+    if len(points) <= most:
+        return tuple(points)
+    parts = most // 2
+    kept: list[Point] = []
+    for number in range(parts):
+        part = points[number * len(points) // parts : (number + 1) * len(points) // parts]
+        ends = {min(part, key=lambda point: point[1]), max(part, key=lambda point: point[1])}
+        kept += sorted(ends)
+    return tuple(kept)
 
 
 def _throughput(run: Run, planned: PlannedConfiguration) -> tuple[Point, ...]:
@@ -50,24 +127,56 @@ def _throughput(run: Run, planned: PlannedConfiguration) -> tuple[Point, ...]:
     reading = Reading(run, point.gpus_total, point.gpus, point.batch_size)
     try:
         pairs = zip(reading.steps_done, reading.values, strict=True)
-        return tuple((step, value) for step, value in pairs if isfinite(step) and isfinite(value))
+        return tuple((float(step), _short(value)) for step, value in pairs if isfinite(step) and isfinite(value))
     except NotEstimable:
         return ()
 
 
-def _outliers(points: Sequence[Point], trial: TrialResult) -> tuple[Point, ...]:
+def _outliers(points: Sequence[Point], result: TrialResult) -> tuple[Point, ...]:
     """A window between two records begins after the first of them: of its points the last ``samples`` count."""
-    if trial.first_step is None or trial.last_step is None or not trial.samples:
+    if result.first_step is None or result.last_step is None or not result.samples:
         return ()
-    inside = [point for point in points if trial.first_step <= point[0] <= trial.last_step][-trial.samples :]
+    inside = [point for point in points if result.first_step <= point[0] <= result.last_step][-result.samples :]
     return tuple(inside[index] for index in outliers([value for _, value in inside]))
 
 
-def _series(rows: Iterable[TelemetryRow], metric: str) -> tuple[Point, ...]:
-    """The mean over all GPUs in each second."""
-    told = [(row.time, value) for row in rows if (value := getattr(row, metric)) is not None]
+def _series(rows: Iterable[tuple[float, Mapping[str, float]]], metric: str) -> tuple[Point, ...]:
+    """The mean over all devices in each second."""
+    told = [(time, values[metric]) for time, values in rows if metric in values]
     start = min((time for time, _ in told), default=0.0)
     seconds: dict[int, list[float]] = {}
     for time, value in told:
         seconds.setdefault(int(time - start), []).append(value)
-    return tuple((float(second), fmean(seconds[second])) for second in sorted(seconds))
+    return tuple((float(second), _short(fmean(seconds[second]))) for second in sorted(seconds))
+
+
+def _short(value: float) -> float:
+    """Six significant digits: more than a picture shows, and a small file."""
+    return float(f"{value:.6g}")
+
+
+def _log_lines(log: Path, result: TrialResult) -> LogLines:
+    if not result.first_line or not result.last_line:
+        return LogLines()
+    first, last = result.first_line, result.last_line
+    with open_log(log) as stream:
+        lines = map(_quoted, _whole(stream))
+        before = tuple(deque(islice(lines, first - 1), AROUND))
+        head = tuple(islice(lines, min(ENDS, last - first + 1)))
+        rest = tuple(deque(islice(lines, max(0, last - first + 1 - ENDS)), ENDS))
+        after = tuple(islice(lines, AROUND))
+    left_out = max(0, last - first + 1 - len(head) - len(rest))
+    return LogLines(head, left_out, rest, first, before, after)
+
+
+def _whole(stream: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a log; of a compressed one that is cut, those that can be read."""
+    try:
+        yield from stream
+    except (EOFError, OSError):
+        return
+
+
+def _quoted(line: bytes) -> str:
+    text = line[: LONGEST_LINE * 4].decode("utf-8", "replace").rstrip("\r\n")
+    return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…"

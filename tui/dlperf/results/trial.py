@@ -71,7 +71,7 @@ def write_result(paths: TrialPaths, result: TrialResult) -> None:
 
 def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) -> Evidence:
     """Read what a trial left."""
-    nodes = _nodes(paths, planned)
+    nodes = nodes_of(paths, planned)
     log, runs = _log_with_records([log for node in nodes for log in node.logs()], planned.format, logs)
     return Evidence(
         log=log.relative_to(paths.directory).as_posix() if log else None,
@@ -162,8 +162,8 @@ def _measured_rows(evidence: Evidence, measured: Figure | None) -> list[Telemetr
     return [row for rows in evidence.telemetry for row in in_window(rows, first, last)]
 
 
-def _nodes(paths: TrialPaths, planned: PlannedConfiguration) -> list[NodePaths]:
-    """The nodes' folders, node 0 first, then any that the plan does not name."""
+def nodes_of(paths: TrialPaths, planned: PlannedConfiguration) -> list[NodePaths]:
+    """The folders of a trial's nodes, node 0 first, then any that the plan does not name."""
     wanted = [paths.node(node.name) for node in planned.launch.nodes]
     return [*wanted, *(node for node in paths.nodes() if node not in wanted)]
 

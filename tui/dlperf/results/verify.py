@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from dlperf.errors import DlperfError
 from dlperf.plan import PlannedConfiguration, TrialKey
+from dlperf.results.derived import Derived, derive, write_timeline
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
-from dlperf.results.trial import measure_trial, write_result
+from dlperf.results.timeline import Timeline
+from dlperf.results.trial import write_result
 from dlperf.runs.checksums import checksum_problems
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths, TrialPaths
 from dlperf.runs.records import State, TrialStatus
 from dlperf.runs.store import read_campaign, read_record
+
+Record = TypeVar("Record")
 
 
 @dataclass(frozen=True)
@@ -72,16 +77,26 @@ def verify_trial(
         gone = [_difference(campaign, status.key, ".", "missing")] if status.state is State.SUCCEEDED else []
         return gone, None
     broken = [_difference(campaign, status.key, item.file, item.problem) for item in checksum_problems(paths)]
-    result = measure_trial(paths, planned, status, logs)
-    differing = list(_differing_fields(campaign, status.key, _stored(paths), result))
-    if differing and not broken:
-        write_result(paths, result)
-    return broken + differing, result
+    derived = derive(paths, planned, status, logs)
+    differing = list(_differing_fields(campaign, status.key, _stored(paths.result, TrialResult), derived.result))
+    stored = _stored(paths.timeline, Timeline)
+    if stored and stored.origin == derived.timeline.origin and stored != derived.timeline:
+        differing.append(_difference(campaign, status.key, paths.timeline.name, "differs"))
+    if not broken:
+        _mend(paths, derived, result=bool(differing), timeline=stored != derived.timeline)
+    return broken + differing, derived.result
 
 
-def _stored(paths: TrialPaths) -> TrialResult | None:
+def _mend(paths: TrialPaths, derived: Derived, *, result: bool, timeline: bool) -> None:
+    if timeline:
+        write_timeline(paths, derived.timeline)
+    if result:
+        write_result(paths, derived.result)
+
+
+def _stored(path: Path, kind: type[Record]) -> Record | None:
     try:
-        return read_record(paths.result, TrialResult)
+        return read_record(path, kind)
     except DlperfError:
         return None
 

@@ -30,7 +30,7 @@ def sha256_of(path: Path) -> str:
 
 
 def write_checksums(paths: TrialPaths) -> None:
-    """Seal a trial: the hash of every file but ``result.json``, which is derived."""
+    """Seal a trial: the hash of every file but ``result.json`` and ``timeline.json``, which are derived."""
     lines = [_line(sha256_of(paths.directory / name), name) for name in _archived_names(paths)]
     write_atomic(paths.checksums, "".join(lines).encode("utf-8", "surrogateescape"))
 
@@ -64,7 +64,7 @@ def _difference(path: Path, expected: str) -> str | None:
 
 def _archived_names(paths: TrialPaths) -> list[str]:
     """Regular files below the trial's folder; a link is followed nowhere, so that nothing outside is read."""
-    own = {paths.result, paths.checksums}
+    own = {paths.result, paths.timeline, paths.checksums}
     files = (
         path for path in paths.directory.rglob("*") if path not in own and not path.is_symlink() and path.is_file()
     )

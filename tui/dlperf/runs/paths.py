@@ -103,6 +103,10 @@ class TrialPaths:
         return self.directory / "result.json"
 
     @property
+    def timeline(self) -> Path:
+        return self.directory / "timeline.json"
+
+    @property
     def checksums(self) -> Path:
         return self.directory / "SHA256SUMS"
 
@@ -210,6 +214,11 @@ class Workspace:
     def results_cache(self, campaign: CampaignPaths) -> Path:
         """Rows of a campaign, derived, rebuilt when any file that they come from has changed."""
         return self.runs / ".cache" / f"{campaign.directory.name}.json"
+
+    @property
+    def digests(self) -> Path:
+        """Hashes of files, derived, each true as long as its file has not changed."""
+        return self.runs / ".cache" / "sha256" / "files.json"
 
     def staging(self, campaign: CampaignPaths) -> Path:
         """Where an import grows until it is whole and is moved to its place in one step."""

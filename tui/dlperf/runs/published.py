@@ -11,6 +11,7 @@ import yaml
 
 from dlperf.errors import DlperfError
 from dlperf.runs.paths import PublishedPaths, Workspace
+from dlperf.runs.store import yaml_loader
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -126,7 +127,7 @@ def load_report(paths: PublishedPaths) -> PublishedReport:
     """
     figures = _read_figures(paths)
     try:
-        data = yaml.safe_load(paths.report.read_bytes())
+        data = yaml.load(paths.report.read_bytes(), Loader=yaml_loader())
         return _adapter().validate_python({**data, "id": paths.name, "figures": figures})
     except OSError as error:
         raise DlperfError(f"{paths.report}: {error.strerror}") from error

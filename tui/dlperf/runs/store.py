@@ -26,15 +26,20 @@ _ADAPTERS: dict[type, Any] = {}
 """Building a validator costs milliseconds: once for each kind."""
 
 
-def write_atomic(path: Path, data: bytes) -> None:
-    """Write a whole file or nothing: a reader, or a crash, never sees a half of it."""
+def write_atomic(path: Path, data: bytes, durable: bool = True) -> None:
+    """Write a whole file or nothing: a reader, or a crash, never sees a half of it.
+
+    Args:
+        durable: wait for the disk; without, a crash of the machine may leave an empty file.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as stream:
             stream.write(data)
             stream.flush()
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
@@ -85,7 +90,7 @@ def read_campaign(paths: CampaignPaths) -> CampaignRecord:
         DlperfError: there is none, or it cannot be read.
     """
     try:
-        return _validated(yaml.load(paths.plan.read_bytes(), Loader=_loader()), CampaignRecord)
+        return _validated(yaml.load(paths.plan.read_bytes(), Loader=yaml_loader()), CampaignRecord)
     except OSError as error:
         raise DlperfError(f"{paths.plan}: {error.strerror}: is the campaign's name right?") from error
     except (ValueError, DlperfError, yaml.YAMLError) as error:
@@ -157,7 +162,8 @@ def _first_line(error: Exception) -> str:
     return " ".join(str(error).split())[:200]
 
 
-def _loader() -> Any:
+def yaml_loader() -> Any:
+    """The safe loader, in C where it is there."""
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dlperf.report.charts import svg
 from dlperf.report.charts.axis import Axis, doubling, linear, tick_text
+from dlperf.results.timeline import Point, thinned
 
 LEFT, RIGHT, TOP, BOTTOM = 46, 10, 24, 40
 LEGEND_ROW = 18
-MOST_POINTS = 240
-"""Of one line; of more, the lowest and the highest of each part are drawn, so that no outlier is lost."""
+MOST_DRAWN = 60
+"""Points of one line that a picture has; what a reader zooms into has more."""
 MOST_MARKS = 25
 """Points of the longest line of a plot whose points are drawn as marks, each with a tooltip of its own."""
-
-Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -76,19 +76,6 @@ def plot(wanted: Plot) -> str:
     return svg.picture(_told(wanted), wanted.height + 8 + rows * LEGEND_ROW, *content, names)
 
 
-def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ...]:
-    """The points, or the lowest and highest of each of ``most`` / 2 equal parts, in order."""
-    if len(points) <= most:
-        return tuple(points)
-    parts = most // 2
-    kept: list[Point] = []
-    for number in range(parts):
-        part = points[number * len(points) // parts : (number + 1) * len(points) // parts]
-        ends = {min(part, key=lambda point: point[1]), max(part, key=lambda point: point[1])}
-        kept += sorted(ends)
-    return tuple(kept)
-
-
 def _axes(wanted: Plot, points: Sequence[Point]) -> tuple[Axis, Axis]:
     xs, ys = [x for x, _ in points], [y for _, y in points]
     left, right, top, bottom = LEFT, svg.WIDTH - RIGHT, TOP, wanted.height - BOTTOM
@@ -121,11 +108,11 @@ def _ideal(wanted: Plot, x: Axis, y: Axis) -> str:
     if not wanted.ideal:
         return ""
     low, high = max(x.low, y.low), min(x.high, y.high)
-    return svg.element("path", d=_path([(low, low), (high, high)], x, y), class_="ideal")
+    return svg.element("path", d=_path(((low, low), (high, high)), x, y), class_="ideal")
 
 
 def _line(line: Line, x: Axis, y: Axis, *, marked: bool) -> str:
-    points = thinned(line.points)
+    points = thinned(line.points, MOST_DRAWN)
     drawn = svg.element("path", d=_path(points, x, y), class_=f"line {svg.colour(line.series)}")
     marks = [svg.mark(x(a), y(b), line.series, f"{line.label}: {tick_text(a)}, {b:.5g}") for a, b in points * marked]
     rings = [
@@ -134,7 +121,9 @@ def _line(line: Line, x: Axis, y: Axis, *, marked: bool) -> str:
     return drawn + "".join(marks + rings)
 
 
-def _path(points: Sequence[Point], x: Axis, y: Axis) -> str:
+@lru_cache(maxsize=1 << 12)
+def _path(points: tuple[Point, ...], x: Axis, y: Axis) -> str:
+    """Kept, since the pages of both languages have the same lines."""
     return "M" + "L".join(f"{svg.plain(x(a))},{svg.plain(y(b))}" for a, b in points)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from dlperf.report import markdown as md
 
 WIDTH = 400
@@ -14,10 +16,17 @@ MARKS = ("circle", "square", "triangle", "diamond")
 def element(name: str, content: str = "", **attributes: str | float) -> str:
     """An element; ``_`` in a name is ``-`` (``class_`` is ``class``), text in ``content`` is escaped already."""
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{md.attribute(value if isinstance(value, str) else plain(value))}"'
-        for key, value in attributes.items()
+        [
+            f' {_attribute_name(key)}="{md.attribute(value) if isinstance(value, str) else plain(value)}"'
+            for key, value in attributes.items()
+        ]
     )
     return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
+
+
+@cache
+def _attribute_name(key: str) -> str:
+    return key.rstrip("_").replace("_", "-")
 
 
 def text(words: str, x: float, y: float, class_: str = "", anchor: str = "start") -> str:

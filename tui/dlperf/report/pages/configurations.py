@@ -135,7 +135,7 @@ def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf) -> str:
         trial_charts(page, row, found),
         repeat(page, row),
         md.details(page.say("launch", node=first.node), first.launch) if first else "",
-        log_lines(page, {number: one.lines for number, one in found.items()}),
+        log_lines(page, {number: one.timeline.log_lines for number, one in found.items()}),
         file_downloads(page, found),
     )
 
@@ -210,7 +210,7 @@ def _log(page: Page, row: ConfigurationResult, trial: TrialResult, found: Eviden
         return page.say("no_log_kept"), ""
     if found.log_altered:
         return f"**{page.say('log_changed')}**", md.code(trial.log_sha256)
-    name = f"{row.configuration}.{trial.number}.{found.log.name}.txt"
+    name = f"{row.configuration}.{trial.number}.{found.log.path.name}.txt"
     return page.file(at.log_download(trial.log_sha256), page.say("download"), name), md.code(trial.log_sha256)
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.charts.plot import Band, Line, Plot, plot
-from dlperf.report.evidence import Evidence, LogLines
+from dlperf.report.evidence import Evidence
 from dlperf.report.pages.page import Page
 from dlperf.results.model import ConfigurationResult, TrialResult
-from dlperf.results.timeline import METRICS
+from dlperf.results.timeline import METRICS, LogLines
 
 FoundOf = Mapping[int, Evidence]
 """By trial number."""

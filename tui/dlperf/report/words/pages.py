@@ -101,7 +101,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "step": ("step", "步"),
     "warm_up": ("warm-up", "预热"),
     "window": ("measured", "测量窗口"),
-    "telemetry": ("GPUs while it ran", "运行期间的 GPU"),
+    "telemetry": ("The machine while it ran", "运行期间的机器"),
     "outliers_note": (
         "Shaded grey: warm-up, not counted. Shaded green: the measured window of trial {number}. Ringed: outliers, "
         "far from the median of the window.",
@@ -111,6 +111,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "power_watts": ("Power per GPU, W", "单卡功率，W"),
     "sm_clock_mhz": ("SM clock, MHz", "SM 频率，MHz"),
     "utilization_percent": ("Utilisation, %", "利用率，%"),
+    "cpu_percent": ("CPU load of all cores, %", "全部核心的 CPU 负载，%"),
+    "memory_used_mib": ("Memory in use, MiB", "已用内存或显存，MiB"),
     "temperature_celsius": ("Temperature, °C", "温度，°C"),
     "explorer": ("Explorer", "数据浏览"),
     "explorer_intro": (

@@ -1,0 +1,127 @@
+"""What is derived of a trial's course, and when it is believed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from handmade_trials import end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
+
+from dlperf.plan import TrialKey
+from dlperf.report.evidence import Evidence, EvidenceReader
+from dlperf.results.load import campaign_rows
+from dlperf.results.logs import BUILTIN_FORMATS
+from dlperf.results.timeline import Timeline
+from dlperf.results.verify import verify_campaign
+from dlperf.runs.digests import Digests
+from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
+from dlperf.runs.store import read_record
+
+CPU = "time,cpu_percent,memory_used_mib\n" + "".join(f"{1000 + s},{50 + s},2000\n" for s in range(5))
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return workspace_in(tmp_path)
+
+
+@pytest.fixture
+def campaign(workspace: Workspace) -> CampaignPaths:
+    return measured_campaign(workspace, "a", [(planned(repeats=1), [100.0])])
+
+
+def trial(campaign: CampaignPaths) -> TrialPaths:
+    return campaign.trial(TrialKey(planned().configuration.id, 1))
+
+
+def evidence(workspace: Workspace, campaign: CampaignPaths) -> Evidence:
+    (row,) = campaign_rows(campaign)
+    return EvidenceReader(workspace, Digests(workspace.digests)).read(row, row.trials[0], planned(repeats=1))
+
+
+def test_a_measured_trial_leaves_its_timeline(campaign: CampaignPaths) -> None:
+    kept = read_record(trial(campaign).timeline, Timeline)
+    assert [step for step, _ in kept.throughput] == list(range(10, 131, 10))
+    assert kept.log_lines.head[0].startswith("DLPERF 2026-01-31T12:00:01.6")
+    assert kept.log_lines.first_line == 3
+
+
+def test_the_load_of_a_machine_without_gpus_is_followed(workspace: Workspace) -> None:
+    item = planned(repeats=1)
+    campaign = write_planned(workspace, "cpu", [item])
+    end_trial(campaign, item, 1, {"n0/out.log": own_log(100.0), "n0/telemetry.csv": CPU})
+    kept = read_record(trial(campaign).timeline, Timeline)
+    assert kept.telemetry["cpu_percent"] == tuple((float(s), 50.0 + s) for s in range(5))
+    assert set(kept.telemetry) == {"cpu_percent", "memory_used_mib"}
+
+
+def test_a_kept_timeline_is_used_as_it_is(workspace: Workspace, campaign: CampaignPaths) -> None:
+    path = trial(campaign).timeline
+    path.write_text(path.read_text().replace("[10.0,100.0]", "[10.0,123.0]"))
+    assert evidence(workspace, campaign).timeline.throughput[0] == (10.0, 123.0)
+
+
+@pytest.mark.parametrize("content", [None, "", "{", '{"schema": 99}'])
+def test_a_timeline_that_is_missing_or_damaged_is_made_again(
+    workspace: Workspace, campaign: CampaignPaths, content: str | None
+) -> None:
+    path = trial(campaign).timeline
+    before = path.read_bytes()
+    path.unlink() if content is None else path.write_text(content)
+    assert evidence(workspace, campaign).timeline == read_record(path, Timeline)
+    assert path.read_bytes() == before
+
+
+def test_a_timeline_of_another_window_is_made_again(workspace: Workspace, campaign: CampaignPaths) -> None:
+    (row,) = campaign_rows(campaign)
+    other = replace(row.trials[0], first_step=50, first_line=7)
+    found = EvidenceReader(workspace, Digests(workspace.digests)).read(row, other, planned(repeats=1))
+    assert found.timeline.log_lines.first_line == 7
+
+
+def test_telemetry_that_changed_makes_the_timeline_again(workspace: Workspace, campaign: CampaignPaths) -> None:
+    trial(campaign).node("n0").telemetry.write_text(CPU)
+    assert "cpu_percent" in evidence(workspace, campaign).timeline.telemetry
+
+
+def test_nothing_derived_is_shown_of_a_log_that_was_altered(workspace: Workspace, campaign: CampaignPaths) -> None:
+    assert not evidence(workspace, campaign).log_altered
+    log = trial(campaign).node("n0").log
+    log.write_text(log.read_text().replace("throughput=100.0", "throughput=900.0"))
+    found = evidence(workspace, campaign)
+    assert found.log_altered
+    assert found.timeline == Timeline()
+
+
+def test_verify_writes_a_missing_timeline_and_reports_one_that_was_altered(campaign: CampaignPaths) -> None:
+    path = trial(campaign).timeline
+    before = path.read_bytes()
+    path.unlink()
+    assert verify_campaign(campaign, BUILTIN_FORMATS).differences == ()
+    assert path.read_bytes() == before
+    path.write_bytes(before.replace(b"[10.0,100.0]", b"[10.0,900.0]"))
+    (difference,) = verify_campaign(campaign, BUILTIN_FORMATS).differences
+    assert (difference.what, difference.problem) == ("timeline.json", "differs")
+    assert path.read_bytes() == before
+
+
+def test_a_result_that_cannot_be_read_is_measured_again(campaign: CampaignPaths) -> None:
+    (row,) = campaign_rows(campaign)
+    trial(campaign).result.write_text("{")
+    assert campaign_rows(campaign) == [row]
+
+
+def test_a_file_is_hashed_again_only_when_it_changed(tmp_path: Path) -> None:
+    file, kept = tmp_path / "file", tmp_path / "kept.json"
+    file.write_text("one")
+    digests = Digests(kept)
+    first = digests.of(file)
+    digests.keep()
+    kept.write_text(kept.read_text().replace(first or "", "0" * 64))
+    assert Digests(kept).of(file) == "0" * 64
+    file.write_text("two")
+    assert Digests(kept).of(file) not in (first, "0" * 64)
+    assert Digests(kept).of(tmp_path / "missing") is None
+    (tmp_path / "link").symlink_to(file)
+    assert Digests(kept).of(tmp_path / "link") is None

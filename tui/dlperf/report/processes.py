@@ -1,0 +1,67 @@
+"""Work that falls into parts, done by as many processes as the machine has cores."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar
+
+from dlperf.errors import DlperfError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def side_by_side(work: Callable[[Sequence[Item]], Result], items: Sequence[Item]) -> Iterator[Result]:
+    """``work`` on a share of the items in each process; what each share came to, which must be picklable.
+
+    One process does it all where there is one core, where the system cannot fork, or where threads run already: a
+    process that is forked among threads may find a lock taken that nobody will release.
+
+    Raises:
+        Exception: what ``work`` raised in one of them, the first share first.
+    """
+    processes = min(os.cpu_count() or 1, len(items))
+    if processes < 2 or threading.active_count() > 1 or "fork" not in multiprocessing.get_all_start_methods():
+        yield work(items)
+        return
+    running = [_start(work, items[number::processes]) for number in range(processes)]
+    try:
+        for process, results in running:
+            result, error = _received(process, results)
+            if error is not None:
+                raise error
+            yield result
+    finally:
+        for process, _ in running:
+            process.kill()
+            process.join()
+
+
+def _start(
+    work: Callable[[Sequence[Item]], Result], share: Sequence[Item]
+) -> tuple[multiprocessing.process.BaseProcess, Connection]:
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(sender, work, share), daemon=True)
+    process.start()
+    sender.close()
+    return process, receiver
+
+
+def _work(sender: Connection, work: Callable[[Sequence[Item]], Result], share: Sequence[Item]) -> None:
+    try:
+        sender.send((work(share), None))
+    except Exception as error:  # raised again where the result is waited for
+        sender.send((None, error))
+
+
+def _received(process: multiprocessing.process.BaseProcess, results: Connection) -> Any:
+    try:
+        return results.recv()
+    except EOFError:
+        process.join()
+        raise DlperfError(f"a process that wrote pages was ended (exit code {process.exitcode}): try again") from None
