@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.load import load_formats
 from dlperf.catalog.model import LogFormat
 from dlperf.errors import RequestError
 from dlperf.executors.base import Executor
@@ -29,14 +29,14 @@ class Means:
 def means_of(workspace: Workspace, record: CampaignRecord) -> Means:
     """The means for a campaign of a workspace.
 
-    The workspace's catalogue is read only where a format comes from it: a mistake that is just being made there does
-    not keep a campaign from being resumed.
+    The formats of the workspace's catalogue are read only where one of them is used: a mistake that is just being made
+    there does not keep a campaign from being resumed.
 
     Raises:
-        RequestError: the catalogue is needed and wrong.
+        CatalogError: such a format is used, and something is wrong with it or another.
     """
     own = {item.format for item in record.configurations} - set(format_ids())
-    formats = tuple(load_catalog(workspace.catalog).formats.values()) if own else ()
+    formats = load_formats(workspace.catalog) if own else ()
     return Means(executors_of(workspace), formats)
 
 

@@ -62,7 +62,7 @@ class Layer:
 
 def read_layer(folder: Path, kinds: Collection[str] = KINDS) -> Layer:
     """Every entry of a catalogue folder, or those of some kinds; a missing folder is an empty one."""
-    layer = Layer({kind: {} for kind in KINDS}, {kind: set() for kind in KINDS}, _strangers(folder))
+    layer = Layer({kind: {} for kind in KINDS}, {kind: set() for kind in KINDS}, [])
     for kind in kinds:
         for path in _files(folder, kind):
             document = read_document(path)
@@ -77,8 +77,8 @@ def _files(folder: Path, kind: str) -> list[Path]:
     return [*([single] if single.exists() else []), *sorted((folder / kind).glob("*.yaml"))]
 
 
-def _strangers(folder: Path) -> list[Problem]:
-    """Files that nobody would read: a misspelt name must not pass in silence."""
+def strangers(folder: Path) -> list[Problem]:
+    """Files of a catalogue folder that nobody would read: a misspelt name must not pass in silence."""
     if not folder.is_dir():
         return []
     known = {*KINDS, *(f"{kind}.yaml" for kind in KINDS), PROGRAMS}

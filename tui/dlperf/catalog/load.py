@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from dlperf.catalog.entries import KINDS, PROGRAMS, Layer, Located, read_layer
+from dlperf.catalog.entries import KINDS, PROGRAMS, Layer, Located, read_layer, strangers
 from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, LogFormat, Protocol
 from dlperf.catalog.problem import CatalogError, Problem
 from dlperf.catalog.programs import program_names
@@ -67,6 +68,7 @@ def load_catalog(
         layers.append(read_layer(workspace_catalog))
     merged = {kind: _merged(layers, kind) for kind in KINDS}
     problems = [problem for layer in layers for problem in layer.problems]
+    problems += strangers(workspace_catalog) if workspace_catalog else []
     problems += _reference_problems(merged, _ids(layers, known_formats, workspace_catalog))
     for check in checks:
         sound = [item for item in merged[check.kind].values() if not any(map(item.holds, problems))]
@@ -74,6 +76,20 @@ def load_catalog(
     if problems:
         raise CatalogError(problems)
     return Catalog(**{kind: {name: item.entry for name, item in merged[kind].items()} for kind in KINDS})
+
+
+def load_formats(workspace_catalog: Path) -> tuple[LogFormat, ...]:
+    """The log formats of a workspace's own catalogue: all that reading its logs again needs of it.
+
+    Raises:
+        CatalogError: anything is wrong with a format; mistakes in other files do not matter here.
+    """
+    layer = read_layer(workspace_catalog, ("formats",))
+    formats = layer.entries["formats"].values()
+    problems = [*layer.problems, *chain.from_iterable(map(format_problems, formats))]
+    if problems:
+        raise CatalogError(problems)
+    return tuple(item.entry for item in formats)
 
 
 def _merged(layers: list[Layer], kind: str) -> dict[str, Located[Any]]:

@@ -52,7 +52,7 @@ async def _run_and_draw(workspace: Workspace, reader: CampaignReader) -> str | N
 async def _draw(reader: CampaignReader) -> None:
     from dlperf.cli.campaign_text import announcements, progress_lines
     from dlperf.runs.records import Progress as ProgressRecord
-    from dlperf.runs.store import read_record
+    from dlperf.runs.store import read_record_if_whole
 
     screen = Progress()
     before = reader.refresh()
@@ -61,8 +61,8 @@ async def _draw(reader: CampaignReader) -> None:
             status = reader.refresh()
             screen.announce(announcements(before, status))
             before = status
-            if reader.paths.progress.is_file():
-                screen.show(progress_lines(status, read_record(reader.paths.progress, ProgressRecord)))
+            if progress := read_record_if_whole(reader.paths.progress, ProgressRecord):
+                screen.show(progress_lines(status, progress))
             await asyncio.sleep(REDRAW_SECONDS)
     finally:
         screen.clear()

@@ -118,17 +118,16 @@ def _trial_documents(paths: CampaignPaths, found: CampaignStatus, progress: Prog
 
 def _progress(paths: CampaignPaths) -> Progress | None:
     from dlperf.runs.records import Progress
-    from dlperf.runs.store import read_record
+    from dlperf.runs.store import read_record_if_whole
 
-    return read_record(paths.progress, Progress) if paths.progress.is_file() else None
+    return read_record_if_whole(paths.progress, Progress)
 
 
 def _result(paths: CampaignPaths, key: TrialKey) -> TrialResult | None:
     from dlperf.results.model import TrialResult
-    from dlperf.runs.store import read_record
+    from dlperf.runs.store import read_record_if_whole
 
-    path = paths.trial(key).result
-    return read_record(path, TrialResult) if path.is_file() else None
+    return read_record_if_whole(paths.trial(key).result, TrialResult)
 
 
 @commands.command()

@@ -19,7 +19,7 @@ from dlperf.nodes.client import NodeClient
 from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.runs.paths import file_name
 from dlperf.runs.records import State
-from dlperf.runs.store import read_record, write_atomic
+from dlperf.runs.store import read_record_if_whole, write_atomic
 
 SIBLING_GRACE_SECONDS = 15.0
 """How long the other nodes may go on, to say their own error, after one has failed."""
@@ -151,4 +151,4 @@ class SupervisedExecutor:
         return self._known.get(share.key, NodeStanding(unknown, starts=share.starts))
 
     def _reference(self, trial: Trial) -> Reference | None:
-        return read_record(trial.paths.reference, Reference) if trial.paths.reference.is_file() else None
+        return read_record_if_whole(trial.paths.reference, Reference)

@@ -12,10 +12,10 @@ from dlperf.results.audit import AuditRow, LocalLog, audit
 from dlperf.results.importing import NODE
 from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.sources import find_files
-from dlperf.runs.paths import TrialPaths, Workspace
+from dlperf.runs.paths import Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord, TrialRecord
-from dlperf.runs.store import read_campaign, read_record
+from dlperf.runs.store import read_campaign, read_record_if_whole
 
 
 def audit_workspace(
@@ -49,17 +49,10 @@ def _imported(workspace: Workspace, record: CampaignRecord) -> Iterator[tuple[Lo
     imported = {item.configuration.id for item in record.configurations if item.launch.executor == NODE}
     for key in record.trials if imported else ():
         paths = workspace.campaign(record.name).trial(key)
-        if key.configuration in imported and (source := _source(paths)):
+        trial = read_record_if_whole(paths.trial, TrialRecord) if key.configuration in imported else None
+        if trial and trial.source:
             for path in paths.node(NODE).logs()[:1]:
-                yield LocalLog(source, path.relative_to(workspace.root).as_posix()), path
-
-
-def _source(paths: TrialPaths) -> str | None:
-    """Where a log was imported from; None where the record of the trial does not tell."""
-    try:
-        return read_record(paths.trial, TrialRecord).source
-    except DlperfError:
-        return None
+                yield LocalLog(trial.source, path.relative_to(workspace.root).as_posix()), path
 
 
 def _runs(path: Path, logs: LogReader) -> Sequence[Run]:

@@ -13,7 +13,7 @@ from dlperf.errors import DlperfError
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.paths import CampaignPaths, TrialPaths
 from dlperf.runs.records import CampaignRecord
-from dlperf.runs.store import dump_record, read_record, write_atomic
+from dlperf.runs.store import dump_record, read_record_if_whole, write_atomic
 
 WORTH_KEEPING = 500
 """Trials from which on the derived file is written; fewer are read as fast without it."""
@@ -43,11 +43,8 @@ def stamp_of(paths: CampaignPaths) -> str:
 
 def read_rows(path: Path, stamp: str) -> CachedRows | None:
     """What is kept in ``path``, or None where nothing is of this stamp."""
-    try:
-        cached = read_record(path, CachedRows)
-    except DlperfError:
-        return None
-    return cached if cached.stamp == stamp else None
+    cached = read_record_if_whole(path, CachedRows)
+    return cached if cached and cached.stamp == stamp else None
 
 
 def keep_rows(path: Path, cached: CachedRows) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from dlperf.errors import DlperfError
 from dlperf.plan import TrialKey
 from dlperf.results import cache
 from dlperf.results.filters import Filters
@@ -18,7 +16,7 @@ from dlperf.runs.journal import fold
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event
-from dlperf.runs.store import read_campaign, read_record, read_records
+from dlperf.runs.store import read_campaign, read_record_if_whole, read_records
 
 EVERYTHING = Filters()
 
@@ -70,7 +68,7 @@ def _trial_results(
     """The results of the trials that ended; one that nobody wrote down, or that cannot be read, is measured now."""
     planned = {item.configuration.id: item for item in record.configurations}
     ended = [item for item in status.trials.values() if item.state.finished and item.key.configuration in planned]
-    written = {item.key: _written(paths.trial(item.key).result) for item in ended}
+    written = {item.key: read_record_if_whole(paths.trial(item.key).result, TrialResult) for item in ended}
     results = {key: result for key, result in written.items() if result is not None}
     missing = [item for item in ended if item.key not in results]
     if missing:
@@ -78,13 +76,6 @@ def _trial_results(
         for item in missing:
             results[item.key] = measure_trial(paths.trial(item.key), planned[item.key.configuration], item, logs)
     return results
-
-
-def _written(path: Path) -> TrialResult | None:
-    try:
-        return read_record(path, TrialResult)
-    except DlperfError:
-        return None
 
 
 def _all_rows(workspace: Workspace, filters: Filters) -> Iterator[ConfigurationResult]:

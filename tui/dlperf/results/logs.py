@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from io import BufferedIOBase
 from pathlib import Path
 
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.load import load_formats
 from dlperf.catalog.model import LogFormat
 from dlperf.errors import RequestError
 from dlperf.formats.registry import detect, parser_for
@@ -66,9 +66,9 @@ def log_reader(workspace: Workspace) -> LogReader:
     """A reader that knows the formats of a workspace's catalogue too.
 
     Raises:
-        CatalogError: something is wrong with the catalogue.
+        CatalogError: something is wrong with one of them.
     """
-    return LogReader(tuple(load_catalog(workspace.catalog).formats.values()))
+    return LogReader(load_formats(workspace.catalog))
 
 
 def is_gzip(path: Path) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import nan
 from pathlib import Path
 
-from dlperf.errors import DlperfError, RequestError
+from dlperf.errors import RequestError
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import Figure, figure_of
 from dlperf.measure.finding import Finding
@@ -23,7 +23,7 @@ from dlperf.results.telemetry import TelemetryRow, in_window, mean_power, read_t
 from dlperf.runs.checksums import sha256_of
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.records import State, TrialRecord, TrialStatus
-from dlperf.runs.store import read_record, write_record
+from dlperf.runs.store import read_record_if_whole, write_record
 
 
 @dataclass(frozen=True)
@@ -185,10 +185,8 @@ def _runs_of(path: Path, log_format: str | None, logs: LogReader) -> tuple[Run, 
 
 
 def _log_run(paths: TrialPaths) -> int | None:
-    try:
-        return read_record(paths.trial, TrialRecord).log_run
-    except DlperfError:
-        return None
+    record = read_record_if_whole(paths.trial, TrialRecord)
+    return record.log_run if record else None
 
 
 def _duration_seconds(nodes: list[NodePaths]) -> float | None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
-from dlperf.errors import DlperfError
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.derived import Derived, derive, write_timeline
 from dlperf.results.logs import LogReader
@@ -18,7 +16,7 @@ from dlperf.runs.checksums import checksum_problems
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths, TrialPaths
 from dlperf.runs.records import State, TrialStatus
-from dlperf.runs.store import read_campaign, read_record
+from dlperf.runs.store import read_campaign, read_record_if_whole
 
 Record = TypeVar("Record")
 
@@ -78,8 +76,9 @@ def verify_trial(
         return gone, None
     broken = [_difference(campaign, status.key, item.file, item.problem) for item in checksum_problems(paths)]
     derived = derive(paths, planned, status, logs)
-    differing = list(_differing_fields(campaign, status.key, _stored(paths.result, TrialResult), derived.result))
-    stored = _stored(paths.timeline, Timeline)
+    before = read_record_if_whole(paths.result, TrialResult)
+    differing = list(_differing_fields(campaign, status.key, before, derived.result))
+    stored = read_record_if_whole(paths.timeline, Timeline)
     if stored and stored.origin == derived.timeline.origin and stored != derived.timeline:
         differing.append(_difference(campaign, status.key, paths.timeline.name, "differs"))
     if not broken:
@@ -92,13 +91,6 @@ def _mend(paths: TrialPaths, derived: Derived, *, result: bool, timeline: bool) 
         write_timeline(paths, derived.timeline)
     if result:
         write_result(paths, derived.result)
-
-
-def _stored(path: Path, kind: type[Record]) -> Record | None:
-    try:
-        return read_record(path, kind)
-    except DlperfError:
-        return None
 
 
 def _differing_fields(

@@ -70,6 +70,14 @@ def read_record(path: Path, kind: type[Record]) -> Record:
         raise DlperfError(f"{path}: not a {kind.__name__} ({_first_line(error)})") from error
 
 
+def read_record_if_whole(path: Path, kind: type[Record]) -> Record | None:
+    """The record of a file that can be done without, or made again: None where it is missing or damaged."""
+    try:
+        return read_record(path, kind)
+    except DlperfError:
+        return None
+
+
 def _validated(data: Any, kind: type[Record]) -> Record:
     if not isinstance(data, dict):
         raise ValueError(f"a {type(data).__name__} and no mapping")
