@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from dlperf.catalog.load import Check, load_catalog
+from dlperf.catalog.load import Check, load_catalog, load_formats
 from dlperf.catalog.problem import CatalogError
 
 BOX = "- id: box\n  title: Box\n  nodes: [{name: a}]\n"
@@ -55,6 +55,14 @@ def test_a_file_holds_a_list_or_one_entry_and_a_folder_holds_files(write):
     write(BOX.replace("- id: box", "  id: one"), "hardware/one.yaml")
     folder = write("", "hardware/empty.yaml")
     assert {"box", "one"} <= load_catalog(folder).hardware.keys()
+
+
+def test_the_formats_of_a_catalogue_can_be_read_whatever_else_is_wrong(write):
+    folder = write("id: [", "hardware/broken.yaml")
+    assert load_formats(folder) == ()
+    write("id: mine\n", "formats/mine.yaml")
+    with pytest.raises(CatalogError, match="record: is missing"):
+        load_formats(folder)
 
 
 MISTAKES = {

@@ -58,10 +58,12 @@ async def test_a_second_submit_starts_nothing(executor, tmp_path):
     second = await executor.submit(trial)
     trial.paths.reference.unlink()
     third = await executor.submit(trial)
+    trial.paths.reference.write_text('{"executor": "dir')
+    fourth = await executor.submit(trial)
     await finished(executor, trial)
     await executor.collect(trial)
     assert first == second
-    assert first.data["nodes"] == third.data["nodes"]
+    assert first.data["nodes"] == third.data["nodes"] == fourth.data["nodes"]
     assert trial.paths.node("here").log.read_bytes() == b"started\n"
 
 

@@ -13,6 +13,7 @@ from dlperf.results import cache
 from dlperf.results.filters import Filters, parse_filters
 from dlperf.results.load import load_campaign, load_results
 from dlperf.results.model import ConfigurationResult
+from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import Event, State
 from dlperf.runs.store import append_records
@@ -243,3 +244,19 @@ def rows_key(rows: list[ConfigurationResult], number: int):
     from dlperf.plan import TrialKey
 
     return TrialKey(rows[0].configuration, number)
+
+
+@pytest.mark.parametrize("damage", ["", '{"value": 1', "[]", '{"number": "one"}'])
+def test_a_damaged_result_is_measured_again(workspace: Workspace, damage: str):
+    campaign = measured_campaign(workspace, "a", [(planned(), [100.0, 101.0])])
+    trial = next(iter(campaign_status(campaign).trials))
+    campaign.trial(trial).result.write_text(damage)
+    assert [trial.value for trial in the_row(workspace).trials] == [pytest.approx(100), pytest.approx(101)]
+
+
+def test_a_damaged_line_of_the_journal_costs_what_it_says_alone(workspace: Workspace):
+    campaign = measured_campaign(workspace, "a", [(planned(), [100.0, 101.0, 102.0])])
+    lines = campaign.journal.read_text().splitlines(keepends=True)
+    (lost,) = [number for number, line in enumerate(lines) if '/2"' in line and "succeeded" in line]
+    campaign.journal.write_text("".join([*lines[:lost], "garbage{\n", *lines[lost + 1 :]]))
+    assert [trial.number for trial in the_row(workspace).trials if trial.value] == [1, 3]
