@@ -174,3 +174,30 @@ def test_a_wrong_import_is_refused_and_writes_nothing(
     done = run("import", str(log), "--campaign", "theirs", "-H", "h", *options)
     assert done.returncode == 2
     assert not workspace.campaign("theirs").directory.exists()
+
+
+@pytest.mark.parametrize("words", [["verify"], ["results"], ["compare", "a", "b"]])
+def test_figures_that_were_measured_need_no_flawless_catalogue(run: Command, workspace: Workspace, words: list[str]):
+    (workspace.catalog / "hardware").mkdir(parents=True)
+    (workspace.catalog / "hardware" / "broken.yaml").write_text("id: [\n")
+    for campaign in workspace.campaigns():
+        for result in campaign.directory.rglob("result.json"):
+            result.unlink()
+    assert "broken.yaml" not in run(*words).stderr
+
+
+def test_a_broken_format_is_said_where_logs_are_read_with_it(run: Command, workspace: Workspace):
+    (workspace.catalog / "formats").mkdir(parents=True)
+    (workspace.catalog / "formats" / "mine.yaml").write_text("id: mine\n")
+    done = run("verify")
+    assert done.returncode == 2
+    assert "mine.yaml:1: record: is missing" in done.stderr
+
+
+def test_a_log_that_is_imported_is_called_as_it_was_asked_for(run: Command, tmp_path: Path):
+    log = tmp_path / "a.log"
+    log.write_text(own_log(100.0))
+    (tmp_path / "b.log").touch()
+    done = run("import", str(log), str(tmp_path / "b.log"), "--campaign", "new", "-H", "here", "--json")
+    told = json.loads(done.stdout)
+    assert [item["log"] for item in (*told["trials"], *told["skipped"])] == [str(log), str(tmp_path / "b.log")]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.cli.context import current_catalog, current_workspace
-from dlperf.cli.output import print_json, print_table, say
+from dlperf.cli.output import counted, print_json, print_table, say
 from dlperf.errors import ExitCode, RequestError
 
 if TYPE_CHECKING:
@@ -28,15 +28,23 @@ Number = int | None
 @commands.command("import")
 def import_logs(
     context: typer.Context,
-    sources: Annotated[list[Path], typer.Argument(metavar="DIR_OR_LOG…", help="Folders and single logs.")],
+    sources: Annotated[list[Path], typer.Argument(metavar="DIR_OR_LOG", help="Folders and single logs.")],
     campaign: Annotated[str, typer.Option("--campaign", metavar="NAME", help="Name of the new campaign.")],
     hardware: Annotated[str, typer.Option("--hardware", "-H", metavar="H", help="Of the catalogue, or any name.")],
-    framework: Annotated[Word, typer.Option("--framework", "-f", help="Of every log, whatever it says.")] = None,
-    case: Annotated[Word, typer.Option("--case", "-c", help="Of every log, whatever it says.")] = None,
-    precision: Annotated[Word, typer.Option("--precision", "-p", help="Of every log, whatever it says.")] = None,
-    batch_size: Annotated[Number, typer.Option("--batch-size", "-b", min=1, help="Per GPU, of every log.")] = None,
-    gpus: Annotated[Word, typer.Option("--gpus", "-g", help="2n8g, or 8 for 1n8g, of every log.")] = None,
-    gpus_per_node: Annotated[Number, typer.Option(min=1, help="Where a log says GPUs and no nodes.")] = None,
+    framework: Annotated[
+        Word, typer.Option("--framework", "-f", metavar="F", help="Of every log, whatever it says.")
+    ] = None,
+    case: Annotated[Word, typer.Option("--case", "-c", metavar="C", help="Of every log, whatever it says.")] = None,
+    precision: Annotated[
+        Word, typer.Option("--precision", "-p", metavar="P", help="Of every log, whatever it says.")
+    ] = None,
+    batch_size: Annotated[
+        Number, typer.Option("--batch-size", "-b", metavar="B", min=1, help="Per GPU, of every log.")
+    ] = None,
+    gpus: Annotated[Word, typer.Option("--gpus", "-g", metavar="G", help="2n8g, or 8 for 1n8g, of every log.")] = None,
+    gpus_per_node: Annotated[
+        Number, typer.Option(metavar="N", min=1, help="Where a log says GPUs and no nodes.")
+    ] = None,
     pattern: Annotated[
         Word,
         typer.Option(
@@ -52,7 +60,7 @@ def import_logs(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be imported; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
-    """Import somebody else's logs: their content says what they are, then their names; no byte of them is changed."""
+    """Import somebody else's logs. Their content says what they are, then their names; no byte of them is changed."""
     from dlperf.formats.registry import describe
     from dlperf.results.import_writer import refuse_existing, write_import
     from dlperf.results.importing import ImportRequest, plan_import
@@ -129,16 +137,16 @@ def _print_plan(plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> None:
 
 def _cells(key: TrialKey, log: ImportedLog, result: TrialResult | None) -> tuple[Any, ...]:
     value, unit = (result.value, result.unit) if result else (None, log.unit)
-    return log.file.name, str(key), log.format, value, unit, "; ".join(log.notes)
+    return log.file.shown, str(key), log.format, value, unit, "; ".join(log.notes)
 
 
 def _closing_words(campaign: str, plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> str:
     if not plan.trials:
         reasons = "see the reasons above" if plan.skipped else "there is no file at all"
         return f"dlperf: nothing to import: no file is a log whose configuration is known; {reasons}"
-    words = f"{len(plan.trials)} trials of {len(plan.configurations)} configurations"
+    words = f"{counted(len(plan.trials), 'trial')} of {counted(len(plan.configurations), 'configuration')}"
     if not results:
-        return f"{words} would be imported; nothing was written"
+        return f"{words} to import; nothing was written"
     return f"{words} imported: see `dlperf results --campaign {campaign}`"
 
 
@@ -148,7 +156,7 @@ def _document(campaign: str, dry_run: bool, plan: ImportPlan, results: dict[Tria
         "dry_run": dry_run,
         "trials": [
             {
-                "log": log.file.name,
+                "log": log.file.shown,
                 "run": log.log_run,
                 "configuration": key.configuration,
                 "number": key.number,

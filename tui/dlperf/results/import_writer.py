@@ -116,7 +116,7 @@ def _copy_log(log: ImportedLog, paths: TrialPaths) -> None:
     with log.file.path.open("rb") as source, target.open("wb") as stream:
         shutil.copyfileobj(source, stream, 1 << 20)
     if sha256_of(target) != log.sha256:
-        raise DlperfError(f"{log.file.name} changed while it was read: import it when it is no longer written")
+        raise DlperfError(f"{log.file.shown} changed while it was read: import it when it is no longer written")
 
 
 def _events(plan: ImportPlan) -> list[Event]:

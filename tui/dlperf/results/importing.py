@@ -85,7 +85,7 @@ def plan_import(request: ImportRequest, catalog: Catalog, logs: LogReader) -> Im
         try:
             found += _imported_logs(file, request, catalog, logs)
         except DlperfError as error:
-            skipped.append(SkippedFile(file.name, str(error)))
+            skipped.append(SkippedFile(file.shown, str(error)))
     found, copies = _without_copies(found)
     trials = _numbered(found)
     return ImportPlan(tuple(_planned(trials, request, catalog)), trials, tuple(skipped + copies))
@@ -150,11 +150,11 @@ def _without_copies(found: Iterable[ImportedLog]) -> tuple[list[ImportedLog], li
     kept, skipped = [], []
     for log in found:
         original = first.setdefault((log.sha256, log.log_run), log)
-        words = f"the same bytes as {original.file.name}"
+        words = f"the same bytes as {original.file.shown}"
         if original is log:
             kept.append(log)
         elif original.configuration == log.configuration:
-            skipped.append(SkippedFile(log.file.name, words))
+            skipped.append(SkippedFile(log.file.shown, words))
         else:
             kept.append(replace(log, notes=(*log.notes, f"{words}, as another configuration")))
     return kept, skipped

@@ -23,12 +23,18 @@ class SourceFile:
     name: str
     """Where it lay, from the imported folder's own name on; what the facts of a path are read from."""
 
+    @property
+    def shown(self) -> str:
+        """Where it lies, as it was asked for."""
+        return readable(self.path)
+
 
 @dataclass(frozen=True)
 class SkippedFile:
     """A file that is not imported."""
 
     log: str
+    """Where it lies, as it was asked for."""
     reason: str
 
 
@@ -43,7 +49,7 @@ def find_files(sources: Sequence[Path]) -> tuple[list[SourceFile], list[SkippedF
         for path, name in _candidates(source):
             reason = _unfit(path, named=path == source)
             if reason:
-                skipped.append(SkippedFile(name, reason))
+                skipped.append(SkippedFile(readable(path), reason))
             else:
                 found.append(SourceFile(path, name))
     return list(dict.fromkeys(found)), skipped
