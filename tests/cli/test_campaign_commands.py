@@ -93,7 +93,8 @@ def test_a_detached_engine_is_watched_paused_and_cancelled_from_elsewhere(counti
     assert "running" in counting.dlperf("status").stdout
     counting.dlperf("pause", "try")
     assert "paused" in counting.dlperf("status").stdout
-    counting.dlperf("resume", "try")
+    assert "resume: taken up" in counting.dlperf("resume", "try").stderr
+    assert "is not paused" in counting.dlperf("resume", "try", code=2).stderr
     counting.dlperf("cancel", "try", "32_1n1g/1")
     counting.wait_for("try", "32/1", "cancelled")
     counting.dlperf("cancel", "try")
@@ -135,6 +136,17 @@ def test_foreign_files_in_runs_are_passed_over_and_a_broken_campaign_is_named(me
     done = measured.dlperf("status")
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["campaign", "try"]
     assert "broken/campaign.yaml: not a campaign" in done.stderr
+    told = measured.dlperf("status", "--json")
+    assert [item["campaign"] for item in json.loads(told.stdout)] == ["try"]
+    assert "broken/campaign.yaml: not a campaign" in told.stderr
+
+
+def test_a_damaged_result_or_progress_file_costs_what_it_holds_alone(measured):
+    campaign = measured.campaign("try")
+    campaign.progress.write_text("{")
+    campaign.trial(next(iter(campaign_status(campaign).trials))).result.write_text("{")
+    told = json.loads(measured.dlperf("status", "try", "--json").stdout)
+    assert [trial["value"] for trial in told["trials"]] == [None, 64.0]
 
 
 def test_a_workspace_without_campaigns_says_so(counting):

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from dlperf.cli.output import cell, cut, format_table, one_line, print_json, width
+from dlperf.cli.output import Progress, cell, cut, format_table, one_line, print_json, width
 from dlperf.runs.records import State
+
+
+class FakeTerminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True)
@@ -51,3 +58,14 @@ def test_cells_keep_four_digits(value, text):
 def test_a_long_line_is_cut_at_the_column():
     assert cut("数据数据", 5) == "数据…"
     assert cut("abc", 3) == "abc"
+
+
+def test_what_is_redrawn_is_erased_from_its_first_column(monkeypatch):
+    """A ^C that the terminal echoes leaves the cursor in the middle of the line."""
+    terminal = FakeTerminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    progress = Progress()
+    progress.show(["one", "two"])
+    terminal.truncate(0)
+    progress.clear()
+    assert terminal.getvalue().lstrip("\0") == "\r\x1b[2A\x1b[J"

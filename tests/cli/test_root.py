@@ -97,3 +97,12 @@ def test_a_reader_that_goes_away_is_no_traceback():
 
 def test_the_module_runs_as_a_program():
     assert dlperf("--version").returncode == 0
+
+
+@pytest.mark.parametrize("words", [[], ["catalog"]])
+def test_no_line_of_help_is_cut_at_80_columns(words, capfd, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert exit_code(*words, "--help") == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert [line for line in lines if line.endswith("...") and not line.startswith("Usage:")] == []
+    assert max(map(len, lines)) <= 80

@@ -101,4 +101,5 @@ def check_request(action: str, key: TrialKey | None, status: CampaignStatus) -> 
     except RefusedError as error:
         raise RequestError(str(error)) from None
     if not follow and not to_cancel(request, status.trials):
-        raise RequestError(f"campaign {status.name!r}: nothing to {action}")
+        subject = f"trial {key} is {status.trials[key].state}" if key else f"campaign {status.name!r}"
+        raise RequestError(f"{subject}: nothing to {action}")

@@ -51,6 +51,8 @@ def wording(error: ErrorDetails, model: type[BaseModel], written: str | None) ->
         return f"expected {_EXPECTED[kind]}, got {_described(value)}{_quoting(kind, written)}"
     if kind == "literal_error":
         return f"{value!r} is not one of {context['expected'].replace(' or ', ', ')}"
+    if kind == "too_short":
+        return f"needs {context['min_length']} or more, and has {context['actual_length']}"
     if kind == "string_pattern_mismatch":
         return f"{value!r} is not allowed ({_PATTERNS[str(context['pattern'])]})"
     message = error["msg"].removeprefix("Input ").removeprefix("Value error, ")

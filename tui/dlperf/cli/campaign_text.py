@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from dlperf.cli.output import counted
 from dlperf.plan import Plan, TrialKey
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.runs.journal import trial_key
@@ -31,11 +32,6 @@ def plan_summary(plan: Plan) -> list[str]:
     if plan.impossible:
         lines.append(f"{counted(len(plan.impossible), 'configuration')} cannot run: see `dlperf plan`")
     return lines
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 trial``, ``2 trials``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def duration(seconds: float | None) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dlperf.cli.context import current_catalog, current_workspace
-from dlperf.cli.output import say
+from dlperf.cli.output import one_line, say
 from dlperf.cli.selection import (
     BatchSizeOption,
     CaseOption,
@@ -43,13 +44,13 @@ def run(
     precision: PrecisionOption = None,
     batch_size: BatchSizeOption = None,
     gpus: GpusOption = None,
-    name: Annotated[str | None, typer.Option("--name", help="Of the campaign; time and contents if absent.")] = None,
+    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="Time and contents if absent.")] = None,
     repeats: RepeatsOption = None,
     protocol: ProtocolOption = None,
     detach: DetachOption = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Run a selection as a campaign."""
+    """Run a selection as a campaign. Options may be repeated, and take several values separated by commas."""
     from dlperf.campaign.create import create_campaign, refuse_examples
     from dlperf.cli.campaign_text import plan_summary
     from dlperf.plan import expand
@@ -70,19 +71,23 @@ def run(
 
 @commands.command()
 def resume(context: typer.Context, campaign: CampaignArgument, detach: DetachOption = False) -> None:
-    """Go on with a campaign: find what still runs, start what is left, lift a pause."""
+    """Go on with a campaign. What still runs is found, what is left is started, a pause is lifted."""
+    from dlperf.cli.foreground import wait_for_requests
     from dlperf.runs.control import ask
     from dlperf.runs.journal import campaign_status
     from dlperf.runs.lock import engine_pid
 
     workspace, paths = _find(context, campaign)
     pid = engine_pid(paths)
-    if campaign_status(paths).paused:
+    paused = campaign_status(paths).paused
+    if paused:
         ask(paths, "resume")
-    elif pid is not None:
-        raise RequestError(f"campaign {paths.name!r}: its engine runs (process {pid}) and is not paused")
     if pid is None:
         _work(workspace, paths, detach)
+    elif paused:
+        wait_for_requests(paths)
+    else:
+        raise RequestError(f"campaign {paths.name!r}: its engine runs (process {pid}) and is not paused")
 
 
 @commands.command()
@@ -100,7 +105,7 @@ def cancel(context: typer.Context, campaign: CampaignArgument, trial: TrialArgum
 
 @commands.command()
 def retry(context: typer.Context, campaign: CampaignArgument, trial: TrialArgument = None) -> None:
-    """Run again what failed, was cancelled or was lost; what succeeded stays as it is."""
+    """Run again what failed, was cancelled or was lost. What succeeded stays as it is."""
     from dlperf.cli.foreground import wait_for_requests
     from dlperf.runs.lock import engine_pid
 
@@ -154,7 +159,8 @@ def _work(workspace: Workspace, paths: CampaignPaths, detach: bool) -> None:
         from dlperf.campaign.detach import start_detached
 
         pid = start_detached(workspace, paths)
-        say(f"engine started (process {pid}): watch it with `dlperf status`, end it with `dlperf cancel`")
+        name = shlex.quote(one_line(paths.name))
+        say(f"engine started (process {pid}): `dlperf status {name}` shows it, `dlperf cancel {name}` ends it")
         print(paths.name)
         return
     from dlperf.cli.foreground import run_in_foreground

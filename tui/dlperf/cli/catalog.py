@@ -62,7 +62,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 
 @group.callback()
 def catalog(context: typer.Context, as_json: JsonOption = False) -> None:
-    """List what can be measured: built in, and in this workspace's catalog/."""
+    """List what can be measured. That is what is built in, and what this workspace's catalog/ adds."""
     if context.invoked_subcommand is not None:
         return
     loaded = current_catalog(context)
@@ -90,7 +90,7 @@ for _kind in COLUMNS:
 
 @group.command()
 def show(context: typer.Context, name: Annotated[str, typer.Argument(metavar="ID")]) -> None:
-    """Print an entry as YAML; several kinds may have an entry of that id."""
+    """Print an entry as YAML. Several kinds may have an entry of that id."""
     from dlperf.catalog.problem import hint
 
     loaded = current_catalog(context)
@@ -104,7 +104,7 @@ def show(context: typer.Context, name: Annotated[str, typer.Argument(metavar="ID
 
 @group.command()
 def check(context: typer.Context) -> None:
-    """Report every mistake of the catalogue by file, line and field."""
+    """Report every mistake by file, line and field."""
     loaded = current_catalog(context)
     say("the catalogue is in order: " + ", ".join(f"{len(getattr(loaded, kind))} {kind}" for kind in COLUMNS))
 

@@ -27,8 +27,8 @@ def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
     signal = asyncio.run(_run_and_draw(workspace, reader))
     name = shlex.quote(one_line(paths.name))
     if signal is not None:
-        say(f"stopped by {signal}: what runs goes on on its nodes; `dlperf resume {name}` comes back to it,")
-        say(f"`dlperf cancel {name}` ends it")
+        say(f"stopped by {signal}: what runs goes on on its nodes")
+        say(f"`dlperf resume {name}` comes back to it, `dlperf cancel {name}` ends it")
         return ExitCode.INTERRUPTED
     print_figures(paths)
     code = exit_code(reader.refresh())

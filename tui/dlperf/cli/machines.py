@@ -19,10 +19,10 @@ commands = typer.Typer()
 @commands.command()
 def check(
     context: typer.Context,
-    hardware: Annotated[list[str], typer.Option("--hardware", "-H", help="Repeatable, or separated by commas.")],
+    hardware: Annotated[list[str], typer.Option("--hardware", "-H", metavar="H,…", help="Of the catalogue.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Ask machines whether they are ready: reachable, GPUs as named and idle, images, disk, clock."""
+    """Ask machines whether they are ready. Asked are reach, GPUs (as named? idle?), images, disk and clock."""
     import asyncio
 
     from dlperf.campaign.check import check_launches, launches_to_check

@@ -53,6 +53,11 @@ def cell(value: Any) -> str:
     return one_line(str(value))
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 trial``, ``2 trials``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def width(text: str) -> int:
     """Columns that ``text`` takes on a terminal: two for a wide East Asian character, none for a combining one."""
     return sum(
@@ -123,7 +128,7 @@ class Progress:
             self._drawn = 0
 
     def _erase(self) -> str:
-        return f"\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
+        return f"\r\x1b[{self._drawn}A\x1b[J" if self._drawn else ""  # \r: a ^C may stand in the line
 
 
 def cut(text: str, columns: int) -> str:

@@ -25,9 +25,7 @@ commands = typer.Typer()
 @commands.command()
 def parse(
     context: typer.Context,
-    logs: Annotated[
-        list[Path], typer.Argument(metavar="LOG…", help="Log files, plain or gzipped, or folders of them.")
-    ],
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Log files, plain or gzipped, or folders of them.")],
     format_id: Annotated[
         str | None, typer.Option("--format", metavar="F", help="The logs' format; found out by content if left out.")
     ] = None,
@@ -48,7 +46,7 @@ def parse(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON list, an object for each run.")] = False,
 ) -> None:
-    """Read training logs: the throughput of each run in them, and what is odd about it."""
+    """Read the throughput of each run in training logs. What is odd about a run is said as well."""
     from dlperf.formats.registry import describe
     from dlperf.measure.estimators import parse_estimator
     from dlperf.results.parsing import LogsError, ParseOptions, parse_logs

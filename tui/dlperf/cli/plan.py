@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.cli.context import current_catalog
-from dlperf.cli.output import print_json, print_table, say
+from dlperf.cli.output import counted, print_json, print_table, say
 from dlperf.cli.selection import (
     BatchSizeOption,
     CaseOption,
@@ -42,7 +42,7 @@ def plan(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     render: Annotated[bool, typer.Option("--render", help="Print the exact scripts of every node.")] = False,
 ) -> None:
-    """Show what would run, and the exact scripts."""
+    """Show what would run, and the exact scripts. Options may be repeated, and take values separated by commas."""
     from dlperf.plan import expand
 
     selection = selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol)
@@ -56,7 +56,9 @@ def plan(
         _print_configurations(result)
         _print_impossible(result.impossible)
     if not result.configurations:
-        raise RequestError(f"nothing can run: {_count(result.impossible, 'configuration')} asked for, none possible")
+        raise RequestError(
+            f"nothing can run: {counted(len(result.impossible), 'configuration')} asked for, none possible"
+        )
 
 
 def _document(result: Plan, render: bool) -> dict[str, Any]:
@@ -99,7 +101,7 @@ def _print_configurations(result: Plan) -> None:
     headers = ["hardware", "framework", "case", "precision", "batch", "GPUs", "protocol", "repeats", "note"]
     if result.configurations:
         print_table(headers, [_row(item) for item in result.configurations])
-    what = f"{_count(result.configurations, 'configuration')}, {_count(result.trials, 'trial')}"
+    what = f"{counted(len(result.configurations), 'configuration')}, {counted(len(result.trials), 'trial')}"
     say(f"{what}; {len(result.impossible)} impossible" if result.impossible else what)
 
 
@@ -128,7 +130,3 @@ def _print_impossible(impossible: Iterable[Impossible]) -> None:
         print_table(
             ["impossible", "first of them", "reason"], [[len(ids), ids[0], reason] for reason, ids in by_reason.items()]
         )
-
-
-def _count(items: Any, noun: str) -> str:
-    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"

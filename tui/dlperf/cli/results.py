@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.cli.context import current_workspace
-from dlperf.cli.output import print_json, print_table, say
+from dlperf.cli.output import counted, print_json, print_table, say
+from dlperf.cli.selection import (
+    BatchSizeOption,
+    CaseOption,
+    FrameworkOption,
+    GpusOption,
+    HardwareOption,
+    PrecisionOption,
+    Words,
+)
 from dlperf.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -19,25 +28,27 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 
-Words = list[str] | None
-
 
 @commands.command()
 def results(
     context: typer.Context,
-    hardware: Annotated[Words, typer.Option("--hardware", "-H", help="Repeatable, or comma-separated.")] = None,
-    framework: Annotated[Words, typer.Option("--framework", "-f")] = None,
-    case: Annotated[Words, typer.Option("--case", "-c")] = None,
-    precision: Annotated[Words, typer.Option("--precision", "-p")] = None,
-    batch_size: Annotated[Words, typer.Option("--batch-size", "-b", help="Per GPU.")] = None,
-    gpus: Annotated[Words, typer.Option("--gpus", "-g", help="2n8g, or 8 for 1n8g.")] = None,
-    campaign: Annotated[Words, typer.Option("--campaign", help="A name, or published/<report>.")] = None,
-    status: Annotated[Words, typer.Option("--status", help="measured, published, not run, failed …")] = None,
+    hardware: HardwareOption = None,
+    framework: FrameworkOption = None,
+    case: CaseOption = None,
+    precision: PrecisionOption = None,
+    batch_size: BatchSizeOption = None,
+    gpus: GpusOption = None,
+    campaign: Annotated[
+        Words, typer.Option("--campaign", metavar="NAME,…", help="Of a campaign, or published/<report>.")
+    ] = None,
+    status: Annotated[
+        Words, typer.Option("--status", metavar="WORD,…", help="measured, published, not run, failed …")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write CSV.")] = None,
     parquet: Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="Write Parquet.")] = None,
 ) -> None:
-    """Show every figure, with its spread and number of trials, or the reason why there is none."""
+    """Show every figure, or the reason why there is none. Beside it are its spread and number of trials."""
     from dlperf.results.filters import parse_filters
     from dlperf.results.load import load_results
 
@@ -99,7 +110,7 @@ def compare(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
-    """Compare B with A on equal axes: ratio of the figures, and the range that their trials leave open."""
+    """Compare B with A on equal axes. Shown are the figures' ratio, and the range that their trials leave open."""
     from dlperf.results.compare import falls_below
     from dlperf.results.comparing import compare_in_workspace
 
@@ -133,7 +144,8 @@ def _print_comparisons(outcome: Comparisons) -> None:
     print_table(headers, map(_pair_cells, outcome.pairs))
     for side, rows in (("A", outcome.only_a), ("B", outcome.only_b)):
         if rows:
-            say(f"only in {side}: {len(rows)} configurations, such as {rows[0].configuration} of {rows[0].campaign}")
+            words = counted(len(rows), "configuration")
+            say(f"only in {side}: {words}, such as {rows[0].configuration} of {rows[0].campaign}")
     for point in outcome.ambiguous:
         say(f"not compared: {point}")
     for difference, count in Counter(text for pair in outcome.pairs for text in pair.differences).items():
@@ -156,7 +168,7 @@ def verify(
     campaign: Annotated[str | None, typer.Argument(metavar="[CAMPAIGN]", help="All of them if absent.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
-    """Recompute every figure from the raw logs, check every hash; a result that differs is written anew."""
+    """Recompute every figure from its raw log, check every hash. A result that differs is written anew."""
     from dlperf.results.logs import log_reader
     from dlperf.results.verify import verify_campaign
     from dlperf.runs.lookup import find_campaign
@@ -182,7 +194,8 @@ def _print_verifications(found: list[Verification]) -> None:
             [(i.campaign, i.trial, i.what, i.problem, _brief(i.stored), _brief(i.recomputed)) for i in differences],
         )
     trials, figures = sum(item.trials for item in found), sum(item.figures for item in found)
-    print(f"{trials} trials of {len(found)} campaigns, {figures} figures recomputed: {len(differences)} differences")
+    seen = f"{counted(trials, 'trial')} of {counted(len(found), 'campaign')}"
+    print(f"{seen}, {counted(figures, 'figure')} recomputed: {counted(len(differences), 'difference')}")
 
 
 def _brief(value: Any) -> str | None:

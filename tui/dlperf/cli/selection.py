@@ -12,29 +12,32 @@ from dlperf.errors import RequestError
 if TYPE_CHECKING:
     from dlperf.plan.model import Selection
 
-_MANY = "repeatable, or separated by commas"
+Words = list[str] | None
+"""Values of an option that may be repeated, each of them a list separated by commas."""
 
-HardwareOption = Annotated[list[str] | None, typer.Option("--hardware", "-H", help=f"Machines to run on; {_MANY}.")]
-FrameworkOption = Annotated[list[str] | None, typer.Option("--framework", "-f", help=f"Software stacks; {_MANY}.")]
-CaseOption = Annotated[list[str] | None, typer.Option("--case", "-c", help=f"Models on data sets; {_MANY}.")]
+HardwareOption = Annotated[Words, typer.Option("--hardware", "-H", metavar="H,…", help="Machines to run on.")]
+FrameworkOption = Annotated[Words, typer.Option("--framework", "-f", metavar="F,…", help="Software stacks.")]
+CaseOption = Annotated[Words, typer.Option("--case", "-c", metavar="C,…", help="Models on data sets.")]
 PrecisionOption = Annotated[
-    list[str] | None, typer.Option("--precision", "-p", help=f"fp32, tf32, amp, bf16, fp16; {_MANY}.")
+    Words, typer.Option("--precision", "-p", metavar="P,…", help="fp32, tf32, amp, bf16 or fp16.")
 ]
-BatchSizeOption = Annotated[list[str] | None, typer.Option("--batch-size", "-b", help=f"Samples per GPU; {_MANY}.")]
+BatchSizeOption = Annotated[Words, typer.Option("--batch-size", "-b", metavar="B,…", help="Samples per GPU.")]
 GpusOption = Annotated[
-    list[str] | None, typer.Option("--gpus", "-g", help=f"2n8g for 2 nodes × 8 GPUs, 8 for 1n8g; {_MANY}.")
+    Words, typer.Option("--gpus", "-g", metavar="G,…", help="2n8g for 2 nodes × 8 GPUs, 8 for 1n8g.")
 ]
-RepeatsOption = Annotated[int | None, typer.Option("--repeats", help="Trials of each configuration.")]
-ProtocolOption = Annotated[str | None, typer.Option("--protocol", help="In place of the protocol of each case.")]
+RepeatsOption = Annotated[int | None, typer.Option("--repeats", metavar="N", help="Trials of each configuration.")]
+ProtocolOption = Annotated[
+    str | None, typer.Option("--protocol", metavar="ID", help="In place of the protocol of each case.")
+]
 
 
 def selection_of(
-    hardware: list[str] | None,
-    framework: list[str] | None,
-    case: list[str] | None,
-    precision: list[str] | None,
-    batch_size: list[str] | None,
-    gpus: list[str] | None,
+    hardware: Words,
+    framework: Words,
+    case: Words,
+    precision: Words,
+    batch_size: Words,
+    gpus: Words,
     repeats: int | None = None,
     protocol: str | None = None,
 ) -> Selection:

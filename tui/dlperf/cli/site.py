@@ -21,7 +21,7 @@ def build_site(
     out: Out = None,
     strict: Annotated[bool, typer.Option("--strict", help="A broken link or a missing page is an error.")] = False,
 ) -> None:
-    """Write the pages of the site from runs/ and build it, in English and Chinese."""
+    """Write the pages of the site from runs/ and build it. It is built in English and in Chinese."""
     from dlperf.report.build import build_site as build
 
     site = build(current_workspace(context), out, strict)
@@ -35,7 +35,7 @@ def serve_site(
     context: typer.Context,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
 ) -> None:
-    """Show the site on this machine (127.0.0.1), and build it again when runs/ or the pages change."""
+    """Show the site on this machine (127.0.0.1). It is built again when runs/ or the pages change."""
     from dlperf.report.serve import serve
 
     serve(current_workspace(context), port, say)

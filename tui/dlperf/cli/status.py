@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from dlperf.cli.context import current_workspace
-from dlperf.cli.output import one_line, print_json, print_table, say
+from dlperf.cli.output import counted, one_line, print_json, print_table, say
 from dlperf.errors import DlperfError
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from dlperf.runs.records import CampaignStatus, Progress
 
 commands = typer.Typer()
+
+Shown = TypeVar("Shown")
 
 
 @commands.command()
@@ -34,7 +37,7 @@ def status(
         paths = find_campaign(workspace, campaign)
         print_json(_document(paths)) if as_json else _print_campaign(paths)
     elif as_json:
-        print_json([_document(paths) for paths in workspace.campaigns()])
+        print_json(list(_readable(workspace, _document)))
     else:
         _print_campaigns(workspace)
 
@@ -44,24 +47,30 @@ def _print_campaigns(workspace: Workspace) -> None:
     from dlperf.runs.journal import campaign_status
     from dlperf.runs.lock import engine_pid
 
-    rows = []
-    for paths in workspace.campaigns():
-        try:
-            progress = _progress(paths)
-            left = progress.seconds_left if progress else None
-            rows.append(campaign_row(campaign_status(paths), engine_pid(paths), left))
-        except DlperfError as error:
-            say(f"dlperf: {one_line(str(error))}")
+    def row(paths: CampaignPaths) -> tuple[Any, ...]:
+        progress = _progress(paths)
+        return campaign_row(campaign_status(paths), engine_pid(paths), progress.seconds_left if progress else None)
+
+    rows = list(_readable(workspace, row))
     if rows:
         print_table(CAMPAIGN_HEADERS, rows)
     else:
         say(f"no campaign in {workspace.runs}: see `dlperf run`")
 
 
+def _readable(workspace: Workspace, show: Callable[[CampaignPaths], Shown]) -> Iterator[Shown]:
+    """What ``show`` makes of each campaign; one that cannot be read is said and passed over."""
+    for paths in workspace.campaigns():
+        try:
+            yield show(paths)
+        except DlperfError as error:
+            say(f"dlperf: {one_line(str(error))}")
+
+
 def _print_campaign(paths: CampaignPaths) -> None:
     import shlex
 
-    from dlperf.cli.campaign_text import TRIAL_HEADERS, campaign_state, counted, duration, left_out_lines, trial_row
+    from dlperf.cli.campaign_text import TRIAL_HEADERS, campaign_state, duration, left_out_lines, trial_row
     from dlperf.runs.journal import campaign_status
     from dlperf.runs.lock import engine_pid
 
@@ -135,7 +144,9 @@ def logs(
     context: typer.Context,
     trial: Annotated[str, typer.Argument(help="CAMPAIGN/CONFIGURATION/NUMBER, or a part that no other has.")],
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the trial has ended.")] = False,
-    node: Annotated[str | None, typer.Option("--node", help="The node's name; the first that has a log.")] = None,
+    node: Annotated[
+        str | None, typer.Option("--node", metavar="NAME", help="The node's name; the first that has a log.")
+    ] = None,
 ) -> None:
     """Print what a trial printed."""
     from dlperf.cli.follow import print_log

@@ -36,7 +36,7 @@ def quickstart(
         Path | None, typer.Argument(metavar="[DIR]", help="The workspace; it is made where there is none.")
     ] = None,
 ) -> None:
-    """Measure a small network on this machine and build its web site, in a minute."""
+    """Measure a small network on this machine, in a minute. Its web site is built, too."""
     from dlperf.campaign.create import create_campaign
     from dlperf.catalog.load import load_catalog
     from dlperf.cli.foreground import run_in_foreground

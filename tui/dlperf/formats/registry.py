@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +9,7 @@ from functools import cache
 from dlperf.catalog.entries import read_layer
 from dlperf.catalog.load import BUILTIN
 from dlperf.catalog.model import LogFormat
+from dlperf.catalog.problem import hint
 from dlperf.errors import RequestError
 from dlperf.formats import dllogger, own, paddleclas
 from dlperf.formats.declared import DeclaredFormat
@@ -84,8 +84,7 @@ def _parser(entry: Format) -> LogParser:
 def _format(format_id: str, extra: Iterable[LogFormat]) -> Format:
     formats = _formats(extra)
     if format_id not in formats:
-        near = difflib.get_close_matches(format_id, formats, n=3) or sorted(formats)
-        raise RequestError(f"no log format {format_id!r}: did you mean {' or '.join(near)}?")
+        raise RequestError(f"no log format {format_id!r}: {hint(format_id, formats)}")
     return formats[format_id]
 
 
