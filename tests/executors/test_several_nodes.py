@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from trials import finished, run_to_end, shell_trial
@@ -72,101 +68,6 @@ async def test_mpirun_reaches_the_other_nodes(executor, node_lab: NodeLab, tmp_p
     ranks = [line for line in log_of(trial, "n1").splitlines() if line.startswith("rank")]
     expected = [f"rank {rank} of {2 * count} on n{rank // 2 + 1} for {trial.trial_id}/n1" for rank in range(2 * count)]
     assert sorted(ranks, key=lambda line: int(line.split()[1])) == expected
-
-
-TRAINING = """\
-import os, torch, torch.distributed as dist
-dist.init_process_group("gloo")
-rank, size = dist.get_rank(), dist.get_world_size()
-torch.manual_seed(0)
-model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 1))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-inputs = torch.randn(64, 4, generator=torch.Generator().manual_seed(rank))
-for step in range(20):
-    optimizer.zero_grad()
-    loss = (model(inputs) - inputs.sum(1, keepdim=True)).square().mean()
-    loss.backward()
-    optimizer.step()
-total = loss.detach().clone()
-dist.all_reduce(total)
-print(f"rank {rank} of {size} on {os.uname().nodename} loss {total.item() / size:.6f}", flush=True)
-dist.destroy_process_group()
-"""
-
-
-def folder_with(module: str, variable: str) -> Path:
-    """The folder of a Python that has the module: what the variable names, or this interpreter's own; else skip."""
-    folder = Path(os.environ.get(variable) or Path(sys.executable).parent)
-    asked = subprocess.run([folder / "python", "-c", f"import {module}"], capture_output=True, check=False)
-    if asked.returncode != 0:
-        pytest.skip(f"{module} is not installed: name the bin folder of a Python that has it in {variable}")
-    return folder
-
-
-@pytest.mark.parametrize("count", [2, 4])
-async def test_torchrun_trains_over_nodes(executor, node_lab: NodeLab, tmp_path, count):
-    folder = folder_with("torch", "DLPERF_TORCH_BIN")
-    program = tmp_path / "train.py"
-    program.write_text(TRAINING)
-    trial = shell_trial(tmp_path, "", node_lab.plans(count), launcher="torchrun", deadline_seconds=100.0)
-    env = {"PATH": f"{folder}:{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
-    trial = replace(trial, launch=replace(trial.launch, command=(str(program),), env=env))
-    observation = await run_to_end(executor, trial, seconds=100.0)
-    assert observation.state is State.SUCCEEDED, observation
-    printed_lines = [line for node in node_lab.nodes[:count] for line in log_of(trial, node.name).splitlines()]
-    ranks = [line.split() for line in printed_lines if line.startswith("rank")]
-    assert [words[:6] for words in ranks] == [
-        ["rank", str(rank), "of", str(count), "on", f"n{rank + 1}"] for rank in range(count)
-    ]
-    assert len({words[7] for words in ranks}) == 1
-
-
-JAX_SUM = """\
-import os, jax
-jax.distributed.initialize(
-    os.environ["JAX_COORDINATOR_ADDRESS"], int(os.environ["JAX_NUM_PROCESSES"]), int(os.environ["JAX_PROCESS_ID"])
-)
-from jax.experimental import multihost_utils
-ranks = multihost_utils.process_allgather(jax.numpy.array(jax.process_index()))
-print(f"process {jax.process_index()} of {jax.process_count()} sees {sorted(int(rank) for rank in ranks)}", flush=True)
-"""
-
-
-async def test_jax_processes_find_each_other_over_nodes(executor, node_lab: NodeLab, tmp_path):
-    folder = folder_with("jax", "DLPERF_JAX_BIN")
-    program = tmp_path / "sum.py"
-    program.write_text(JAX_SUM)
-    trial = shell_trial(tmp_path, "", node_lab.plans(2), launcher="jax", deadline_seconds=100.0)
-    command = (str(folder / "python"), str(program))
-    env = {"JAX_PLATFORMS": "cpu", "JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo"}
-    trial = replace(trial, launch=replace(trial.launch, gpus=2, command=command, env=env))
-    observation = await run_to_end(executor, trial, seconds=100.0)
-    assert observation.state is State.SUCCEEDED, observation
-    said = [line for name in ("n1", "n2") for line in log_of(trial, name).splitlines() if line.startswith("process")]
-    assert sorted(said) == [f"process {rank} of 4 sees [0, 1, 2, 3]" for rank in range(4)]
-
-
-PADDLE_SUM = """\
-import os, paddle, paddle.distributed as dist
-dist.init_parallel_env()
-total = paddle.to_tensor([float(dist.get_rank() + 1)])
-dist.all_reduce(total)
-print(f"rank {dist.get_rank()} of {dist.get_world_size()} on {os.uname().nodename} sum {total.item():g}", flush=True)
-"""
-
-
-async def test_paddle_ranks_find_each_other_over_nodes(executor, node_lab: NodeLab, tmp_path):
-    folder = folder_with("paddle", "DLPERF_PADDLE_BIN")
-    program = tmp_path / "sum.py"
-    program.write_text(PADDLE_SUM)
-    trial = shell_trial(tmp_path, "", node_lab.plans(2), launcher="paddle", deadline_seconds=100.0)
-    env = {"PADDLE_DISTRI_BACKEND": "gloo"}
-    launch = replace(trial.launch, interpreter=(str(folder / "python"), "-u"), command=(str(program),), env=env)
-    trial = replace(trial, launch=launch)
-    observation = await run_to_end(executor, trial, seconds=100.0)
-    assert observation.state is State.SUCCEEDED, observation
-    said = [line for n in ("n1", "n2") for log in trial.paths.node(n).logs() for line in log.read_text().splitlines()]
-    assert {f"rank {rank} of 2 on n{rank + 1} sum 3" for rank in range(2)} <= set(said)
 
 
 def log_of(trial: Trial, node: str) -> str:

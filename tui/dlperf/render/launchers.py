@@ -161,7 +161,8 @@ def paddle(seat: Seat) -> Words:
 def paddle_ips(seat: Seat) -> Words:
     """Paddle 2.0 to 2.5 as the published reports start it: every node is told all addresses."""
     ips = (f"--ips={seat.addresses}",) if len(seat.launch.nodes) > 1 else ()
-    return _paddle(seat, f"--log_dir={seat.ranks}", f"--gpus={seat.gpu_list}", *ips)
+    devices = f"--gpus={seat.gpu_list}" if seat.node.gpu_indices else f"--nproc_per_node={seat.launch.gpus}"
+    return _paddle(seat, f"--log_dir={seat.ranks}", devices, *ips)
 
 
 @launcher("paddle-cluster")

@@ -1,0 +1,123 @@
+"""Real launchers train a small network over two and over four nodes, from one ``dlperf run`` each."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from counting_workspace import Counting, counting_workspace
+from dlperf.runs.journal import campaign_status
+from dlperf.runs.paths import TrialPaths
+from node_lab import NodeLab, node_lab
+
+__all__ = ["node_lab"]
+
+PROGRAMS = Path(__file__).parents[1] / "data" / "training"
+CASE = """\
+id: small
+title: Small
+model: small
+dataset: none
+unit: images/s
+precisions: [fp32]
+batch_sizes: [32]
+scales: [2n1g, 4n1g]
+protocol: dlperf
+"""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A framework of these tests."""
+
+    module: str
+    program: str
+    launcher: str
+    env: dict[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
+
+
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "GLOO_SOCKET_IFNAME": "eth0"}
+MPI |= {"MASTER_ADDR": "{master_address}", "MASTER_PORT": "{master_port}", "OMPI_MCA_plm_rsh_args": "-F {config}"}
+JAX = {"JAX_PLATFORMS": "cpu", "JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo"}
+PADDLE = {"PADDLE_DISTRI_BACKEND": "gloo"}
+STACKS = {
+    "torchrun": Stack("torch", "train_torch.py", "torchrun"),
+    "mpirun": Stack("torch", "train_torch.py", "mpirun", MPI, ("--bind-to", "none")),
+    "jax": Stack("jax", "train_jax.py", "jax", JAX),
+    "paddle": Stack("paddle", "train_paddle.py", "paddle", PADDLE),
+    "paddle-ips": Stack("paddle", "train_paddle.py", "paddle-ips", PADDLE),
+}
+
+
+def folder_with(module: str) -> Path:
+    """The folder of a Python that has the module: what the variable names, or this interpreter's own; else skip."""
+    variable = f"DLPERF_{module.upper()}_BIN"
+    folder = Path(os.environ.get(variable) or Path(sys.executable).parent)
+    asked = subprocess.run([folder / "python", "-c", f"import {module}"], capture_output=True, check=False)
+    if asked.returncode != 0:
+        pytest.skip(f"{module} is not installed: name the bin folder of a Python that has it in {variable}")
+    return folder
+
+
+def training_workspace(folder: Path, lab: NodeLab, name: str, bin_folder: Path) -> Counting:
+    """A workspace with one framework, which is started by the launcher in question, and the lab's nodes."""
+    here, stack = counting_workspace(folder), STACKS[name]
+    catalog = here.workspace.catalog
+    for part in ("hardware", "cases"):
+        (catalog / part).mkdir()
+    nodes = [{"name": n.name, "host": n.address, "user": "root", "interface": "eth0"} for n in lab.nodes]
+    write(catalog / "hardware" / "lab.yaml", id="lab", title="Four nodes", nodes=nodes)
+    (catalog / "cases" / "small.yaml").write_text(CASE)
+    env = {"PATH": f"{bin_folder}:{os.environ['PATH']}", "OMP_NUM_THREADS": "1", **stack.env}
+    programs = ["report.py", stack.program]
+    recipe = {
+        "case": "small",
+        "precisions": ["fp32"],
+        "interpreter": [str(bin_folder / "python")],
+        "command": [str(PROGRAMS / stack.program) if stack.launcher == "mpirun" else "{files}/" + stack.program],
+        "files": [] if stack.launcher == "mpirun" else programs,
+        "launcher": stack.launcher,
+        "launcher_options": list(stack.options),
+        "env": {key: value.replace("{config}", str(lab.ssh_config)) for key, value in env.items()},
+        "deadline_seconds": 300,
+    }
+    framework = {"id": "stack", "title": name, "version": "1", "format": "dlperf", "devices": ["cpu"]}
+    write(catalog / "frameworks" / "stack.yaml", **framework, recipes=[recipe])
+    for program in programs:
+        shutil.copy(PROGRAMS / program, catalog / "workloads" / program)
+    return Counting(here.workspace, here.home, lab.operator)
+
+
+def write(path: Path, **entry: object) -> None:
+    """JSON is YAML."""
+    path.write_text(json.dumps(entry))
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_a_small_network_is_trained_over_two_and_four_nodes(tmp_path, node_lab: NodeLab, name):
+    if name == "mpirun" and shutil.which("mpirun") is None:
+        pytest.skip("no mpirun on this machine (Debian: openmpi-bin)")
+    here = training_workspace(tmp_path, node_lab, name, folder_with(STACKS[name].module))
+    here.dlperf("run", "-H", "lab", "-f", "stack", "-c", "small", "--repeats", "1", "--name", "try", "--yes")
+    rows = json.loads(here.dlperf("results", "--campaign", "try", "--json").stdout)
+    assert [(row["nodes"], row["status"], row["n"]) for row in rows] == [(2, "measured", 1), (4, "measured", 1)]
+    paths = here.campaign("try")
+    for key, count in zip(sorted(campaign_status(paths).trials, key=str), (2, 4), strict=True):
+        ends = last_lines(paths.trial(key))
+        assert [line[:5] for line in ends] == [[str(r), "of", str(count), "on", f"n{r + 1}"] for r in range(count)]
+        assert len({tuple(line[-3:]) for line in ends}) == 1
+
+
+def last_lines(trial: TrialPaths) -> list[list[str]]:
+    """The words of every rank's last line, by rank, from whichever log holds it."""
+    logs = [log.read_text() for node in trial.nodes() for log in node.logs()]
+    found = {line.partition("rank ")[2] for log in logs for line in log.splitlines() if " ends with weights " in line}
+    return sorted((line.split() for line in found), key=lambda words: int(words[0]))
