@@ -58,13 +58,12 @@ STACKS = {
 
 
 def folder_with(module: str) -> Path:
-    """The folder of a Python that has the module: what the variable names, or this interpreter's own; else skip."""
-    variable = f"DLPERF_{module.upper()}_BIN"
-    folder = Path(os.environ.get(variable) or Path(sys.executable).parent)
-    asked = subprocess.run([folder / "python", "-c", f"import {module}"], capture_output=True, check=False)
-    if asked.returncode != 0:
-        pytest.skip(f"{module} is not installed: name the bin folder of a Python that has it in {variable}")
-    return folder
+    """The folder of a Python that has the module, the one that the variable names or this one; else skip."""
+    variable = f"DLPERF_{module.upper()}_PYTHON"
+    python = os.environ.get(variable, sys.executable)
+    if subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode != 0:
+        pytest.skip(f"{python} has no {module}: set {variable} to a Python that has")
+    return Path(python).parent
 
 
 def training_workspace(folder: Path, lab: NodeLab, name: str, bin_folder: Path) -> Counting:

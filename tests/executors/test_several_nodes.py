@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 from trials import finished, run_to_end, shell_trial
 
+from delay_proxy import delay_proxy
 from dlperf.executors.base import Observation, Trial
 from dlperf.executors.direct import DirectExecutor
 from dlperf.nodes import ssh
@@ -134,6 +135,27 @@ async def test_lost_packets_and_a_narrow_link_cost_time_and_no_byte(executor, no
     observation = await run_to_end(executor, trial, seconds=60.0)
     assert observation.state is State.SUCCEEDED
     assert log_of(trial, "n1") == log_of(trial, "n2") == lines(20000)
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.3])
+async def test_a_long_way_to_a_node_costs_time_and_no_byte(executor, node_lab: NodeLab, tmp_path, seconds):
+    far = node_lab.nodes[1]
+    async with delay_proxy(far.address, 22, seconds) as proxy:
+        known = node_lab.operator / ".ssh" / "known_hosts"
+        key = next(line.split(" ", 1)[1] for line in known.read_text().splitlines() if line.startswith(far.address))
+        known.write_text(known.read_text() + f"[127.0.0.1]:{proxy.listens_at} {key}\n")
+        plans = (node_lab.nodes[0].plan, replace(far.plan, host="127.0.0.1", port=proxy.listens_at))
+        trial = shell_trial(tmp_path, NUMBERS % (60, "0.05"), plans)
+        started = time.monotonic()
+        await executor.submit(trial)
+        assert time.monotonic() - started >= 2 * seconds
+        observation = await finished(executor, trial, seconds=90.0)
+        await executor.collect(trial)
+        await executor.close()
+    assert [node.unreachable_since for node in observation.nodes] == [None, None]
+    assert observation.state is State.SUCCEEDED
+    assert log_of(trial, "n1") == log_of(trial, "n2") == lines(60)
+    assert proxy.passed > len(lines(60))
 
 
 async def test_a_check_says_that_the_nodes_cannot_reach_each_other(executor, node_lab: NodeLab, tmp_path):
