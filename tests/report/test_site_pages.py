@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from site_sample import measured, published, sample
+from site_sample import make_workspace, measured, published, sample
 
 from dlperf.measure.finding import Finding
 from dlperf.plan import Selection
@@ -16,10 +18,13 @@ from dlperf.report.answer import answers
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.evidence import Evidence
+from dlperf.report.load import load_site_data
+from dlperf.report.machine import Probed
 from dlperf.report.pages.configurations import configurations
 from dlperf.report.pages.home import home
 from dlperf.report.pages.report import report
 from dlperf.report.pages.report_conditions import run_command
+from dlperf.report.pages.trial_evidence import curves
 from dlperf.report.text import CHINESE, ENGLISH
 from dlperf.report.words import WORDS
 from dlperf.results.model import ConfigurationResult
@@ -285,3 +290,58 @@ def test_two_figures_for_one_configuration_both_stand_and_a_repeated_one_once() 
     rows = (published("mxnet", 32, 11233.92), published("mxnet", 32, 11331.93), published("mxnet", 32, 11331.93))
     text = pages(SiteData(rows))[at.report_page("published/perf", "resnet50-imagenet")]
     assert re.search(r"\| 4 × 8 \| \[11233\.92\]\([^)]*\)<br>\[11331\.93\]\([^)]*\) \|", text)
+
+
+def test_each_of_two_figures_of_one_configuration_has_an_address_of_its_own() -> None:
+    rows = (published("mxnet", 32, 11233.92), published("mxnet", 32, 11331.93, variant=2))
+    data = SiteData(rows)
+    first, second = map(at.configuration_page, data.ordered)
+    assert second == f"{first}-2"
+    text = configurations(ENGLISH, data, at.group_of(rows[0]), rows, {})
+    assert f"{{ #{at.configuration_anchor(rows[1])} }}" in text
+
+
+def test_a_report_on_synthetic_data_does_not_claim_the_data_set() -> None:
+    data = sample()
+    record = data.campaigns["first"]
+    plans = tuple(replace(plan, options={**plan.options, "synthetic_data": True}) for plan in record.configurations)
+    text = pages(replace(data, campaigns={"first": replace(record, configurations=plans)}))
+    assert "synthetic data of the shape of" in text[at.report_page("first", "resnet50-imagenet")]
+    assert "synthetic data" not in pages(data)[at.report_page("first", "resnet50-imagenet")]
+
+
+def test_a_report_shows_what_was_probed_on_its_machines() -> None:
+    environment = {"os": "Debian 12", "gpus.0.name": "V100", "gpus.1.name": "V100", "driver": "550.1"}
+    probed = {("first", "box", "alpha"): Probed(environment, {"framework_version": "2.11"}, "GPU0 X NV2")}
+    text = pages(replace(sample(), probed=probed))[at.report_page("first", "resnet50-imagenet")]
+    for part in ("| System | Debian 12 |", "| GPUs of a node | 2 × V100 |", "| Driver | 550.1 |", "GPU0 X NV2", "2.11"):
+        assert part in text
+
+
+def test_what_a_published_report_says_of_each_framework_stands_side_by_side() -> None:
+    text = pages(sample())[at.report_page("published/perf", "resnet50-imagenet")]
+    section = text[text.index("What differs between the frameworks") : text.index("Results")]
+    assert "the source does not say" in section
+
+
+def test_the_curves_of_a_page_are_one_file_with_every_point() -> None:
+    row = measured("alpha", trials=1)
+    timeline = Timeline(Origin(), ((1.0, 400.0), (2.0, 401.5)), (), {"power_watts": ((0.0, 100.0), (1.0, 690.0))})
+    evidence = {_key(row): Evidence("n1", timeline=timeline)}
+    told = json.loads(curves(evidence).removeprefix("window.dlperfCurves = ").rstrip(";\n"))
+    anchor = at.configuration_anchor(row)
+    assert told == {
+        f"{anchor}/speed": [[1, [1.0, 2.0], [400.0, 401.5]]],
+        f"{anchor}/power_watts": [[1, [0.0, 1.0], [100.0, 690.0]]],
+    }
+    page = configurations(CHINESE, sample(), at.group_of(row), (row,), evidence)
+    assert f'data-curve="{anchor}/speed"' in page
+    assert 'data-curves="../../../../data/curves/first/box_alpha_resnet50-imagenet.js"' in page
+
+
+def test_a_campaign_that_cannot_be_read_is_left_out_and_said(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, sample())
+    broken = workspace.campaign("broken").plan
+    broken.parent.mkdir()
+    broken.write_text("- 1\n")
+    assert load_site_data(workspace).problems == (f"left out: {broken}: not a campaign (a list and no mapping)",)

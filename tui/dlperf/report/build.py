@@ -25,6 +25,7 @@ from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
 from dlperf.report.pages.protocols import protocols
 from dlperf.report.pages.report import report, reports_index
+from dlperf.report.pages.trial_evidence import curves
 from dlperf.report.processes import side_by_side
 from dlperf.report.text import LANGUAGES, Language
 from dlperf.report.writing import Sources
@@ -144,6 +145,8 @@ def _write_group(
         for result in results
         for trial, found in reader.of_configuration(result, data.plan(result))
     }
+    if points := curves(evidence):
+        sources.write(at.curves(group), points)
     for language in LANGUAGES:
         path = at.language_root(language) + at.group_page(group)
         sources.write(path, configurations(language, data, group, results, evidence))

@@ -11,7 +11,8 @@ from typing import TypeVar
 from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, Protocol
 from dlperf.plan import PlannedConfiguration
 from dlperf.report.charts.colours import coloured
-from dlperf.report.locations import Group, configuration_anchor, group_of
+from dlperf.report.locations import Group, group_of
+from dlperf.report.machine import Probed
 from dlperf.report.text import Language
 from dlperf.results.audit import AuditRow
 from dlperf.results.identify import slug
@@ -41,6 +42,8 @@ class SiteData:
     protocols: Mapping[str, Protocol] = field(default_factory=dict)
     estimators: Mapping[str, str] = field(default_factory=dict)
     """Name with its parameters → definition."""
+    probed: Mapping[tuple[str, str, str], Probed] = field(default_factory=dict)
+    """By campaign, hardware and framework."""
     audit: tuple[AuditRow, ...] = ()
     problems: tuple[str, ...] = ()
     """What could not be read and is left out, a line for each."""
@@ -51,7 +54,7 @@ class SiteData:
     def ordered(self) -> tuple[ConfigurationResult, ...]:
         """The results in the order of every table, whatever order campaigns were read in; what a report prints twice
         stands once."""
-        told = grouped(self.results, lambda row: (row.campaign, group_of(row), configuration_anchor(row), row.value))
+        told = grouped(self.results, lambda row: (group_of(row), *_point(row), row.value))
         return tuple(sorted((rows[0] for rows in told.values()), key=order))
 
     @cached_property
@@ -155,6 +158,10 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tupl
 def distinct(items: Iterable[Key]) -> tuple[Key, ...]:
     """Items without their repetitions, in order of first appearance."""
     return tuple(dict.fromkeys(items))
+
+
+def _point(row: ConfigurationResult) -> tuple[object, ...]:
+    return row.precision, row.batch_size, row.nodes, row.gpus
 
 
 def _title(entries: Mapping[str, Hardware] | Mapping[str, Framework] | Mapping[str, Case], name: str) -> str | None:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 
 from dlperf.catalog.load import load_catalog
 from dlperf.errors import DlperfError
 from dlperf.measure.estimator import signature
 from dlperf.measure.estimators import ESTIMATORS
+from dlperf.plan import PlannedConfiguration
 from dlperf.report.data import SiteData
+from dlperf.report.evidence import EvidenceReader
+from dlperf.report.machine import Probed
 from dlperf.results.auditing import audit_workspace
 from dlperf.results.load import load_campaign
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.published import campaign_of, rows_of_report
+from dlperf.runs.digests import Digests
 from dlperf.runs.paths import Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord
@@ -36,10 +41,14 @@ def load_site_data(workspace: Workspace) -> SiteData:
         except DlperfError as error:
             problems.append(f"left out: {error}")
     reports = load_reports(workspace)
+    plans = {
+        (name, plan.configuration.id): plan for name, record in campaigns.items() for plan in record.configurations
+    }
     return SiteData(
         results=(*rows, *(row for report in reports for row in rows_of_report(report))),
         campaigns=campaigns,
         problems=tuple(problems),
+        probed=_probed(workspace, rows, plans),
         published={campaign_of(report): report for report in reports},
         hardware=catalog.hardware,
         accelerators=catalog.accelerators,
@@ -50,6 +59,23 @@ def load_site_data(workspace: Workspace) -> SiteData:
         audit=tuple(audit_workspace(workspace, records=campaigns)),
         parquet=find_spec("pyarrow") is not None,
     )
+
+
+def _probed(
+    workspace: Workspace, rows: Iterable[ConfigurationResult], plans: Mapping[tuple[str, str], PlannedConfiguration]
+) -> dict[tuple[str, str, str], Probed]:
+    """What the first trial of each framework on each hardware of a campaign found there."""
+    digests = Digests(workspace.digests)
+    reader = EvidenceReader(workspace, digests)
+    found: dict[tuple[str, str, str], Probed] = {}
+    for row in rows:
+        key = (row.campaign, row.hardware, row.framework)
+        trial = next((trial for trial in row.trials if trial.value is not None), None)
+        if key not in found and trial is not None:
+            evidence = reader.read(row, trial, plans.get((row.campaign, row.configuration)), with_launch=False)
+            found[key] = Probed(evidence.environment, evidence.timeline.declared, evidence.topology)
+    digests.keep()
+    return found
 
 
 def estimator_definitions() -> dict[str, str]:

@@ -63,10 +63,16 @@ def group_page(group: Group) -> str:
     return f"results/configurations/{campaign_folder(group.campaign)}/{name}.md"
 
 
+def curves(group: Group) -> str:
+    """The points of the curves on a group's page."""
+    return f"data/curves/{group_page(group).removeprefix('results/configurations/').removesuffix('.md')}.js"
+
+
 def configuration_anchor(result: ConfigurationResult) -> str:
     """Names a configuration on its group's page, the same in every language."""
     batch = "n" if result.batch_size is None else str(result.batch_size)
-    return f"{slug(result.precision)}-bs{batch}-{result.nodes}n{result.gpus}g"
+    variant = f"-{result.variant}" if result.variant > 1 else ""
+    return f"{slug(result.precision)}-bs{batch}-{result.nodes}n{result.gpus}g{variant}"
 
 
 def configuration_page(result: ConfigurationResult) -> str:

@@ -66,12 +66,14 @@ def web_link(value: str) -> str:
 
 
 def source_link(value: str) -> str:
-    """``owner/repository@commit:path`` as a link to that file on GitHub; any other text as ``web_link``."""
+    """``owner/repository@commit:path`` as a link to that file on GitHub, to be broken after any folder; any other text
+    as ``web_link``."""
     match = SOURCE.fullmatch(value)
     if match is None:
         return web_link(value)
     repository, commit, path = match.groups()
-    return f'<a href="https://github.com/{repository}/blob/{commit}/{html.escape(quote(path))}">{text(value)}</a>'
+    label = text(value).replace("/", "/<wbr>")
+    return f'<a href="https://github.com/{repository}/blob/{commit}/{html.escape(quote(path))}">{label}</a>'
 
 
 def heading(level: int, words: str, anchor: str | None = None) -> str:

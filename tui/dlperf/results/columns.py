@@ -8,7 +8,7 @@ from typing import Any
 
 from dlperf.results.model import ConfigurationResult
 
-WHOLE = ("batch_size", "nodes", "gpus", "n")
+WHOLE = ("batch_size", "nodes", "gpus", "n", "variant")
 """Columns of whole numbers, of which some may be missing."""
 NUMBERS = ("value", "spread", "speedup", "efficiency", "mfu", "samples_per_joule")
 

@@ -78,6 +78,8 @@ class ConfigurationResult:
     """Where a published figure stands."""
     printed: str = ""
     """A published figure digit for digit, as its source prints it."""
+    variant: int = 1
+    """Which of the figures that a report prints for one configuration; 1 where it prints one."""
 
     @property
     def scale(self) -> str:

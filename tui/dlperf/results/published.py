@@ -75,7 +75,8 @@ def _rows_of_point(report: PublishedReport, figures: Sequence[PublishedFigure]) 
         chosen = [figure for figure in figures if figure.metric == metric]
         if chosen:
             runs = _runs(figures) if len(chosen) == 1 else ()
-            return [_with_runs(_row(report, figure), runs) for figure in chosen]
+            rows = [_with_runs(_row(report, figure), runs) for figure in chosen]
+            return [replace(row, variant=number) for number, row in enumerate(rows, start=1)]
     return []
 
 

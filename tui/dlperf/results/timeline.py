@@ -35,6 +35,8 @@ ENDS = 4
 AROUND = 2
 """Lines quoted before and after them."""
 LONGEST_LINE = 400
+MOST_DECLARED = 60
+LONGEST_DECLARED = 80
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class Timeline:
     telemetry: dict[str, tuple[Point, ...]] = field(default_factory=dict)
     """Metric → seconds since the sampling began, and the mean over all GPUs, or over all nodes without one."""
     log_lines: LogLines = LogLines()
+    declared: dict[str, str] = field(default_factory=dict)
+    """What the log says of its own run: versions and options, as the program printed them."""
     schema: int = SCHEMA_VERSION
 
 
@@ -106,6 +110,7 @@ def timeline_of(paths: TrialPaths, planned: PlannedConfiguration, result: TrialR
         _outliers(points, result),
         {metric: line for metric, line in series.items() if len(line) > 1},
         _log_lines(paths.directory / result.log, result) if result.log else LogLines(),
+        _declared(run) if run else {},
     )
 
 
@@ -120,6 +125,11 @@ def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ..
         ends = {min(part, key=lambda point: point[1]), max(part, key=lambda point: point[1])}
         kept += sorted(ends)
     return tuple(kept)
+
+
+def _declared(run: Run) -> dict[str, str]:
+    told = {name: value for name, value in run.metadata.arguments.items() if len(value) <= LONGEST_DECLARED}
+    return dict(sorted(told.items())[:MOST_DECLARED])
 
 
 def _throughput(run: Run, planned: PlannedConfiguration) -> tuple[Point, ...]:

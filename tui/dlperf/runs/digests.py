@@ -23,7 +23,7 @@ class KeptDigests:
 
 
 class Digests:
-    """Hashes of the files of a workspace. Only what was asked for is kept for the next time."""
+    """Hashes of the files of a workspace. Files that are gone stay known until the folder is deleted."""
 
     def __init__(self, kept_in: Path) -> None:
         self._kept_in = kept_in
@@ -50,11 +50,11 @@ class Digests:
         self._asked |= others._asked
 
     def keep(self) -> None:
-        """Write down what was asked for; a workspace that cannot be written to works as well without it."""
-        if self._asked == self._known:
+        """Write down what is new; a workspace that cannot be written to works as well without it."""
+        if self._asked.items() <= self._known.items():
             return
         try:
-            write_atomic(self._kept_in, dump_record(KeptDigests(self._asked)), durable=False)
+            write_atomic(self._kept_in, dump_record(KeptDigests(self._known | self._asked)), durable=False)
         except DlperfError:
             return
 

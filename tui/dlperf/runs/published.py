@@ -43,6 +43,8 @@ class EnvironmentGroup:
 
     title: Text
     facts: tuple[Fact, ...]
+    framework: str = ""
+    """The framework that these facts are about, as the report's figures call it; empty where they are of all."""
 
 
 @dataclass(frozen=True)

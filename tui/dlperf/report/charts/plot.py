@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from dlperf.report.charts import svg
@@ -55,6 +55,8 @@ class Plot:
     from_zero: bool = False
     whole: bool = False
     """x counts something: no tick between two whole numbers."""
+    data: Mapping[str, str] = field(default_factory=dict)
+    """For the script that draws the curves with all their points, see ``curves.js``."""
 
 
 def plot(wanted: Plot) -> str:
@@ -73,7 +75,7 @@ def plot(wanted: Plot) -> str:
     entries = [*wanted.lines, *([Line(wanted.ideal, (), -1)] if wanted.ideal else [])]
     names = _legend(entries, wanted.height + 8) if len(entries) > 1 else ""
     rows = (len(entries) + 1) // 2 if names else 0
-    return svg.picture(_told(wanted), wanted.height + 8 + rows * LEGEND_ROW, *content, names)
+    return svg.picture(_told(wanted), wanted.height + 8 + rows * LEGEND_ROW, *content, names, data=wanted.data)
 
 
 def _axes(wanted: Plot, points: Sequence[Point]) -> tuple[Axis, Axis]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from dlperf.report import markdown as md
@@ -54,12 +55,16 @@ def colour(series: int) -> str:
     return f"series-{series % COLOURS} dash-{series // COLOURS % len(MARKS)}"
 
 
-def picture(label: str, height: float, *content: str, caption: str = "") -> str:
-    """A whole chart on one line: what it shows in words, the picture, and a caption below it."""
+def picture(label: str, height: float, *content: str, data: Mapping[str, str] | None = None) -> str:
+    """A whole chart on one line: what it shows in words, and the picture.
+
+    Args:
+        data: for scripts: names and values of ``data-`` attributes.
+    """
     shape = f"0 0 {WIDTH} {plain(height)}"
     drawn = element("svg", "".join(content), viewBox=shape, role="img", aria_label=label)
-    below = f"<figcaption>{md.attribute(caption)}</figcaption>" if caption else ""
-    return f'<figure class="chart">{drawn}{below}</figure>'
+    told = "".join(f' data-{name}="{md.attribute(value)}"' for name, value in (data or {}).items())
+    return f'<figure class="chart"{told}>{drawn}</figure>'
 
 
 def plain(number: float) -> str:

@@ -123,7 +123,8 @@ def _changed(facts: Mapping[str, str], before: Mapping[str, str]) -> dict[str, s
 def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf) -> str:
     anchor = at.configuration_anchor(row)
     batch = f", BS={figures.batch_text(row)}" if row.batch_size is not None else ""
-    title = f"{figures.precision_text(row)}{batch}, {figures.scale_text(row)}"
+    variant = f" ({md.number(str(row.variant))})" if row.variant > 1 else ""
+    title = f"{figures.precision_text(row)}{batch}, {figures.scale_text(row)}{variant}"
     found = {trial.number: evidence.get((anchor, trial.number), NOTHING) for trial in row.trials}
     first = next((one for one in found.values() if one.launch), None)
     return md.paragraphs(

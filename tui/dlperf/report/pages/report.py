@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dlperf.catalog.model import Case
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
@@ -72,7 +73,7 @@ def tested(page: Page, results: Results) -> str:
     if source:
         lead = md.text(in_language(say, source.summary))
     elif case:
-        lead = say("tested", model=md.text(case.model), dataset=md.text(case.dataset), unit=md.text(case.unit))
+        lead = say("tested", model=md.text(case.model), dataset=dataset(page, case, results), unit=md.text(case.unit))
     own_words = md.text(in_language(say, source.protocol_text)) if source else ""
     protocols = [page.protocol(name) for name in distinct(row.protocol for row in results) if name]
     rows = [
@@ -88,6 +89,16 @@ def tested(page: Page, results: Results) -> str:
     ]
     axes = md.facts((say("axes"), say("value")), rows)
     return md.paragraphs(lead, axes, say("own_words", words=own_words) if own_words else "")
+
+
+def dataset(page: Page, case: Case, results: Results) -> str:
+    """The data that was trained on, which is not always the one that the case names."""
+    name = md.text(case.dataset)
+    plans = [plan for plan in map(page.data.plan, results) if plan is not None]
+    synthetic = {bool(plan.options.get("synthetic_data")) for plan in plans}
+    if case.dataset == "synthetic" or synthetic in ({False}, set()):
+        return name
+    return page.say("synthetic" if synthetic == {True} else "synthetic_some", dataset=name)
 
 
 def _results(page: Page, results: Results) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from dlperf.plan import PlannedConfiguration, Selection
 from dlperf.report import markdown as md
-from dlperf.report.data import distinct, in_language, is_published
+from dlperf.report.data import distinct, grouped, in_language, is_published
+from dlperf.report.machine import Probed, machine_facts
 from dlperf.report.pages.page import Page
+from dlperf.results.audit import estimator_of
+from dlperf.results.identify import slug
 from dlperf.results.model import ConfigurationResult
-from dlperf.runs.published import EnvironmentGroup, Step
+from dlperf.runs.published import EnvironmentGroup, Fact, PublishedReport, Step
 
 Results = Sequence[ConfigurationResult]
 FRAMEWORK_FACTS = ("version", "image", "repository", "commit")
@@ -27,9 +30,16 @@ def options(page: Page, results: Results) -> str:
 def fairness(page: Page, results: Results) -> str:
     """What was not equal between the frameworks; nothing for a single one."""
     frameworks = distinct(row.framework for row in results)
-    if is_published(results[0].campaign) or len(frameworks) < 2:
+    if len(frameworks) < 2:
         return ""
-    told = {name: {**_software(page, name), **_options(page, name, results)} for name in frameworks}
+    report = page.data.published.get(results[0].campaign)
+    if report:
+        told = {name: published_facts(page, report, rows) for name, rows in grouped(results, _framework).items()}
+    else:
+        told = {
+            name: {**_software(page, name, rows), **_options(page, name, results), **_machine(page, rows)}
+            for name, rows in grouped(results, _framework).items()
+        }
     names = distinct(name for facts in told.values() for name in facts)
     unequal = [name for name in names if len({facts.get(name, "") for facts in told.values()}) > 1]
     equal = page.say.separator.join(md.text(name) for name in names if name not in unequal)
@@ -38,7 +48,39 @@ def fairness(page: Page, results: Results) -> str:
         page.say("fairness_rule"),
         _side_by_side(page, page.say("item"), columns),
         page.say("fairness_equal", names=equal) if equal else "",
+        page.say("fairness_unsaid") if report else "",
     )
+
+
+def published_facts(page: Page, report: PublishedReport, results: Results) -> dict[str, str]:
+    """What a report says of one of its frameworks: image and versions, batch sizes, precisions, rule and logs."""
+    say, first = page.say, results[0]
+    name = page.data.framework_title(first.framework, first.campaign)
+    figures = [figure for figure in report.figures if slug(figure.framework) == first.framework]
+    in_words = {(fact.zh if say.code == "zh" else fact.en): fact.value for fact in _facts_of(report, name)}
+    images = [fact.value for group in report.environment for fact in group.facts if fact.en == name]
+    logs = sum(bool(figure.log) for figure in figures)
+    return {
+        **in_words,
+        **({say("image"): images[0]} if images and say("image") not in in_words else {}),
+        say("batch_size"): _listed(str(row.batch_size) for row in results if row.batch_size is not None),
+        say("precision"): _listed(figure.precision for figure in figures),
+        say("nodes_gpus"): _listed(f"{row.nodes} × {row.gpus}" for row in results if row.value is not None),
+        say("estimator"): _listed(rule for figure in figures if (rule := estimator_of(figure.rule))),
+        say("published_logs_count"): f"{logs} / {len(figures)}",
+    }
+
+
+def _facts_of(report: PublishedReport, framework: str) -> list[Fact]:
+    return [fact for group in report.environment if group.framework == framework for fact in group.facts]
+
+
+def _listed(values: Iterable[str]) -> str:
+    return ", ".join(distinct(values))
+
+
+def _framework(row: ConfigurationResult) -> str:
+    return row.framework
 
 
 def environment(page: Page, results: Results) -> str:
@@ -50,9 +92,12 @@ def environment(page: Page, results: Results) -> str:
         )
         return md.paragraphs(*groups, topology) or page.say("no_environment")
     parts = []
-    for hardware in distinct(row.hardware for row in results):
-        known = _hardware_facts(page, hardware, results)
-        parts.append(md.paragraphs(md.heading(3, page.hardware(hardware)), _facts(page, known)) if known else "")
+    for hardware, rows in grouped(results, lambda row: row.hardware).items():
+        known = _hardware_facts(page, hardware, results) | _machine(page, rows)
+        topologies = distinct(probed.topology for probed in _probed(page, rows) if probed.topology)
+        if known or topologies:
+            folded = [md.details(page.say("topology"), topology) for topology in topologies]
+            parts.append(md.paragraphs(md.heading(3, page.hardware(hardware)), _facts(page, known), *folded))
     return md.paragraphs(*parts) or page.say("no_environment")
 
 
@@ -60,8 +105,10 @@ def images(page: Page, results: Results) -> str:
     """The software of a campaign. A published report tells it in its environment, the catalogue may be newer."""
     if is_published(results[0].campaign):
         return ""
-    frameworks = distinct(row.framework for row in results)
-    return _side_by_side(page, page.say("item"), {name: _software(page, name) for name in frameworks})
+    frameworks = grouped(results, _framework)
+    return _side_by_side(
+        page, page.say("item"), {name: _software(page, name, rows) for name, rows in frameworks.items()}
+    )
 
 
 def setup(page: Page, results: Results) -> str:
@@ -141,12 +188,25 @@ def _options(page: Page, framework: str, results: Results) -> dict[str, str]:
     return {name: " / ".join(distinct(str(one[name]) for one in sets if name in one)) for name in names}
 
 
-def _software(page: Page, framework: str) -> dict[str, str]:
+def _probed(page: Page, results: Results) -> list[Probed]:
+    keys = distinct((row.campaign, row.hardware, row.framework) for row in results)
+    return [page.data.probed[key] for key in keys if key in page.data.probed]
+
+
+def _machine(page: Page, results: Results) -> dict[str, str]:
+    """What was probed where these figures were measured; where it differs between frameworks, all of it."""
+    told = [machine_facts(probed.environment) for probed in _probed(page, results)]
+    names = distinct(name for facts in told for name in facts)
+    return {page.say(name): " / ".join(distinct(facts[name] for facts in told if name in facts)) for name in names}
+
+
+def _software(page: Page, framework: str, results: Results) -> dict[str, str]:
     entry = page.data.frameworks.get(framework)
     if entry is None:
         return {}
+    printed = _listed(probed.framework_version for probed in _probed(page, results) if probed.framework_version)
     image = entry.container.image if entry.container else ""
-    stated = dict(zip(FRAMEWORK_FACTS, (entry.version, image, entry.repository, entry.commit), strict=True))
+    stated = dict(zip(FRAMEWORK_FACTS, (printed or entry.version, image, entry.repository, entry.commit), strict=True))
     named = {page.say(name): value for name, value in stated.items() if value}
     return {**named, **entry.facts, **({page.say("patches"): "; ".join(entry.patches)} if entry.patches else {})}
 
@@ -154,7 +214,8 @@ def _software(page: Page, framework: str) -> dict[str, str]:
 def _hardware_facts(page: Page, hardware: str, results: Results) -> dict[str, str]:
     entry = page.data.hardware.get(hardware)
     planned = [plan for plan in _plans(page, results) if plan.configuration.hardware == hardware]
-    return {**(entry.facts if entry else {}), **(planned[0].facts if planned else {})}
+    facts = {**(entry.facts if entry else {}), **(planned[0].facts if planned else {})}
+    return {name: value for name, value in facts.items() if name not in FRAMEWORK_FACTS}
 
 
 def _data_paths(page: Page, hardware: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping
 
@@ -15,13 +16,26 @@ from dlperf.results.timeline import METRICS, LogLines
 
 FoundOf = Mapping[int, Evidence]
 """By trial number."""
+SPEED = "speed"
+"""What the curve of throughput by step is called in the file of curves."""
 SMALL = 170
 """Height of the charts that stand side by side."""
 
 
 def trial_charts(page: Page, row: ConfigurationResult, found: FoundOf) -> str:
     """Speed by step and telemetry by second, a line for each trial."""
-    return md.paragraphs(_step_rate(page, row, found), _telemetry(page, found))
+    return md.paragraphs(_step_rate(page, row, found), _telemetry(page, row, found))
+
+
+def curves(evidence: Mapping[tuple[str, int], Evidence]) -> str:
+    """The points of every curve of a page, for ``curves.js``: the same file for all languages; empty without any."""
+    told: dict[str, list[tuple[int, list[float], list[float]]]] = {}
+    for (anchor, number), found in evidence.items():
+        series = {SPEED: found.timeline.throughput, **found.timeline.telemetry}
+        for name, points in series.items():
+            if len(points) > 1:
+                told.setdefault(f"{anchor}/{name}", []).append((number, [x for x, _ in points], [y for _, y in points]))
+    return f"window.dlperfCurves = {json.dumps(told, separators=(',', ':'))};\n" if told else ""
 
 
 def repeat(page: Page, row: ConfigurationResult) -> str:
@@ -71,7 +85,10 @@ def _step_rate(page: Page, row: ConfigurationResult, found: FoundOf) -> str:
         if len(one.timeline.throughput) > 1
     )
     measured = next((trial for trial in row.trials if trial.number in found and trial.first_step is not None), None)
-    chart = plot(Plot(say("step_rate"), say("step"), row.unit, lines, _bands(page, measured)))
+    data = _for_script(page, row, SPEED, say("step"), row.unit)
+    if measured and measured.last_step is not None:
+        data["window"] = f"{measured.first_step},{measured.last_step}"
+    chart = plot(Plot(say("step_rate"), say("step"), row.unit, lines, _bands(page, measured), data=data))
     if not chart:
         return ""
     note = say("outliers_note", number=md.number(str(measured.number))) if measured else ""
@@ -85,17 +102,32 @@ def _bands(page: Page, trial: TrialResult | None) -> tuple[Band, ...]:
     return Band(page.say("warm_up"), 0.0, first, "warm-up"), Band(page.say("window"), first, last, "measured")
 
 
-def _telemetry(page: Page, found: FoundOf) -> str:
-    drawn = "".join(_metric(page, found, metric) for metric in METRICS)
+def _for_script(page: Page, row: ConfigurationResult, name: str, x: str, y: str) -> dict[str, str]:
+    say = page.say
+    address = at.relative_file(say, page.path, at.curves(at.group_of(row)))
+    return {
+        "curve": f"{at.configuration_anchor(row)}/{name}",
+        "curves": address,
+        "x": x,
+        "y": y,
+        "line": say("trial"),
+        "open": say("curve_open"),
+        "close": say("curve_close"),
+    }
+
+
+def _telemetry(page: Page, row: ConfigurationResult, found: FoundOf) -> str:
+    drawn = "".join(_metric(page, row, found, metric) for metric in METRICS)
     return f'<div class="charts">{drawn}</div>' if drawn else ""
 
 
-def _metric(page: Page, found: FoundOf, metric: str) -> str:
+def _metric(page: Page, row: ConfigurationResult, found: FoundOf, metric: str) -> str:
     told = {number: one.timeline.telemetry.get(metric, ()) for number, one in found.items()}
     lines = tuple(
         Line(f"{page.say('trial')} {number}", points, number - 1) for number, points in told.items() if len(points) > 1
     )
-    return plot(Plot(page.say("telemetry"), page.say("second"), page.say(metric), lines, height=SMALL))
+    data = _for_script(page, row, metric, page.say("second"), page.say(metric))
+    return plot(Plot(page.say("telemetry"), page.say("second"), page.say(metric), lines, height=SMALL, data=data))
 
 
 def _excerpt(page: Page, number: int, lines: LogLines) -> Iterator[tuple[str, bool]]:

@@ -18,6 +18,24 @@ WORDS: dict[str, tuple[str, str]] = {
         "各列不相同的选项与软件：可能解释领先原因的条件列于此处。",
     ),
     "fairness_equal": ("The same in every column: {names}.", "各列相同：{names}。"),
+    "fairness_unsaid": (
+        "What is not in this table, such as layout, AMP level, XLA or DALI for each framework, the source does not say "
+        "for each of them; its own words stand under 1.",
+        "表中没有的条件（如各框架的数据布局、AMP 级别、XLA、DALI），来源未逐一说明；来源自己的说明见第 1 节。",
+    ),
+    "published_logs_count": ("Figures with a raw log", "附有原始日志的数据"),
+    "probed_os": ("System", "系统"),
+    "probed_cpu": ("CPU", "CPU"),
+    "probed_memory": ("Memory", "内存"),
+    "probed_gpus": ("GPUs of a node", "每节点 GPU"),
+    "probed_gpu_memory": ("GPU memory", "显存"),
+    "probed_power_limit": ("Power limit of a GPU", "单卡功率上限"),
+    "probed_driver": ("Driver", "驱动"),
+    "probed_cuda": ("CUDA", "CUDA"),
+    "probed_cudnn": ("cuDNN", "cuDNN"),
+    "probed_nccl": ("NCCL", "NCCL"),
+    "probed_python": ("Python", "Python"),
+    "probed_digest": ("Image digest", "镜像摘要"),
     "utilisation_rule": (
         "MFU: FLOPs that the model needs, over the dense peak of the GPUs at this precision. Share of roofline: the "
         "figure over what the slower of arithmetic and memory traffic allows. Per joule: samples for each joule that "
@@ -35,6 +53,11 @@ WORDS: dict[str, tuple[str, str]] = {
         "Training throughput of {model} on {dataset}, in {unit}, over all GPUs together.",
         "{model} 在 {dataset} 上的训练吞吐率，单位 {unit}，为全部 GPU 之和。",
     ),
+    "synthetic": (
+        "synthetic data of the shape of {dataset} (no file is read: loading data is not measured)",
+        "与 {dataset} 形状相同的合成数据（不读文件，不含数据加载）",
+    ),
+    "synthetic_some": ("{dataset}; synthetic data where the options say so", "{dataset}（选项注明之处为合成数据）"),
     "axes": ("Axes", "测试维度"),
     "scaling_rule": (
         "Speed-up is the figure over the 1-GPU figure of the same configuration on the same hardware; efficiency is "
@@ -107,6 +130,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "far from the median of the window.",
         "灰色：预热，不计入。绿色：第 {number} 次测试的测量窗口。圆圈：明显偏离窗口中值的采样。",
     ),
+    "curve_open": ("Zoom and read values", "放大并读数"),
+    "curve_close": ("Show the picture", "显示图片"),
     "second": ("seconds", "秒"),
     "power_watts": ("Power per GPU, W", "单卡功率，W"),
     "sm_clock_mhz": ("SM clock, MHz", "SM 频率，MHz"),

@@ -1,0 +1,114 @@
+/* Curves that can be read and zoomed into, drawn by uPlot (vendor/uplot.js) over the picture that the page has already.
+   Library and data are loaded when a reader asks for them; without JavaScript, and on paper, the picture stays. */
+(function () {
+  "use strict";
+
+  var here = document.currentScript.src.replace(/[^/]*$/, "");
+  var HEIGHT = 260;
+
+  function load(address) {
+    return new Promise(function (done, failed) {
+      var script = document.createElement("script");
+      script.src = address;
+      script.onload = done;
+      script.onerror = failed;
+      document.head.append(script);
+    });
+  }
+
+  function style(address) {
+    var link = document.createElement("link");
+    link.rel = "stylesheet";
+    link.href = address;
+    document.head.append(link);
+  }
+
+  var library = null;
+  function prepare(figure) {
+    if (!library) {
+      style(here + "vendor/uplot.css");
+      library = load(here + "vendor/uplot.js").then(function () { return load(figure.dataset.curves); });
+    }
+    return library;
+  }
+
+  function shade(figure, colour) {
+    var window_ = (figure.dataset.window || "").split(",").map(Number);
+    if (window_.length !== 2) return {};
+    return { drawClear: [function (plot) {
+      var left = plot.valToPos(Math.max(window_[0], plot.scales.x.min), "x", true);
+      var right = plot.valToPos(Math.min(window_[1], plot.scales.x.max), "x", true);
+      if (right <= left) return;
+      plot.ctx.save();
+      plot.ctx.globalAlpha = 0.12;
+      plot.ctx.fillStyle = colour;
+      plot.ctx.fillRect(left, plot.bbox.top, right - left, plot.bbox.height);
+      plot.ctx.restore();
+    }] };
+  }
+
+  function draw(figure, holder) {
+    var lines = window.dlperfCurves[figure.dataset.curve] || [];
+    var styles = getComputedStyle(figure);
+    var text = styles.getPropertyValue("--md-typeset-color") || styles.color;
+    var grid = { stroke: styles.getPropertyValue("--md-default-fg-color--lightest"), width: 1 };
+    var axis = { stroke: text, grid: grid, ticks: grid };
+    var series = lines.map(function (line) {
+      var probe = figure.querySelector(".series-" + (line[0] - 1) % 8) || figure;
+      var colour = getComputedStyle(probe).getPropertyValue("--series") || text;
+      return { label: figure.dataset.line + " " + line[0], stroke: colour, width: 1.5, spanGaps: true, points: { show: lines[0][1].length < 60 } };
+    });
+    holder.replaceChildren();
+    return new window.uPlot({
+      width: Math.max(280, figure.clientWidth),
+      height: HEIGHT,
+      scales: { x: { time: false } },
+      axes: [Object.assign({ label: figure.dataset.x }, axis), Object.assign({ label: figure.dataset.y, size: 70 }, axis)],
+      series: [{ label: figure.dataset.x }].concat(series),
+      hooks: shade(figure, "#00795a")
+    }, window.uPlot.join(lines.map(function (line) { return [line[1], line[2]]; })), holder);
+  }
+
+  function offer(figure) {
+    var picture = figure.querySelector("svg");
+    var holder = document.createElement("div");
+    var button = document.createElement("button");
+    var plot = null;
+    button.type = "button";
+    button.className = "curve-button";
+    button.textContent = figure.dataset.open;
+    button.setAttribute("aria-expanded", "false");
+    holder.className = "curve";
+
+    function show() {
+      if (plot) plot.destroy();
+      plot = draw(figure, holder);
+    }
+
+    button.addEventListener("click", function () {
+      if (!plot) {
+        prepare(figure).then(function () { mark(true); show(); });
+        return;
+      }
+      plot.destroy();
+      plot = null;
+      holder.replaceChildren();
+      mark(false);
+    });
+
+    function mark(open) {
+      figure.classList.toggle("open", open);
+      button.setAttribute("aria-expanded", String(open));
+      button.textContent = open ? figure.dataset.close : figure.dataset.open;
+    }
+
+    new MutationObserver(function () { if (plot) show(); })
+      .observe(document.body, { attributes: true, attributeFilter: ["data-md-color-scheme"] });
+    window.addEventListener("resize", function () {
+      if (plot) plot.setSize({ width: Math.max(280, figure.clientWidth), height: HEIGHT });
+    });
+    picture.after(holder, button);
+  }
+
+  document.querySelectorAll("figure[data-curve]").forEach(offer);
+})();

@@ -1,0 +1,61 @@
+"""What was probed on a node, as the few lines that a report shows."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+GPU_NAME = re.compile(r"gpus\.[0-9]+\.name")
+GIB = 2.0**30
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What one trial of a framework on a hardware found there."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Facts of ``environment.json`` by dotted name."""
+    declared: Mapping[str, str] = field(default_factory=dict)
+    """What the log says of its own run."""
+    topology: str = ""
+
+    @property
+    def framework_version(self) -> str:
+        """As the program printed it; empty where it did not."""
+        return self.declared.get("framework_version", "")
+
+
+def machine_facts(environment: Mapping[str, str]) -> dict[str, str]:
+    """Key of the words → value; what was not found is left out."""
+    gpus = Counter(value for name, value in environment.items() if GPU_NAME.fullmatch(name))
+    facts = {
+        "probed_os": " ".join(filter(None, (environment.get("os"), _after("Linux ", environment.get("kernel"))))),
+        "probed_cpu": _cpu(environment),
+        "probed_memory": _memory(environment.get("memory_bytes")),
+        "probed_gpus": ", ".join(f"{count} × {name}" for name, count in gpus.items()),
+        "probed_gpu_memory": _after("", environment.get("gpus.0.memory_mib"), " MiB"),
+        "probed_power_limit": _after("", environment.get("gpus.0.power_limit_watts"), " W"),
+        "probed_driver": environment.get("driver", ""),
+        "probed_cuda": environment.get("cuda", ""),
+        "probed_cudnn": environment.get("cudnn", ""),
+        "probed_nccl": environment.get("nccl", ""),
+        "probed_python": environment.get("python", ""),
+        "image": environment.get("container.image", ""),
+        "probed_digest": environment.get("container.digest", ""),
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _cpu(environment: Mapping[str, str]) -> str:
+    model, threads = environment.get("cpu.model", ""), environment.get("cpu.threads", "")
+    return f"{model} × {threads}" if model and threads else model
+
+
+def _memory(size: str | None) -> str:
+    return f"{int(size) / GIB:.0f} GiB" if size and size.isdecimal() else ""
+
+
+def _after(before: str, value: str | None, unit: str = "") -> str:
+    return f"{before}{value.removesuffix('.0')}{unit}" if value else ""
