@@ -26,6 +26,8 @@ CONFIGURATIONS = [
     "h200_paddle_resnet50_bf16_bs256_1n4g",
     "h200-4nodes_paddle_vgg16_amp_bs128_4n1g",
     "h200_tensorflow_resnet50_amp_bs256_1n2g",
+    "h200-4nodes_tensorflow_resnet50_amp_bs256_4n1g",
+    "cluster_with-tensorflow_tiny_fp32_bs4_2n2g",
     "local_mxnet_vgg16_fp32_bs32_1n1g",
     "perf-v100_paddleclas_resnet50_fp32_bs256_1n1g",
     "perf-v100_paddleclas_resnet50_fp32_bs256_1n8g",

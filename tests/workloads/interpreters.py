@@ -18,12 +18,15 @@ ONE_THREAD = {
     "OMP_WAIT_POLICY": "PASSIVE",
     "CUDA_VISIBLE_DEVICES": "",
     "TF_CPP_MIN_LOG_LEVEL": "3",
+    "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+    "PADDLE_DISTRI_BACKEND": "gloo",
 }
+"""On the CPU, alone on a core; compiling fast counts for more than running fast."""
 
 
 def interpreter(module: str) -> str:
     """The path of a Python that can import a framework; the test is skipped where there is none."""
-    variable = f"DLPERF_{module.upper()}_PYTHON"
+    variable = f"DLPERF_{module.rpartition('.')[2].upper()}_PYTHON"
     python = os.environ.get(variable, sys.executable)
     if not _has(python, module):
         pytest.skip(f"{python} has no {module}: set {variable} to a Python that has")
@@ -36,11 +39,12 @@ def _has(python: str, module: str) -> bool:
     return subprocess.run([python, "-c", probe], check=False).returncode == 0
 
 
-def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command on the CPU, one thread to a process."""
+def run(*command: str | Path, cwd: Path | None = None, **environment: str | None) -> subprocess.CompletedProcess[str]:
+    """Run a command on the CPU, one thread to a process; a variable that is None is unset."""
+    variables = os.environ | ONE_THREAD | environment
     return subprocess.run(
         list(map(str, command)),
-        env=os.environ | ONE_THREAD | environment,
+        env={name: value for name, value in variables.items() if value is not None},
         cwd=cwd,
         capture_output=True,
         text=True,

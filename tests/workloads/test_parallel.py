@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import os
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from interpreters import WORKLOADS, interpreter, run, torchrun
 from test_programs import IMAGES, parsed
 
 from dlperf.catalog.load import load_catalog
-from dlperf.plan import Selection, expand
+from dlperf.plan import Launch, Selection, expand
 from dlperf.render.launchers import LAUNCHERS, Seat
 
 HERE = Path(__file__).parent
-
-
-@pytest.mark.timeout(200)
-def test_two_pytorch_ranks_train_one_model():
-    done = torchrun(2, WORKLOADS / "pytorch_vision.py", *IMAGES)
-    assert done.returncode == 0, done.stderr
-    (trained,) = parsed(done.stdout)
-    assert trained.complete
-    assert (trained.metadata.batch_size, trained.metadata.gpus) == (2, 2)
-    assert trained.samples.samples[-1] == 12 * 2 * 2
 
 
 @pytest.mark.timeout(200)
@@ -37,19 +31,30 @@ def test_ranks_that_do_not_exchange_their_gradients_are_refused():
     assert "summary" not in done.stdout
 
 
-def test_split_classes_give_the_loss_and_the_gradients_of_whole_ones():
+@functools.cache
+def head_on(processes: int) -> dict[str, list[float]]:
+    """Loss and gradients of ArcFace's head, its classes split over so many ranks."""
+    done = torchrun(processes, HERE / "arcface_head.py", PYTHONPATH=str(WORKLOADS))
+    assert done.returncode == 0, done.stderr
+    outcome: dict[str, list[float]] = json.loads(done.stdout)
+    return outcome
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_split_classes_give_the_loss_and_the_gradients_of_whole_ones(ranks: int):
     """In double precision, so that only a wrong formula can make a difference; 7 classes do not split evenly."""
 
-    def outcome(processes: int) -> dict[str, list[float]]:
-        done = torchrun(processes, HERE / "arcface_head.py", PYTHONPATH=str(WORKLOADS))
-        assert done.returncode == 0, done.stderr
-        result: dict[str, list[float]] = json.loads(done.stdout)
-        return result
-
-    whole, split = outcome(1), outcome(2)
+    whole, split = head_on(1), head_on(ranks)
     assert set(whole) == {"loss", "backbone", "head"}
     for name, values in whole.items():
         assert split[name] == pytest.approx(values, rel=1e-12, abs=1e-15)
+
+
+def test_when_one_rank_overflows_all_skip_the_step():
+    """Halved once, and moved once, on both: 1 - 0.1 × 1."""
+    done = torchrun(2, HERE / "overflow.py", PYTHONPATH=str(WORKLOADS))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["scale 32768 weight 0.900"] * 2
 
 
 @pytest.mark.timeout(200)
@@ -72,20 +77,58 @@ def test_split_classes_of_jax_give_the_loss_and_the_gradients_of_whole_ones():
         assert split[name] == pytest.approx(values, rel=1e-5, abs=1e-7)
 
 
+class Way(NamedTuple):
+    """How a framework's processes are started: its module, how many nodes × processes, and its arguments."""
+
+    module: str
+    nodes: int
+    gpus: int
+    arguments: list[str]
+
+
+WAYS = {
+    "pytorch": Way("torch", 2, 1, IMAGES),
+    "jax": Way("jax", 1, 2, IMAGES),
+    "paddle": Way("paddle", 1, 2, IMAGES),
+    "tensorflow": Way("tensorflow", 2, 1, [*IMAGES, "--no-xla"]),
+}
+
+
 @pytest.mark.timeout(300)
-def test_jax_processes_find_each_other_through_the_launcher(tmp_path: Path):
-    selection = Selection(("local",), ("jax",), ("vgg16",), ("fp32",), (2,), ("1n1g",))
-    (item,) = expand(selection, load_catalog(tmp_path)).configurations
-    command = (str(WORKLOADS / "jax_vision.py"), "--model", "vgg16", "--learning-rate", "0.01", *IMAGES)
-    launch = replace(item.launch, gpus=2, interpreter=(interpreter("jax"), "-u"), command=command)
+@pytest.mark.parametrize("framework", WAYS)
+def test_processes_find_each_other_through_the_launcher_and_train_one_model(framework: str, tmp_path: Path):
+    """As a trial starts them: the launcher's words, on every node, side by side."""
+    way = WAYS[framework]
+    launch = launch_of(framework, way)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    done = run(*LAUNCHERS["jax"].words(Seat(launch, 0, {}, "127.0.0.1", port, str(tmp_path))))
-    assert done.returncode == 0, done.stderr
-    (trained,) = parsed(done.stdout)
+    folder = str(Path(interpreter(way.module)).parent)
+    environment: dict[str, str | None] = {"PATH": f"{folder}:{os.environ['PATH']}"}
+    if framework == "paddle":
+        environment["CUDA_VISIBLE_DEVICES"] = None  # its launcher counts the names in it, where there are none too
+    with ThreadPoolExecutor(way.nodes) as pool:
+        seats = [Seat(launch, rank, {}, "127.0.0.1", str(port), str(tmp_path)) for rank in range(way.nodes)]
+        words = [LAUNCHERS[launch.launcher].words(seat) for seat in seats]
+        done = list(pool.map(lambda each: run(*each, **environment), words))
+    assert [each.returncode for each in done] == [0] * way.nodes, done[0].stderr
+    (trained,) = parsed(done[0].stdout)
     assert trained.complete
     assert (trained.metadata.batch_size, trained.metadata.gpus) == (2, 2)
+    assert all("DLPERF" not in each.stdout for each in done[1:])
+
+
+def launch_of(framework: str, way: Way) -> Launch:
+    """The launch that the catalogue plans for ResNet-50, with the arguments of a test."""
+    hardware = "h200-4nodes" if way.nodes > 1 else "h200"
+    selection = Selection((hardware,), (framework,), ("resnet50",), ("fp32",), (64,), (f"{way.nodes}n{way.gpus}g",))
+    (item,) = expand(selection, load_catalog(None)).configurations
+    nodes = tuple(replace(node, gpu_indices=()) for node in item.launch.nodes)
+    launcher = "jax" if framework == "jax" else item.launch.launcher  # on one host JAX has one process for all GPUs
+    program = str(WORKLOADS / item.launch.files[0])
+    interpreters = (interpreter(way.module), "-u")
+    command = (program, *way.arguments)
+    return replace(item.launch, nodes=nodes, launcher=launcher, interpreter=interpreters, command=command)
 
 
 def test_the_pooling_kernel_is_pytorchs_max_pool():

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from interpreters import WORKLOADS, interpreter, run
 
+from dlperf.catalog.load import load_catalog
 from dlperf.formats.registry import detect, parser_for
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import figure
 
+CATALOG = load_catalog(None)
 BRIEF = ["--batch-size", "2", "--batches", "2", "--steps", "12", "--log-interval", "2"]
 IMAGES = [*BRIEF, "--image-size", "32"]
 FACES = [*BRIEF, "--image-size", "16", "--classes", "256"]
+ONE_BATCH = [*IMAGES, "--model", "vgg16", "--batches", "1", "--learning-rate", "0.01"]
+"""VGG16, which has no normalization, learns slowly: the same few images at every step."""
 SENTENCES = [*BRIEF, "--sequence-length", "16"]
 
 
@@ -27,15 +34,15 @@ CASES = {
     "pytorch resnet50": Case("torch", "pytorch_vision.py", IMAGES),
     "pytorch resnet50 bf16": Case("torch", "pytorch_vision.py", [*IMAGES, "--precision", "bf16"]),
     "pytorch resnet50 amp": Case("torch", "pytorch_vision.py", [*IMAGES, "--precision", "amp"]),
-    "pytorch vgg16": Case("torch", "pytorch_vision.py", [*IMAGES, "--model", "vgg16", "--learning-rate", "0.01"]),
+    "pytorch vgg16": Case("torch", "pytorch_vision.py", ONE_BATCH),
     "pytorch arcface": Case("torch", "pytorch_arcface.py", FACES),
     "pytorch bert": Case("torch", "pytorch_bert.py", SENTENCES),
     "jax resnet50": Case("jax", "jax_vision.py", IMAGES),
-    "jax vgg16": Case("jax", "jax_vision.py", [*IMAGES, "--model", "vgg16", "--learning-rate", "0.01"]),
+    "jax vgg16": Case("jax", "jax_vision.py", ONE_BATCH),
     "jax arcface": Case("jax", "jax_arcface.py", FACES),
     "jax bert": Case("jax", "jax_bert.py", SENTENCES),
     "paddle resnet50": Case("paddle", "paddle_vision.py", IMAGES),
-    "paddle vgg16": Case("paddle", "paddle_vision.py", [*IMAGES, "--model", "vgg16"]),
+    "paddle vgg16": Case("paddle", "paddle_vision.py", ONE_BATCH),
     "tensorflow resnet50": Case("tensorflow", "tensorflow_vision.py", IMAGES),
     "tensorflow resnet50 on two devices": Case("tensorflow", "tensorflow_vision.py", [*IMAGES, "--devices", "2"]),
     "mxnet resnet50": Case("mxnet", "mxnet_vision.py", IMAGES),
@@ -51,17 +58,49 @@ def parsed(log: str) -> list[Run]:
     return parser.runs
 
 
+def local_imports(path: Path) -> set[str]:
+    """The files of the folder that a program needs: what it imports, wherever in it, and what they import."""
+    nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    names = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    found = {WORKLOADS / f"{name}.py" for name in names} & set(WORKLOADS.glob("*.py"))
+    return {path.name}.union(*(local_imports(each) for each in found))
+
+
 def test_every_program_of_the_folder_is_tried():
-    helpers = {"__init__.py", "reporting.py", "pytorch_trainer.py", "pytorch_kernels.py", "jax_trainer.py"}
+    helped = {name for path in WORKLOADS.glob("*.py") for name in local_imports(path) - {path.name}}
     tried = {program for _, program in PROGRAMS} | {"lenet_numpy.py"}  # which has tests of its own
-    assert {path.name for path in WORKLOADS.glob("*.py")} - helpers == tried
+    assert {path.name for path in WORKLOADS.glob("*.py")} - helped - {"__init__.py"} <= tried
 
 
-@pytest.mark.parametrize(("module", "program"), PROGRAMS)
-def test_a_program_says_how_it_is_used(module: str, program: str):
-    done = run(interpreter(module), WORKLOADS / program, "--help")
-    assert done.returncode == 0
+@pytest.mark.parametrize("framework", ["pytorch", "pytorch-compiled", "jax", "paddle", "tensorflow", "mxnet"])
+def test_a_recipe_ships_what_its_program_needs_and_nothing_else(framework: str):
+    """Real images need more: on synthetic ones a program never gets to those imports."""
+    synthetic, real = CATALOG.frameworks[framework], CATALOG.frameworks.get(f"{framework}-imagenet")
+    for recipe in synthetic.recipes:
+        assert local_imports(WORKLOADS / recipe.files[0]) - set(recipe.files) <= {"pytorch_data.py", "image_data.py"}
+        assert set(recipe.files) <= local_imports(WORKLOADS / recipe.files[0])
+    for recipe in real.recipes if real else ():
+        assert set(recipe.files) == local_imports(WORKLOADS / recipe.files[0])
+
+
+WITHOUT_FRAMEWORKS = """\
+import runpy, sys
+sys.modules.update(dict.fromkeys(["torch", "jax", "paddle", "tensorflow", "mxnet", "numpy"]))
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("program", sorted({program for _, program in PROGRAMS}))
+def test_a_program_says_how_it_is_used_without_its_framework(program: str):
+    start = [sys.executable, "-c", WITHOUT_FRAMEWORKS, WORKLOADS / program]
+    done = run(*start, "--help", PYTHONPATH=str(WORKLOADS))
+    assert (done.returncode, done.stderr) == (0, "")
     assert {"--batch-size", "--steps", "--precision", "--log-interval"} <= set(done.stdout.replace("[", " ").split())
+    done = run(*start, "--steps", "0", PYTHONPATH=str(WORKLOADS))
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].endswith("error: argument --steps: must be 1 or more, not 0")
 
 
 @pytest.mark.timeout(300)
@@ -72,6 +111,7 @@ def test_a_program_learns_and_its_log_gives_a_figure(name: str):
     assert done.returncode == 0, done.stderr
     (trained,) = parsed(done.stdout)
     assert trained.complete
+    assert trained.metadata.arguments["data"] == "synthetic"
     assert trained.metadata.batch_size == 2
     assert trained.metadata.gpus == (2 if "two devices" in name else 1)
     assert trained.samples.loss[-1] < trained.samples.loss[0]

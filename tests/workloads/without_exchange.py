@@ -4,4 +4,4 @@ import pytorch_trainer
 import pytorch_vision
 
 pytorch_trainer.GradientAverager.exchange = lambda self: None
-pytorch_vision.main()
+pytorch_vision.main(pytorch_vision.options())

@@ -14,7 +14,16 @@ Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")]
 Scale = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,4}n[1-9][0-9]{0,2}g$")]
 Precision = Literal["fp32", "tf32", "amp", "bf16", "fp16"]
 Launcher = Literal[
-    "plain", "torchrun", "multiproc", "mpirun", "horovodrun", "paddle", "paddle-ips", "paddle-cluster", "jax"
+    "plain",
+    "torchrun",
+    "multiproc",
+    "mpirun",
+    "horovodrun",
+    "paddle",
+    "paddle-ips",
+    "paddle-cluster",
+    "jax",
+    "tensorflow",
 ]
 """How processes are started; each is a function of ``dlperf.render.launchers``."""
 Device = Literal["gpu", "cpu"]

@@ -8,7 +8,9 @@ Three kinds of line, each of which one f-string prints. Times are UTC with micro
 
 ``run`` comes first, from rank 0, and opens a run. Its keys: ``model``, ``framework``, ``precision``, ``batch_size``
 (per GPU), ``global_batch_size``, ``gpus`` (over all nodes), ``steps`` (the last step of a complete run) and ``unit``
-(``samples/s`` if absent); all others are kept as arguments.
+(``samples/s`` if absent); all others are kept as arguments. Of these, ``data`` says what was trained on: ``synthetic``
+(generated on the device), ``folder`` (JPEG files), ``tfrecord`` or ``recordio``; of real data ``images`` is the number,
+and ``loader`` what decoded them, such as ``DALI 2.4.0 on the GPU``.
 
 A step line stands for an interval that ends with step ``step`` (the first step is 1). ``samples`` counts what all
 ranks have processed since the start, so that a rate is a difference of samples over a difference of times, whatever

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -197,3 +198,22 @@ def jax(seat: Seat) -> Words:
     environment = ("env", coordinator, f"JAX_NUM_PROCESSES={seat.processes}")
     counts = (str(seat.launch.gpus), str(seat.rank * seat.launch.gpus))
     return (*environment, "sh", "-c", _ONE_PROCESS_PER_GPU, "jax", *counts, *plain(seat))
+
+
+@launcher("tensorflow")
+def tensorflow(seat: Seat) -> Words:
+    """One process for each node, which find each other by TF_CONFIG; without peers there is nothing to say.
+
+    Every worker listens on the port that is free on the first node; nodes of one address take the ports after it.
+    """
+    if len(seat.launch.nodes) == 1:
+        return plain(seat)
+    cluster = {"worker": [_listener(seat, rank) for rank in range(len(seat.launch.nodes))]}
+    config = json.dumps({"cluster": cluster, "task": {"type": "worker", "index": seat.rank}})
+    return ("env", f"TF_CONFIG={config}", *plain(seat))
+
+
+def _listener(seat: Seat, rank: int) -> str:
+    addresses = [node.address for node in seat.launch.nodes]
+    before = addresses[:rank].count(addresses[rank])
+    return f"{addresses[rank]}:{int(seat.master_port) + before if before else seat.master_port}"

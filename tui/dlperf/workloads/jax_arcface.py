@@ -2,17 +2,32 @@
 
 The same backbone, margin and task as pytorch_arcface.py: ResNet-50 for faces at 112×112, 85 742 classes. The backbone
 is data parallel and the classes are split over the devices, as in PaddlePaddle's PLSC: XLA gathers the features and
-sums the softmax over all devices. Needs JAX >= 0.4.30 and, beside this file, jax_vision.py, jax_trainer.py and
-reporting.py.
+sums the softmax over all devices. Needs JAX >= 0.4.30 and, beside this file, jax_vision.py, jax_trainer.py,
+options.py and reporting.py.
 """
 
 import functools
+
+from options import JAX_PRECISION_HELP, JAX_PRECISIONS, common, positive
+
+
+def options():
+    """What the command line says."""
+    parser = common(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP)
+    parser.add_argument("--learning-rate", type=float, default=0.005)
+    parser.add_argument("--image-size", type=positive, default=112)
+    parser.add_argument("--classes", type=positive, default=85742)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    OPTIONS = options()  # before the framework loads: options.py says why
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
-from jax_trainer import arguments, device_mesh, prepare, sgd, train
+from jax_trainer import device_mesh, prepare, sgd, synthetic, train
 from jax_vision import convolution_weight, convolve, norm_parameters, normalize, synthetic_images
 
 EMBEDDING = 512
@@ -100,12 +115,7 @@ def margin_loss(mesh, classes, weight, features, labels):
     return (jnp.log(total) + SCALE - marginal).mean()
 
 
-def main():
-    parser = arguments(__doc__.splitlines()[0])
-    parser.add_argument("--learning-rate", type=float, default=0.005)
-    parser.add_argument("--image-size", type=int, default=112)
-    parser.add_argument("--classes", type=int, default=85742)
-    options = parser.parse_args()
+def main(options):
     dtype = prepare(options)
     mesh = device_mesh()
     rows = -(-options.classes // mesh.size) * mesh.size
@@ -122,8 +132,8 @@ def main():
     batch = functools.partial(synthetic_images, size=options.image_size, dtype=dtype, classes=options.classes)
     layout = {"backbone": PartitionSpec(), "head": PartitionSpec("data")}
     facts = {"model": "arcface", "image_size": options.image_size, "layout": "NHWC", "classes": options.classes}
-    train(create, loss, batch, sgd(options.learning_rate, 5e-4), options, layout, **facts)
+    train(create, loss, synthetic(batch, options), sgd(options.learning_rate, 5e-4), options, layout, **facts)
 
 
 if __name__ == "__main__":
-    main()
+    main(OPTIONS)

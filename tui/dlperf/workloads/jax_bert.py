@@ -2,20 +2,40 @@
 
 The same model and task as pytorch_bert.py: masked-token and next-sentence prediction over sequences of 128 tokens
 (Devlin et al. 2018, phase 1), AdamW. A sentence counts upwards from a random word at a random pace; the second half
-goes on counting or starts anew. Needs JAX >= 0.4.30 and, beside this file, jax_trainer.py and reporting.py.
+goes on counting or starts anew. Needs JAX >= 0.4.30 and, beside this file, jax_trainer.py, options.py and
+reporting.py.
 """
 
 import functools
+import math
+
+from options import JAX_PRECISION_HELP, JAX_PRECISIONS, common, positive
+
+
+def options():
+    """What the command line says."""
+    parser = common(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP)
+    parser.add_argument("--learning-rate", type=float, default=1e-4)
+    parser.add_argument("--sequence-length", type=positive, default=128)
+    parser.add_argument(
+        "--attention", choices=["auto", "cudnn", "xla"], default="auto", help="auto: cuDNN's kernel on a GPU at 16 bit"
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    OPTIONS = options()  # before the framework loads: options.py says why
 
 import jax
 import jax.numpy as jnp
 from jax import nn
-from jax_trainer import adamw, arguments, prepare, train
+from jax_trainer import adamw, prepare, synthetic, train
 
 VOCABULARY = 30528
 """30 522 words, padded to a multiple of 64 as NVIDIA's implementation does."""
 HIDDEN, LAYERS, HEADS, POSITIONS = 768, 12, 12, 512
 MASKED_SHARE = 0.15
+"""Rounded up: 20 of 128, as BERT's own configuration of phase 1 predicts."""
 MASK, FIRST_WORD, WORDS = 103, 1000, 2000
 
 
@@ -53,21 +73,22 @@ def layer_parameters(key):
     }
 
 
-def layer(parameters, x):
+def layer(parameters, x, kernel):
     """Self-attention and feed-forward, each with a residual and a layer normalization after it."""
     count, length, _ = x.shape
     heads = dense(parameters["project"], x).reshape(count, length, 3, HEADS, HIDDEN // HEADS)
-    y = attention(heads[:, :, 0], heads[:, :, 1], heads[:, :, 2]).reshape(count, length, HIDDEN)
+    y = nn.dot_product_attention(heads[:, :, 0], heads[:, :, 1], heads[:, :, 2], implementation=kernel)
+    y = y.reshape(count, length, HIDDEN)
     x = normalize(parameters["norm1"], x + dense(parameters["attended"], y))
     y = dense(parameters["narrow"], nn.gelu(dense(parameters["wide"], x), approximate=False))
     return normalize(parameters["norm2"], x + y)
 
 
-def attention(query, key, value):
-    """Softmax attention in fp32; count × length × heads × width. cuDNN's kernel on a GPU at 16 bit."""
-    half = query.dtype in (jnp.bfloat16, jnp.float16)
-    kernel = "cudnn" if half and jax.default_backend() == "gpu" else "xla"
-    return nn.dot_product_attention(query, key, value, implementation=kernel)
+def attention_kernel(choice, dtype):
+    """What computes softmax(query × key) × value: cuDNN takes 16-bit numbers on a GPU only."""
+    if choice != "auto":
+        return choice
+    return "cudnn" if dtype in (jnp.bfloat16, jnp.float16) and jax.default_backend() == "gpu" else "xla"
 
 
 def create(key):
@@ -91,13 +112,13 @@ def cross_entropy(logits, labels):
     return (nn.logsumexp(logits, -1) - jnp.take_along_axis(logits, labels[..., None], -1)[..., 0]).mean()
 
 
-def loss(parameters, tokens, segments, masked_positions, masked_words, follows, dtype):
+def loss(parameters, tokens, segments, masked_positions, masked_words, follows, dtype, kernel):
     """The sum of both tasks' losses."""
     words = parameters["words"].astype(dtype)
     x = words[tokens] + parameters["positions"][: tokens.shape[1]].astype(dtype)
     x = normalize(parameters["norm"], x + parameters["segments"].astype(dtype)[segments])
     for part in parameters["layers"]:
-        x = layer(part, x)
+        x = layer(part, x, kernel)
     chosen = jnp.take_along_axis(x, masked_positions[..., None], 1)
     chosen = normalize(parameters["transform_norm"], nn.gelu(dense(parameters["transform"], chosen), approximate=False))
     logits = chosen @ words.T + parameters["bias"].astype(dtype)
@@ -108,7 +129,7 @@ def loss(parameters, tokens, segments, masked_positions, masked_words, follows, 
 def synthetic_batch(key, count, length):
     """(tokens, segments, masked positions, masked words, whether the second half follows the first)."""
     keys = jax.random.split(key, 5)
-    masked = max(1, round(MASKED_SHARE * length))
+    masked = math.ceil(MASKED_SHARE * length)
     places = jnp.arange(length)
     second = (places >= length // 2).astype(jnp.int32)
     follows = jax.random.randint(keys[0], (count,), 0, 2)
@@ -122,16 +143,14 @@ def synthetic_batch(key, count, length):
     return tokens, segments, order, jnp.take_along_axis(words, order, 1), follows
 
 
-def main():
-    parser = arguments(__doc__.splitlines()[0])
-    parser.add_argument("--learning-rate", type=float, default=1e-4)
-    parser.add_argument("--sequence-length", type=int, default=128)
-    options = parser.parse_args()
+def main(options):
     dtype = prepare(options)
-    batch = functools.partial(synthetic_batch, length=options.sequence_length)
-    facts = {"model": "bert-base", "sequence_length": options.sequence_length}
-    train(create, functools.partial(loss, dtype=dtype), batch, adamw(options.learning_rate), options, **facts)
+    batches = synthetic(functools.partial(synthetic_batch, length=options.sequence_length), options)
+    kernel = attention_kernel(options.attention, dtype)
+    facts = {"model": "bert-base", "sequence_length": options.sequence_length, "attention": kernel}
+    of_batch = functools.partial(loss, dtype=dtype, kernel=kernel)
+    train(create, of_batch, batches, adamw(options.learning_rate), options, **facts)
 
 
 if __name__ == "__main__":
-    main()
+    main(OPTIONS)

@@ -3,7 +3,7 @@
 Needs JAX >= 0.4.30. Copied to the node beside the program that uses it.
 """
 
-import argparse
+import itertools
 import os
 from typing import Callable, NamedTuple
 
@@ -18,20 +18,6 @@ DTYPES = {"fp32": jnp.float32, "tf32": jnp.float32, "bf16": jnp.bfloat16, "fp16"
 LOSS_SCALE = {"fp16": 128.0}
 EVERYWHERE = PartitionSpec()
 """Every device holds the whole array."""
-
-
-def arguments(description):
-    """The options that every program has."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("--batch-size", type=int, default=32, help="samples per GPU and step")
-    parser.add_argument("--steps", type=int, default=120, help="steps to train after compilation")
-    parser.add_argument("--log-interval", type=int, default=10, help="steps per log line")
-    parser.add_argument(
-        "--precision", choices=sorted(DTYPES), default="fp32", help="of activations and products; weights are fp32"
-    )
-    parser.add_argument("--batches", type=int, default=8, help="different synthetic batches, kept on the device")
-    parser.add_argument("--seed", type=int, default=0)
-    return parser
 
 
 def prepare(options):
@@ -92,25 +78,31 @@ def adamw(learning_rate, epsilon=1e-6, weight_decay=0.01):
     return Optimizer(start, update)
 
 
-def train(create, loss, batch, optimizer, options, placement=EVERYWHERE, **facts):
-    """Create parameters and batches on the devices, compile, train, report and check.
+def synthetic(batch, options):
+    """Batches made on the devices, for ever; ``batch``: key, count → tuple of arrays."""
+    mesh = device_mesh()
+    make = jax.jit(batch, static_argnums=1, out_shardings=NamedSharding(mesh, PartitionSpec("data")))
+    key = jax.random.key(options.seed)
+    total = options.batch_size * mesh.size
+    return itertools.cycle([make(jax.random.fold_in(key, 1 + number), total) for number in range(options.batches)])
+
+
+def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, **facts):
+    """Create parameters on the devices, compile, train, report and check.
 
     Args:
-        create: key → parameters. loss: parameters, *batch → scalar. batch: key, count → tuple of arrays.
+        create: key → parameters. loss: parameters, *batch → scalar.
+        batches: an endless iterator of tuples of arrays, split over the devices.
         placement: how the parameters lie on the devices, for all or, in a tree, for each; by default every device
             holds them all.
     """
     mesh = device_mesh()
-    split = NamedSharding(mesh, PartitionSpec("data"))
-    key = jax.random.key(options.seed)
-    parameters = jax.jit(create, out_shardings=_shardings(mesh, placement))(key)
+    parameters = jax.jit(create, out_shardings=_shardings(mesh, placement))(jax.random.key(options.seed))
     state = optimizer.start(parameters)
     total = options.batch_size * mesh.size
-    make = jax.jit(batch, static_argnums=1, out_shardings=split)
-    batches = [make(jax.random.fold_in(key, 1 + number), total) for number in range(options.batches)]
     step = jax.jit(_step(loss, optimizer, LOSS_SCALE.get(options.precision, 1.0)), donate_argnums=(0, 1))
     for _ in range(2):  # twice: the second call compiles again if XLA placed a result elsewhere than its input
-        parameters, state, value = step(parameters, state, *batches[0])
+        parameters, state, value = step(parameters, state, *next(batches))
     value.block_until_ready()
     report = Reporter(
         rank=jax.process_index(),
@@ -120,12 +112,11 @@ def train(create, loss, batch, optimizer, options, placement=EVERYWHERE, **facts
         batch_size=options.batch_size,
         gpus=mesh.size,
         steps=options.steps,
-        synthetic_data=True,
         **facts,
     )
     losses = []
     for number in range(1, options.steps + 1):
-        parameters, state, value = step(parameters, state, *batches[number % len(batches)])
+        parameters, state, value = step(parameters, state, *next(batches))
         losses.append(value)
         if number % options.log_interval == 0 or number == options.steps:
             report.interval(number, number * total, float(np.mean(jax.device_get(losses))))

@@ -1,18 +1,29 @@
-"""ResNet-50 v1.5 and VGG16 in JAX on synthetic images: ``python jax_vision.py --help``.
+"""ResNet-50 v1.5 and VGG16 in JAX on synthetic or real images: ``python jax_vision.py --help``.
 
 Written with JAX alone. One process for all GPUs of a host, or one per GPU: started alone, or with
 JAX_COORDINATOR_ADDRESS, JAX_NUM_PROCESSES and JAX_PROCESS_ID set. Data parallel: the batch is split over all devices,
-XLA inserts the all-reduce. Needs JAX >= 0.4.30 and, beside this file, jax_trainer.py and reporting.py.
+XLA inserts the all-reduce. Needs JAX >= 0.4.30 and, beside this file, jax_trainer.py, options.py, reporting.py and, for
+real images, which are decoded on the CPU, image_data.py.
 """
+
+from options import JAX_PRECISION_HELP, JAX_PRECISIONS, finished, vision
+
+
+def options():
+    """What the command line says."""
+    data = "ImageNet folder; with DALI also TFRecord or RecordIO files"
+    return finished(vision(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP, data).parse_args())
+
+
+if __name__ == "__main__":
+    OPTIONS = options()  # before the framework loads: options.py says why
 
 import jax
 import jax.numpy as jnp
 from jax import lax, nn
-from jax_trainer import arguments, prepare, sgd, train
+from jax_trainer import device_mesh, prepare, sgd, synthetic, train
 
 CLASSES = 1000
-LEARNING_RATES = {"resnet50": 0.002, "vgg16": 0.001}
-"""Constant, without the warm-up of a full training: low enough that the first forty steps learn at any batch size."""
 STAGES = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
 VGG = ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3))
 
@@ -141,28 +152,47 @@ def synthetic_images(key, count, size, dtype, classes=CLASSES):
     return images.astype(dtype), labels * (classes // 16)
 
 
-def main():
-    parser = arguments(__doc__.splitlines()[0])
-    parser.add_argument("--model", choices=sorted(MODELS), default="resnet50")
-    parser.add_argument("--learning-rate", type=float, help="the model's own if absent")
-    parser.add_argument("--image-size", type=int, default=224)
-    options = parser.parse_args()
+def real_images(options):
+    """Facts for the log, and an endless iterator of (images as bytes, labels), split over the devices."""
+    import image_data
+
+    split = jax.sharding.NamedSharding(device_mesh(), jax.sharding.PartitionSpec("data"))
+    count = options.batch_size * jax.local_device_count()
+    facts, batches = image_data.host_batches(options, count, jax.process_index(), jax.process_count())
+    return facts, (tuple(jax.make_array_from_process_local_data(split, part) for part in pair) for pair in batches)
+
+
+def normalized(images, dtype):
+    """Synthetic images as they are; real ones, which come as bytes, by ImageNet's mean and deviation."""
+    if images.dtype != jnp.uint8:
+        return images
+    import image_data
+
+    mean, deviation = jnp.array(image_data.MEAN), jnp.array(image_data.DEVIATION)
+    return ((images.astype(jnp.float32) - mean) / deviation).astype(dtype)
+
+
+def main(options):
     dtype = prepare(options)
     parameters, apply = MODELS[options.model]
-    rate = LEARNING_RATES[options.model] if options.learning_rate is None else options.learning_rate
 
     def create(key):
         return parameters(key, options.image_size)
 
     def loss(parameters, images, labels):
-        return cross_entropy(apply(parameters, images), labels)
+        return cross_entropy(apply(parameters, normalized(images, dtype)), labels)
 
     def batch(key, count):
         return synthetic_images(key, count, options.image_size, dtype)
 
     facts = {"model": options.model, "image_size": options.image_size, "layout": "NHWC"}
-    train(create, loss, batch, sgd(rate), options, **facts)
+    if options.data is None:
+        batches = synthetic(batch, options)
+    else:
+        of_data, batches = real_images(options)
+        facts.update(of_data)
+    train(create, loss, batches, sgd(options.learning_rate), options, **facts)
 
 
 if __name__ == "__main__":
-    main()
+    main(OPTIONS)

@@ -19,7 +19,7 @@ from datetime import datetime, timezone
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")  # before NumPy loads: one thread measures more steadily than two that compete
 
-import numpy as np  # noqa: E402
+import numpy as np
 
 CLASSES = 10
 SIDE = 28

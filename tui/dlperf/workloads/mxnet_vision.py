@@ -1,11 +1,26 @@
-"""ResNet-50 v1.5 and VGG16 in MXNet on synthetic images: ``python mxnet_vision.py --help``.
+"""ResNet-50 v1.5 and VGG16 in MXNet on synthetic or real images: ``python mxnet_vision.py --help``.
 
-Gluon, hybridized; initialized and fed as in pytorch_vision.py. One process for all GPUs of a host. Needs MXNet 1.9
-(with NumPy < 1.24) and, beside this file, reporting.py.
+Gluon, hybridized; initialized and fed as in pytorch_vision.py; real images through MXNet's own ImageRecordIter. One
+process for all GPUs of a host. Needs MXNet 1.9 (with NumPy < 1.24) and, beside this file, image_data.py, options.py and
+reporting.py.
 """
 
-import argparse
+import itertools
+import os
 
+from options import finished, refuse, vision
+
+
+def options():
+    """What the command line says."""
+    parser = vision(__doc__, ("fp32", "fp16"), "fp16: master weights in fp32", "folder of RecordIO files (.rec, .idx)")
+    return finished(parser.parse_args())
+
+
+if __name__ == "__main__":
+    OPTIONS = options()  # before the framework loads: options.py says why
+
+import image_data
 import mxnet as mx
 from mxnet import autograd, gluon, init, nd
 from mxnet.gluon import nn
@@ -13,29 +28,8 @@ from mxnet.gluon.model_zoo.vision import vgg16
 from reporting import Reporter
 
 CLASSES = 1000
-LEARNING_RATES = {"resnet50": 0.002, "vgg16": 0.001}
-"""Constant, without the warm-up of a full training: low enough that the first forty steps learn at any batch size."""
 DTYPES = {"fp32": "float32", "fp16": "float16"}
 LOSS_SCALE = {"fp16": 128.0}
-
-
-def arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
-    )
-    parser.add_argument("--model", choices=sorted(LEARNING_RATES), default="resnet50")
-    parser.add_argument("--batch-size", type=int, default=32, help="samples per GPU and step")
-    parser.add_argument("--steps", type=int, default=120, help="steps to train after the first")
-    parser.add_argument("--log-interval", type=int, default=10, help="steps per log line")
-    parser.add_argument("--precision", choices=sorted(DTYPES), default="fp32", help="fp16: master weights in fp32")
-    parser.add_argument("--learning-rate", type=float, help="the model's own if absent")
-    parser.add_argument("--image-size", type=int, default=224)
-    parser.add_argument("--batches", type=int, default=8, help="different synthetic batches, kept on the device")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    if options.precision == "fp16" and not mx.context.num_gpus():
-        parser.error("--precision fp16: MXNet has it on GPUs only")
-    return options
 
 
 class Bottleneck(gluon.HybridBlock):
@@ -70,7 +64,7 @@ MODELS = {"resnet50": resnet50, "vgg16": lambda: vgg16(classes=CLASSES)}
 
 
 def synthetic_images(contexts, options):
-    """Batches, each a list of (images, labels), one for each device: sixteen classes, each one pattern under noise."""
+    """Batches, for ever, each a list of (images, labels), one a device: sixteen classes, each a pattern under noise."""
     size = options.image_size
     mx.random.seed(options.seed)
     patterns = nd.random.normal(shape=(16, 3, size // 8, size // 8)).repeat(8, axis=2).repeat(8, axis=3)
@@ -82,7 +76,56 @@ def synthetic_images(contexts, options):
             chosen * (CLASSES // 16)
         ).as_in_context(context)
 
-    return [[part(context) for context in contexts] for _ in range(options.batches)]
+    return itertools.cycle([[part(context) for context in contexts] for _ in range(options.batches)])
+
+
+def real_images(contexts, options):
+    """Facts for the log, and an endless iterator of batches, each a list of (images, labels), one for each device."""
+    source = image_data.find(options.data)
+    if source.kind != "recordio" or len(source.files) != 1:
+        refuse("--data " + options.data, "does not hold one .rec file, which is what MXNet reads")
+    index = os.path.splitext(source.files[0])[0] + ".idx"
+    if not os.path.isfile(index):
+        refuse("--data " + options.data, "lacks " + os.path.basename(index) + ": write it with MXNet's rec2idx.py")
+    with open(index) as lines:
+        images = sum(1 for _ in lines)
+    needed = options.batch_size * len(contexts)
+    image_data.check_enough(options.data, images, needed)
+    reader = _record_reader(source.files[0], index, needed, options)
+    facts = {"data": "recordio", "images": images, "loader": "MXNet ImageRecordIter"}
+    return facts, _batches_of(reader, contexts, DTYPES[options.precision])
+
+
+def _record_reader(path, index, count, options):
+    """Cropped at random (8 to 100 % of the area, aspect 3:4 to 4:3), resized, mirrored at random, normalized."""
+    return mx.io.ImageRecordIter(
+        path_imgrec=path,
+        path_imgidx=index,
+        data_shape=(3, options.image_size, options.image_size),
+        batch_size=count,
+        preprocess_threads=options.workers,
+        shuffle=True,
+        seed=options.seed,
+        random_resized_crop=True,
+        min_random_area=0.08,
+        max_random_area=1.0,
+        min_aspect_ratio=3 / 4,
+        max_aspect_ratio=4 / 3,
+        rand_mirror=True,
+        round_batch=False,
+        **dict(zip(("mean_r", "mean_g", "mean_b"), image_data.MEAN)),
+        **dict(zip(("std_r", "std_g", "std_b"), image_data.DEVIATION)),
+    )
+
+
+def _batches_of(reader, contexts, dtype):
+    while True:
+        reader.reset()
+        for batch in reader:
+            if batch.pad:
+                continue  # the last of the epoch, filled up
+            images = gluon.utils.split_and_load(batch.data[0].astype(dtype), contexts)
+            yield list(zip(images, gluon.utils.split_and_load(batch.label[0].astype("int32"), contexts)))
 
 
 def training_step(net, trainer, options):
@@ -101,10 +144,11 @@ def training_step(net, trainer, options):
     return step
 
 
-def train(step, batches, options):
+def train(step, batches, options, **facts):
     """Warm up, train and report."""
-    devices = len(batches[0])
-    step(batches[0])
+    first = next(batches)
+    devices = len(first)
+    step(first)
     mx.nd.waitall()
     report = Reporter(
         framework="mxnet",
@@ -114,13 +158,13 @@ def train(step, batches, options):
         batch_size=options.batch_size,
         gpus=devices,
         steps=options.steps,
-        synthetic_data=True,
         image_size=options.image_size,
         layout="NCHW",
+        **facts,
     )
     losses = []
     for number in range(1, options.steps + 1):
-        losses.extend(step(batches[number % len(batches)]))
+        losses.extend(step(next(batches)))
         if number % options.log_interval == 0 or number == options.steps:
             mx.nd.waitall()
             mean = sum(float(loss.mean().asscalar()) for loss in losses) / len(losses)
@@ -142,24 +186,32 @@ def check_devices_agree(net):
                 raise SystemExit(f"no figure: the devices hold different weights in {parameter.name}")
 
 
-def main():
-    options = arguments()
+def main(options):
+    if options.precision == "fp16" and not mx.context.num_gpus():
+        refuse("--precision fp16", "MXNet has it on GPUs only")
     mx.random.seed(options.seed)
     contexts = [mx.gpu(index) for index in range(mx.context.num_gpus())] or [mx.cpu()]
     net = MODELS[options.model]()
     net.initialize(init.MSRAPrelu(factor_type="out", slope=0), ctx=contexts)
     net.cast(DTYPES[options.precision])
     net.hybridize(static_alloc=True, static_shape=True)
-    rate = LEARNING_RATES[options.model] if options.learning_rate is None else options.learning_rate
     trainer = gluon.Trainer(
         net.collect_params(),
         "sgd",
-        {"learning_rate": rate, "momentum": 0.9, "wd": 5e-5, "multi_precision": options.precision == "fp16"},
+        {
+            "learning_rate": options.learning_rate,
+            "momentum": 0.9,
+            "wd": 5e-5,
+            "multi_precision": options.precision == "fp16",
+        },
     )
-    report = train(training_step(net, trainer, options), synthetic_images(contexts, options), options)
+    facts, batches = (
+        ({}, synthetic_images(contexts, options)) if options.data is None else real_images(contexts, options)
+    )
+    report = train(training_step(net, trainer, options), batches, options, **facts)
     check_devices_agree(net)
     report.finish()
 
 
 if __name__ == "__main__":
-    main()
+    main(OPTIONS)

@@ -1,11 +1,25 @@
-"""ResNet-50 v1.5 and VGG16 in PaddlePaddle on synthetic images: ``python paddle_vision.py --help``.
+"""ResNet-50 v1.5 and VGG16 in PaddlePaddle on synthetic or real images: ``python paddle_vision.py --help``.
 
 The networks of ``paddle.vision``, initialized and fed as in pytorch_vision.py. One process per GPU: started alone, or
-by ``python -m paddle.distributed.launch``. Needs PaddlePaddle >= 3.0 and, beside this file, reporting.py.
+by ``python -m paddle.distributed.launch``. Needs PaddlePaddle >= 3.0 and, beside this file, options.py, reporting.py
+and, for real images, which are decoded on the CPU, image_data.py.
 """
 
-import argparse
+import itertools
 import os
+
+from options import finished, refuse, vision
+
+
+def options():
+    """What the command line says."""
+    precisions = ("fp32", "tf32", "amp", "bf16")
+    parser = vision(__doc__, precisions, "amp: level O1 in fp16; bf16: level O2", "ImageNet folder")
+    return finished(parser.parse_args())
+
+
+if __name__ == "__main__":
+    OPTIONS = options()  # before the framework loads: options.py says why
 
 import paddle
 import paddle.distributed as dist
@@ -17,8 +31,6 @@ from reporting import Reporter
 
 CLASSES = 1000
 MODELS = {"resnet50": resnet50, "vgg16": vgg16}
-LEARNING_RATES = {"resnet50": 0.002, "vgg16": 0.001}
-"""Constant, without the warm-up of a full training: low enough that the first forty steps learn at any batch size."""
 PRECISIONS = {
     "fp32": {"enable": False},
     "tf32": {"enable": False},
@@ -27,29 +39,10 @@ PRECISIONS = {
 }
 
 
-def arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
-    )
-    parser.add_argument("--model", choices=sorted(MODELS), default="resnet50")
-    parser.add_argument("--batch-size", type=int, default=32, help="samples per GPU and step")
-    parser.add_argument("--steps", type=int, default=120, help="steps to train after the first")
-    parser.add_argument("--log-interval", type=int, default=10, help="steps per log line")
-    parser.add_argument(
-        "--precision", choices=sorted(PRECISIONS), default="fp32", help="amp: level O1 in fp16; bf16: level O2"
-    )
-    parser.add_argument("--learning-rate", type=float, help="the model's own if absent")
-    parser.add_argument("--image-size", type=int, default=224)
-    parser.add_argument("--batches", type=int, default=8, help="different synthetic batches, kept on the device")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    if options.precision in ("amp", "bf16") and not paddle.is_compiled_with_cuda():
-        parser.error(f"--precision {options.precision}: PaddlePaddle has it on GPUs only and would train in fp32")
-    return options
-
-
 def prepare(options):
     """Process-wide settings, before anything computes; joins the peers where there are any."""
+    if options.precision in ("amp", "bf16") and not paddle.is_compiled_with_cuda():
+        refuse("--precision " + options.precision, "PaddlePaddle has it on GPUs only and would train in fp32")
     os.environ["NVIDIA_TF32_OVERRIDE"] = "0" if options.precision == "fp32" else "1"
     if paddle.is_compiled_with_cuda():
         paddle.set_flags({"FLAGS_cudnn_exhaustive_search": True})
@@ -72,7 +65,7 @@ def initialize(model):
 
 
 def synthetic_images(options):
-    """Batches of (images, labels): sixteen of the classes, each one pattern of 8×8 patches, under as much noise."""
+    """Batches of (images, labels), for ever: sixteen of the classes, each one pattern of 8×8 patches, under noise."""
     size = options.image_size
     paddle.seed(options.seed)
     patterns = functional.interpolate(paddle.randn([16, 3, size // 8, size // 8]), size=[size, size], mode="nearest")
@@ -82,7 +75,24 @@ def synthetic_images(options):
         chosen = paddle.randint(16, shape=[options.batch_size])
         noise = paddle.randn([options.batch_size, 3, size, size])
         batches.append((paddle.gather(patterns, chosen) + noise, chosen * (CLASSES // 16)))
-    return batches
+    return itertools.cycle(batches)
+
+
+def real_images(options):
+    """Facts for the log, and an endless iterator of (images, labels), normalized."""
+    import image_data
+
+    mean, deviation = (
+        paddle.to_tensor(values).reshape([1, 3, 1, 1]) for values in (image_data.MEAN, image_data.DEVIATION)
+    )
+    place = (options.batch_size, dist.get_rank(), dist.get_world_size())
+    facts, batches = image_data.host_batches(options, *place)
+
+    def normalized(images, labels):
+        pixels = paddle.to_tensor(images).transpose([0, 3, 1, 2]).astype("float32")
+        return (pixels - mean) / deviation, paddle.to_tensor(labels)
+
+    return facts, itertools.starmap(normalized, batches)
 
 
 def training_step(model, optimizer, options):
@@ -120,10 +130,10 @@ def check_ranks_agree(model):
         raise SystemExit(f"no figure: the ranks hold different weights ({min(values)!r} … {max(values)!r})")
 
 
-def train(step, batches, options):
+def train(step, batches, options, **facts):
     """Warm up, train and report."""
     world = dist.get_world_size()
-    step(*batches[0]).item()
+    step(*next(batches)).item()
     report = Reporter(
         rank=dist.get_rank(),
         framework="paddle",
@@ -133,13 +143,13 @@ def train(step, batches, options):
         batch_size=options.batch_size,
         gpus=world,
         steps=options.steps,
-        synthetic_data=True,
         image_size=options.image_size,
         layout="NCHW",
+        **facts,
     )
     losses = []
     for number in range(1, options.steps + 1):
-        losses.append(step(*batches[number % len(batches)]))
+        losses.append(step(*next(batches)))
         if number % options.log_interval == 0 or number == options.steps:
             mean = paddle.stack(losses).mean()
             if world > 1:
@@ -149,24 +159,22 @@ def train(step, batches, options):
     return report
 
 
-def main():
-    options = arguments()
+def main(options):
     prepare(options)
     model = MODELS[options.model](num_classes=CLASSES)
     initialize(model)
-    rate = LEARNING_RATES[options.model] if options.learning_rate is None else options.learning_rate
     master = options.precision == "bf16"
     optimizer = paddle.optimizer.Momentum(
-        rate, momentum=0.9, parameters=model.parameters(), weight_decay=5e-5, multi_precision=master
+        options.learning_rate, momentum=0.9, parameters=model.parameters(), weight_decay=5e-5, multi_precision=master
     )
     if master:
         model, optimizer = paddle.amp.decorate(model, optimizer, level="O2", dtype="bfloat16")
     parallel = paddle.DataParallel(model) if dist.get_world_size() > 1 else model
-    batches = synthetic_images(options)
-    report = train(training_step(parallel, optimizer, options), batches, options)
+    facts, batches = ({}, synthetic_images(options)) if options.data is None else real_images(options)
+    report = train(training_step(parallel, optimizer, options), batches, options, **facts)
     check_ranks_agree(model)
     report.finish()
 
 
 if __name__ == "__main__":
-    main()
+    main(OPTIONS)

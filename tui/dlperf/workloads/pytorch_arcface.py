@@ -4,14 +4,30 @@ The backbone is the ResNet-50 of face recognition at 112×112 (Deng et al. 2018;
 two 3×3 convolutions, 3, 4, 14 and 3 of them, no early reduction of the image; 6.3 GMAC forward. 85 742 classes,
 additive angular margin. As in PLSC, the backbone is data parallel and the classes are split over the GPUs: features are
 gathered, each GPU computes the logits of its own classes, and the softmax is taken over all of them.
-Needs PyTorch >= 2.4 and, beside this file, pytorch_trainer.py, pytorch_vision.py, pytorch_kernels.py and reporting.py.
+Needs PyTorch >= 2.4 and, beside this file, pytorch_trainer.py, pytorch_vision.py, pytorch_kernels.py, options.py and
+reporting.py.
 """
 
 import math
 
+from options import PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, common, positive, pytorch, refuse
+
+
+def options():
+    """What the command line says."""
+    parser = pytorch(common(__doc__, PYTORCH_PRECISIONS, PYTORCH_PRECISION_HELP))
+    parser.add_argument("--learning-rate", type=float, default=0.005)
+    parser.add_argument("--image-size", type=positive, default=112)
+    parser.add_argument("--classes", type=positive, default=85742)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    OPTIONS = options()  # before the framework loads: options.py says why
+
 import torch
 import torch.distributed as dist
-from pytorch_trainer import DTYPES, Trainer, World, arguments, compiled, prepare, train
+from pytorch_trainer import DTYPES, Trainer, World, compiled, prepare, train
 from pytorch_vision import initialize, placed, synthetic_images
 from torch import nn
 from torch.nn import functional
@@ -132,16 +148,11 @@ class ArcFace(nn.Module):
         return self.head(self.backbone(images), labels)
 
 
-def main():
-    parser = arguments(__doc__.splitlines()[0])
-    parser.add_argument("--learning-rate", type=float, default=0.005)
-    parser.add_argument("--image-size", type=int, default=112)
-    parser.add_argument("--classes", type=int, default=85742)
-    options = parser.parse_args()
+def main(options):
     prepare(options)
     world = World()
     if options.cuda_graph and world.size > 1:
-        parser.error("--cuda-graph: the GPUs exchange features in the forward pass, which a graph must not hold")
+        refuse("--cuda-graph", "the GPUs exchange features in the forward pass, which a graph must not hold")
     backbone = face_resnet50(options.image_size)
     initialize(backbone)
     backbone = placed(backbone, world, DTYPES[options.precision])
@@ -158,4 +169,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(OPTIONS)

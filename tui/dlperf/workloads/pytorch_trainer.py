@@ -4,7 +4,6 @@ Needs PyTorch >= 2.4. Copied to the node beside the program that uses it. One pr
 by torchrun, which sets RANK, WORLD_SIZE and LOCAL_RANK.
 """
 
-import argparse
 import json
 import os
 
@@ -12,6 +11,7 @@ import torch
 import torch._inductor.config
 import torch.distributed as dist
 from reporting import Reporter
+from torch.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
 
 DTYPES = {
     "fp32": torch.float32,
@@ -22,31 +22,6 @@ DTYPES = {
 }
 STATIC_LOSS_SCALE = 128.0
 """For pure fp16, whose gradients underflow without it; the value that NVIDIA's ResNet-50 configuration uses."""
-
-
-def arguments(description):
-    """The options that every program has."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("--batch-size", type=int, default=32, help="samples per GPU and step")
-    parser.add_argument("--steps", type=int, default=120, help="steps to train after the warm-up of compiler and graph")
-    parser.add_argument("--log-interval", type=int, default=10, help="steps per log line")
-    parser.add_argument(
-        "--precision",
-        choices=sorted(DTYPES),
-        default="fp32",
-        help="amp: autocast to fp16 with loss scaling; bf16, fp16: weights too",
-    )
-    parser.add_argument(
-        "--compile", choices=["none", "default", "max-autotune"], default="none", help="torch.compile mode"
-    )
-    parser.add_argument(
-        "--inductor", nargs="*", default=[], metavar="KEY=JSON", help="settings of torch._inductor.config"
-    )
-    parser.add_argument("--profile", metavar="FILE", help="after the run, write the kernels of five steps by time")
-    parser.add_argument("--cuda-graph", action="store_true", help="replay forward and backward as one CUDA graph")
-    parser.add_argument("--batches", type=int, default=8, help="different synthetic batches, kept on the device")
-    parser.add_argument("--seed", type=int, default=0)
-    return parser
 
 
 class World:
@@ -115,7 +90,8 @@ def _views(flat, members):
 class Trainer:
     """One training step of a model that returns its loss, in the precision asked for.
 
-    ``replicated`` are the parameters that every rank holds and whose gradients are averaged.
+    ``replicated`` are the parameters that every rank holds and whose gradients are averaged. Where a rank has others
+    of its own, only it sees them overflow: its loss scaler then tells the others, so that all skip the same steps.
     """
 
     def __init__(self, world, model, replicated, optimizer, options):
@@ -123,8 +99,9 @@ class Trainer:
         self.optimizer, self.options = optimizer, options
         self.parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         start_momentum(optimizer)
-        cuda = world.device.type == "cuda"
-        self.scaler = torch.amp.GradScaler(world.device.type, enabled=options.precision == "amp" and cuda)
+        self.split = world.size > 1 and len(replicated) < len(self.parameters)
+        scaler = ShardedGradScaler if self.split else torch.amp.GradScaler
+        self.scaler = scaler(world.device.type, enabled=options.precision == "amp")
         self.scale = STATIC_LOSS_SCALE if options.precision == "fp16" else 1.0
         self.average = GradientAverager(world, replicated) if world.size > 1 else None
 
@@ -132,8 +109,7 @@ class Trainer:
         """Forward and backward; returns the loss, on the device. Talks to no other rank: a CUDA graph may hold it."""
         for parameter in self.parameters:
             parameter.grad = None
-        half = torch.float16 if self.world.device.type == "cuda" else torch.bfloat16
-        with torch.autocast(self.world.device.type, half, enabled=self.options.precision == "amp"):
+        with torch.autocast(self.world.device.type, torch.float16, enabled=self.options.precision == "amp"):
             loss = self.model(*batch)
         self.scaler.scale(loss * self.scale).backward()
         if self.average:
@@ -146,6 +122,8 @@ class Trainer:
             self.average.exchange()
         if self.scale != 1.0:
             torch._foreach_div_([parameter.grad for parameter in self.parameters], self.scale)
+        if self.split:
+            self.scaler.unscale_(self.optimizer)  # tells the others
         self.scaler.step(self.optimizer)
         self.scaler.update()
 
@@ -206,10 +184,11 @@ def prepare(options):
 
 
 def train(world, trainer, batches, options, **facts):
-    """Warm up, train, report, check; ``batches`` are tuples of tensors on the device."""
-    trainer.gradients(*batches[0])
+    """Warm up, train, report, check; ``batches``, an endless iterator, gives tuples of tensors on the device."""
+    first = next(batches)
+    trainer.gradients(*first)
     trainer.update()
-    gradients = graphed(trainer, batches[0]) if options.cuda_graph else trainer.gradients
+    gradients = graphed(trainer, first) if options.cuda_graph else trainer.gradients
     world.synchronize()
     report = Reporter(
         rank=world.rank,
@@ -219,7 +198,6 @@ def train(world, trainer, batches, options, **facts):
         batch_size=options.batch_size,
         gpus=world.size,
         steps=options.steps,
-        synthetic_data=True,
         compile=options.compile,
         cuda_graph=options.cuda_graph,
         **facts,
@@ -227,7 +205,7 @@ def train(world, trainer, batches, options, **facts):
     total = torch.zeros((), device=world.device)
     reported = 0
     for number in range(1, options.steps + 1):
-        total += gradients(*batches[number % len(batches)])
+        total += gradients(*next(batches))
         trainer.update()
         if number % options.log_interval == 0 or number == options.steps:
             mean = total / (number - reported)
@@ -245,8 +223,8 @@ def train(world, trainer, batches, options, **facts):
 def write_profile(path, gradients, update, batches):
     """The kernels of five steps, by their time on the device."""
     with torch.profiler.profile() as profile:
-        for number in range(5):
-            gradients(*batches[number % len(batches)])
+        for _ in range(5):
+            gradients(*next(batches))
             update()
         if torch.cuda.is_available():
             torch.cuda.synchronize()

@@ -1,12 +1,31 @@
-"""ResNet-50 v1.5 and VGG16 in PyTorch on synthetic images: ``python pytorch_vision.py --help``.
+"""ResNet-50 v1.5 and VGG16 in PyTorch on synthetic or real images: ``python pytorch_vision.py --help``.
 
-The images are noise around one fixed pattern per class, generated on the device, so that the task can be learned and
-no disk takes part. Needs PyTorch >= 2.4 and, beside this file, pytorch_trainer.py,
-pytorch_kernels.py and reporting.py.
+The synthetic images are noise around one fixed pattern per class, generated on the device, so that the task can be
+learned and no disk takes part. Needs PyTorch >= 2.4 and, beside this file, pytorch_trainer.py, pytorch_kernels.py,
+options.py, reporting.py and, for real images, pytorch_data.py and image_data.py.
 """
 
+import itertools
+
+from options import PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, finished, pytorch, vision
+
+
+def options():
+    """What the command line says."""
+    parser = vision(
+        __doc__,
+        PYTORCH_PRECISIONS,
+        PYTORCH_PRECISION_HELP,
+        "ImageNet folder; with DALI also TFRecord or RecordIO files",
+    )
+    return finished(pytorch(parser).parse_args())
+
+
+if __name__ == "__main__":
+    OPTIONS = options()  # before the framework loads: options.py says why
+
 import torch
-from pytorch_trainer import DTYPES, Trainer, World, arguments, compiled, prepare, train
+from pytorch_trainer import DTYPES, Trainer, World, compiled, prepare, train
 from torch import nn
 from torch.nn import functional
 
@@ -77,10 +96,6 @@ def vgg16(image_size=224):
     return nn.Sequential(*layers)
 
 
-LEARNING_RATES = {"resnet50": 0.002, "vgg16": 0.001}
-"""Constant, without the warm-up of a full training: low enough that the first forty steps learn at any batch size."""
-
-
 class WithLoss(nn.Module):
     """A classifier and its loss, as one module: one graph for the compiler."""
 
@@ -119,7 +134,7 @@ def placed(model, world, dtype):
 
 
 def synthetic_images(world, options, classes):
-    """Batches of (images, labels): sixteen of the classes, each one pattern of 8×8 patches, under as much noise."""
+    """Batches of (images, labels), for ever: sixteen of the classes, each one pattern of 8×8 patches, under noise."""
     size = options.image_size
     generator = torch.Generator(world.device).manual_seed(options.seed)
     patterns = torch.randn(16, 3, size // 8, size // 8, generator=generator, device=world.device)
@@ -131,15 +146,10 @@ def synthetic_images(world, options, classes):
         noise = torch.randn(options.batch_size, 3, size, size, generator=generator, device=world.device)
         images = (patterns[chosen] + noise).to(DTYPES[options.precision], memory_format=torch.channels_last)
         batches.append((images, chosen * (classes // 16)))
-    return batches
+    return itertools.cycle(batches)
 
 
-def main():
-    parser = arguments(__doc__.splitlines()[0])
-    parser.add_argument("--model", choices=sorted(LEARNING_RATES), default="resnet50")
-    parser.add_argument("--learning-rate", type=float, help="the model's own if absent")
-    parser.add_argument("--image-size", type=int, default=224)
-    options = parser.parse_args()
+def main(options):
     prepare(options)
     world = World()
     model = WithLoss(vgg16(options.image_size) if options.model == "vgg16" else resnet50())
@@ -147,15 +157,22 @@ def main():
     model = placed(model, world, DTYPES[options.precision])
     optimizer = torch.optim.SGD(
         model.parameters(),
-        lr=LEARNING_RATES[options.model] if options.learning_rate is None else options.learning_rate,
+        lr=options.learning_rate,
         momentum=0.9,
         weight_decay=5e-5,
         fused=world.device.type == "cuda",
     )
     trainer = Trainer(world, compiled(model, options), list(model.parameters()), optimizer, options)
     facts = {"model": options.model, "image_size": options.image_size, "layout": "NHWC"}
-    train(world, trainer, synthetic_images(world, options, CLASSES), options, **facts)
+    if options.data is None:
+        batches = synthetic_images(world, options, CLASSES)
+    else:
+        from pytorch_data import real_images
+
+        of_data, batches = real_images(world, options, DTYPES[options.precision])
+        facts.update(of_data)
+    train(world, trainer, batches, options, **facts)
 
 
 if __name__ == "__main__":
-    main()
+    main(OPTIONS)

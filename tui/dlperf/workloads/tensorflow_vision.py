@@ -1,43 +1,41 @@
-"""ResNet-50 v1.5 and VGG16 in TensorFlow on synthetic images: ``python tensorflow_vision.py --help``.
+"""ResNet-50 v1.5 and VGG16 in TensorFlow on synthetic or real images: ``python tensorflow_vision.py --help``.
 
-Forward and backward pass are one XLA computation; initialized and fed as in pytorch_vision.py. One process for all
-GPUs of a host (MirroredStrategy, gradients summed by NCCL). Needs TensorFlow >= 2.16 and, beside this file,
-reporting.py.
+Forward and backward pass are one XLA computation; initialized and fed as in pytorch_vision.py; real images through
+tf.data. One process for all GPUs of a host (MirroredStrategy) and, where TF_CONFIG names the workers, one on each host
+(MultiWorkerMirroredStrategy); gradients are summed by NCCL. Needs TensorFlow >= 2.16 and, beside this file,
+image_data.py, options.py and reporting.py.
 """
 
-import argparse
+import itertools
+import os
 
+from options import finished, positive, refuse, vision
+
+
+def options():
+    """What the command line says."""
+    precisions = ("fp32", "tf32", "amp", "bf16")
+    parser = vision(__doc__, precisions, "amp, bf16: weights are fp32", "ImageNet folder or TFRecord files")
+    parser.add_argument("--no-xla", action="store_true", help="TensorFlow's own kernels instead of XLA")
+    parser.add_argument("--devices", type=positive, help="use so many GPUs, or split the CPU; all GPUs if absent")
+    return finished(parser.parse_args())
+
+
+if __name__ == "__main__":
+    OPTIONS = options()  # before the framework loads: options.py says why
+
+import image_data
 import tensorflow as tf
 from reporting import Reporter
 from tensorflow import keras
 from tensorflow.keras import layers
 
 CLASSES = 1000
-LEARNING_RATES = {"resnet50": 0.002, "vgg16": 0.001}
-"""Constant, without the warm-up of a full training: low enough that the first forty steps learn at any batch size."""
 POLICIES = {"fp32": "float32", "tf32": "float32", "amp": "mixed_float16", "bf16": "mixed_bfloat16"}
 LOSS_SCALE = {"amp": 128.0}
 """Static, as NVIDIA's TensorFlow configuration of ResNet-50."""
 FAN_OUT = keras.initializers.VarianceScaling(2.0, "fan_out", "untruncated_normal", seed=1)
 SMALL = keras.initializers.RandomNormal(stddev=0.01, seed=1)
-
-
-def arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
-    )
-    parser.add_argument("--model", choices=sorted(LEARNING_RATES), default="resnet50")
-    parser.add_argument("--batch-size", type=int, default=32, help="samples per GPU and step")
-    parser.add_argument("--steps", type=int, default=120, help="steps to train after compilation")
-    parser.add_argument("--log-interval", type=int, default=10, help="steps per log line")
-    parser.add_argument("--precision", choices=sorted(POLICIES), default="fp32", help="amp, bf16: weights are fp32")
-    parser.add_argument("--no-xla", action="store_true", help="TensorFlow's own kernels instead of XLA")
-    parser.add_argument("--learning-rate", type=float, help="the model's own if absent")
-    parser.add_argument("--image-size", type=int, default=224)
-    parser.add_argument("--batches", type=int, default=8, help="different synthetic batches, kept on the device")
-    parser.add_argument("--devices", type=int, help="use so many GPUs, or split the CPU; all GPUs if absent")
-    parser.add_argument("--seed", type=int, default=0)
-    return parser.parse_args()
 
 
 def prepare(options):
@@ -50,8 +48,16 @@ def prepare(options):
     if kind == "CPU":
         tf.config.set_logical_device_configuration(found[0], [tf.config.LogicalDeviceConfiguration()] * count)
     elif count > len(found):
-        raise SystemExit(f"--devices {count}: there are {len(found)} GPUs")
+        refuse(f"--devices {count}", f"there are {len(found)} GPUs")
+    else:
+        tf.config.set_visible_devices(found[:count], "GPU")
     keras.utils.set_random_seed(options.seed)
+    if "TF_CONFIG" in os.environ:
+        ways = tf.distribute.experimental.CommunicationImplementation
+        way = ways.NCCL if kind == "GPU" else ways.RING
+        return tf.distribute.MultiWorkerMirroredStrategy(
+            communication_options=tf.distribute.experimental.CommunicationOptions(implementation=way)
+        )
     if count == 1:
         return tf.distribute.OneDeviceStrategy(f"{kind}:0")
     return tf.distribute.MirroredStrategy([f"{kind}:{index}" for index in range(count)])
@@ -106,7 +112,7 @@ def build(options):
 
 
 def synthetic_images(strategy, options):
-    """Batches of (images, labels) on each device: sixteen classes, each one pattern of 8×8 patches, under noise."""
+    """Batches of (images, labels) on each device, for ever: sixteen classes, each a pattern of patches, under noise."""
     size, patches = options.image_size, options.image_size // 8
     patterns = tf.random.stateless_normal((16, patches, patches, 3), (options.seed, 0))
     patterns = tf.repeat(tf.repeat(patterns, 8, 1), 8, 2)
@@ -118,7 +124,61 @@ def synthetic_images(strategy, options):
         noise = tf.random.stateless_normal((options.batch_size, size, size, 3), seed)
         return tf.gather(patterns, chosen) + noise, chosen * (CLASSES // 16)
 
-    return [strategy.run(batch, (number,)) for number in range(options.batches)]
+    return itertools.cycle([strategy.run(batch, (number,)) for number in range(options.batches)])
+
+
+def real_images(strategy, options):
+    """Facts for the log, and an endless iterator of batches of (images as bytes, labels) on each device."""
+    source = image_data.find(options.data)
+    if source.kind == "recordio":
+        refuse("--data " + options.data, "holds RecordIO files, which TensorFlow does not read")
+    images = len(source.files)
+    if source.kind == "tfrecord":
+        images = sum(sum(1 for _ in image_data.tfrecord_places(path)) for path in source.files)
+    image_data.check_enough(options.data, images, options.batch_size * strategy.num_replicas_in_sync)
+
+    def dataset(context):
+        part = _encoded(source).shard(context.num_input_pipelines, context.input_pipeline_id)
+        part = part.shuffle(10_000, options.seed).repeat()
+        part = part.map(lambda *pair: _decoded(*pair, options.image_size), tf.data.AUTOTUNE)
+        return part.batch(options.batch_size, drop_remainder=True).prefetch(tf.data.AUTOTUNE)
+
+    facts = {"data": source.kind, "images": images, "loader": "tf.data"}
+    return facts, iter(strategy.distribute_datasets_from_function(dataset))
+
+
+def _encoded(source):
+    """A data set of (JPEG bytes, label)."""
+    if source.kind == "folder":
+        files = tf.data.Dataset.from_tensor_slices((source.files, source.labels)).shuffle(len(source.files), seed=1)
+        return files.map(lambda path, label: (tf.io.read_file(path), label), tf.data.AUTOTUNE)
+    features = {
+        "image/encoded": tf.io.FixedLenFeature((), tf.string),
+        "image/class/label": tf.io.FixedLenFeature((), tf.int64),
+    }
+
+    def parsed(record):
+        found = tf.io.parse_single_example(record, features)
+        return found["image/encoded"], tf.cast(found["image/class/label"] - 1, tf.int32)
+
+    return tf.data.TFRecordDataset(source.files, num_parallel_reads=16).map(parsed, tf.data.AUTOTUNE)
+
+
+def _decoded(encoded, label, size):
+    """Cropped at random (8 to 100 % of the area, aspect 3:4 to 4:3), resized and mirrored at random."""
+    begin, extent, _ = tf.image.sample_distorted_bounding_box(
+        tf.io.extract_jpeg_shape(encoded),
+        tf.zeros((1, 0, 4)),
+        min_object_covered=0.0,
+        aspect_ratio_range=(3 / 4, 4 / 3),
+        area_range=(0.08, 1.0),
+        max_attempts=10,
+        use_image_if_no_bounding_boxes=True,
+    )
+    window = tf.concat([begin[:2], extent[:2]], 0)
+    image = tf.image.resize(tf.io.decode_and_crop_jpeg(encoded, window, channels=3), (size, size))
+    image = tf.image.random_flip_left_right(image)
+    return tf.cast(image, tf.uint8), label
 
 
 def training_step(strategy, model, optimizer, options):
@@ -127,6 +187,8 @@ def training_step(strategy, model, optimizer, options):
 
     @tf.function(jit_compile=not options.no_xla)
     def gradients(images, labels):
+        if images.dtype == tf.uint8:  # real images
+            images = (tf.cast(images, tf.float32) - image_data.MEAN) / image_data.DEVIATION
         with tf.GradientTape() as tape:
             logits = tf.cast(model(images, training=True), tf.float32)
             loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
@@ -148,24 +210,29 @@ def training_step(strategy, model, optimizer, options):
 
 
 def check_devices_agree(strategy, model):
-    """Every device must hold the same weights at the end, or the gradients were not exchanged.
+    """Every device of every worker must hold the same weights at the end, or the gradients were not exchanged.
 
     Raises:
         SystemExit: they differ.
     """
-    sums = [0.0] * strategy.num_replicas_in_sync
-    for variable in model.trainable_variables:
-        for index, copy in enumerate(strategy.experimental_local_results(variable.value)):
-            sums[index] += float(tf.reduce_sum(tf.cast(copy, tf.float64)))
+
+    @tf.function
+    def checksum():
+        sums = [tf.reduce_sum(tf.cast(variable.value, tf.float64)) for variable in model.trainable_variables]
+        return tf.reshape(tf.add_n(sums), (1,))
+
+    sums = strategy.gather(strategy.run(checksum), axis=0).numpy()
     if len(set(sums)) > 1:
         raise SystemExit(f"no figure: the devices hold different weights ({min(sums)!r} … {max(sums)!r})")
 
 
-def train(strategy, step, batches, options):
+def train(strategy, step, batches, options, **facts):
     """Warm up, train and report."""
     devices = strategy.num_replicas_in_sync
-    step(batches[0]).numpy()
+    step(next(batches)).numpy()
+    resolver = strategy.cluster_resolver
     report = Reporter(
+        rank=resolver.task_id if resolver else 0,
         framework="tensorflow",
         framework_version=tf.__version__,
         model=options.model,
@@ -173,33 +240,33 @@ def train(strategy, step, batches, options):
         batch_size=options.batch_size,
         gpus=devices,
         steps=options.steps,
-        synthetic_data=True,
         image_size=options.image_size,
         layout="NHWC",
         xla=not options.no_xla,
+        **facts,
     )
     losses = []
     for number in range(1, options.steps + 1):
-        losses.append(step(batches[number % len(batches)]))
+        losses.append(step(next(batches)))
         if number % options.log_interval == 0 or number == options.steps:
             report.interval(number, number * options.batch_size * devices, float(tf.reduce_mean(losses)))
             losses.clear()
     return report
 
 
-def main():
-    options = arguments()
+def main(options):
     strategy = prepare(options)
-    rate = LEARNING_RATES[options.model] if options.learning_rate is None else options.learning_rate
     with strategy.scope():
         model = build(options)
-        optimizer = keras.optimizers.SGD(rate, momentum=0.9)
+        optimizer = keras.optimizers.SGD(options.learning_rate, momentum=0.9)
         optimizer.build(model.trainable_variables)
-    batches = synthetic_images(strategy, options)
-    report = train(strategy, training_step(strategy, model, optimizer, options), batches, options)
+    facts, batches = (
+        ({}, synthetic_images(strategy, options)) if options.data is None else real_images(strategy, options)
+    )
+    report = train(strategy, training_step(strategy, model, optimizer, options), batches, options, **facts)
     check_devices_agree(strategy, model)
     report.finish()
 
 
 if __name__ == "__main__":
-    main()
+    main(OPTIONS)

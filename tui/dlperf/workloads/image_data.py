@@ -1,0 +1,232 @@
+"""Batches of real images for the programs that train on them: an ImageNet folder, TFRecord or RecordIO files.
+
+Decoded by NVIDIA DALI where it is installed, else (a folder only) by Pillow in threads. Every image is cropped at
+random (8 to 100 % of its area, aspect 3:4 to 4:3), resized and mirrored at random, as ResNet-50 is trained. Every shard
+takes its own part of the images, in an order that changes with the epoch, without end.
+Needs NumPy and, for a folder without DALI, Pillow; beside this file, options.py. Copied to the node beside the program
+that uses it.
+"""
+
+import collections
+import concurrent.futures
+import io
+import math
+import os
+import struct
+import tempfile
+
+import numpy as np
+from options import refuse
+
+MEAN, DEVIATION = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
+"""Of ImageNet's red, green and blue, in 0 … 255."""
+IMAGES = (".jpg", ".jpeg")
+AHEAD = 3
+"""Batches that are decoded before they are asked for."""
+
+
+class Source(collections.namedtuple("Source", "kind folder files labels")):
+    """What lies in a folder: ``folder``, ``tfrecord`` or ``recordio``, its files and, of a folder, their labels."""
+
+
+def find(folder):
+    """The images of a folder; ends the program where there are none."""
+    if not os.path.isdir(folder):
+        refuse("--data " + folder, "is no folder")
+    names = sorted(os.listdir(folder))
+    paths = [os.path.join(folder, name) for name in names]
+    for kind, belongs in (("tfrecord", _is_tfrecord), ("recordio", lambda name: name.endswith(".rec"))):
+        found = [path for path, name in zip(paths, names) if belongs(name)]
+        if found:
+            return Source(kind, folder, found, None)
+    return _classes(folder, [path for path in paths if os.path.isdir(path)])
+
+
+def _is_tfrecord(name):
+    return name.endswith((".tfrecord", ".tfrecords")) or (name.startswith("train-") and "-of-" in name)
+
+
+def _classes(folder, classes):
+    """A folder of folders: each is a class, in the order of their names."""
+    files, labels = [], []
+    for label, path in enumerate(classes):
+        found = [entry.path for entry in os.scandir(path) if entry.name.lower().endswith(IMAGES)]
+        files += sorted(found)
+        labels += [label] * len(found)
+    if not files:
+        refuse(
+            "--data " + folder, "holds neither folders of JPEG images, one for each class, nor .tfrecord nor .rec files"
+        )
+    return Source("folder", folder, files, labels)
+
+
+def host_batches(options, count, shard, shards):
+    """Decoded on the CPU: facts for the log, and an endless iterator of (count × size × size × 3 bytes, labels)."""
+    source = find(options.data)
+    if has_dali():
+        pipeline, images = dali_pipeline(source, options, count, shard, shards, None)
+        return _facts(source, images, "DALI " + _dali_version() + " on the CPU"), _host_iterator(pipeline)
+    if source.kind != "folder":
+        refuse("--data " + options.data, source.kind + " files need NVIDIA DALI: install nvidia-dali-cuda120")
+    check_enough(options.data, len(source.files), count * shards)
+    import PIL
+
+    batches = _pillow_batches(source, options, count, shard, shards)
+    return _facts(source, len(source.files), "Pillow " + PIL.__version__ + " in threads"), batches
+
+
+def _facts(source, images, loader):
+    return {"data": source.kind, "images": images, "loader": loader}
+
+
+def check_enough(folder, images, needed):
+    """End the program where there is not one whole batch."""
+    if images < needed:
+        refuse("--data " + folder, f"holds {images} images, fewer than one batch of {needed} over all ranks")
+
+
+# -------------------------------------------------------------------------------------------------- Pillow
+
+
+def _pillow_batches(source, options, count, shard, shards):
+    with concurrent.futures.ThreadPoolExecutor(options.workers) as pool:
+        ahead = collections.deque()
+        for chosen, seeds in _order(len(source.files), count, shard, shards, options.seed):
+            tasks = [
+                pool.submit(_decoded, source.files[index], options.image_size, seed)
+                for index, seed in zip(chosen, seeds)
+            ]
+            ahead.append((tasks, np.array([source.labels[index] for index in chosen], np.int64)))
+            if len(ahead) > AHEAD:
+                tasks, labels = ahead.popleft()
+                yield np.stack([task.result() for task in tasks]), labels
+
+
+def _order(images, count, shard, shards, seed):
+    """For each batch of a shard, the images' numbers and a seed for each; an epoch's remainder is left out."""
+    epoch = 0
+    while True:
+        random = np.random.default_rng((seed, epoch))
+        numbers = random.permutation(images)
+        seeds = random.integers(2**31, size=images)
+        for first in range(shard * count, images - images % (count * shards), count * shards):
+            chosen = numbers[first : first + count]
+            yield chosen, seeds[chosen]
+        epoch += 1
+
+
+def _decoded(path, size, seed):
+    from PIL import Image
+
+    random = np.random.default_rng(seed)
+    with Image.open(path) as image:
+        box = random_box(image.width, image.height, random)
+        pixels = np.asarray(image.convert("RGB").resize((size, size), Image.Resampling.BILINEAR, box=box))
+    return pixels[:, ::-1] if random.random() < 0.5 else pixels
+
+
+def random_box(width, height, random):
+    """A part of an image: left, top, right, bottom (Szegedy et al. 2014, as every framework's random resized crop)."""
+    for _ in range(10):
+        area = width * height * random.uniform(0.08, 1.0)
+        aspect = math.exp(random.uniform(math.log(3 / 4), math.log(4 / 3)))
+        wide, high = math.sqrt(area * aspect), math.sqrt(area / aspect)
+        if wide <= width and high <= height:
+            left, top = random.uniform(0, width - wide), random.uniform(0, height - high)
+            return left, top, left + wide, top + high
+    side = min(width, height)
+    return (width - side) / 2, (height - side) / 2, (width + side) / 2, (height + side) / 2
+
+
+# ---------------------------------------------------------------------------------------------------- DALI
+
+
+def has_dali():
+    """Whether NVIDIA DALI can be imported."""
+    try:
+        import nvidia.dali  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _dali_version():
+    import nvidia.dali
+
+    return nvidia.dali.__version__
+
+
+def dali_pipeline(source, options, count, shard, shards, gpu):
+    """A built pipeline that gives bytes and labels, and the number of images.
+
+    ``gpu``: the index of the GPU that decodes; None for the CPU.
+    """
+    from nvidia.dali import fn, pipeline_def, types
+
+    @pipeline_def(batch_size=count, num_threads=options.workers, device_id=gpu, seed=options.seed + shard)
+    def pipeline():
+        encoded, labels = _dali_reader(source, shard, shards)
+        images = fn.decoders.image_random_crop(
+            encoded,
+            device="cpu" if gpu is None else "mixed",
+            output_type=types.RGB,
+            random_area=[0.08, 1.0],
+            random_aspect_ratio=[3 / 4, 4 / 3],
+        )
+        images = fn.resize(images, resize_x=options.image_size, resize_y=options.image_size, antialias=False)
+        return fn.flip(images, horizontal=fn.random.coin_flip()), labels if gpu is None else labels.gpu()
+
+    built = pipeline()
+    built.build()
+    images = built.reader_meta("images")["epoch_size"]
+    check_enough(source.folder, images, count * shards)
+    return built, images
+
+
+def _dali_reader(source, shard, shards):
+    """Encoded images and their labels, 0 … 999."""
+    from nvidia.dali import fn, tfrecord, types
+
+    common = {"shard_id": shard, "num_shards": shards, "random_shuffle": True, "name": "images"}
+    if source.kind == "folder":
+        return fn.readers.file(files=source.files, labels=source.labels, **common)
+    if source.kind == "recordio":
+        indices = [os.path.splitext(path)[0] + ".idx" for path in source.files]
+        encoded, labels = fn.readers.mxnet(path=source.files, index_path=indices, **common)
+        return encoded, fn.cast(labels, dtype=types.INT32)
+    features = {
+        "image/encoded": tfrecord.FixedLenFeature((), tfrecord.string, ""),
+        "image/class/label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1),
+    }
+    read = fn.readers.tfrecord(
+        path=source.files, index_path=_tfrecord_indices(source.files), features=features, **common
+    )
+    return read["image/encoded"], fn.cast(read["image/class/label"] - 1, dtype=types.INT32)
+
+
+def _tfrecord_indices(paths):
+    """Index files as DALI wants them, written to a temporary folder."""
+    folder = tempfile.mkdtemp(prefix="tfrecord-index-")
+    indices = [os.path.join(folder, os.path.basename(path) + ".idx") for path in paths]
+    for path, index in zip(paths, indices):
+        with open(index, "w") as stream:
+            stream.writelines(f"{offset} {length}\n" for offset, length in tfrecord_places(path))
+    return indices
+
+
+def tfrecord_places(path):
+    """Offset and length of each record: 8 bytes of length, 4 of checksum, the data, 4 of checksum."""
+    with open(path, "rb") as records:
+        end = records.seek(0, io.SEEK_END)
+        offset = 0
+        while offset + 8 <= end:
+            records.seek(offset)
+            length = struct.unpack("<Q", records.read(8))[0] + 16
+            yield offset, length
+            offset += length
+
+
+def _host_iterator(pipeline):
+    while True:
+        images, labels = pipeline.run()
+        yield np.array(images.as_array()), np.array(labels.as_array()).reshape(-1).astype(np.int64)
