@@ -10,5 +10,5 @@ node, so that nothing need be installed there::
     supervisor.pyz task DIR      in a Slurm job, on each node: runs that node's share of the trial in DIR
 
 Therefore: the standard library alone, Python 3.6 or newer, Linux; each other's modules by relative imports, at the top
-of a module, so that a supervisor that has started needs its file no more.
+of every module but ``main``, so that a supervisor that has started needs its file no more.
 """
