@@ -8,15 +8,20 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dlperf.catalog import model
 from dlperf.catalog.placeholders import fill
 from dlperf.errors import RequestError
 from dlperf.plan import ContainerPlan, Launch, NodePlan
+from dlperf.plan.subject import STARTED_ONCE
 from dlperf.render import Runtime, render_trial
+from dlperf.render.containers import RUNTIMES
+from dlperf.render.launchers import LAUNCHERS
 
 REPORT = "import json, os, sys; print(json.dumps([sys.argv[1:], dict(os.environ), os.getcwd()]))"
 NASTY = """'; touch owned; echo $(id) `id` $HOME "\\ * ? ~ & | < > ! # \n newline \t tab é 中 { } {{steps}} -n --"""
@@ -213,3 +218,9 @@ def test_what_cannot_be_rendered_is_said_in_one_line(fields, message):
     with pytest.raises(RequestError) as caught:
         render_trial("T", replace(launch_of(), **fields), Runtime("127.0.0.1", "1", {"node": "/a"}))
     assert str(caught.value).startswith(message)
+
+
+def test_the_catalogue_names_the_launchers_and_runtimes_that_there_are():
+    assert set(get_args(model.Launcher)) == LAUNCHERS.keys()
+    assert set(get_args(model.Runtime)) - {"none"} == RUNTIMES.keys()
+    assert LAUNCHERS.keys() >= STARTED_ONCE

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dlperf.errors import RequestError
 from dlperf.plan.model import Launch, NodePlan
 from dlperf.plan.standins import GPUS
+from dlperf.plan.subject import STARTED_ONCE
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,11 @@ class Launcher:
 LAUNCHERS: dict[str, Launcher] = {}
 
 
-def launcher(name: str, everywhere: bool = True) -> Callable[[LauncherFunction], LauncherFunction]:
+def launcher(name: str) -> Callable[[LauncherFunction], LauncherFunction]:
     """Register a launcher under the name that recipes use."""
 
     def register(function: LauncherFunction) -> LauncherFunction:
-        LAUNCHERS[name] = Launcher(function, everywhere)
+        LAUNCHERS[name] = Launcher(function, name not in STARTED_ONCE)
         return function
 
     return register
@@ -113,7 +114,7 @@ def _rendezvous(seat: Seat, joint: str) -> Words:
     return tuple(word for name, value in options.items() for word in (name, str(value)))
 
 
-@launcher("mpirun", everywhere=False)
+@launcher("mpirun")
 def mpirun(seat: Seat) -> Words:
     """Open MPI, one rank for each GPU; it reaches the other nodes by ssh and hands every variable on by name.
 
@@ -130,7 +131,7 @@ def mpirun(seat: Seat) -> Words:
     return ("mpirun", *_hosts(seat, *exports, *shell, *network), *program)
 
 
-@launcher("horovodrun", everywhere=False)
+@launcher("horovodrun")
 def horovodrun(seat: Seat) -> Words:
     """Horovod's launcher, one rank for each GPU; it hands the whole environment on."""
     shell = ("-p", str(seat.node.port)) if seat.node.port else ()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from dlperf.catalog.placeholders import finish
 from dlperf.errors import RequestError
 from dlperf.plan.model import Launch, NodePlan
 from dlperf.render.containers import Wrapping, wrap
+from dlperf.render.filling import Filler
 from dlperf.render.launchers import Launcher, Seat, find_launcher
 from dlperf.render.script import script
 
@@ -75,7 +75,7 @@ def _programs(launch: Launch, runtime: Runtime) -> dict[str, bytes]:
 def _scripts(trial_id: str, launch: Launch, runtime: Runtime, launcher: Launcher, rank: int) -> dict[str, bytes]:
     node = launch.nodes[rank]
     folder = runtime.folders[node.name]
-    launch = _finished(launch, runtime, rank)
+    launch = Filler(_values(launch, runtime, rank)).launch(launch)
     environment = _environment(mark(trial_id, node.name), launch, node)
     seat = Seat(launch, rank, environment, runtime.master_address, runtime.master_port, f"{folder}/ranks")
     command = launcher.words(seat)
@@ -115,10 +115,10 @@ def _environment(trial_mark: str, launch: Launch, node: NodePlan) -> dict[str, s
     return environment | launch.env | {"DLPERF_TRIAL": trial_mark}
 
 
-def _finished(launch: Launch, runtime: Runtime, rank: int) -> Launch:
-    """The launch with the placeholders that only this node of a starting trial knows."""
+def _values(launch: Launch, runtime: Runtime, rank: int) -> dict[str, str]:
+    """What only this node of a starting trial knows, by the name of its placeholder."""
     folder = runtime.folders[launch.nodes[rank].name]
-    values = {
+    return {
         "files": f"{folder}/files",
         "ranks": f"{folder}/ranks",
         "node_rank": str(rank),
@@ -126,33 +126,3 @@ def _finished(launch: Launch, runtime: Runtime, rank: int) -> Launch:
         "master_port": runtime.master_port,
         "hosts": ",".join(node.address for node in launch.nodes),
     }
-
-    def text(template: str) -> str:
-        try:
-            return finish(template, values)
-        except KeyError as error:
-            raise RequestError(f"placeholder {{{error.args[0]}}} in {template!r} has no value: plan again") from error
-
-    def words(templates: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(map(text, templates))
-
-    def pairs(mapping: Mapping[str, str]) -> dict[str, str]:
-        return {text(name): text(value) for name, value in mapping.items()}
-
-    container = launch.container and replace(
-        launch.container,
-        image=text(launch.container.image),
-        mounts=pairs(launch.container.mounts),
-        workdir=launch.container.workdir and text(launch.container.workdir),
-        options=words(launch.container.options),
-    )
-    return replace(
-        launch,
-        interpreter=words(launch.interpreter),
-        command=words(launch.command),
-        launcher_options=words(launch.launcher_options),
-        env={name: text(value) for name, value in launch.env.items()},
-        setup=tuple(map(words, launch.setup)),
-        workdir=launch.workdir and text(launch.workdir),
-        container=container,
-    )
