@@ -29,17 +29,15 @@ def test_trials_become_one_value(how: str, value: float) -> None:
 def test_a_value_carries_its_spread() -> None:
     result = aggregate(FIVE)
 
-    assert (result.n, result.minimum, result.maximum) == (5, 397.44, 398.98)
+    assert result.n == 5
     assert result.spread == pytest.approx((398.98 - 397.44) / 397.78)
-    assert result.standard_deviation == pytest.approx(0.6025, abs=1e-4)
-    assert result.coefficient_of_variation == pytest.approx(0.6025 / 397.78, abs=1e-6)
 
 
 def test_one_trial_has_no_spread() -> None:
     result = aggregate([400.0])
 
     assert (result.value, result.n) == (400.0, 1)
-    assert result.spread is result.standard_deviation is result.coefficient_of_variation is None
+    assert result.spread is None
 
 
 @pytest.mark.parametrize(("values", "how"), [([], "median"), ([], "mean"), ([1.0, 2.0], "olympic")])

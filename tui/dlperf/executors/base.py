@@ -69,18 +69,6 @@ class CheckItem:
     data: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class LogChunk:
-    """New bytes of one stream of one node."""
-
-    trial_id: str
-    node: str
-    stream: str
-    """``out.log``, or ``ranks/<name>``."""
-    offset: int
-    data: bytes
-
-
 UNREACHABLE = "unreachable"
 """A cause that begins so, after the node's name where there are several, says that a machine did not answer."""
 LAST_OUTPUT = "; last output: "

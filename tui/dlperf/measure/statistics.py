@@ -23,15 +23,6 @@ class Aggregate:
     spread: float | None
     """(max - min) / median; None of a single trial."""
     n: int
-    minimum: float
-    maximum: float
-    standard_deviation: float | None
-    """Of the sample (n - 1); None of a single trial."""
-
-    @property
-    def coefficient_of_variation(self) -> float | None:
-        """Standard deviation over the value."""
-        return None if self.standard_deviation is None else self.standard_deviation / self.value
 
 
 def aggregate(values: Sequence[float], how: Aggregation = "median") -> Aggregate:
@@ -46,14 +37,10 @@ def aggregate(values: Sequence[float], how: Aggregation = "median") -> Aggregate
         raise RequestError(
             f"olympic drops the best and the worst: {len(values)} trials are too few, run {OLYMPIC_LEAST}"
         )
-    several = len(values) > 1
     return Aggregate(
         value=_centre(values, how),
-        spread=(max(values) - min(values)) / statistics.median(values) if several else None,
+        spread=(max(values) - min(values)) / statistics.median(values) if len(values) > 1 else None,
         n=len(values),
-        minimum=min(values),
-        maximum=max(values),
-        standard_deviation=statistics.stdev(values) if several else None,
     )
 
 

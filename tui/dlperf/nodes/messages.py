@@ -10,13 +10,12 @@ from typing import Any, ClassVar
 class Hello:
     """Who answers on a machine."""
 
-    ANSWERED: ClassVar = ("python", "hostname", "boot_id", "home", "uid")
+    ANSWERED: ClassVar = ("python", "hostname", "boot_id", "home")
 
     python: str
     hostname: str
     boot_id: str
     home: str
-    uid: int
     clock_offset_seconds: float
     """The machine's clock minus ours; exact to half the time that the answer took."""
 

@@ -33,7 +33,6 @@ def hello(request: Json, raw: bytes) -> Answer:
         "boot_id": boot_id(),
         "clock": time.time(),
         "home": os.path.expanduser("~"),
-        "uid": os.getuid(),
     }, b""
 
 
