@@ -11,13 +11,12 @@ from typing import Any
 
 from dlperf.executors.base import CheckItem
 from dlperf.nodes.messages import Hello
+from dlperf.nodes.supervisor.containers import KEEPING_RUNTIMES
 from dlperf.plan import Launch, NodePlan
 
 DISK_BYTES = 2 * 1024**3
 CLOCK_SECONDS = 2.0
 IDLE_PERCENT = 5.0
-PULLING_RUNTIMES = ("docker", "podman")
-"""Those whose images a supervisor can bring to its machine."""
 
 
 def unreachable(node: NodePlan, cause: str) -> list[CheckItem]:
@@ -138,7 +137,7 @@ def _image(node: NodePlan, launch: Launch, facts: dict[str, Any]) -> list[CheckI
     if launch.container is None or launch.container.runtime == "none":
         return []
     digest, container = facts["image_digest"], launch.container
-    can_pull = container.runtime in PULLING_RUNTIMES
+    can_pull = container.runtime in KEEPING_RUNTIMES
     absent = f"image {container.image} is not on the node" + (": it is pulled before the clock starts" * can_pull)
     return [CheckItem(node.name, "image", bool(digest) or can_pull, digest or absent, {"digest": digest})]
 
