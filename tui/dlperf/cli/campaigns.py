@@ -93,27 +93,13 @@ def resume(context: typer.Context, campaign: CampaignArgument, detach: DetachOpt
 @commands.command()
 def cancel(context: typer.Context, campaign: CampaignArgument, trial: TrialArgument = None) -> None:
     """End a campaign, or one of its trials; what ran is collected."""
-    from dlperf.cli.foreground import wait_for_requests
-    from dlperf.runs.lock import engine_pid
-
-    workspace, paths = _find(context, campaign)
-    _request(paths, "cancel", trial)
-    if engine_pid(paths) is None:
-        _start_engine(workspace, paths)
-    wait_for_requests(paths)
+    _have_done(*_find(context, campaign), "cancel", trial)
 
 
 @commands.command()
 def retry(context: typer.Context, campaign: CampaignArgument, trial: TrialArgument = None) -> None:
     """Run again what failed, was cancelled or was lost. What succeeded stays as it is."""
-    from dlperf.cli.foreground import wait_for_requests
-    from dlperf.runs.lock import engine_pid
-
-    workspace, paths = _find(context, campaign)
-    _request(paths, "retry", trial)
-    if engine_pid(paths) is None:
-        _start_engine(workspace, paths)
-    wait_for_requests(paths)
+    _have_done(*_find(context, campaign), "retry", trial)
 
 
 @commands.command()
@@ -145,6 +131,17 @@ def _request(paths: CampaignPaths, action: Action, trial: str | None) -> None:
     key = find_key(paths, trial) if trial is not None else None
     check_request(action, key, campaign_status(paths))
     ask(paths, action, key)
+
+
+def _have_done(workspace: Workspace, paths: CampaignPaths, action: Action, trial: str | None) -> None:
+    """Ask the campaign's engine, starting one where none runs, and wait until it has heard."""
+    from dlperf.cli.foreground import wait_for_requests
+    from dlperf.runs.lock import engine_pid
+
+    _request(paths, action, trial)
+    if engine_pid(paths) is None:
+        _start_engine(workspace, paths)
+    wait_for_requests(paths)
 
 
 def _start_engine(workspace: Workspace, paths: CampaignPaths) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 from weakref import WeakKeyDictionary
 
 import asyncssh
@@ -135,7 +135,10 @@ async def _connect_to_jump_hosts(hops: Any) -> asyncssh.SSHClientConnection | No
 
 
 async def _connect_patiently(
-    host: str, jump: asyncssh.SSHClientConnection | None, options: Any, given: dict[str, Any]
+    host: str,
+    jump: asyncssh.SSHClientConnection | None,
+    options: asyncssh.SSHClientConnectionOptions,
+    given: dict[str, Any],
 ) -> asyncssh.SSHClientConnection:
     """A busy server drops connections before it has said a word: come again after a while of random length."""
     for attempt in range(CONNECT_ATTEMPTS):
@@ -150,7 +153,10 @@ async def _connect_patiently(
 
 
 async def _connect_once(
-    host: str, jump: asyncssh.SSHClientConnection | None, options: Any, given: dict[str, Any]
+    host: str,
+    jump: asyncssh.SSHClientConnection | None,
+    options: asyncssh.SSHClientConnectionOptions,
+    given: dict[str, Any],
 ) -> asyncssh.SSHClientConnection:
     ciphers = {} if options.config.get("Ciphers") else {"encryption_algs": _PREFERRED_CIPHER}
     return await asyncssh.connect(
@@ -166,13 +172,13 @@ async def _connect_once(
     )
 
 
-def _known_hosts(options: Any) -> list[str] | bytes:
+def _known_hosts(options: asyncssh.SSHClientConnectionOptions) -> list[str] | bytes:
     """The files with host keys, as ssh_config names them; where there is none, no host is known.
 
     This is said here because asyncssh checks nothing where ``UserKnownHostsFile`` is ``none``.
     """
-    own = options.config.get("UserKnownHostsFile", _KNOWN_HOSTS)
-    everybodys = options.config.get("GlobalKnownHostsFile", _GLOBAL_KNOWN_HOSTS)
+    own = cast("Sequence[str]", options.config.get("UserKnownHostsFile", _KNOWN_HOSTS))
+    everybodys = cast("Sequence[str]", options.config.get("GlobalKnownHostsFile", _GLOBAL_KNOWN_HOSTS))
     files = [Path(name).expanduser() for name in (*own, *everybodys)]
     return [str(path) for path in files if path.is_file()] or b""
 
@@ -183,11 +189,11 @@ def _gate(server: str) -> asyncio.Semaphore:
     return gates.setdefault(server, asyncio.Semaphore(SIMULTANEOUS_CONNECTS))
 
 
-def _server(options: Any) -> str:
+def _server(options: asyncssh.SSHClientConnectionOptions) -> str:
     return f"{options.host} port {options.port}"
 
 
-def _in_words(error: Exception, options: Any) -> UnreachableError:
+def _in_words(error: Exception, options: asyncssh.SSHClientConnectionOptions) -> UnreachableError:
     """What went wrong, in one line, and whether it can be worth trying again."""
     server = _server(options)
     match error:
@@ -204,7 +210,7 @@ def _in_words(error: Exception, options: Any) -> UnreachableError:
     return UnreachableError(f"{server} cannot be reached ({' '.join(str(error).split()) or type(error).__name__})")
 
 
-def _host_key_problem(error: Exception, options: Any) -> str:
+def _host_key_problem(error: Exception, options: asyncssh.SSHClientConnectionOptions) -> str:
     alias = options.host_key_alias or options.host
     port = None if options.port == 22 else options.port
     known = asyncssh.match_known_hosts(_known_hosts(options), alias, "", port)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from dlperf.formats.samples import Metadata
 from dlperf.plan import Configuration
@@ -98,7 +99,7 @@ def _recognised(facts: NameFacts) -> NameFacts:
 
 def _joined(sources: list[tuple[str, NameFacts]]) -> tuple[NameFacts, list[str]]:
     """The first word on each fact, and every later word that contradicts it."""
-    chosen: dict[str, object] = {}
+    chosen: dict[str, Any] = {}
     notes = []
     for field in fields(NameFacts):
         said = [(source, getattr(facts, field.name)) for source, facts in sources]
@@ -106,7 +107,7 @@ def _joined(sources: list[tuple[str, NameFacts]]) -> tuple[NameFacts, list[str]]
         if said:
             chosen[field.name] = said[0][1]
             notes += _contradictions(field.name, said)
-    return NameFacts(**chosen), notes  # type: ignore[arg-type]
+    return NameFacts(**chosen), notes
 
 
 def _contradictions(fact: str, said: list[tuple[str, object]]) -> list[str]:
