@@ -1,0 +1,56 @@
+"""A campaign over 64 nodes for ten minutes, while connections, servers, engines and supervisors are killed by a seed.
+
+    PYTHONPATH=tui:tests python benchmarks/chaos.py [--nodes 64] [--seconds 600] [--seed 1]
+
+Each node is an OpenSSH server on 127.0.0.1 with a home of its own. Twice a second something is killed with -9: every
+session of a server, a server for up to five seconds, the engine (the next one is started by ``dlperf resume``), or a
+supervisor. The same seed gives the same faults. At the end every trial is looked up on its node: started once, ended with
+a state that a fault explains, its archived log the same bytes, its seal whole; and no process is left. The aims: nothing
+wrong, the engine under one core and 300 MB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+from faults import Chaos, examine, schedule
+from many_nodes import many_nodes
+
+TRIAL_SECONDS = 20
+EVERY_SECONDS = 0.5
+
+
+def main() -> None:
+    asked = arguments()
+    repeats = max(1, round(asked.seconds / TRIAL_SECONDS))
+    with tempfile.TemporaryDirectory() as folder:
+        here = many_nodes(Path(folder), asked.nodes, TRIAL_SECONDS, 1.0)
+        try:
+            chaos = Chaos(here, schedule(asked.seed, asked.nodes, asked.seconds, EVERY_SECONDS))
+            wall = chaos.run(repeats, patience=6 * asked.seconds + 300)
+            found = examine(here)
+        finally:
+            here.stop()
+    counted = {name: len(value) if isinstance(value, list) else value for name, value in asdict(found).items()}
+    cost = {"engine_cores": sum(chaos.meter.cpu.values()) / wall, "engine_peak_mb": chaos.meter.peak_kb / 1024}
+    faults = {f"killed_{kind}": count for kind, count in sorted(chaos.done.items())}
+    print(json.dumps({"nodes": asked.nodes, "seed": asked.seed, "wall_s": wall, **faults, **counted, **cost}))
+    if not found.good:
+        sys.exit(str(found))
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", type=int, default=64)
+    parser.add_argument("--seconds", type=float, default=600.0, help="for which something is killed")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""A campaign over many nodes while connections, servers, engines and supervisors are killed by a seed."""
+
+from __future__ import annotations
+
+import pytest
+
+import sshd
+from faults import Chaos, examine, schedule
+from many_nodes import many_nodes
+
+
+def test_the_same_seed_repeats_the_same_faults():
+    assert schedule(7, 16, 20.0, 0.5) == schedule(7, 16, 20.0, 0.5) != schedule(8, 16, 20.0, 0.5)
+
+
+@pytest.mark.skipif(not sshd.PROGRAM, reason="no OpenSSH server on this machine (Debian: openssh-server)")
+def test_nothing_is_started_twice_and_nothing_is_lost_while_everything_is_killed(tmp_path):
+    here = many_nodes(tmp_path, 8, steps=6, seconds=0.5)
+    try:
+        chaos = Chaos(here, schedule(7, 8, 20.0, 0.4))
+        chaos.run(repeats=3, patience=240.0)
+        found = examine(here)
+    finally:
+        here.stop()
+    assert found.good, found
+    assert chaos.done["connection"] > 0
+    assert chaos.done["engine"] > 0
+    assert found.succeeded >= 12

@@ -1,0 +1,216 @@
+"""Faults by a seed, done to a campaign over many nodes, and what must be true afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dlperf.plan import TrialKey
+from dlperf.runs.checksums import checksum_problems
+from dlperf.runs.journal import campaign_status
+from dlperf.runs.lock import engine_pid
+from dlperf.runs.records import State, TrialRecord, TrialStatus
+from dlperf.runs.store import read_record
+from many_nodes import ManyNodes, marked_processes
+
+FAULTS = {"connection": 12, "server": 4, "engine": 2, "supervisor": 1}
+"""What is killed → how often, of so many faults as these together."""
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that goes wrong, at a time after the campaign's start."""
+
+    seconds: float
+    kind: str
+    node: int
+    down_seconds: float
+    """For which a server listens no more."""
+
+
+def schedule(seed: int, nodes: int, seconds: float, every: float) -> list[Fault]:
+    """The same seed gives the same faults."""
+    chance = random.Random(seed)
+    kinds = [kind for kind, count in FAULTS.items() for _ in range(count)]
+    count = int(seconds / every)
+    times = sorted(chance.uniform(0.0, seconds) for _ in range(count))
+    return [Fault(t, chance.choice(kinds), chance.randrange(nodes), chance.uniform(0.5, 5.0)) for t in times]
+
+
+@dataclass
+class Meter:
+    """What engines took, one after the other."""
+
+    cpu: dict[int, float] = field(default_factory=dict)
+    """Engine's process id → processor seconds."""
+    peak_kb: int = 0
+
+    def look(self, pid: int | None) -> None:
+        with contextlib.suppress(OSError, TypeError):
+            words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            self.cpu[pid or 0] = (int(words[11]) + int(words[12])) / TICK
+            status = Path(f"/proc/{pid}/status").read_text()
+            peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+            self.peak_kb = max(self.peak_kb, int(peak.split()[1]))
+
+
+@dataclass
+class Chaos:
+    """A run: faults are done as they come due, a killed engine is followed by the next."""
+
+    here: ManyNodes
+    faults: Sequence[Fault]
+    meter: Meter = field(default_factory=Meter)
+    done: Counter[str] = field(default_factory=Counter)
+    comes_back: dict[int, float] = field(default_factory=dict)
+    """Server → when it listens again (monotonic)."""
+
+    def run(self, repeats: int, patience: float) -> float:
+        """Start the campaign, do what is planned, wait for its end; how long it took, in seconds."""
+        started = time.monotonic()
+        self._start(*self.here.run_words(repeats), "-H", ",".join(f"m{n}" for n in range(len(self.here.servers))))
+        waiting = list(self.faults)
+        while not campaign_status(self.here.paths).finished:
+            now = time.monotonic() - started
+            assert now < patience, "the campaign did not end"
+            while waiting and waiting[0].seconds <= now:
+                self._do(waiting.pop(0))
+            self._bring_back()
+            self._keep_engine()
+            time.sleep(0.1)
+        self._bring_back(everything=True)
+        return time.monotonic() - started
+
+    def _start(self, *words: str) -> None:
+        done = self.here.dlperf(*words, "--detach")
+        assert done.returncode == 0, done
+
+    def _keep_engine(self) -> None:
+        pid = engine_pid(self.here.paths)
+        self.meter.look(pid)
+        if pid is None and not campaign_status(self.here.paths).finished:
+            self.here.dlperf("resume", self.here.paths.name, "--detach")
+
+    def _do(self, fault: Fault) -> None:
+        server = self.here.servers[fault.node]
+        if fault.kind == "connection" and server.process is not None:
+            self.done[fault.kind] += server.drop_connections() > 0
+        elif fault.kind == "server" and server.process is not None:
+            server.stop()
+            self.comes_back[fault.node] = time.monotonic() + fault.down_seconds
+            self.done[fault.kind] += 1
+        elif fault.kind == "engine":
+            self.done[fault.kind] += kill(engine_pid(self.here.paths))
+        elif fault.kind == "supervisor":
+            self.done[fault.kind] += kill(next(iter(supervisors(server.home)), None))
+
+    def _bring_back(self, everything: bool = False) -> None:
+        for number, when in list(self.comes_back.items()):
+            if everything or time.monotonic() >= when:
+                self.here.servers[number].start()
+                del self.comes_back[number]
+
+
+def kill(pid: int | None) -> bool:
+    """Whether there was somebody to kill."""
+    if pid is None:
+        return False
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+        return True
+    return False
+
+
+def supervisors(home: Path) -> list[int]:
+    """Supervisors that run trials of a node, by the home that they have."""
+    found = []
+    for pid in marked_processes(home):
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            if b"run" in words:
+                found.append(pid)
+    return sorted(found)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found at the end; every list is empty where all is well."""
+
+    trials: int
+    succeeded: int
+    lost: int
+    """Trials whose supervisor was killed: found, said and tried again."""
+    left_out: int
+    started_twice: list[str]
+    unfinished: list[str]
+    unexplained: list[str]
+    """Ended without a figure, for no reason that a fault gave."""
+    broken: list[str]
+    """Said to have succeeded, but never started, or its archive is not what the node wrote, or its seal is broken."""
+    processes_left: list[int]
+
+    @property
+    def good(self) -> bool:
+        return not any((self.started_twice, self.unfinished, self.unexplained, self.broken, self.processes_left))
+
+
+def examine(here: ManyNodes) -> Verdict:
+    """Compare what the campaign says with what its nodes hold."""
+    status = campaign_status(here.paths)
+    trials = status.trials
+    starts = Counter(mark for server in here.servers for mark in _marks(server.home))
+    return Verdict(
+        trials=len(trials),
+        succeeded=status.count(State.SUCCEEDED),
+        lost=status.count(State.LOST),
+        left_out=len(status.left_out),
+        started_twice=[mark for mark, count in starts.items() if count > 1],
+        unfinished=[str(key) for key, trial in trials.items() if not trial.state.finished],
+        unexplained=[f"{key}: {trial.cause}" for key, trial in trials.items() if not _explained(trial)],
+        broken=[
+            f"{key}: {problem}"
+            for key, trial in trials.items()
+            if trial.state is State.SUCCEEDED and (problem := _broken(here, key, starts))
+        ],
+        processes_left=_left(here),
+    )
+
+
+def _marks(home: Path) -> list[str]:
+    path = home / "starts"
+    return path.read_text().split() if path.exists() else []
+
+
+def _explained(trial: TrialStatus) -> bool:
+    """Only what a fault can have done: a supervisor was killed, or a machine did not answer for long, twice."""
+    cause = trial.cause or ""
+    return trial.state in (State.SUCCEEDED, State.LOST) or "unreachable" in cause or "left out" in cause
+
+
+def _broken(here: ManyNodes, key: TrialKey, starts: Counter[str]) -> str:
+    node = key.configuration.partition("_")[0]
+    paths = here.paths.trial(key)
+    name = read_record(paths.trial, TrialRecord).trial_id
+    if starts[f"{name}/{node}"] != 1:
+        return "never started"
+    written = here.servers[int(node[1:])].home / ".dlperf" / name / node / "out.log"
+    if paths.node(node).log.read_bytes() != written.read_bytes():
+        return "its log is not what the node wrote"
+    return "; ".join(map(str, checksum_problems(paths)))
+
+
+def _left(here: ManyNodes) -> list[int]:
+    """Processes of trials that are there although everything has ended, after a while to go."""
+    folder = here.workspace.root.parent
+    give_up = time.monotonic() + 15.0
+    while (found := list(marked_processes(folder))) and time.monotonic() < give_up:
+        time.sleep(0.2)
+    return found

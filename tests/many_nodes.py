@@ -1,0 +1,114 @@
+"""Many nodes on this machine, each an OpenSSH server on a port and with a home of its own, and a workspace for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dlperf.runs.paths import CampaignPaths, Workspace
+from sshd import Sshd, prepare
+
+SCRIPT = """\
+echo "$DLPERF_TRIAL" >> "$HOME/starts"
+step=0
+while [ $step -lt {steps} ]; do
+    step=$((step + 1))
+    echo "DLPERF 2026-01-01T00:$(($step / 60 / 10))$(($step / 60 % 10)):$(($step % 60 / 10))$(($step % 10)).000000Z" \\
+        "step=$((step * 10)) epoch=0 samples=$((step * 320)) loss=1 throughput=320"
+    sleep {seconds}
+done
+"""
+"""Prints a record every ``seconds``; its times are invented, so that equal trials have equal figures."""
+
+CAMPAIGN = "many"
+
+
+@dataclass
+class ManyNodes:
+    """Running servers, and a workspace with one hardware for each."""
+
+    servers: list[Sshd]
+    operator: Path
+    workspace: Workspace
+
+    @property
+    def paths(self) -> CampaignPaths:
+        return self.workspace.campaign(CAMPAIGN)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if name != "SSH_AUTH_SOCK"}
+        return kept | {"HOME": str(self.operator)}
+
+    def command(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "dlperf", "--workspace", str(self.workspace.root), *words]
+
+    def dlperf(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(self.command(*words), env=self.environment, capture_output=True, text=True, check=False)
+
+    def run_words(self, repeats: int) -> tuple[str, ...]:
+        return ("run", "-f", "counting", "-c", "lenet5", "--repeats", str(repeats), "--name", CAMPAIGN, "--yes")
+
+    def stop(self) -> None:
+        for server in self.servers:
+            server.stop()
+
+
+def many_nodes(folder: Path, count: int, steps: int, seconds: float) -> ManyNodes:
+    """Start the servers and write the workspace; a trial there takes ``steps`` × ``seconds``."""
+    Path("/run/sshd").mkdir(exist_ok=True)
+    servers = [prepare(folder / f"server{number}") for number in range(count)]
+    operator = servers[0].operator
+    for server in servers[1:]:
+        shutil.copy(servers[0].folder / "authorized_keys", server.folder / "authorized_keys")
+    hosts = [f"Host m{number}\n HostName 127.0.0.1\n Port {server.port}\n" for number, server in enumerate(servers)]
+    (operator / ".ssh" / "config").write_text("".join(hosts))
+    (operator / ".ssh" / "known_hosts").write_text("".join(server.known_hosts_line() for server in servers))
+    workspace = _workspace(folder / "workspace", count, steps, seconds)
+    for server in servers:
+        server.start()
+    return ManyNodes(servers, operator, workspace)
+
+
+def _workspace(root: Path, count: int, steps: int, seconds: float) -> Workspace:
+    for part in ("hardware", "frameworks", "workloads"):
+        (root / "catalog" / part).mkdir(parents=True)
+    (root / "runs").mkdir()
+    (root / "mkdocs.yml").touch()
+    catalog = root / "catalog"
+    (catalog / "workloads" / "count.sh").write_text(SCRIPT.format(steps=steps, seconds=seconds))
+    for number in range(count):
+        name = f"m{number}"
+        nodes = [{"name": name, "host": name, "address": "127.0.0.1"}]
+        _write(catalog / "hardware" / f"{name}.yaml", id=name, title=f"Machine {number}", nodes=nodes)
+    recipe = {"case": "lenet5", "precisions": ["fp32"], "batch_sizes": [32], "scales": ["1n1g"], "interpreter": ["sh"]}
+    recipe |= {"command": ["{files}/count.sh"], "files": ["count.sh"], "stall_seconds": 120, "deadline_seconds": 600}
+    framework = {"id": "counting", "title": "Counting", "version": "1", "format": "dlperf", "devices": ["cpu"]}
+    _write(catalog / "frameworks" / "counting.yaml", **framework, recipes=[recipe])
+    return Workspace(root)
+
+
+def _write(path: Path, **entry: object) -> None:
+    """JSON is YAML."""
+    path.write_text(json.dumps(entry))
+
+
+def marked_processes(folder: Path) -> Sequence[int]:
+    """Processes that trials, supervisors or agents of these nodes left: their home lies in the folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            words = (entry / "environ").read_bytes().split(b"\0") if entry.name.isdigit() else []
+            line = (entry / "cmdline").read_bytes() if words else b""
+        except OSError:
+            continue
+        home = any(word.startswith(b"HOME=" + bytes(folder)) for word in words)
+        if home and b"sshd" not in line:
+            found.append(int(entry.name))
+    return found
