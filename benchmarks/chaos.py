@@ -2,11 +2,11 @@
 
     PYTHONPATH=tui:tests python benchmarks/chaos.py [--nodes 64] [--seconds 600] [--seed 1]
 
-Each node is an OpenSSH server on 127.0.0.1 with a home of its own. Twice a second something is killed with -9: every
-session of a server, a server for up to five seconds, the engine (the next one is started by ``dlperf resume``), or a
-supervisor. The same seed gives the same faults. At the end every trial is looked up on its node: started once, ended with
-a state that a fault explains, its archived log the same bytes, its seal whole; and no process is left. The aims: nothing
-wrong, the engine under one core and 300 MB.
+Each node is an OpenSSH server on 127.0.0.1 with a home of its own. Twice a second something is killed with -9:
+every session of a server, a server for up to five seconds, the engine (the next one is started by ``dlperf resume``),
+or a supervisor. The same seed gives the same faults. At the end every trial is looked up on its node: started once,
+ended with a state that a fault explains, its archived log the same bytes, its seal whole; and no process is left. The
+aims: nothing wrong, the engine under one core and 300 MB.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dlperf import __version__
-from dlperf.cli import campaigns, catalog, importing, machines, parse, plan, results, site, status, workspaces
+from dlperf.cli import campaigns, catalog, cleaning, importing, machines, parse, plan, results, site, status, workspaces
 from dlperf.cli.context import Settings
 
 GROUPS = (
@@ -21,6 +21,7 @@ GROUPS = (
     parse.commands,
     results.commands,
     importing.commands,
+    cleaning.commands,
     site.commands,
 )
 

@@ -1,0 +1,49 @@
+"""``dlperf clean``: nodes lose only what is archived whole."""
+
+from __future__ import annotations
+
+import json
+
+RUN = ("run", "-H", "local", "-f", "counting", "-c", "lenet5", "-b", "32", "--yes", "--name", "try")
+
+
+def folders(counting) -> list[str]:
+    return sorted(folder.name for folder in (counting.home / ".dlperf").iterdir() if folder.name != "bin")
+
+
+def test_archived_trials_are_removed_when_it_is_said_twice(counting):
+    counting.dlperf(*RUN, "--repeats", "2")
+    told = counting.dlperf("clean", "try")
+    assert "2 archived trials would be removed from 1 node (local): add --yes" in told.stderr
+    assert len(folders(counting)) == 2
+    done = counting.dlperf("clean", "try", "--yes")
+    assert done.stdout.splitlines()[1].split()[:2] == ["local", "2"]
+    assert folders(counting) == []
+    counting.dlperf("clean", "--yes")
+    assert json.loads(counting.dlperf("verify", "try", "--json").stdout)
+
+
+def test_a_trial_whose_archive_is_not_whole_stays(counting):
+    counting.dlperf(*RUN, "--repeats", "2")
+    first, second = counting.campaign("try").directory.glob("*/*/nodes/local/out.log")
+    first.write_bytes(first.read_bytes()[:-1])
+    done = counting.dlperf("clean", "--yes", code=1)
+    assert "stays: its archive is not whole: nodes/local/out.log: changed: see `dlperf verify`" in done.stderr
+    assert len(folders(counting)) == 1
+    assert second.is_file()
+
+
+def test_a_log_that_did_not_come_home_whole_stays(counting):
+    counting.dlperf(*RUN, "--repeats", "1")
+    (log,) = (counting.home / ".dlperf").glob("*/local/out.log")
+    with log.open("a") as stream:
+        stream.write("more\n")
+    done = counting.dlperf("clean", "--yes", code=1)
+    assert "5 bytes of out.log of local are not in the archive" in done.stderr
+    assert log.is_file()
+
+
+def test_only_trials_on_the_named_machines_are_removed(counting):
+    counting.dlperf(*RUN, "--repeats", "1")
+    told = counting.dlperf("clean", "--hardware", "elsewhere")
+    assert "0 archived trials would be removed: add --yes" in told.stderr
