@@ -175,7 +175,8 @@ def test_a_machine_that_does_not_answer_is_exit_code_3(counting):
     hardware = counting.workspace.catalog / "hardware"
     hardware.mkdir()
     (hardware / "nowhere.yaml").write_text(text)
-    assert "NOT READY" in counting.dlperf("check", "-H", "nowhere", code=3).stdout
+    said = counting.dlperf("check", "-H", "nowhere", code=3).stdout
+    assert "NOT READY  the host name 'nowhere.invalid' cannot be resolved" in said
 
 
 def test_a_new_workspace_can_run_and_is_made_once(counting, tmp_path):

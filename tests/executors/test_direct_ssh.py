@@ -100,7 +100,8 @@ async def test_a_refused_node_starts_nothing(remote: DirectExecutor, sshd: Sshd,
         await remote.submit(trial)
     assert not trial.paths.reference.exists()
     items = await remote.check(trial.launch)
-    assert [(item.check, item.ok) for item in items] == [("reachable", False)]
+    assert [(item.node, item.check, item.ok) for item in items] == [("alpha", "reachable", False)]
+    assert items[0].message.startswith("127.0.0.1 port ")
 
 
 @pytest.fixture

@@ -33,9 +33,14 @@ class RequestError(DlperfError):
 
 
 class UnreachableError(DlperfError):
-    """A machine could not be reached; the message names the node and the cause."""
+    """A machine could not be reached; the message names the machine, where it is known, and the cause."""
 
     exit_code = ExitCode.UNREACHABLE
+
+    def __init__(self, cause: str, machine: str = "") -> None:
+        super().__init__(f"{machine}: {cause}" if machine else cause)
+        self.cause = cause
+        """For who says in his own words which machine it is."""
 
 
 class RefusedError(UnreachableError):

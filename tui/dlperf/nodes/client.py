@@ -138,7 +138,7 @@ class NodeClient:
         try:
             return await self._exchange(channel, request, raw)
         except _BROKEN as error:
-            broken = UnreachableError(f"{self.name}: the connection broke ({_why(error)})")
+            broken = UnreachableError(f"the connection broke ({_why(error)})", self.name)
             raise self._unreachable(broken) from error
 
     async def _exchange(self, channel: Channel, request: dict[str, Any], raw: bytes) -> tuple[dict[str, Any], bytes]:
@@ -157,7 +157,7 @@ class NodeClient:
         try:
             self._channel = await self._open_agent()
         except UnreachableError as error:
-            raise self._unreachable(type(error)(f"{self.name}: {error}")) from error
+            raise self._unreachable(type(error)(error.cause, self.name)) from error
         self._failure = self.unreachable_since = None
         self._delay = FIRST_DELAY_SECONDS
         return self._channel
