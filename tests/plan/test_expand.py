@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
+from dlperf.catalog import model
 from dlperf.errors import RequestError
 from dlperf.plan import Selection, expand
+from dlperf.plan.expand import PRECISIONS
 
 VARIED = Selection(hardware=("two-boxes",), frameworks=("varied",), cases=("tiny",))
 
@@ -201,3 +204,7 @@ def test_a_planned_configuration_carries_what_measuring_and_reporting_need(catal
 def test_planning_loads_neither_yaml_nor_pydantic():
     code = "import sys, dlperf.plan; sys.exit(bool({'yaml', 'pydantic'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_every_precision_of_the_catalogue_can_be_selected():
+    assert get_args(model.Precision) == PRECISIONS

@@ -26,17 +26,17 @@ class Filler:
         except KeyError as error:
             raise RequestError(f"placeholder {{{error.args[0]}}} in {template!r} has no value: plan again") from error
 
-    def words(self, templates: Iterable[str]) -> tuple[str, ...]:
+    def texts(self, templates: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self.text, templates))
 
     def launch(self, launch: Launch) -> Launch:
         return replace(
             launch,
-            interpreter=self.words(launch.interpreter),
-            command=self.words(launch.command),
-            launcher_options=self.words(launch.launcher_options),
+            interpreter=self.texts(launch.interpreter),
+            command=self.texts(launch.command),
+            launcher_options=self.texts(launch.launcher_options),
             env={name: self.text(value) for name, value in launch.env.items()},
-            setup=tuple(map(self.words, launch.setup)),
+            setup=tuple(map(self.texts, launch.setup)),
             workdir=launch.workdir and self.text(launch.workdir),
             container=launch.container and self.container(launch.container),
         )
@@ -47,5 +47,5 @@ class Filler:
             image=self.text(container.image),
             mounts={self.text(source): self.text(target) for source, target in container.mounts.items()},
             workdir=container.workdir and self.text(container.workdir),
-            options=self.words(container.options),
+            options=self.texts(container.options),
         )
