@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from counting_workspace import Counting, counting_workspace
+from dlperf.render.launchers import find_launcher
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import TrialPaths
 from node_lab import NodeLab, node_lab
@@ -51,6 +52,7 @@ PADDLE = {"PADDLE_DISTRI_BACKEND": "gloo"}
 STACKS = {
     "torchrun": Stack("torch", "train_torch.py", "torchrun"),
     "mpirun": Stack("torch", "train_torch.py", "mpirun", MPI, ("--bind-to", "none")),
+    "horovodrun": Stack("horovod", "train_horovod.py", "horovodrun", {}, ("--gloo", "--ssh-identity-file", "{key}")),
     "jax": Stack("jax", "train_jax.py", "jax", JAX),
     "paddle": Stack("paddle", "train_paddle.py", "paddle", PADDLE),
     "paddle-ips": Stack("paddle", "train_paddle.py", "paddle-ips", PADDLE),
@@ -77,15 +79,17 @@ def training_workspace(folder: Path, lab: NodeLab, name: str, bin_folder: Path) 
     (catalog / "cases" / "small.yaml").write_text(CASE)
     env = {"PATH": f"{bin_folder}:{os.environ['PATH']}", "OMP_NUM_THREADS": "1", **stack.env}
     programs = ["report.py", stack.program]
+    from_first = not find_launcher(stack.launcher).everywhere
+    where = {"{config}": str(lab.ssh_config), "{key}": str(lab.ssh_config.parent / "id_ed25519")}
     recipe = {
         "case": "small",
         "precisions": ["fp32"],
         "interpreter": [str(bin_folder / "python")],
-        "command": [str(PROGRAMS / stack.program) if stack.launcher == "mpirun" else "{files}/" + stack.program],
-        "files": [] if stack.launcher == "mpirun" else programs,
+        "command": [str(PROGRAMS / stack.program) if from_first else "{files}/" + stack.program],
+        "files": [] if from_first else programs,
         "launcher": stack.launcher,
-        "launcher_options": list(stack.options),
-        "env": {key: value.replace("{config}", str(lab.ssh_config)) for key, value in env.items()},
+        "launcher_options": [where.get(word, word) for word in stack.options],
+        "env": {key: value.replace("{config}", where["{config}"]) for key, value in env.items()},
         "deadline_seconds": 300,
     }
     framework = {"id": "stack", "title": name, "version": "1", "format": "dlperf", "devices": ["cpu"]}

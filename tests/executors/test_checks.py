@@ -49,3 +49,9 @@ def test_ssh_is_tried_with_the_options_that_open_mpi_will_give_it():
     assert ssh_options(launch) == []
     assert ssh_options(given) == ["-p", "12345", "-q"]
     assert ssh_options(by_variable) == ["-F", "/some/file"]
+
+
+def test_ssh_is_tried_with_the_key_that_horovod_will_give_it():
+    launch = Launch("direct", NODES, 1, "horovodrun", (), ("true",), ("--gloo", "--ssh-identity-file", "/some/key"))
+    assert ssh_options(launch)[-2:] == ["-i", "/some/key"]
+    assert "StrictHostKeyChecking=no" in ssh_options(launch)

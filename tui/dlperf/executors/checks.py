@@ -63,14 +63,22 @@ _EQUAL: dict[str, Callable[[dict[str, Any]], str | None]] = {
 
 
 def ssh_options(launch: Launch) -> list[str]:
-    """What Open MPI is told to give to ssh: by its option, by its variable, or the first node's port."""
-    words = list(launch.launcher_options)
-    for name, value in pairwise(words):
-        if name == "plm_rsh_args":
-            return shlex.split(value)
+    """What the launcher gives to ssh.
+
+    Open MPI is told by its option, by its variable, or has the first node's port. Horovod is told a port and a key, and
+    itself has ssh take every host's key (``horovod/runner/util/remote.py``); here none of them is remembered.
+    """
+    given = dict(pairwise(launch.launcher_options))
     port_of_first = launch.nodes[0].port
-    default = f"-p {port_of_first}" if port_of_first else ""
-    return shlex.split(launch.env.get("OMPI_MCA_plm_rsh_args", default))
+    default = ["-p", str(port_of_first)] if port_of_first else []
+    if launch.launcher == "horovodrun":
+        key = given.get("--ssh-identity-file") or given.get("-i")
+        return [*_HOROVOD_SSH, *default, *(["-i", key] if key else [])]
+    told = given.get("plm_rsh_args") or launch.env.get("OMPI_MCA_plm_rsh_args")
+    return default if told is None else shlex.split(told)
+
+
+_HOROVOD_SSH = ("-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR")
 
 
 def login(launch: Launch, node: NodePlan, complaint: str) -> CheckItem:
