@@ -201,3 +201,15 @@ def test_a_log_that_is_imported_is_called_as_it_was_asked_for(run: Command, tmp_
     done = run("import", str(log), str(tmp_path / "b.log"), "--campaign", "new", "-H", "here", "--json")
     told = json.loads(done.stdout)
     assert [item["log"] for item in (*told["trials"], *told["skipped"])] == [str(log), str(tmp_path / "b.log")]
+
+
+@pytest.mark.parametrize(("words", "said"), [(["results"], "here"), (["verify"], "3 trials of 1 campaign")])
+def test_a_campaign_that_cannot_be_read_is_left_out_and_said(
+    run: Command, workspace: Workspace, words: list[str], said: str
+):
+    workspace.campaign("a").plan.write_text("trials: [")
+    done = run(*words)
+    assert done.returncode == 1
+    assert said in done.stdout
+    assert done.stderr.startswith("dlperf: left out: ")
+    assert "a/campaign.yaml: not a campaign" in done.stderr

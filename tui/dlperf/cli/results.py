@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.cli.context import current_workspace
-from dlperf.cli.output import counted, print_json, print_table, say
+from dlperf.cli.output import counted, one_line, print_json, print_table, say
 from dlperf.cli.selection import (
     BatchSizeOption,
     CaseOption,
@@ -19,7 +19,7 @@ from dlperf.cli.selection import (
     PrecisionOption,
     Words,
 )
-from dlperf.errors import ExitCode
+from dlperf.errors import DlperfError, ExitCode
 
 if TYPE_CHECKING:
     from dlperf.results.compare import Comparison, Comparisons
@@ -62,13 +62,23 @@ def results(
         scales=gpus,
         statuses=status,
     )
-    rows = load_results(current_workspace(context), filters)
+    unreadable: list[DlperfError] = []
+    rows = load_results(current_workspace(context), filters, unreadable.append)
     if csv or parquet:
         _write_tables(rows, csv, parquet)
     if as_json:
         print_json(rows)
     elif not (csv or parquet):
         _print_rows(rows)
+    _complain(unreadable)
+
+
+def _complain(unreadable: list[DlperfError]) -> None:
+    """Say which campaigns were left out because they cannot be read: the command has then not done all of it."""
+    for error in unreadable:
+        say(f"dlperf: left out: {one_line(str(error))}")
+    if unreadable:
+        raise typer.Exit(ExitCode.MEASURED_FAILED)
 
 
 def _write_tables(rows: list[ConfigurationResult], csv: Path | None, parquet: Path | None) -> None:
@@ -176,11 +186,18 @@ def verify(
     workspace = current_workspace(context)
     chosen = (find_campaign(workspace, campaign),) if campaign else workspace.campaigns()
     logs = log_reader(workspace)
-    found = [verify_campaign(paths, logs) for paths in chosen]
+    found: list[Verification] = []
+    unreadable: list[DlperfError] = []
+    for paths in chosen:
+        try:
+            found.append(verify_campaign(paths, logs))
+        except DlperfError as error:
+            unreadable.append(error)
     if as_json:
         print_json(found)
     else:
         _print_verifications(found)
+    _complain(unreadable)
     if any(item.differences for item in found):
         raise typer.Exit(ExitCode.MEASURED_FAILED)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
+from dlperf.errors import DlperfError
 from dlperf.plan import TrialKey
 from dlperf.results import cache
 from dlperf.results.filters import Filters
@@ -19,15 +20,21 @@ from dlperf.runs.records import CampaignRecord, CampaignStatus, Event
 from dlperf.runs.store import read_campaign, read_record_if_whole, read_records
 
 EVERYTHING = Filters()
+Complain = Callable[[DlperfError], object]
 
 
-def load_results(workspace: Workspace, filters: Filters = EVERYTHING) -> list[ConfigurationResult]:
+def load_results(
+    workspace: Workspace, filters: Filters = EVERYTHING, complain: Complain | None = None
+) -> list[ConfigurationResult]:
     """The rows that the filters want: campaigns in name order, each in the order of its plan, then published reports.
 
+    Args:
+        complain: is told of each campaign that cannot be read, and the rows of the others are given.
+
     Raises:
-        DlperfError: a record under ``runs/`` cannot be read; the message names the file.
+        DlperfError: a report, or without ``complain`` a campaign, cannot be read; the message names the file.
     """
-    return [row for row in _all_rows(workspace, filters) if filters.matches(row)]
+    return [row for row in _all_rows(workspace, filters, complain) if filters.matches(row)]
 
 
 def load_campaign(workspace: Workspace, paths: CampaignPaths) -> tuple[CampaignRecord, list[ConfigurationResult]]:
@@ -78,10 +85,22 @@ def _trial_results(
     return results
 
 
-def _all_rows(workspace: Workspace, filters: Filters) -> Iterator[ConfigurationResult]:
+def _all_rows(workspace: Workspace, filters: Filters, complain: Complain | None) -> Iterator[ConfigurationResult]:
     for paths in workspace.campaigns():
         if filters.wants_campaign(paths.name):
-            yield from load_campaign(workspace, paths)[1]
+            yield from _rows_or_complaint(workspace, paths, complain)
     for report in load_reports(workspace):
         if filters.wants_campaign(campaign_of(report)):
             yield from rows_of_report(report)
+
+
+def _rows_or_complaint(
+    workspace: Workspace, paths: CampaignPaths, complain: Complain | None
+) -> Sequence[ConfigurationResult]:
+    try:
+        return load_campaign(workspace, paths)[1]
+    except DlperfError as error:
+        if complain is None:
+            raise
+        complain(error)
+        return ()
