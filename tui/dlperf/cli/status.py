@@ -68,14 +68,13 @@ def _readable(workspace: Workspace, show: Callable[[CampaignPaths], Shown]) -> I
 
 
 def _print_campaign(paths: CampaignPaths) -> None:
-    import shlex
-
-    from dlperf.cli.campaign_text import TRIAL_HEADERS, campaign_state, duration, left_out_lines, trial_row
+    from dlperf.cli.campaign_text import TRIAL_HEADERS, left_out_lines, trial_row
     from dlperf.runs.journal import campaign_status
     from dlperf.runs.lock import engine_pid
 
     found, engine, progress = campaign_status(paths), engine_pid(paths), _progress(paths)
-    running = progress.trials if progress and engine is not None else {}
+    progress = progress if engine is not None else None
+    running = progress.trials if progress else {}
     print_table(
         TRIAL_HEADERS,
         [trial_row(trial, _result(paths, key), running.get(str(key))) for key, trial in found.trials.items()],
@@ -86,14 +85,21 @@ def _print_campaign(paths: CampaignPaths) -> None:
         say(line)
     for configuration, cause in found.stopped_configurations.items():
         say(f"{configuration} is not tried any more: {cause}")
-    left = duration(progress.seconds_left) if progress and engine is not None else ""
+    say(_state_line(found, engine, progress.seconds_left if progress else None))
+
+
+def _state_line(found: CampaignStatus, engine: int | None, seconds_left: float | None) -> str:
+    """What the campaign is doing, what to do if nothing, and how far it is."""
+    import shlex
+
+    from dlperf.cli.campaign_text import campaign_state, duration
+
+    advice = ""
+    if engine is None and not found.finished:
+        advice = f": `dlperf resume {shlex.quote(one_line(found.name))}`"
     done = sum(trial.state.finished for trial in found.trials.values())
-    name = shlex.quote(one_line(found.name))
-    advice = f": `dlperf resume {name}`" if engine is None and not found.finished else ""
-    say(
-        f"{campaign_state(found, engine)}{advice}; {done} of {counted(len(found.trials), 'trial')} done"
-        + (f", about {left} left" if left else "")
-    )
+    left = f", about {duration(seconds_left)} left" if seconds_left is not None else ""
+    return f"{campaign_state(found, engine)}{advice}; {done} of {counted(len(found.trials), 'trial')} done{left}"
 
 
 def _document(paths: CampaignPaths) -> dict[str, Any]:
