@@ -67,6 +67,11 @@ def test_without_a_named_rule_the_log_gets_the_one_that_suits_it(columns, known,
     assert figure(run_of(**columns), **known).estimator == natural
 
 
+def test_a_log_that_lacks_one_fact_says_which() -> None:
+    with pytest.raises(NotEstimable, match="batch size or GPU count unknown"):
+        figure(run_of(seconds_per_step=[1] * 40))
+
+
 def test_a_log_that_suits_no_rule_says_why() -> None:
     with pytest.raises(NotEstimable, match="the records carry no timestamps"):
         figure(run_of(value=[], step=[]))

@@ -32,6 +32,11 @@ def test_the_batch_size_per_gpu_follows_from_the_global_one():
     assert found.facts.batch_size == 256
 
 
+def test_the_batch_size_per_gpu_follows_from_the_global_one_and_the_gpus_of_the_name():
+    found = identify(Metadata(global_batch_size=4096), [facts_of_name("paddle_gpu32_fp32.txt")], NameFacts())
+    assert found.facts.batch_size == 128
+
+
 def test_a_model_that_the_log_spells_in_its_own_way_is_looked_for_in_the_path_first():
     path = facts_of_name("ResNet50V1.5/mxnet_gpu1_fp32_bs128.txt")
     assert identify(Metadata(model="resnetv15"), [path], NameFacts()).facts.model == "resnet50"

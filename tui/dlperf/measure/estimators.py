@@ -12,7 +12,7 @@ from math import inf, isfinite
 
 from dlperf.formats.samples import Run, Summary
 from dlperf.measure.estimator import ESTIMATORS, Estimate, Estimator, apply, estimator, parse_estimator
-from dlperf.measure.reading import NotEstimable, Reading, entries_at, finite_indices, window_steps
+from dlperf.measure.reading import NotEstimable, Reading, entries_at, finite_indices, have_equal_batches, window_steps
 
 __all__ = ["ESTIMATORS", "Estimate", "Estimator", "NotEstimable", "estimate", "parse_estimator"]
 
@@ -88,6 +88,7 @@ def rate(reading: Reading, skip: int = 0, take: int | None = None) -> Estimate:
     _need(bool(timed), "the records carry no timestamps")
     _need(any(map(isfinite, reading.steps_done)), "the records carry no step numbers")
     start = _first(timed, reading, skip, f"the log ends before step {skip}")
+    _need(not skip or start < timed[-1], f"too few samples: no step after the first {skip}")
     if take is None:
         return between(reading, start, timed[-1])
     goal = reading.steps_done[start] + take
@@ -106,12 +107,16 @@ def tipc(reading: Reading, skip: int = 10) -> Estimate:
 
 @estimator
 def batch_over_time(reading: Reading, skip: int = 0) -> Estimate:
-    """Global batch over the mean seconds per step, without the first ``skip`` records."""
+    """Global batch over the mean seconds per step, without the first ``skip`` records.
+
+    Not given where the printed rates tell that the steps are not all of one size.
+    """
     seconds = reading.run.samples.seconds_per_step
     indices = finite_indices(seconds)
     _need(bool(indices), "the log prints no seconds per step")
     _need(len(indices) > skip, f"too few samples: {len(indices)} records, {skip} of them skipped")
     used = indices[skip:]
+    _need(have_equal_batches(reading, used), "the steps are not all of one size, as the printed rates tell")
     duration = statistics.fmean(entries_at(seconds, used))
     _need(duration > 0, "the printed seconds per step are zero")
     return _estimate(reading, used, reading.global_batch_size / duration)

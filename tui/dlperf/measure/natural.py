@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import isfinite
 
 from dlperf.measure.estimator import Estimator, apply, parse_estimator
 from dlperf.measure.estimators import skipmean
-from dlperf.measure.reading import NotEstimable, Reading
+from dlperf.measure.reading import FactMissing, NotEstimable, Reading
 
 WARM_UP_STEPS = 20
 """DLPerf, FleetX: the first 20 steps are dropped."""
@@ -18,12 +19,14 @@ def natural_estimator(reading: Reading) -> Estimator:
     """What a log gives best, after the first 20 steps: samples over time, else a mean, else the program's own figure.
 
     Samples over time are passed over where they contradict the printed figures by a factor: the batch size
-    then is not what a step of this log processes (gradient accumulation).
+    then is not what a step of this log processes (gradient accumulation). Where a log gives nothing, it is the rule
+    that one more fact would make possible, so that its reason says which.
     """
     skip = _warm_up_records(reading)
     choices = (f"rate(skip={WARM_UP_STEPS})", f"batch_over_time(skip={skip})", f"skipmean({skip})", "summary()")
-    fitting = [rule for rule in map(parse_estimator, choices) if _plausible(reading, rule, skip)]
-    return fitting[0] if fitting else parse_estimator(choices[0])
+    rules = [parse_estimator(choice) for choice in choices]
+    fitting = [rule for rule in rules if _plausible(reading, rule, skip)]
+    return next(iter(fitting or filter(partial(_lacks_a_fact, reading), rules)), rules[0])
 
 
 def _plausible(reading: Reading, rule: Estimator, skip: int) -> bool:
@@ -36,6 +39,16 @@ def _plausible(reading: Reading, rule: Estimator, skip: int) -> bool:
     except NotEstimable:
         return True
     return not rule.from_timestamps or max(value, printed) < IMPLAUSIBLE_FACTOR * min(value, printed)
+
+
+def _lacks_a_fact(reading: Reading, rule: Estimator) -> bool:
+    try:
+        apply(reading, rule)
+    except FactMissing:
+        return True
+    except NotEstimable:
+        pass
+    return False
 
 
 def _warm_up_records(reading: Reading) -> int:

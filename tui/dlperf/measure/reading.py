@@ -19,8 +19,16 @@ VARYING_UNITS = ("tokens/s", "words/s")
 """Units whose count per step differs from step to step, so that a batch size does not give it."""
 
 
+UNEQUAL_BATCHES = 0.1
+"""Sizes of batches told from rates and times differ by less where only their digits are rounded."""
+
+
 class NotEstimable(DlperfError):
     """A run does not give the figure that was asked for; ``str()`` is the reason."""
+
+
+class FactMissing(NotEstimable):
+    """It would give it, were a fact told that the log does not hold: batch size or GPU count."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,7 @@ class Reading:
         if self.run.scope == "global":
             return 1.0
         if self.total_gpus is None:
-            raise NotEstimable("GPU count unknown: the log prints the speed of one GPU or node; give --gpus")
+            raise FactMissing("GPU count unknown: the log prints the speed of one GPU or node; give --gpus")
         if self.run.scope == "per_gpu":
             return float(self.total_gpus)
         per_node = self.gpus_per_node or self.total_gpus
@@ -71,7 +79,7 @@ class Reading:
             return declared.global_batch_size
         implied = stated or implied_batch_size(self)
         if implied is None:
-            raise NotEstimable("batch size or GPU count unknown: give --batch-size and --gpus")
+            raise FactMissing("batch size or GPU count unknown: give --batch-size and --gpus")
         return implied
 
     @cached_property
@@ -153,6 +161,19 @@ class Reading:
     def clock_resolution(self) -> float:
         """Seconds that the log's timestamps are rounded to: 1.0 where they are all whole."""
         return 1.0 if all(map(float.is_integer, filter(isfinite, self.run.samples.time))) else 0.0
+
+
+def have_equal_batches(reading: Reading, indices: Sequence[int]) -> bool:
+    """Whether the records are of steps of one size, where they print both a rate and a step time.
+
+    Not so of sentences, and of an interval that is divided by more steps than were timed (PaddleNLP, a new epoch).
+    """
+    if reading.run.unit in VARYING_UNITS:
+        return False
+    samples = reading.run.samples
+    products = map(mul, entries_at(samples.value, indices), entries_at(samples.seconds_per_step, indices))
+    sizes = [product for product in products if product > 0]
+    return not sizes or max(sizes) - min(sizes) < UNEQUAL_BATCHES * max(sizes)
 
 
 def implied_batch_size(reading: Reading) -> int | None:

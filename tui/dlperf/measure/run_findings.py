@@ -29,6 +29,8 @@ STALL_SHARE = 0.5
 """The last record of every NGC PyTorch log of 8 GPUs in PaddlePaddle/Perf is below half of the median: data ran out."""
 PRINTED_LIMIT = 0.01
 """A running mean (PaddleClas) or a rate without data loading (PLSC) is off by more than this."""
+ACCUMULATION = 0.5
+"""Printed figures are so much above those by timestamps where gradients are accumulated and the log does not say so."""
 READER_LIMIT = 0.10
 """Part of a step spent waiting for data beyond which the reader is measured, not the framework."""
 FLOP_LIMIT = 1.0
@@ -39,6 +41,7 @@ NOTES = {
     "unit_dialect": Finding("unit_dialect", "the log spells its unit in an older way", "note"),
     "truncated_archive": Finding("truncated_archive", "the compressed log is cut: what follows is missing", "warning"),
     "interleaved_ranks": Finding("interleaved_ranks", "several ranks write into this log"),
+    "inference": Finding("inference", "the log says that it is of inference or evaluation, not of training"),
     "run_limit": Finding("run_limit", "the log holds more runs than are told apart: this is all that follows as one"),
 }
 """Oddities that a parser notes, in words."""
@@ -137,7 +140,8 @@ def _printed_rate(case: _Case) -> Finding | None:
     words = (
         f"printed {amount(figure.value_printed)}, by timestamps {amount(figure.value_from_timestamps)} {figure.unit}"
     )
-    return Finding("printed_rate", f"{words} ({difference:+.1%})")
+    hint = "" if difference < ACCUMULATION else ": has a step more samples than the batch size says (accumulation)?"
+    return Finding("printed_rate", f"{words} ({difference:+.1%}){hint}")
 
 
 def _clock_error(case: _Case) -> float:

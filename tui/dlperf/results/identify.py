@@ -62,6 +62,7 @@ def identify(
     spelled = [("log", _declared(metadata)), *(("name", facts) for facts in named)]
     sources = [("given", given), *((source, _recognised(facts)) for source, facts in spelled), *spelled]
     facts, notes = _joined(sources)
+    facts = replace(facts, batch_size=facts.batch_size or batch_size_per_gpu(metadata, facts.gpus))
     facts, more = _with_nodes(facts, gpus_per_node)
     missing = tuple(
         f"{fact.replace('model', 'case').replace('_', ' ')} (give {option})"
@@ -76,15 +77,20 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")[:63].rstrip("-.")
 
 
-def _declared(metadata: Metadata) -> NameFacts:
-    total, gpus = metadata.global_batch_size, metadata.gpus
+def batch_size_per_gpu(metadata: Metadata, gpus: int | None) -> int | None:
+    """What a log declares of it: as such, or over all GPUs, of which there are ``gpus``."""
+    total = metadata.global_batch_size
     implied = total // gpus if total and gpus and total % gpus == 0 else None
+    return metadata.batch_size or implied
+
+
+def _declared(metadata: Metadata) -> NameFacts:
     return NameFacts(
         model=metadata.model,
         framework=metadata.framework,
         precision=metadata.precision,
-        batch_size=metadata.batch_size or implied,
-        gpus=gpus,
+        batch_size=batch_size_per_gpu(metadata, metadata.gpus),
+        gpus=metadata.gpus,
     )
 
 
