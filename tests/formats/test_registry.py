@@ -19,7 +19,7 @@ OURS = LogFormat(
     window="step",
     detect="^trainer v2",
     record=r"step (?P<step>\d+)/(?P<steps>\d+): (?P<milliseconds_per_step>[\d.]+) ms, loss (?P<loss>\S+)",
-    metadata={"batch_size": r"batch (\d+)"},
+    metadata={"batch_size": (r"batch (\d+)",)},
 )
 LOG = b"trainer v2\nbatch 32\nstep 1/2: 250.0 ms, loss nan\nstep 2/2: 200.0 ms, loss 1.5\n"
 
@@ -41,6 +41,13 @@ def test_a_workspace_can_add_a_format():
     (run,) = parser.runs
     assert list(run.samples.seconds_per_step) == [0.25, 0.2]
     assert (run.metadata.batch_size, run.complete, run.notes) == (32, True, ["nan_loss"])
+
+
+def test_a_field_can_be_declared_in_several_ways():
+    ways = OURS.model_validate(OURS.model_dump() | {"metadata": {"batch_size": ("samples (\\d+)", "batch (\\d+)")}})
+    parser = parser_for("ours", [ways])
+    parser.feed(LOG)
+    assert parser.runs[0].metadata.batch_size == 32
 
 
 def test_a_workspace_can_replace_a_format():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")]
 Scale = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,4}n[1-9][0-9]{0,2}g$")]
@@ -39,6 +39,8 @@ AbsolutePath = Annotated[str, StringConstraints(pattern=r"^[/{]")]
 Command = Annotated[tuple[str, ...], Field(min_length=1)]
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
 Seconds = Annotated[float, Field(gt=0)]
+OneOrMore = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
+"""Texts, of which one may stand without a list around it."""
 
 
 class Model(BaseModel):
@@ -274,8 +276,10 @@ class LogFormat(Dialect, Entry):
     """Every rank writes its records into the same log."""
     facts: dict[str, str] = {}
     """What holds for every log of this format: field → value."""
-    metadata: dict[str, str] = {}
-    """Field (batch_size, global_batch_size, gpus, precision …) → regular expression with one group.
+    metadata: dict[str, OneOrMore] = {}
+    """Field (batch_size, global_batch_size, gpus, precision …) → regular expressions, each with one group.
+
+    The text that each begins with is what lines are searched for first, so several are faster than an alternation.
 
     ``dlperf.formats.declarations`` lists the fields with a meaning; others become arguments of the run.
     """

@@ -29,7 +29,7 @@ def format_problems(item: Located[LogFormat]) -> Iterator[Problem]:
     places: list[tuple[Location, str | None]] = [
         (("detect",), line_problem(entry.detect)),
         (("end",), None if entry.end is None else line_problem(entry.end)),
-        *((("metadata", name), metadata_problem(pattern)) for name, pattern in entry.metadata.items()),
+        *((("metadata", name), metadata_problem(text)) for name, texts in entry.metadata.items() for text in texts),
         *_dialect_problems((), entry),
         *chain.from_iterable(_dialect_problems(("dialects", index), each) for index, each in enumerate(entry.dialects)),
     ]

@@ -24,13 +24,15 @@ FIELDS = frozenset(
         "model",
         "framework",
         "steps",
+        "inference",
     }
 )
 """Names with a meaning; a declaration of any other name is kept among the run's arguments.
 
 ``gpu_list`` (of one node), ``all_gpus`` and ``node_list`` are comma-separated lists whose entries are counted.
 ``accumulation_steps``: batches of one GPU that make up one step, where the program counts the optimizer's steps.
-``amp`` and ``pure_fp16`` are switches. ``steps`` is the number of the last step of a complete run.
+``amp``, ``pure_fp16`` and ``inference`` (the run is no training) are switches. ``steps`` is the number of the last
+step of a complete run.
 """
 
 ARGUMENT_LIMIT = 400
@@ -65,6 +67,11 @@ def metadata(declared: Mapping[str, str]) -> Metadata:
         framework=declared.get("framework"),
         arguments={name: text for name, text in declared.items() if name not in FIELDS},
     )
+
+
+def is_inference(declared: Mapping[str, str]) -> bool:
+    """Whether the log says that the run trains nothing."""
+    return _on(declared, "inference")
 
 
 def last_step(declared: Mapping[str, str]) -> float:

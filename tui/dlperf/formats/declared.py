@@ -23,7 +23,9 @@ class DeclaredFormat:
         self.detects = re.compile(entry.detect.encode())
         self._entry = entry
         self._records = [(dialect, re.compile(dialect.record.encode())) for dialect in (entry, *entry.dialects)]
-        self._metadata = {name: re.compile(pattern.encode()) for name, pattern in entry.metadata.items()}
+        self._metadata = [
+            (name, re.compile(pattern.encode())) for name, patterns in entry.metadata.items() for pattern in patterns
+        ]
         self._end = None if entry.end is None else re.compile(entry.end.encode())
 
     def recorder(self) -> Recorder:
@@ -34,7 +36,7 @@ class DeclaredFormat:
         """The rules for one log."""
         records = [_record_rule(recorder, dialect, pattern) for dialect, pattern in self._records]
         ends = [] if self._end is None else [_end_rule(recorder, self._end)]
-        metadata = [metadata_rule(recorder, name, pattern) for name, pattern in self._metadata.items()]
+        metadata = [metadata_rule(recorder, name, pattern) for name, pattern in self._metadata]
         return Rules([*records, *ends], metadata)
 
 

@@ -34,7 +34,7 @@ RATE_WITHOUT_WAITING = "train.compute_ips"
 _NUMBER = rb"\d[\d.]*(?:[eE][+-]?\d+)?"
 _UNITS = {"img": "images/s", "images": "images/s", "seq": "sequences/s", "sequences": "sequences/s"}
 _UNITS_BY_NAME = {"training_sequences_per_second": "sequences/s", "throughput": "samples/s"}
-_WINDOWS: dict[str, Window] = {"train.ips": "interval", "train.throughput": "interval", "imgs_per_sec": "interval"}
+_WINDOWS: dict[str, Window] = {"train.ips": "interval", "train.throughput": "interval"}
 
 
 class Throughput(NamedTuple):

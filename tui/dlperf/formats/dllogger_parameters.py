@@ -31,6 +31,8 @@ _MEANINGS = {
 }
 _FRAMEWORKS = {"kv_store": "mxnet", "iter_unit": "tensorflow", "raport_file": "pytorch", "local_rank": "pytorch"}
 """Arguments that only one framework's programs have."""
+_INFERENCE = ("inference_benchmark", "evaluate", "predict", "val", "pred", "eval_only", "RunScope.EVAL_ONLY")
+"""Values of ``mode`` and ``run_scope`` with which programs print another speed than training's under the same name."""
 
 
 class Parameters:
@@ -65,6 +67,8 @@ class Parameters:
         for name, framework in _FRAMEWORKS.items():
             if name in known:
                 known["framework"] = framework
+        if any(known.get(name) in _INFERENCE for name in ("mode", "run_scope")):
+            known["inference"] = "True"
         known.pop("steps", None)
         for name, value in known.items():
             self._recorder.hear(_MEANINGS.get(name, name), value)

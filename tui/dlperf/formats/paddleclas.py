@@ -8,12 +8,12 @@ Every dialect is per GPU and written by rank 0 alone:
     2020-12-18 11:15:43 INFO: epoch:0   train step:0   … elapse: 6.970s ips: 18.36406 images/sec.
     2020-09-01 10:00:00,123-INFO: [Pass 0, train batch 19]  loss …, elapse 0.3123 sec
 
-In the first two, ``batch_cost`` and ``ips`` are means since iteration 5 of the epoch; in the others they are of the
-step alone. The line that ends an epoch can carry an ``ips`` too: it divides the size of the last, incomplete batch by
-the mean time of a step, and is no record.
+``batch_cost``, ``elapse`` and ``ips`` are means since iteration 5 of the epoch, but for the last dialect, where
+``elapse`` is that of the step alone. The line that ends an epoch can carry an ``ips`` too: it divides the size of the
+last, incomplete batch by the mean time of a step, and is no record.
 
 The configuration that PaddleClas prints names several batch sizes; the one trained with is that of
-``DataLoader.Train.sampler``.
+``DataLoader.Train.sampler``, per GPU, and was until 2021 that of ``TRAIN``, over all GPUs.
 """
 
 from __future__ import annotations
@@ -41,17 +41,19 @@ _SLASHES, _DASHES = "%Y/%m/%d %H:%M:%S", "%Y-%m-%d %H:%M:%S"
 _TIME_SLASHES = rb"\[(?P<time>\d{4}/\d\d/\d\d \d\d:\d\d:\d\d)\] (?:ppcls|root) INFO: "
 _TIME_DASHES = rb"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) INFO: "
 _STEP = rb"epoch:(?P<epoch>\d+) +train step:(?P<step>\d+) "
-_LOSS_AFTER_RATE = rb"[^,]*, loss: *(?P<loss>[^ ,]+)"
+_LOSS_AFTER_RATE = rb"[^,]*, loss: *(?P<loss>[^ ,]+)[^,]*"
+_LOSS_ANYWHERE = rb".*?loss: *(?P<loss>[^ ,]+).*?"
 _METERS = (
-    rb"[^,]*batch_cost: *(?P<seconds_per_step>[\d.]+) s, *reader_cost: *(?P<reader_seconds>[\d.]+) s,"
+    rb"batch_cost: *(?P<seconds_per_step>[\d.]+) s, *reader_cost: *(?P<reader_seconds>[\d.]+) s,"
     rb" ips: *(?P<value>[\d.]+) (?:samples|images)/s"
 )
 _METERS_SINCE_ITERATION_5 = re.compile(_TIME_SLASHES + _STEP + _LOSS_AFTER_RATE + _METERS)
-_METERS_OF_STEP = re.compile(_TIME_DASHES + _STEP + _LOSS_AFTER_RATE + _METERS)
+_METERS_OF_2021 = re.compile(_TIME_DASHES + _STEP + _LOSS_ANYWHERE + _METERS)
 _ELAPSE = re.compile(
     _TIME_DASHES
     + _STEP
-    + rb".*?loss: *(?P<loss>[^ ,]+).*?elapse: *(?P<seconds_per_step>[\d.]+) ?s,?"
+    + _LOSS_ANYWHERE
+    + rb"elapse: *(?P<seconds_per_step>[\d.]+) ?s,?"
     + rb" *ips: *(?P<value>[\d.]+) (?:samples|images)/s"
 )
 _DYNAMIC = re.compile(
@@ -65,8 +67,23 @@ _PASS = re.compile(
 )
 _CONFIGURATION = re.compile(rb" INFO: ( *)(\w+) :(?: (.*))?$")
 _EPOCH_END = re.compile(rb"END epoch:(\d+) +train ")
+_LAST_EPOCH_END = re.compile(rb"\[Train\]\[Epoch (\d+)/\1\]\[Avg\]")
+_FIELDS = {
+    "DataLoader.Train.sampler.batch_size": "batch_size",
+    "TRAIN.batch_size": "global_batch_size",
+    "Arch.name": "model",
+    "ARCHITECTURE.name": "model",
+    "AMP.use_pure_fp16": "pure_fp16",
+    "use_pure_fp16": "pure_fp16",
+    "use_amp": "amp",
+}
+"""Path in the configuration → what it declares."""
 _LAUNCHER = {
-    "gpus": (rb"PADDLE_TRAINERS_NUM\s+(\d+)", rb"Building DALI Train pipeline with num_shards: (\d+)"),
+    "gpus": (
+        rb"PADDLE_TRAINERS_NUM\s+(\d+)",
+        rb"Building DALI Train pipeline with num_shards: (\d+)",
+        rb"^worker_key:\S+, size: \{'\S*_worker': (\d+)\}",
+    ),
     "nodes": (rb"LAUNCH INFO .*\bnnodes: (\d+)$",),
     "gpu_list": (rb"LAUNCH INFO .*\bdevices: (\d+(?:,\d+)*)$",),
 }
@@ -77,14 +94,18 @@ def rules(recorder: Recorder) -> Rules:
     configuration = _Configuration(recorder)
     records = [
         RecordRule(recorder, _METERS_SINCE_ITERATION_5, b" train step:", Clock(_SLASHES)),
-        RecordRule(recorder, _METERS_OF_STEP, b" train step:", Clock(_DASHES), "step"),
-        RecordRule(recorder, _ELAPSE, b" train step:", Clock(_DASHES), "step"),
+        RecordRule(recorder, _METERS_OF_2021, b" train step:", Clock(_DASHES)),
+        RecordRule(recorder, _ELAPSE, b" train step:", Clock(_DASHES)),
         RecordRule(recorder, _DYNAMIC, b"[Train][Epoch ", Clock(_SLASHES)),
         RecordRule(recorder, _PASS, b", train batch ", Clock(f"{_DASHES},%f"), "step"),
     ]
     launcher = [metadata_rule(recorder, name, re.compile(text)) for name, texts in _LAUNCHER.items() for text in texts]
     return Rules(
-        [*records, FunctionRule(b"END epoch:", _EPOCH_END.search, configuration.end_epoch)],
+        [
+            *records,
+            FunctionRule(b"END epoch:", _EPOCH_END.search, configuration.end_epoch),
+            FunctionRule(b"[Train][Epoch ", _LAST_EPOCH_END.search, lambda found, number: recorder.complete()),
+        ],
         [FunctionRule(b" : ", _CONFIGURATION.search, configuration.read), *launcher],
     )
 
@@ -104,16 +125,15 @@ class _Configuration:
 
     def _hear(self, path: str, text: str) -> None:
         hear = self._recorder.hear
-        if path == "DataLoader.Train.sampler.batch_size":
-            hear("batch_size", text)
-        elif path == "Arch.name":
-            hear("model", text)
+        if path in _FIELDS:
+            hear(_FIELDS[path], text)
+        if path in ("Arch.name", "ARCHITECTURE.name"):
             hear("precision", "fp32")
         elif path == "AMP":
             hear("amp", "True")
         elif path == "AMP.level" and text == "O2":
             hear("pure_fp16", "True")
-        elif path == "Global.epochs":
+        elif path in ("Global.epochs", "epochs"):
             self._epochs = text
         if text:
             hear(path, text)

@@ -9,7 +9,7 @@ from itertools import pairwise, repeat
 from math import inf, nan
 from operator import ge
 
-from dlperf.formats.declarations import ARGUMENT_LIMIT, FIELDS, last_step, metadata
+from dlperf.formats.declarations import ARGUMENT_LIMIT, FIELDS, is_inference, last_step, metadata
 from dlperf.formats.info import FormatInfo
 from dlperf.formats.progress import Progress
 from dlperf.formats.samples import Run, Samples, Summary, Window
@@ -137,6 +137,8 @@ class Recorder:
             self._heard = {}
             self._steps = last_step(self._declared)
             self.runs[-1].metadata = metadata(self._declared)
+            if is_inference(self._declared):
+                _note(self.runs[-1], "inference")
 
     def _append(self, run: Run, columns: Columns, lines: Sequence[int]) -> None:
         missing = array("d", [nan]) * len(lines)
