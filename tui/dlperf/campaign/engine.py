@@ -179,7 +179,7 @@ class Engine:
     def _watch(self, running: RunningTrial, executor: Executor) -> Watch:
         hardware = running.planned.configuration.hardware
         if hardware not in self._watches:
-            self._watches[hardware] = Watch(executor, self._observed)
+            self._watches[hardware] = Watch(executor, self._observed, self._running)
         return self._watches[hardware]
 
     def _observed(self, running: RunningTrial, observation: Observation) -> None:

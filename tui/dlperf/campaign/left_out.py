@@ -78,7 +78,7 @@ class Reliability:
             if machine is not None and self._failures[machine] + 1 >= MOST_FAILURES:
                 cause = f"failed {self._failures[machine] + 1} times in a row: {why}"
                 out.append(Event(end.time, "node_left_out", cause=cause, data={"node": node, "machine": machine}))
-        return out + self._not_run(trials, out, end)
+        return out + self._not_run(trials, out, end) if out else []
 
     def _not_run(self, trials: Mapping[TrialKey, TrialStatus], out: list[Event], end: Event) -> list[Event]:
         causes = {str(event.data["machine"]): f"node {event.data['node']}: left out, {event.cause}" for event in out}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 
 from dlperf.campaign.left_out import blamed_by_end
@@ -14,8 +14,8 @@ from dlperf.executors.base import Executor, Observation, Trial
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.records import State
 
-FEW = 4
-"""So many trials are polled ten times a second; more of them less often."""
+FEW = 16
+"""So many trials are polled ten times a second; more of them less often, wherever they run."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,18 @@ class Watch:
     Machines that do not answer hold up nobody but their own watch.
     """
 
-    def __init__(self, executor: Executor, observed: Callable[[RunningTrial, Observation], None]) -> None:
+    def __init__(
+        self, executor: Executor, observed: Callable[[RunningTrial, Observation], None], running: Sized = ()
+    ) -> None:
+        """
+        Args:
+            executor: reaches the machines.
+            observed: is told what was seen of each trial.
+            running: all trials of the engine: the more there are, the less often each watch looks.
+        """
         self._executor = executor
         self._observed = observed
+        self._running = running
         self._trials: dict[str, RunningTrial] = {}
         self._task: asyncio.Task[None] | None = None
 
@@ -87,7 +96,7 @@ class Watch:
         try:
             while self._trials:
                 await self._look()
-                await asyncio.sleep(cadence(len(self._trials)))
+                await asyncio.sleep(cadence(max(len(self._trials), len(self._running))))
         except Exception as error:
             for running in self._trials.values():
                 running.fail(error)
@@ -121,5 +130,5 @@ class Watch:
 
 
 def cadence(trials: int) -> float:
-    """Seconds between two looks: 0.1 for a few trials, up to 2 for many."""
+    """Seconds between two looks of every watch: 0.1 for a few trials, up to 2 for many."""
     return min(2.0, 0.1 * max(1, trials / FEW))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -155,10 +156,13 @@ class Plan:
 
     @property
     def trials(self) -> tuple[TrialKey, ...]:
-        rounds = max((item.repeats for item in self.configurations), default=0)
-        return tuple(
-            TrialKey(item.configuration.id, number)
-            for number in range(1, rounds + 1)
-            for item in self.configurations
-            if number <= item.repeats
-        )
+        return interleaved(self.configurations)
+
+
+def interleaved(configurations: Sequence[PlannedConfiguration]) -> tuple[TrialKey, ...]:
+    """Every repeat of every configuration: first repeats before second ones, so that drift falls on all alike."""
+    ids = [(item.configuration.id, item.repeats) for item in configurations]
+    rounds = max((repeats for _, repeats in ids), default=0)
+    return tuple(
+        TrialKey(name, number) for number in range(1, rounds + 1) for name, repeats in ids if number <= repeats
+    )

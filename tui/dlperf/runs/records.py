@@ -41,7 +41,7 @@ class CampaignRecord:
     selection: Selection
     configurations: tuple[PlannedConfiguration, ...]
     trials: tuple[TrialKey, ...]
-    """The order of execution."""
+    """The order of execution; not written where it is the usual one, repeats interleaved."""
     impossible: tuple[Impossible, ...] = ()
     """What was asked for and cannot run, with the reason."""
     schema: int = SCHEMA_VERSION

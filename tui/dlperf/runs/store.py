@@ -6,13 +6,14 @@ import errno
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 import yaml
 
 from dlperf.errors import DlperfError, StorageError
+from dlperf.plan.model import interleaved
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.upgrades import upgrade
@@ -85,8 +86,9 @@ def _validated(data: Any, kind: type[Record]) -> Record:
 
 
 def write_campaign(paths: CampaignPaths, record: CampaignRecord) -> None:
-    """Freeze a plan as ``campaign.yaml``."""
-    data = _adapter(CampaignRecord).dump_python(record, mode="json")
+    """Freeze a plan as ``campaign.yaml``. The usual order of trials is not written out: there may be 100 000 of them."""
+    usual = record.trials == interleaved(record.configurations)
+    data = _adapter(CampaignRecord).dump_python(record, mode="json", exclude={"trials"} if usual else None)
     text = yaml.dump(data, Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=120)
     write_atomic(paths.plan, text.encode())
 
@@ -98,7 +100,11 @@ def read_campaign(paths: CampaignPaths) -> CampaignRecord:
         DlperfError: there is none, or it cannot be read.
     """
     try:
-        return _validated(yaml.load(paths.plan.read_bytes(), Loader=yaml_loader()), CampaignRecord)
+        data = yaml.load(paths.plan.read_bytes(), Loader=yaml_loader())
+        if not isinstance(data, dict) or "trials" in data:
+            return _validated(data, CampaignRecord)
+        record = _validated(data | {"trials": []}, CampaignRecord)
+        return replace(record, trials=interleaved(record.configurations))
     except OSError as error:
         raise DlperfError(f"{paths.plan}: {error.strerror}: is the campaign's name right?") from error
     except (ValueError, DlperfError, yaml.YAMLError) as error:
