@@ -26,7 +26,7 @@ from dlperf.report.pages.home import home
 from dlperf.report.pages.protocols import protocols
 from dlperf.report.pages.report import report, reports_index
 from dlperf.report.pages.trial_evidence import curves
-from dlperf.report.processes import side_by_side
+from dlperf.report.processes import side_by_side, without_collector
 from dlperf.report.text import LANGUAGES, Language
 from dlperf.report.writing import Sources
 from dlperf.results.model import ConfigurationResult
@@ -62,8 +62,9 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
         DlperfError: results cannot be read, or MkDocs refused.
     """
     started = time.monotonic()
-    data = load_site_data(workspace)
-    sources = write_pages(workspace, data)
+    with without_collector():
+        data = load_site_data(workspace)
+        sources = write_pages(workspace, data)
     out = (out or workspace.site_html).resolve()
     warnings = "".join(f"{problem}\n" for problem in data.problems) + build_html(workspace, out, strict)
     pages = sum(name.endswith(".md") for name in sources.kept)

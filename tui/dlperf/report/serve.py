@@ -13,7 +13,7 @@ from dlperf.report.build import build_site
 from dlperf.report.writing import FOLDERS, PAGES
 from dlperf.runs.paths import Workspace
 
-SECONDS_BETWEEN_LOOKS = 2.0
+SECONDS_BETWEEN_LOOKS = 1.0
 
 Stamp = tuple[int, int]
 """Number of files, and the newest change in nanoseconds."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import isfinite
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 
@@ -23,6 +24,7 @@ from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import SCHEMA_VERSION
 
 Point = tuple[float, float]
+_height = itemgetter(1)
 METRICS = (
     *("power_watts", "sm_clock_mhz", "utilization_percent", "temperature_celsius", "cpu_percent"),
     "memory_used_mib",
@@ -30,11 +32,13 @@ METRICS = (
 """Columns of ``telemetry.csv`` that are followed over time."""
 MOST_POINTS = 240
 """Of one line; of more, the lowest and the highest of each part are kept, so that no outlier is lost."""
-ENDS = 4
+ENDS = 3
 """Lines quoted from each end of the lines that gave a figure; the log has them all."""
-AROUND = 2
+AROUND = 1
 """Lines quoted before and after them."""
 LONGEST_LINE = 400
+VERSION = 1
+"""Raised when a timeline is made in another way: those made before are made again."""
 MOST_DECLARED = 60
 LONGEST_DECLARED = 80
 
@@ -63,6 +67,7 @@ class Origin:
     """First and last step of the window that gave the figure."""
     lines: tuple[int | None, int | None] = (None, None)
     samples: int = 0
+    version: int = VERSION
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,7 @@ def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ..
     kept: list[Point] = []
     for number in range(parts):
         part = points[number * len(points) // parts : (number + 1) * len(points) // parts]
-        ends = {min(part, key=lambda point: point[1]), max(part, key=lambda point: point[1])}
+        ends = {min(part, key=_height), max(part, key=_height)}
         kept += sorted(ends)
     return tuple(kept)
 

@@ -12,6 +12,7 @@
   var COLUMNS = ["case", "framework", "hardware", "precision", "batch_size", "nodes_gpus", "value", "unit", "n", "spread",
     "speedup", "efficiency", "mfu", "per_joule", "source"];
   var NUMERIC = ["batch_size", "nodes_gpus", "value", "n", "spread", "speedup", "efficiency", "mfu", "per_joule"];
+  var WORDED = ["case", "framework", "hardware", "source"];
   var RATIOS = ["spread", "efficiency", "mfu"];
   var at = {};
   data.columns.forEach(function (name, index) { at[name] = index; });
@@ -125,7 +126,8 @@
   function cell(row, column) {
     var words = textOf(row, column);
     var content = column === "value" ? element("a", { href: addressOf(row) }, [words]) : words;
-    return element("td", NUMERIC.indexOf(column) >= 0 ? { class: "number" } : {}, [content]);
+    var kind = NUMERIC.indexOf(column) >= 0 ? "number" : WORDED.indexOf(column) >= 0 ? "words" : "";
+    return element("td", kind ? { class: kind } : {}, [content]);
   }
 
   function chooser(row) {

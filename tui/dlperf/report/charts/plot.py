@@ -114,13 +114,18 @@ def _ideal(wanted: Plot, x: Axis, y: Axis) -> str:
 
 
 def _line(line: Line, x: Axis, y: Axis, *, marked: bool) -> str:
-    points = thinned(line.points, MOST_DRAWN)
+    points = _drawn(line.points)
     drawn = svg.element("path", d=_path(points, x, y), class_=f"line {svg.colour(line.series)}")
     marks = [svg.mark(x(a), y(b), line.series, f"{line.label}: {tick_text(a)}, {b:.5g}") for a, b in points * marked]
     rings = [
         svg.element("circle", cx=x(a), cy=y(b), r=6, class_="outlier") for a, b in line.outliers if x.low <= a <= x.high
     ]
     return drawn + "".join(marks + rings)
+
+
+@lru_cache(maxsize=1 << 12)
+def _drawn(points: tuple[Point, ...]) -> tuple[Point, ...]:
+    return thinned(points, MOST_DRAWN)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -64,9 +64,9 @@ def _newest(data: SiteData, rivals: Sequence[Answer]) -> Answer:
 
 
 def headline(page: Page, found: Sequence[Answer]) -> str:
-    """One sentence for each case: what was measured here before what others published, a comparison before a single
+    """One sentence for each case, of what was measured here and of what others published: a comparison before a single
     figure, the largest scale and the fastest hardware and precision first."""
-    rivals = grouped(found, lambda answer: answer.best.case)
+    rivals = grouped(found, lambda answer: (answer.best.case, is_published(answer.best.campaign)))
     chosen = [max(same, key=_weight) for same in rivals.values()]
     return md.bullets(sentence(page, answer) for answer in sorted(chosen, key=_weight, reverse=True))
 

@@ -42,7 +42,7 @@ def _described(page: Page, name: str) -> str:
     protocol = page.data.protocols[name]
     return md.paragraphs(
         md.heading(2, md.text(name), at.protocol_anchor(name)),
-        md.text(protocol.title),
+        md.text(protocol.title) if protocol.title != name else "",
         md.text(protocol.description) if protocol.description != protocol.title else "",
         protocol_facts(page, name),
         f"{page.say('source')}: {md.web_link(protocol.source)}" if protocol.source else "",

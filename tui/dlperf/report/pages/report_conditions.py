@@ -46,7 +46,7 @@ def fairness(page: Page, results: Results) -> str:
     columns = {framework: {name: facts.get(name, "–") for name in unequal} for framework, facts in told.items()}
     return md.paragraphs(
         page.say("fairness_rule"),
-        _side_by_side(page, page.say("item"), columns),
+        _side_by_side(page, page.say("item"), columns, results[0].campaign),
         page.say("fairness_equal", names=equal) if equal else "",
         page.say("fairness_unsaid") if report else "",
     )
@@ -227,10 +227,10 @@ def _facts(page: Page, facts: Mapping[str, str]) -> str:
     return page.facts((md.text(name), md.web_link(value)) for name, value in facts.items())
 
 
-def _side_by_side(page: Page, corner: str, columns: Mapping[str, Mapping[str, str]]) -> str:
+def _side_by_side(page: Page, corner: str, columns: Mapping[str, Mapping[str, str]], campaign: str = "") -> str:
     """Facts as rows and frameworks as columns; nothing where no framework states a fact."""
     names = distinct(name for facts in columns.values() for name in facts)
     if not names:
         return ""
     rows = [(md.text(name), *(md.web_link(facts.get(name, "–")) for facts in columns.values())) for name in names]
-    return md.table((corner, *map(page.framework, columns)), rows)
+    return md.table((corner, *(page.framework(name, campaign) for name in columns)), rows)
