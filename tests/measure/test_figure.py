@@ -55,6 +55,7 @@ def test_a_rule_that_the_log_does_not_give_is_refused_with_its_reason() -> None:
     [
         ({"value": [64.0] * 200, "time": SECONDS}, {"gpus": 2, "batch_size": 16}, "rate(skip=20)"),
         ({"value": [64.0] * 200, "time": SECONDS}, {"gpus": 2, "batch_size": 4}, "skipmean(20)"),
+        ({"value": [64.0] * 200, "seconds_per_step": [0.5] * 200}, {"gpus": 2, "batch_size": 4}, "skipmean(20)"),
         ({"value": STEPS}, {}, "skipmean(20)"),
         ({"value": STEPS, "step": {"from": 1, "to": 200}}, {}, "skipmean(20)"),
         ({"value": [1, 2, 3, 4], "step": [10, 20, 30, 40]}, {}, "skipmean(2)"),

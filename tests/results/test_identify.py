@@ -37,6 +37,18 @@ def test_the_batch_size_per_gpu_follows_from_the_global_one_and_the_gpus_of_the_
     assert found.facts.batch_size == 128
 
 
+def test_a_log_that_counts_the_gpus_of_one_of_several_nodes_does_not_contradict_its_name():
+    found = identify(Metadata(batch_size=128, gpus=8, precision="fp32"), [NAME], NameFacts())
+    assert found.configuration("v100").id == "v100_tensorflow_resnet50_fp32_bs128_4n8g"
+    assert found.notes == ()
+
+
+def test_nodes_are_not_taken_from_who_is_wrong_about_gpus():
+    found = identify(Metadata(batch_size=128, gpus=16), [NAME], NameFacts(), gpus_per_node=8)
+    assert found.configuration("v100").id == "v100_tensorflow_resnet50_fp32_bs128_2n8g"
+    assert found.notes == ("gpus: log says 16, name says 32",)
+
+
 def test_a_model_that_the_log_spells_in_its_own_way_is_looked_for_in_the_path_first():
     path = facts_of_name("ResNet50V1.5/mxnet_gpu1_fp32_bs128.txt")
     assert identify(Metadata(model="resnetv15"), [path], NameFacts()).facts.model == "resnet50"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -170,6 +171,21 @@ def test_the_same_bytes_twice_are_one_trial(folder: Path, catalog: Catalog):
     assert [(item.log, item.reason) for item in plan.skipped] == [
         (str(folder / "b.log"), f"the same bytes as {folder / 'a.log'}")
     ]
+
+
+def test_the_same_run_as_text_and_as_json_is_one_trial(folder: Path, catalog: Catalog):
+    clocks = [f"2023-08-04 05:46:{second}.892809" for second in range(10, 40)]
+    numbered = list(enumerate(clocks, start=1))
+    text = [f"DLL {clock} - Epoch: 0 Iteration: {step}  train.total_ips : 365.85 images/s" for step, clock in numbered]
+    data = {"train.total_ips": 365.8512}
+    events = [{"datetime": clock, "type": "LOG", "step": [0, step], "data": data} for step, clock in numbered]
+    (folder / "pytorch_resnet50_gpu1_fp32_bs256.log").write_text("\n".join(text))
+    (folder / "pytorch_resnet50_gpu1_fp32_bs256.txt").write_text(
+        "".join(f"DLLL {json.dumps(each)}\n" for each in events)
+    )
+    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
+    assert ids(plan) == ["v100_pytorch_resnet50_fp32_bs256_1n1g/1"]
+    assert [item.reason.partition(" as ")[0] for item in plan.skipped] == ["the same run"]
 
 
 def test_the_same_bytes_as_two_configurations_are_a_contradiction(folder: Path, catalog: Catalog):

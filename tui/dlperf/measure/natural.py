@@ -18,9 +18,9 @@ IMPLAUSIBLE_FACTOR = 1.5
 def natural_estimator(reading: Reading) -> Estimator:
     """What a log gives best, after the first 20 steps: samples over time, else a mean, else the program's own figure.
 
-    Samples over time are passed over where they contradict the printed figures by a factor: the batch size
-    then is not what a step of this log processes (gradient accumulation). Where a log gives nothing, it is the rule
-    that one more fact would make possible, so that its reason says which.
+    Batches over time are passed over where they contradict the printed figures by a factor: the batch size
+    then is not what a step of this log processes (gradient accumulation, or a wrong one was given). Where a log gives
+    nothing, it is the rule that one more fact would make possible, so that its reason says which.
     """
     skip = _warm_up_records(reading)
     choices = (f"rate(skip={WARM_UP_STEPS})", f"batch_over_time(skip={skip})", f"skipmean({skip})", "summary()")
@@ -38,7 +38,7 @@ def _plausible(reading: Reading, rule: Estimator, skip: int) -> bool:
         printed = skipmean(reading, skip).value
     except NotEstimable:
         return True
-    return not rule.from_timestamps or max(value, printed) < IMPLAUSIBLE_FACTOR * min(value, printed)
+    return max(value, printed) < IMPLAUSIBLE_FACTOR * min(value, printed)
 
 
 def _lacks_a_fact(reading: Reading, rule: Estimator) -> bool:

@@ -59,7 +59,8 @@ def identify(
         given: what the person who imports says.
         gpus_per_node: of the hardware, to tell nodes where only GPUs are known.
     """
-    spelled = [("log", _declared(metadata)), *(("name", facts) for facts in named)]
+    named = tuple(named)
+    spelled = [("log", _declared(metadata, named)), *(("name", facts) for facts in named)]
     sources = [("given", given), *((source, _recognised(facts)) for source, facts in spelled), *spelled]
     facts, notes = _joined(sources)
     facts = replace(facts, batch_size=facts.batch_size or batch_size_per_gpu(metadata, facts.gpus))
@@ -84,13 +85,21 @@ def batch_size_per_gpu(metadata: Metadata, gpus: int | None) -> int | None:
     return metadata.batch_size or implied
 
 
-def _declared(metadata: Metadata) -> NameFacts:
+def gpus_over_all_nodes(metadata: Metadata, named: Iterable[NameFacts]) -> int | None:
+    """GPUs that a log declares; as many as its name says of each of several nodes are those of one node."""
+    for facts in named:
+        if facts.nodes and facts.nodes > 1 and metadata.gpus == facts.gpus_per_node:
+            return facts.gpus
+    return metadata.gpus
+
+
+def _declared(metadata: Metadata, named: Iterable[NameFacts]) -> NameFacts:
     return NameFacts(
         model=metadata.model,
         framework=metadata.framework,
         precision=metadata.precision,
         batch_size=batch_size_per_gpu(metadata, metadata.gpus),
-        gpus=metadata.gpus,
+        gpus=gpus_over_all_nodes(metadata, named),
     )
 
 
@@ -104,9 +113,15 @@ def _recognised(facts: NameFacts) -> NameFacts:
 
 
 def _joined(sources: list[tuple[str, NameFacts]]) -> tuple[NameFacts, list[str]]:
-    """The first word on each fact, and every later word that contradicts it."""
+    """The first word on each fact, and every later word that contradicts it.
+
+    Nodes are taken only from who says the same of GPUs, or nothing.
+    """
     chosen: dict[str, Any] = {}
     notes = []
+    gpus = next((facts.gpus for _, facts in sources if facts.gpus), None)
+    agreed = [facts if facts.gpus in (None, gpus) else replace(facts, nodes=None) for _, facts in sources]
+    sources = [(source, facts) for (source, _), facts in zip(sources, agreed, strict=True)]
     for field in fields(NameFacts):
         said = [(source, getattr(facts, field.name)) for source, facts in sources]
         said = [(source, value) for source, value in said if value is not None]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from itertools import groupby
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,8 @@ class ImportedLog:
     source: str
     """Where it came from: ``owner/repository@commit:path``, or the path alone."""
     sha256: str
+    records: str
+    """Equal for what is the same run, though in another file."""
     log_run: int | None
     """Which run of a log that holds several."""
     configuration: Configuration
@@ -124,6 +128,7 @@ def _imported_log(
         file=file,
         source=f"{request.origin}:{file.name}" if request.origin else file.name,
         sha256=digest,
+        records=_digest_of_records(run) or f"{digest}:{run.number}",
         log_run=run.number if runs > 1 else None,
         configuration=configuration,
         format=run.format,
@@ -132,6 +137,14 @@ def _imported_log(
         run_number=identity.facts.run,
         notes=identity.notes,
     )
+
+
+def _digest_of_records(run: Run) -> str | None:
+    """The same for a run in whatever file, as text or as JSON; None where its records carry no times to know it by."""
+    times = run.samples.time
+    if len(times) < 2 or not all(map(isfinite, times)):
+        return None
+    return sha256(times.tobytes() + run.samples.step.tobytes()).hexdigest()
 
 
 def _named(file: SourceFile, pattern: PathPattern | None) -> list[NameFacts]:
@@ -145,12 +158,12 @@ def _gpus_per_node(request: ImportRequest, catalog: Catalog) -> int | None:
 
 
 def _without_copies(found: Iterable[ImportedLog]) -> tuple[list[ImportedLog], list[SkippedFile]]:
-    """A file that is byte for byte another is no second trial; as another configuration it is a contradiction."""
-    first: dict[tuple[str, int | None], ImportedLog] = {}
+    """What is another run over again is no second trial; as another configuration it is a contradiction."""
+    first: dict[str, ImportedLog] = {}
     kept, skipped = [], []
     for log in found:
-        original = first.setdefault((log.sha256, log.log_run), log)
-        words = f"the same bytes as {original.file.shown}"
+        original = first.setdefault(log.records, log)
+        words = f"the same {'bytes' if log.sha256 == original.sha256 else 'run'} as {original.file.shown}"
         if original is log:
             kept.append(log)
         elif original.configuration == log.configuration:

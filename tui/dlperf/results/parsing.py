@@ -15,7 +15,7 @@ from dlperf.measure.finding import Finding
 from dlperf.measure.findings import findings_of_run
 from dlperf.measure.natural import natural_estimator
 from dlperf.measure.reading import NotEstimable, Reading
-from dlperf.results.identify import batch_size_per_gpu
+from dlperf.results.identify import batch_size_per_gpu, gpus_over_all_nodes
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader, open_log
 from dlperf.results.names import NameFacts, facts_of_name
 from dlperf.results.sources import SourceFile, find_files
@@ -168,7 +168,7 @@ def _problems(runs: Sequence[ParsedRun]) -> Iterator[str]:
 
 def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: NameFacts) -> ParsedRun:
     """Counts come from the options first, then from the log, then from its name."""
-    gpus = options.gpus or run.metadata.gpus or facts.gpus
+    gpus = options.gpus or gpus_over_all_nodes(run.metadata, [facts]) or facts.gpus
     batch_size = options.batch_size or batch_size_per_gpu(run.metadata, gpus) or facts.batch_size
     reading = Reading(run, gpus, facts.gpus_per_node, batch_size)
     estimator = options.estimator or natural_estimator(reading)
