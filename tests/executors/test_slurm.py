@@ -50,7 +50,7 @@ async def executor(home, slurm):
 def limited(slurm_cluster, tmp_path_factory):
     """A trial whose time in Slurm is over; Slurm looks only twice a minute, so it is begun before all others."""
     folder = tmp_path_factory.mktemp("limited")
-    trial = slurm_trial(folder, "echo on; exec sleep 60")
+    trial = slurm_trial(folder, "echo on; exec sleep 600", deadline_seconds=600.0, stall_seconds=600.0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(folder))
         patch.setenv("SLURM_CONF", str(slurm_cluster.configuration))
