@@ -11,7 +11,7 @@ from dlperf.campaign.create import trial_id
 from dlperf.campaign.estimates import campaign_seconds_left, durations, trial_seconds_left
 from dlperf.campaign.machines import Machines, demands_of
 from dlperf.campaign.outcome import exit_code
-from dlperf.campaign.requests import RefusedError, effects, to_cancel
+from dlperf.campaign.requests import RequestRefusedError, effects, to_cancel
 from dlperf.campaign.rules import consequences, is_infrastructure
 from dlperf.errors import ExitCode
 from dlperf.plan import NodePlan, Selection, TrialKey
@@ -82,7 +82,7 @@ def test_retrying_a_campaign_tries_again_what_has_no_figure_and_no_later_try():
 
 
 def test_a_running_trial_is_not_tried_again():
-    with pytest.raises(RefusedError, match="is running"):
+    with pytest.raises(RequestRefusedError, match="is running"):
         effects(Request("t", "retry", "a/1"), trials(State.RUNNING), "t")
 
 

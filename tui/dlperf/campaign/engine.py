@@ -24,7 +24,7 @@ from dlperf.campaign.machines import Machines, demands_of
 from dlperf.campaign.means import Means
 from dlperf.campaign.pace import Pace
 from dlperf.campaign.progress import ProgressFile
-from dlperf.campaign.requests import RefusedError, effects
+from dlperf.campaign.requests import RequestRefusedError, effects
 from dlperf.campaign.rules import consequences, is_infrastructure
 from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.campaign.stages import Stages
@@ -205,7 +205,7 @@ class Engine:
         try:
             follow = effects(request, self._journal.trials, now)
             follow += self._journal.reliability.take_back(follow)
-        except RefusedError as error:
+        except RequestRefusedError as error:
             follow, data = [], data | {"refused": str(error)}
         cause = data.get("refused")
         self._journal.write(

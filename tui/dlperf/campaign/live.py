@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
@@ -50,7 +49,7 @@ class LiveLog:
         run = self._parser.runs[-1] if self._parser.runs else None
         if run is None or not len(run.samples):
             return TrialProgress(steps=steps, unit=self._planned.unit)
-        recent = _latest(run, RECENT)
+        recent = replace(run, samples=run.samples.last(RECENT))
         step = _whole(recent.samples.step[-1])
         values = self._values(recent)
         return TrialProgress(
@@ -75,13 +74,6 @@ def planned_steps(planned: PlannedConfiguration) -> int | None:
     """Steps that the protocol asks for; None where it measures to the end of the run."""
     take = planned.protocol.get("take_steps")
     return planned.protocol.get("skip_steps", 0) + take if take else None
-
-
-def _latest(run: Run, count: int) -> Run:
-    columns: dict[str, array[float]] = {
-        column.name: getattr(run.samples, column.name)[-count:] for column in fields(Samples)
-    }
-    return replace(run, samples=Samples(**columns))  # type: ignore[arg-type]  # one array type for each column
 
 
 def seconds_left(samples: Samples, step: int | None, steps: int | None) -> float | None:

@@ -13,7 +13,7 @@ from dlperf.runs.records import CampaignStatus, Event, Request, State, TrialStat
 Trials = Mapping[TrialKey, TrialStatus]
 
 
-class RefusedError(ValueError):
+class RequestRefusedError(ValueError):
     """A request that cannot be done; ``str()`` says why."""
 
 
@@ -21,14 +21,14 @@ def subjects(request: Request, trials: Trials) -> list[TrialStatus]:
     """The trials that a request is about: one, or all of the campaign.
 
     Raises:
-        RefusedError: there is no such trial.
+        RequestRefusedError: there is no such trial.
     """
     if request.trial is None:
         return list(trials.values())
     try:
         return [trials[trial_key(request.trial)]]
     except (KeyError, ValueError):
-        raise RefusedError(f"no trial {request.trial!r} in this campaign") from None
+        raise RequestRefusedError(f"no trial {request.trial!r} in this campaign") from None
 
 
 def effects(request: Request, trials: Trials, time: str) -> list[Event]:
@@ -37,7 +37,7 @@ def effects(request: Request, trials: Trials, time: str) -> list[Event]:
     Trials that run are not ended by an event: the engine asks their machines, see ``to_cancel``.
 
     Raises:
-        RefusedError: it cannot be done.
+        RequestRefusedError: it cannot be done.
     """
     match request.action:
         case "pause":
@@ -49,7 +49,7 @@ def effects(request: Request, trials: Trials, time: str) -> list[Event]:
             return [cancelled(item.key, time, "cancelled before it started", "viewer") for item in planned]
         case "retry":
             return _retries(request, trials, time)
-    raise RefusedError(f"unknown action {request.action!r}")
+    raise RequestRefusedError(f"unknown action {request.action!r}")
 
 
 def to_cancel(request: Request, trials: Trials) -> list[TrialKey]:
@@ -82,11 +82,11 @@ def can_be_retried(status: TrialStatus) -> bool:
 
 def _refuse(status: TrialStatus, retried: Iterable[TrialKey]) -> None:
     if not status.state.finished:
-        raise RefusedError(f"trial {status.key} is {status.state}: only one that ended can be run again")
+        raise RequestRefusedError(f"trial {status.key} is {status.state}: only one that ended can be run again")
     if status.state is State.SUCCEEDED:
-        raise RefusedError(f"trial {status.key} succeeded: a result is not replaced by another try")
+        raise RequestRefusedError(f"trial {status.key} succeeded: a result is not replaced by another try")
     if status.key in retried:
-        raise RefusedError(f"trial {status.key} was run again already: retry its last try")
+        raise RequestRefusedError(f"trial {status.key} was run again already: retry its last try")
 
 
 def check_request(action: str, key: TrialKey | None, status: CampaignStatus) -> None:
@@ -98,7 +98,7 @@ def check_request(action: str, key: TrialKey | None, status: CampaignStatus) -> 
     request = Request("", action, str(key) if key else None)
     try:
         follow = effects(request, status.trials, "")
-    except RefusedError as error:
+    except RequestRefusedError as error:
         raise RequestError(str(error)) from None
     if not follow and not to_cancel(request, status.trials):
         subject = f"trial {key} is {status.trials[key].state}" if key else f"campaign {status.name!r}"
