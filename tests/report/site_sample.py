@@ -26,7 +26,10 @@ PROTOCOL = Protocol(
     estimator="window(20,120)",
     repeats=5,
 )
-LOG = "".join(f"step {step} {400 + step % 7} images/s\n" for step in range(1, 151))
+LOG = "".join(
+    f"DLPERF 2026-01-01T00:{step // 60:02}:{step % 60:02}.000000Z step={step} throughput={400 + step % 7}\n"
+    for step in range(1, 151)
+)
 LAUNCH = "#!/bin/sh\nexport NCCL_DEBUG=INFO\nexec python3 -u train.py --batch-size 256 'a & b < c'\n"
 
 
@@ -226,7 +229,7 @@ def _planned(row: ConfigurationResult) -> PlannedConfiguration:
     )
     configuration = Configuration(row.hardware, row.framework, row.case, row.precision, 256, row.nodes, row.gpus)
     return PlannedConfiguration(
-        configuration, launch, "plain", row.unit, PROTOCOL.model_dump(), 5, {"dali": row.framework == "alpha"}
+        configuration, launch, "dlperf", row.unit, PROTOCOL.model_dump(), 5, {"dali": row.framework == "alpha"}
     )
 
 

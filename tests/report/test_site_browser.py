@@ -155,7 +155,7 @@ def test_the_home_page_is_light(watched: Watched, address: str, site: Path) -> N
 
 
 def explorer_figures(page) -> list[str]:
-    return page.locator("#figure-explorer .explorer-table").last.locator("tbody td:nth-child(4)").all_inner_texts()
+    return page.locator("#figure-explorer .explorer-table").last.locator("tbody td:nth-child(8)").all_inner_texts()
 
 
 def test_the_explorer_filters_and_sorts_and_the_address_keeps_both(watched: Watched, address: str) -> None:
@@ -219,3 +219,36 @@ def test_without_scripts_charts_and_tables_are_there(browser, site: Path) -> Non
     page.goto((site / "results/explorer.html").as_uri())
     assert page.get_by_text("This table needs JavaScript").is_visible()
     context.close()
+
+
+def test_a_curve_opens_with_every_value_and_nothing_is_loaded_before(watched: Watched, address: str) -> None:
+    page = watched.page
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+    page.goto(f"{address}results/configurations/first/box_alpha_resnet50-imagenet.html")
+    assert "uplot.js" not in asked
+    picture = page.locator("figure[data-curve]").first
+    picture.get_by_role("button", name="Zoom and read values").click()
+    plot = picture.locator(".u-over")
+    plot.wait_for()
+    box = plot.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert "Trial 1" in picture.locator(".u-legend").inner_text()
+    assert not picture.locator("svg").is_visible()
+    picture.get_by_role("button", name="Show the picture").click()
+    assert picture.locator("svg").is_visible()
+
+
+def test_on_paper_nothing_is_cut_off(watched: Watched, address: str) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": 718, "height": 1000})
+    page.emulate_media(media="print")
+    for name in ("index.html", "results/reports/first/resnet50-imagenet.html"):
+        page.goto(f"{address}{name}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 718
+        cut = page.evaluate(
+            "[...document.querySelectorAll('article table, article pre > code')]"
+            ".filter(it => it.scrollWidth > it.clientWidth + 2).length"
+        )
+        assert cut == 0

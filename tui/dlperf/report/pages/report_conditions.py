@@ -16,6 +16,7 @@ from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import EnvironmentGroup, Fact, PublishedReport, Step
 
 Results = Sequence[ConfigurationResult]
+DECLARED = ("data", "loader")
 FRAMEWORK_FACTS = ("version", "image", "repository", "commit")
 
 
@@ -37,7 +38,12 @@ def fairness(page: Page, results: Results) -> str:
         told = {name: published_facts(page, report, rows) for name, rows in grouped(results, _framework).items()}
     else:
         told = {
-            name: {**_software(page, name, rows), **_options(page, name, results), **_machine(page, rows)}
+            name: {
+                **_software(page, name, rows),
+                **_options(page, name, results),
+                **_declared(page, rows),
+                **_machine(page, rows),
+            }
             for name, rows in grouped(results, _framework).items()
         }
     names = distinct(name for facts in told.values() for name in facts)
@@ -191,6 +197,13 @@ def _options(page: Page, framework: str, results: Results) -> dict[str, str]:
 def _probed(page: Page, results: Results) -> list[Probed]:
     keys = distinct((row.campaign, row.hardware, row.framework) for row in results)
     return [page.data.probed[key] for key in keys if key in page.data.probed]
+
+
+def _declared(page: Page, results: Results) -> dict[str, str]:
+    """What the logs say of where their data came from."""
+    told = _probed(page, results)
+    values = {name: _listed(probed.declared[name] for probed in told if name in probed.declared) for name in DECLARED}
+    return {name: value for name, value in values.items() if value}
 
 
 def _machine(page: Page, results: Results) -> dict[str, str]:
