@@ -105,7 +105,8 @@ async def test_cancelling_says_what_ends_and_asks(workspace: Workspace):
             assert requests_of(builder) == [("cancel", str(RUNNING))]
 
 
-async def test_a_key_typed_ahead_does_not_answer_the_question(workspace: Workspace):
+async def test_a_key_typed_ahead_does_not_answer_the_question(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("dlperf.app.screens.confirm.PATIENCE_SECONDS", 3600.0)  # however slow this machine is
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:

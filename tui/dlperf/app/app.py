@@ -27,7 +27,6 @@ from dlperf.app.settings import Settings
 from dlperf.app.words import LANGUAGES, say, use_language
 
 if TYPE_CHECKING:
-    from dlperf.app.model.summary import CampaignSummary
     from dlperf.plan import Selection
 
 CRASHED = 70
@@ -90,7 +89,6 @@ class DlperfApp(App[str]):
         super().__init__(driver_class=TerminalDriver, watch_css=False)
         self.settings = settings
         self.book = CampaignBook(settings.workspace)
-        self.summaries: dict[str, CampaignSummary] = {}
         self.watched: str | None = None
         """The campaign of the Watch screen."""
         self.theme = DARK if settings.dark else LIGHT
@@ -122,13 +120,13 @@ class DlperfApp(App[str]):
     def trial_seconds(self) -> dict[str, float]:
         """Configuration id → how long a trial of it took, by the newest campaign that knows."""
         known: dict[str, float] = {}
-        for summary in sorted(self.summaries.values(), key=lambda item: item.created or ""):
+        for summary in sorted(self.book.summaries.values(), key=lambda item: item.created or ""):
             known |= summary.trial_seconds
         return known
 
     def last_selection(self) -> tuple[str, Selection] | None:
         """Name and selection of the newest campaign that was planned here."""
-        planned = [item for item in self.summaries.values() if item.created and item.selection.cases]
+        planned = [item for item in self.book.summaries.values() if item.created and item.selection.cases]
         newest = max(planned, key=lambda item: item.created or "", default=None)
         return (newest.name, newest.selection) if newest else None
 

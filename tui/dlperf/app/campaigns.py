@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from threading import Lock
 
 from dlperf.app.model.summary import CampaignSummary, Standing, summary_of
@@ -17,48 +15,49 @@ Stamp = tuple[int, int, int | None]
 """Size and time of change of the journal, and the engine's process."""
 
 
-@dataclass(frozen=True)
-class _Known:
-    stamp: Stamp
-    summary: CampaignSummary
-
-
 class CampaignBook:
     """Summaries of all campaigns. ``refresh`` reads what changed, and is meant for a thread."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self._known: dict[str, _Known] = {}
+        self.summaries: Mapping[str, CampaignSummary] = {}
+        """By name; replaced as a whole, so that one thread may read it while another refreshes."""
+        self.version = 0
+        """Another one after every change."""
+        self._stamps: dict[str, Stamp] = {}
         self._lock = Lock()
 
-    @contextmanager
-    def reading(self) -> Iterator[bool]:
-        """Whether nobody else reads now; who comes second leaves the reading to the first."""
-        first = self._lock.acquire(blocking=False)
+    def list_names(self) -> None:
+        """Know every campaign without having read it: for the first picture."""
+        unread = {paths.name: CampaignSummary(paths.name) for paths in self._newest_first()}
+        self._replace(unread | dict(self.summaries))
+
+    def refresh(self, stop: Callable[[], bool]) -> None:
+        """Read the campaigns that are not as they were, newest first; who comes second leaves it to the first."""
+        if not self._lock.acquire(blocking=False):
+            return
         try:
-            yield first
+            self._refresh(stop)
         finally:
-            if first:
-                self._lock.release()
+            self._lock.release()
 
-    def names(self) -> list[CampaignSummary]:
-        """Every campaign without having read it: for the first picture."""
-        return [self._summary(paths) for paths in self._newest_first()]
-
-    def _summary(self, paths: CampaignPaths) -> CampaignSummary:
-        known = self._known.get(paths.name)
-        return known.summary if known else CampaignSummary(paths.name)
-
-    def refresh(self) -> Iterator[CampaignSummary]:
-        """The campaigns that are not as they were, newest first, one by one as they are read."""
-        for paths in self._newest_first():
-            stamp = _stamp(paths)
-            known = self._known.get(paths.name)
-            if known is None or known.stamp != stamp or known.summary.live:
+    def _refresh(self, stop: Callable[[], bool]) -> None:
+        there = {paths.name: paths for paths in self._newest_first()}
+        if gone := self.summaries.keys() - there.keys():
+            self._replace({name: summary for name, summary in self.summaries.items() if name not in gone})
+        for name, paths in there.items():
+            if stop():
+                return
+            stamp, known = _stamp(paths), self.summaries.get(name)
+            if known is None or self._stamps.get(name) != stamp or known.live:
                 summary = read_summary(paths, stamp[2])
-                self._known[paths.name] = _Known(stamp, summary)
-                if known is None or known.summary != summary:
-                    yield summary
+                self._stamps[name] = stamp
+                if summary != known:
+                    self._replace({**self.summaries, name: summary})
+
+    def _replace(self, summaries: Mapping[str, CampaignSummary]) -> None:
+        self.summaries = summaries
+        self.version += 1
 
     def _newest_first(self) -> list[CampaignPaths]:
         return sorted(self.workspace.campaigns(), key=lambda paths: _changed(paths), reverse=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from dlperf.app.model.text import number
+from dlperf.app.model.text import number, packed
 from dlperf.app.words import say
 
 LABEL_WIDTH = 9
@@ -71,19 +71,25 @@ def draw(
     points = series.points()
     if len(points) < 2 or width < LABEL_WIDTH + 8 or height < 5:
         return [[Piece(say("No curve yet: the log holds fewer than two throughput records."))]]
-    frame = _frame(points, width - LABEL_WIDTH, height - 3)
+    legend = packed(_legend(series, points, warm_up, window), width - LABEL_WIDTH, " · ")
+    frame = _frame(points, width - LABEL_WIDTH, height - 2 - len(legend))
     cells = _plot(points, frame)
     tones = [_tone(frame.step(column), warm_up, window) for column in range(frame.columns)]
     rows = [_row(frame, row, cells[row], tones) for row in range(frame.rows)]
-    return [*rows, *_axis(frame), [Piece(_legend(series, frame, warm_up, window), "axis")]]
+    return [*rows, *_axis(frame, tones), *([Piece(" " * LABEL_WIDTH + line, "axis")] for line in legend)]
 
 
 def _frame(points: list[tuple[float, float]], columns: int, rows: int) -> Frame:
+    first, last = points[0][0], max(step for step, _ in points)
+    return Frame(columns, rows, first, last if last > first else first + 1, *_range(points))
+
+
+def _range(points: list[tuple[float, float]]) -> tuple[float, float]:
+    """Lowest and highest value of the drawing: those of the curve and a little room."""
     values = [value for _, value in points]
     low, high = min(values), max(values)
     room = (high - low) * 0.05 or abs(high) * 0.01 or 1.0
-    first, last = points[0][0], max(step for step, _ in points)
-    return Frame(columns, rows, first, last if last > first else first + 1, max(0.0, low - room), high + room)
+    return max(0.0, low - room), high + room
 
 
 def _plot(points: list[tuple[float, float]], frame: Frame) -> list[list[int]]:
@@ -136,8 +142,12 @@ def _row(frame: Frame, row: int, cells: list[int], tones: list[str]) -> list[Pie
     return pieces
 
 
-def _axis(frame: Frame) -> list[list[Piece]]:
-    line = " " * (LABEL_WIDTH - 1) + "└" + "─" * frame.columns
+AXIS = {"warmup": "░", "measured": "═", "": "─"}
+"""What the axis is drawn with below a part of the curve: on a terminal without colours it alone tells them apart."""
+
+
+def _axis(frame: Frame, tones: Sequence[str]) -> list[list[Piece]]:
+    line = " " * (LABEL_WIDTH - 1) + "└" + "".join(AXIS[tone] for tone in tones)
     left, right = f"{frame.first_step:.0f}", say("step {number}", number=f"{frame.last_step:.0f}")
     middle = f"{(frame.first_step + frame.last_step) / 2:.0f}"
     numbers = left + middle.rjust(frame.columns // 2 - len(left) + len(middle) // 2)
@@ -145,12 +155,16 @@ def _axis(frame: Frame) -> list[list[Piece]]:
     return [[Piece(line, "axis")], [Piece(" " * LABEL_WIDTH + numbers, "axis")]]
 
 
-def _legend(series: Series, frame: Frame, warm_up: float | None, window: tuple[float, float] | None) -> str:
-    parts = [series.unit]
-    if frame.low > 0:
-        parts.append(say("axis starts at {value}", value=number(frame.low)))
+def _legend(
+    series: Series, points: list[tuple[float, float]], warm_up: float | None, window: tuple[float, float] | None
+) -> list[str]:
+    parts = [series.unit] if series.unit else []
     if warm_up:
-        parts.append(say("warm-up to step {number}", number=f"{warm_up:.0f}"))
+        parts.append(f"{AXIS['warmup'] * 2} " + say("warm-up to step {number}", number=f"{warm_up:.0f}"))
     if window:
-        parts.append(say("measured: steps {first} to {last}", first=f"{window[0]:.0f}", last=f"{window[1]:.0f}"))
-    return " " * LABEL_WIDTH + " · ".join(part for part in parts if part)
+        words = say("measured: steps {first} to {last}", first=f"{window[0]:.0f}", last=f"{window[1]:.0f}")
+        parts.append(f"{AXIS['measured'] * 2} {words}")
+    low, _ = _range(points)
+    if low > 0:
+        parts.append(say("axis starts at {value}", value=number(low)))
+    return parts

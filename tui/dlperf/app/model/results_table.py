@@ -121,7 +121,7 @@ def result_row(view: ResultsView, row: ConfigurationResult) -> Row:
     """A configuration as a row."""
     cells: tuple[str, ...] = (
         *map(printable, _axes(row)),
-        number(row.value, row.unit),
+        number(row.value, row.unit) if row.value is not None else say(printable(row.status)),
         percent(row.spread),
         "-" if row.n is None else str(row.n),
         "-" if row.speedup is None else f"{row.speedup:.2f}×",
@@ -140,9 +140,9 @@ def result_row(view: ResultsView, row: ConfigurationResult) -> Row:
 
 
 def _note(row: ConfigurationResult) -> str:
-    """Why there is no figure, or what a reader must know of it."""
+    """What a reader must know of the figure."""
     if row.status != "measured":
-        return say(printable(row.status))
+        return say(printable(row.status)) if row.value is not None else ""
     return say("findings: {count}", count=len(row.findings)) if row.findings else ""
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import median
 
+from dlperf.app.words import say
 from dlperf.plan import Selection
 from dlperf.runs.clock import seconds_between
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State, TrialStatus
@@ -96,3 +97,9 @@ def in_order(summaries: list[CampaignSummary], matching: str = "") -> list[Campa
     wanted = [item for item in summaries if matching.lower() in item.name.lower()]
     newest_first = sorted(wanted, key=lambda item: item.created or "", reverse=True)
     return sorted(newest_first, key=lambda item: (not item.live, item.standing is not Standing.INTERRUPTED))
+
+
+def running_text(summaries: Iterable[CampaignSummary]) -> str:
+    """What runs, for the top bar."""
+    live = [summary for summary in summaries if summary.live]
+    return say("{count} running", count=len(live)) if live else ""

@@ -33,6 +33,8 @@ class Row:
     tone: Tone = ""
     tones: tuple[Tone, ...] = ()
     """Tones of single cells, where they differ from the row's."""
+    merged: int | None = None
+    """From this cell on there is nothing but the last one, which takes all the room."""
 
 
 def columns_that_fit(columns: Sequence[Column], width: int) -> list[tuple[int, int]]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
+
+from rich.cells import cell_len
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 """ECMA-48 control sequences and operating-system commands: colours, cursor movements, window titles."""
@@ -67,6 +70,18 @@ def file_size(size: int) -> str:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:.1f} GB"
+
+
+def packed(parts: Iterable[str], width: int, gap: str = "  ") -> list[str]:
+    """Parts side by side in as many lines as they need; none is broken."""
+    lines: list[str] = []
+    for part in parts:
+        longer = f"{lines[-1]}{gap}{part}" if lines else part
+        if lines and cell_len(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return lines
 
 
 def bar(share: float, width: int) -> str:

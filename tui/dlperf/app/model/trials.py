@@ -109,18 +109,20 @@ def trial_row(
     """The row of a trial."""
     live = progress if trial.state is State.RUNNING else None
     silent = live is not None and bool(live.unreachable_since)
+    throughput = _throughput(live, result)
     return Row(
         cells=(
             f"  #{trial.key.number}",
             f"{GLYPHS[trial.state]} {say(WORDS[trial.state])}",
             _steps(live),
-            _throughput(live, result),
+            throughput,
             sparkline(live.recent, SPARK_WIDTH) if live else "",
             duration(live.seconds_left) if live else "",
             _note(trial, progress, result, asked),
         ),
         tone="warn" if silent else TONES[trial.state] if trial.state is not State.SUCCEEDED else "",
         tones=("", TONES[trial.state], "", "", "busy", "", ""),
+        merged=None if live or throughput else 2,
     )
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from textual import work
 from textual.app import ComposeResult
 from textual.screen import Screen
+from textual.worker import get_current_worker
 
 from dlperf.app.actions import actions_of
+from dlperf.app.model.summary import running_text
 from dlperf.app.settings import Settings
 from dlperf.app.widgets.bars import KeyBar, TopBar
 from dlperf.app.widgets.prompt import Prompt
@@ -15,6 +18,8 @@ from dlperf.runs.paths import Workspace
 
 if TYPE_CHECKING:
     from dlperf.app.app import DlperfApp
+
+READ_SECONDS = 2.0
 
 
 class PlaceScreen(Screen[None]):
@@ -27,6 +32,10 @@ class PlaceScreen(Screen[None]):
     about: ClassVar[str] = ""
     """What the screen is for, for the help."""
     AUTO_FOCUS = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._drawn_version = -1
 
     @property
     def main(self) -> DlperfApp:
@@ -51,8 +60,25 @@ class PlaceScreen(Screen[None]):
         """The widgets between the bars."""
         yield from ()
 
+    def on_mount(self) -> None:
+        self.call_after_refresh(self._read_campaigns)
+
     def frame(self, number: int) -> None:
         """Look at the files and draw what has changed; called on every frame while the screen is shown."""
+        if self.every(READ_SECONDS, number):
+            self._read_campaigns()
+        if self._drawn_version != self.main.book.version:
+            self._drawn_version = self.main.book.version
+            self.campaigns_changed()
+
+    @work(thread=True, group="campaigns")
+    def _read_campaigns(self) -> None:
+        worker = get_current_worker()
+        self.main.book.refresh(lambda: worker.is_cancelled)
+
+    def campaigns_changed(self) -> None:
+        """The summaries of the workspace's campaigns are not as they were."""
+        self.query_one(TopBar).show_running(running_text(self.main.book.summaries.values()))
 
     @property
     def prompt(self) -> Prompt:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dlperf.app.model.summary import Standing, standing_of
-from dlperf.app.model.text import bar, duration, local_time, printable
+from dlperf.app.model.text import bar, duration, local_time, packed, printable
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.words import say
 from dlperf.runs.records import State
@@ -13,10 +13,10 @@ BAD = (State.FAILED, State.TIMED_OUT, State.LOST)
 
 def campaign_lines(campaign: WatchedCampaign, width: int) -> list[str]:
     """Progress first, then every problem, at most three lines."""
-    return [_progress_line(campaign, width), *_problems(campaign)]
+    return [*_progress_lines(campaign, width), *_problems(campaign)]
 
 
-def _progress_line(campaign: WatchedCampaign, width: int) -> str:
+def _progress_lines(campaign: WatchedCampaign, width: int) -> list[str]:
     status = campaign.status
     standing = standing_of(status, campaign.engine_pid)
     total = len(status.trials)
@@ -34,7 +34,7 @@ def _progress_line(campaign: WatchedCampaign, width: int) -> str:
     left = campaign.progress.seconds_left if campaign.progress and campaign.engine_pid is not None else None
     if left is not None and standing in (Standing.RUNNING, Standing.PAUSED):
         parts.append(say("about {time} left", time=duration(left)))
-    return "  ".join(parts)
+    return packed(parts, width)
 
 
 def _problems(campaign: WatchedCampaign) -> list[str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import ClassVar
 
 from textual import on, work
@@ -11,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Static
-from textual.worker import get_current_worker
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.engine import run_command
@@ -19,7 +17,6 @@ from dlperf.app.model.summary import CampaignSummary, Standing, in_order
 from dlperf.app.model.table import Column, Row, Tone
 from dlperf.app.model.text import bar, duration, local_time, printable
 from dlperf.app.screens.base import PlaceScreen
-from dlperf.app.widgets.bars import TopBar
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.words import say
@@ -40,9 +37,6 @@ TONES: dict[Standing, Tone] = {
     Standing.LOADING: "dim",
     Standing.UNREADABLE: "bad",
 }
-REFRESH_SECONDS = 2.0
-SHOW_SECONDS = 0.1
-"""Campaigns that are read are shown this often, so that the first is seen before the last is read."""
 
 
 class CampaignsScreen(PlaceScreen):
@@ -62,48 +56,26 @@ class CampaignsScreen(PlaceScreen):
         yield Static(classes="status", id="about-campaign", markup=False)
 
     def on_mount(self) -> None:
-        for summary in self.main.book.names():
-            self.main.summaries.setdefault(summary.name, summary)
-        self._show()
+        self.main.book.list_names()
+        self.campaigns_changed()
         self.query_one(RowTable).focus()
-        self.call_after_refresh(self._read)
 
-    def frame(self, number: int) -> None:
-        if self.every(REFRESH_SECONDS, number):
-            self._read()
+    def campaigns_changed(self) -> None:
+        super().campaigns_changed()
+        self._show()
 
-    @work(thread=True, group="read", exit_on_error=True)
-    def _read(self) -> None:
-        """Read what has changed since the last time; one reader at a time."""
-        worker = get_current_worker()
-        with self.main.book.reading() as first:
-            if not first:
-                return
-            found: list[CampaignSummary] = []
-            shown = time.monotonic()
-            for summary in self.main.book.refresh():
-                if worker.is_cancelled:
-                    return
-                found.append(summary)
-                if time.monotonic() - shown > SHOW_SECONDS:
-                    self.call_later(self._take, found)
-                    found, shown = [], time.monotonic()
-            self.call_later(self._take, found)
-
-    def _take(self, summaries: list[CampaignSummary]) -> None:
-        self.main.summaries |= {summary.name: summary for summary in summaries}
-        if summaries:
-            self._show()
+    @property
+    def _summaries(self) -> Mapping[str, CampaignSummary]:
+        return self.main.book.summaries
 
     def _show(self) -> None:
-        summaries = in_order(list(self.main.summaries.values()), self._matching)
+        summaries = in_order(list(self._summaries.values()), self._matching)
         table = self.query_one(RowTable)
-        table.empty = self._nothing() if not self._matching else _no_match(self._matching, len(self.main.summaries))
+        table.empty = self._nothing() if not self._matching else _no_match(self._matching, len(self._summaries))
         table.show_rows([summary.name for summary in summaries], self._row)
         panel = table.parent
         assert isinstance(panel, Vertical)
         panel.border_title = say("Campaigns of {folder}", folder=self.workspace.root)
-        self.query_one(TopBar).show_running(running_text(summaries))
         self._show_selected()
 
     def _nothing(self) -> str:
@@ -119,7 +91,7 @@ class CampaignsScreen(PlaceScreen):
         )
 
     def _row(self, key: Hashable) -> Row:
-        return campaign_row(self.main.summaries[str(key)])
+        return campaign_row(self._summaries.get(str(key)) or CampaignSummary(str(key)))
 
     @on(RowTable.Highlighted)
     def _show_selected(self) -> None:
@@ -128,7 +100,7 @@ class CampaignsScreen(PlaceScreen):
 
     def _selected(self) -> CampaignSummary | None:
         selected = self.query_one(RowTable).selected
-        return self.main.summaries.get(str(selected)) if selected is not None else None
+        return self._summaries.get(str(selected)) if selected is not None else None
 
     @on(RowTable.Chosen)
     def action_watch_selected(self) -> None:
@@ -200,7 +172,12 @@ def about_campaign(summary: CampaignSummary) -> str:
         return printable(summary.problem)
     selection = summary.selection
     axes = (selection.hardware, selection.frameworks, selection.cases, selection.precisions, selection.scales)
-    lines = [" · ".join(", ".join(axis) for axis in axes if axis)]
+    parts = [", ".join(axis) for axis in axes if axis]
+    if summary.live and summary.seconds_left is not None:
+        parts.append(say("about {time} left", time=duration(summary.seconds_left)))
+    if summary.bad:
+        parts.append(say("{count} without a figure", count=summary.bad))
+    lines = [" · ".join(parts)]
     lines += [
         say("{node} unreachable since {time}; what runs there goes on", node=printable(node), time=local_time(since))
         for node, since in summary.unreachable.items()
@@ -208,12 +185,6 @@ def about_campaign(summary: CampaignSummary) -> str:
     if summary.standing is Standing.INTERRUPTED:
         lines.append(say("The engine has stopped before the end. R starts it again: what still runs is taken over."))
     return "\n".join(line for line in lines if line)
-
-
-def running_text(summaries: list[CampaignSummary]) -> str:
-    """What runs, for the top bar."""
-    live = [summary for summary in summaries if summary.live]
-    return say("{count} running", count=len(live)) if live else ""
 
 
 def _no_match(matching: str, total: int) -> str:

@@ -55,6 +55,8 @@ class ChooseScreen(PlanActions):
         super().__init__()
         self._options: dict[str, tuple[Option, ...]] = {}
         self._matching: dict[str, str] = {}
+        self._history: dict[str, float] = {}
+        """Configuration id → seconds of a trial, as the plan was drawn with."""
         self._wrong = ""
         """Said while the catalogue cannot be read."""
 
@@ -107,9 +109,10 @@ class ChooseScreen(PlanActions):
         self.catalog = catalog
         self.choose(self.settings.choice)
 
-    def on_screen_resume(self) -> None:
-        """Shown again: trials may have ended since, and tell how long others take."""
-        if self.catalog is not None:
+    def campaigns_changed(self) -> None:
+        """Trials may have ended since, and tell how long others take."""
+        super().campaigns_changed()
+        if self.catalog is not None and self.main.trial_seconds() != self._history:
             self._make_plan()
 
     # ----------------------------------------------------------------- choice
@@ -129,7 +132,7 @@ class ChooseScreen(PlanActions):
         for axis in AXES:
             self._show_list(axis)
         self._show_why()
-        self.query_one("#lists-line", Static).update(self._lists_in_words())
+        self._draw_lists_line()
         words = ["run", *arguments_of(choice)]
         self.query_one("#same-command", Static).update("" if choice.empty else command_line(words))
         self._make_plan()
@@ -145,6 +148,12 @@ class ChooseScreen(PlanActions):
         panel = self.query_one(f"#panel-{axis}")
         marks = len(self.choice.values(axis))
         panel.border_subtitle = f"/{printable(text)}" if text else str(marks or "")
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._draw_lists_line)
+
+    def _draw_lists_line(self) -> None:
+        self.query_one("#lists-line", Static).update(self._lists_in_words())
 
     def _lists_in_words(self) -> str:
         """Where the lists do not fit side by side: which there are, and how much is marked."""
@@ -179,7 +188,7 @@ class ChooseScreen(PlanActions):
 
     def on_descendant_focus(self) -> None:
         self._show_why()
-        self.query_one("#lists-line", Static).update(self._lists_in_words())
+        self._draw_lists_line()
 
     @on(RowTable.Chosen)
     def _chosen(self, event: RowTable.Chosen) -> None:
@@ -234,7 +243,7 @@ class ChooseScreen(PlanActions):
         if choice != self.choice:
             return
         self.plan = plan
-        history = self.main.trial_seconds()
+        history = self._history = self.main.trial_seconds()
         rows: dict[Hashable, Row] = plan_rows(plan, history) if plan else {}
         self.query_one("#plan", RowTable).show_rows(list(rows), lambda key: rows[key])
         lines = plan_lines(plan, history) if plan else [problem]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import ClassVar, Literal
 
@@ -31,7 +32,7 @@ class ConfirmScreen(ModalScreen[bool]):
         super().__init__()
         self._variant: Literal["error", "primary"] = "error" if dangerous else "primary"
         self._title, self._text, self._yes, self._no = title, text, yes, no
-        self._asked = time.monotonic()
+        self._asked = math.inf
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as dialog:
@@ -44,6 +45,10 @@ class ConfirmScreen(ModalScreen[bool]):
 
     def on_mount(self) -> None:
         self.query_one("#no").focus()
+        self.call_after_refresh(self._shown)
+
+    def _shown(self) -> None:
+        self._asked = time.monotonic()
 
     @on(Button.Pressed, "#yes")
     def action_yes(self) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -21,6 +23,7 @@ LISTS = (
     ("tab shift+tab", "Go to the next or the previous part of the screen"),
     ("← →", "Move sideways in a long line"),
 )
+KEY_WIDTH = 10
 
 
 class HelpScreen(ModalScreen[None]):
@@ -36,22 +39,24 @@ class HelpScreen(ModalScreen[None]):
         with VerticalScroll(classes="page") as page:
             page.border_title = say("Help")
             page.border_subtitle = say("esc closes")
-            yield Static(self._text())
-
-    def _text(self) -> Text:
-        text = Text()
-        text.append(say(self._about) + "\n\n")
-        _append_actions(text, say("On this screen"), ACTIONS[self._place])
-        _append_actions(text, say("Everywhere"), EVERYWHERE)
-        text.append(f"\n{say('In tables and logs')}\n", Style(bold=True))
-        for keys, words in LISTS:
-            text.append(f"  {keys:<24}{say(words)}\n")
-        return text
+            yield Static(say(self._about) + "\n", markup=False)
+            yield Static(_table(say("On this screen"), _keys(ACTIONS[self._place]), KEY_WIDTH))
+            yield Static(_table(say("Everywhere"), _keys(EVERYWHERE), KEY_WIDTH))
+            longest = max(len(keys) for keys, _ in LISTS)
+            yield Static(_table(say("In tables and logs"), ((keys, say(words)) for keys, words in LISTS), longest))
 
 
-def _append_actions(text: Text, title: str, actions: tuple[Action, ...]) -> None:
-    text.append(f"{title}\n", Style(bold=True))
-    for action in actions:
-        text.append(f"  {action.shown_key:<10}", Style(bold=True))
-        text.append(f"{say(action.help)}\n")
-    text.append("\n")
+def _keys(actions: Iterable[Action]) -> Iterable[tuple[str, str]]:
+    return ((action.shown_key, say(action.help)) for action in actions)
+
+
+def _table(title: str, rows: Iterable[tuple[str, str]], key_width: int) -> Table:
+    """Keys on the left; what they do wraps on the right."""
+    table = Table.grid(padding=(0, 2))
+    table.title, table.title_justify, table.title_style = Text(title), "left", Style(bold=True)
+    table.add_column(width=key_width, style=Style(bold=True))
+    table.add_column()
+    for keys, words in rows:
+        table.add_row(Text(keys), Text(words))
+    table.add_row("", "")
+    return table

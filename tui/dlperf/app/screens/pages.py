@@ -55,11 +55,20 @@ class ListPage(ModalScreen[Hashable | None]):
             page.border_title = self._title
             page.border_subtitle = say("enter chooses · esc goes back")
             yield RowTable(self._columns, self._empty)
+            yield Static(classes="about-row", markup=False)
 
     def on_mount(self) -> None:
         table = self.query_one(RowTable)
         table.show_rows(list(self._rows), lambda key: self._rows[key])
         table.focus()
+        self._show_in_full()
+
+    @on(RowTable.Highlighted)
+    def _show_in_full(self) -> None:
+        """The last cell of the selected row, which is the one that is cut where there is little room."""
+        selected = self.query_one(RowTable).selected
+        row = self._rows.get(selected) if selected is not None else None
+        self.query_one(Static).update(row.cells[-1] if row and len(row.cells) > 1 else "")
 
     @on(RowTable.Chosen)
     def _chosen(self, event: RowTable.Chosen) -> None:

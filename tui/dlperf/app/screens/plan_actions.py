@@ -98,13 +98,9 @@ class PlanActions(PlaceScreen):
         self.notify(say("Asking {hardware} …", hardware=", ".join(hardware)))
         outcome = await run_command(self.workspace, ["check", "--hardware", ",".join(hardware), "--json"])
         rows = check_rows(outcome)
-        columns = (
-            Column(say("node"), 14, importance=9),
-            Column(say("check"), 12, importance=8),
-            Column("", 9, importance=9),
-            Column(say("what it says"), 20, importance=9, flexible=True),
+        await self.app.push_screen_wait(
+            ListPage(say("Are the machines ready?"), check_columns(), rows, outcome.message)
         )
-        await self.app.push_screen_wait(ListPage(say("Are the machines ready?"), columns, rows, outcome.message))
 
     # ------------------------------------------------------------------ start
 
@@ -128,6 +124,16 @@ class PlanActions(PlaceScreen):
             self.notify(outcome.message or say("the engine did not start"), severity="error", markup=False, timeout=20)
         else:
             self.main.watch_campaign(name)
+
+
+def check_columns() -> tuple[Column, ...]:
+    """The columns of the checks of machines."""
+    return (
+        Column(say("node"), 14, importance=9),
+        Column(say("check"), 12, importance=8),
+        Column("", 9, importance=9),
+        Column(say("what it says"), 20, importance=9, flexible=True),
+    )
 
 
 def check_rows(outcome: Outcome) -> dict[Hashable, Row]:

@@ -10,6 +10,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
@@ -52,6 +53,8 @@ class ResultsScreen(PlaceScreen):
     def body(self) -> ComposeResult:
         with Vertical(classes="panel", id="results-panel"):
             yield RowTable(result_columns(compared=False), id="results")
+        yield Static(id="left-out", classes="status", markup=False)
+        yield Static(id="selected-line", classes="status", markup=False)
         with Horizontal(id="about-result"):
             with VerticalScroll(classes="panel", id="result-panel", can_focus=False):
                 yield Static(id="result-text", markup=False)
@@ -77,18 +80,16 @@ class ResultsScreen(PlaceScreen):
     def action_reload(self) -> None:
         from dlperf.results.load import load_results
 
+        problems: list[DlperfError] = []
         try:
-            rows = tuple(load_results(self.workspace))
+            rows = load_results(self.workspace, complain=problems.append)
         except DlperfError as error:
-            self.call_later(self._cannot_read, printable(str(error)))
-            return
-        self.call_later(self._loaded, rows)
+            rows, problems = [], [error]
+        self.call_later(self._loaded, tuple(rows), [printable(str(problem)) for problem in problems])
 
-    def _cannot_read(self, message: str) -> None:
-        self.table.empty = f"\n{message}"
-        self.table.show_rows([], lambda _key: Row(()))
-
-    def _loaded(self, rows: tuple[ConfigurationResult, ...]) -> None:
+    def _loaded(self, rows: tuple[ConfigurationResult, ...], problems: list[str]) -> None:
+        left_out = say("{count} left out: {reason}", count=len(problems), reason=problems[0]) if problems else ""
+        self.query_one("#left-out", Static).update(left_out)
         if rows != self._view.rows:
             self._show(replace(self._view, rows=rows))
         elif not rows:
@@ -128,7 +129,13 @@ class ResultsScreen(PlaceScreen):
     @on(RowTable.Highlighted, "#results")
     def _show_selected(self) -> None:
         row = self._selected()
-        self.query_one("#result-text", Static).update("\n".join(about_result(row)) if row else "")
+        about = about_result(row) if row else []
+        self.query_one("#result-text", Static).update("\n".join(about))
+        self.query_one("#selected-line", Static).update(" · ".join(about[1:]))
+        campaign = printable(row.campaign) if row else ""
+        self.query_one("#beside-panel").border_title = Content(
+            " · ".join(part for part in (say("Same case, precision and number of GPUs"), campaign) if part)
+        )
         rows = beside_rows(row, beside(self._view.rows, row)) if row else []
         table = self.query_one("#beside", RowTable)
         table.empty = say("No other figure.") if row else ""

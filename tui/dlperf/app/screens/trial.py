@@ -78,6 +78,7 @@ class TrialScreen(LogActions):
         self._read_curve()
 
     def frame(self, number: int) -> None:
+        super().frame(number)
         self.log_view.poll()
         if self.every(REFRESH_SECONDS, number):
             self._campaign.refresh()

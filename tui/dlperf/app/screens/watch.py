@@ -80,7 +80,8 @@ class WatchScreen(CampaignActions, LogActions):
     def on_screen_resume(self) -> None:
         """Shown: the campaign that was asked for, else what runs, else the newest."""
         if self.main.watched is None:
-            summaries = in_order(list(self.main.summaries.values()) or self.main.book.names())
+            self.main.book.list_names()
+            summaries = in_order(list(self.main.book.summaries.values()))
             self.main.watched = summaries[0].name if summaries else None
         if self.main.watched is None:
             self._show_nothing(say("There is no campaign in this workspace yet. 2 chooses what to measure."))
@@ -129,6 +130,7 @@ class WatchScreen(CampaignActions, LogActions):
     # ----------------------------------------------------------------- frames
 
     def frame(self, number: int) -> None:
+        super().frame(number)
         self.log_view.poll()
         if self.campaign is None:
             return
@@ -155,9 +157,14 @@ class WatchScreen(CampaignActions, LogActions):
         self.trials.refresh_rows()
         self._draw_line()
 
+    def on_resize(self) -> None:
+        """A narrow window says of the machines in a line what a wide one has a table for."""
+        self.call_after_refresh(self._draw_line)
+
     def _draw_line(self) -> None:
-        assert self.campaign is not None
-        lines = campaign_lines(self.campaign, self.size.width)
+        if self.campaign is None:
+            return
+        lines = campaign_lines(self.campaign, self.size.width - 2)
         if self.has_class("-narrow"):
             lines = [*lines, *self._devices_by_node()]
         self.query_one("#campaign-line", Static).update("\n".join(lines[:3]))
@@ -243,6 +250,7 @@ class WatchScreen(CampaignActions, LogActions):
         self.query_one("#devices", RowTable).show_rows(
             keys, lambda key: rows.get(key, Row(("",))) if isinstance(key, tuple) else Row((str(key),), "group")
         )
+        self._draw_line()
 
     # ---------------------------------------------------------------- actions
 
@@ -266,6 +274,7 @@ class WatchScreen(CampaignActions, LogActions):
 
     def action_maximize_log(self) -> None:
         self.toggle_class("-log-only")
+        (self.log_view if self.has_class("-log-only") else self.trials).focus()
 
     def selected_trial(self) -> TrialKey | None:
         selected = self.trials.selected if self.campaign else None
@@ -276,7 +285,7 @@ class WatchScreen(CampaignActions, LogActions):
         return standing_of(self.campaign.status, self.campaign.engine_pid) if self.campaign else None
 
     def action_find(self) -> None:
-        if self.log_view.has_focus:
+        if self.log_view.has_focus or self.has_class("-log-only"):
             self.ask_search()
         else:
             self.prompt.ask("filter", say("filter trials: words of configuration, state or cause"), self._matching)

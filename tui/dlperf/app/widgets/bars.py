@@ -56,7 +56,10 @@ class TopBar(Static):
 
 
 class KeyBar(Static):
-    """The keys of this screen that fit, and always help and quit; each can be clicked."""
+    """The keys of this screen that fit, and always help and quit; each can be clicked.
+
+    Where not all fit, those come first that do something now.
+    """
 
     DEFAULT_CSS = """
     KeyBar {
@@ -81,10 +84,11 @@ class KeyBar(Static):
         shown = [action for action in self._actions if action.in_bar]
         always = [action for action in shown if action in EVERYWHERE]
         room = self.size.width - sum(cell_len(_label(action)) for action in always)
+        own = [action for action in shown if action not in always]
+        if sum(cell_len(_label(action)) for action in own) > room:
+            own = [action for action in own if self._possible(action)]
         bar = Text(no_wrap=True)
-        for action in shown:
-            if action in always:
-                continue
+        for action in own:
             room -= cell_len(_label(action))
             if room < 0:
                 break
@@ -93,8 +97,11 @@ class KeyBar(Static):
             self._append(bar, action, "app")
         self.update(bar)
 
+    def _possible(self, action: Action) -> bool:
+        return bool(self.screen.check_action(action.id, (action.parameter,) if action.parameter else ()))
+
     def _append(self, bar: Text, action: Action, where: str) -> None:
-        possible = self.screen.check_action(action.id, (action.parameter,) if action.parameter else ())
+        possible = self._possible(action)
         click = Style(meta={"@click": f"{where}.{action.call}"})
         bar.append(f" {action.shown_key}", click + Style(bold=True, dim=not possible))
         bar.append(f" {say(action.text)} ", click + Style(dim=not possible))

@@ -201,6 +201,10 @@ class RowTable(ScrollView, can_focus=True):
             return Strip([Segment(set_cell_size(row.cells[0], width), style)])
         segments: list[Segment] = []
         for position, (index, column_width) in enumerate(self._layout):
+            if row.merged is not None and index >= row.merged:
+                room = width - sum(len(segment.text) for segment in segments)
+                segments.append(Segment(" " * GAP + aligned(row.cells[-1], max(1, room - GAP)), style))
+                break
             text = row.cells[index] if index < len(row.cells) else ""
             tone = row.tones[index] if index < len(row.tones) else ""
             gap = " " * GAP if position else ""

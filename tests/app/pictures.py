@@ -1,0 +1,119 @@
+"""Pictures of the program, of every scene: ``python tests/app/pictures.py FOLDER [SCENE…]`` writes them as SVG.
+
+Themes, languages and sizes are those that ``test_pictures.py`` compares with what was accepted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import html
+import itertools
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+from builder import CampaignBuilder, engine_of, make_workspace
+from driving import driving, shown, until
+from rich.cells import cell_len
+from rich.segment import Segment
+from scenes import SCENES, Scene
+from textual.pilot import Pilot
+
+from dlperf.app.words import LANGUAGES, Language, use_language
+from dlperf.runs.paths import Workspace
+
+VIEWS = (((80, 24), "dark"), ((120, 40), "dark"), ((200, 60), "dark"), ((120, 40), "light"))
+"""Sizes and themes: a theme changes no text, so the light one is seen in one size."""
+CATALOG = Path(__file__).parents[1] / "data" / "app" / "catalog"
+"""In place of the built-in catalogue, which changes with what can be measured."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What the screen shows once it has come to rest."""
+
+    size: tuple[int, int]
+    theme: str
+    text: str
+    segments: tuple[Segment, ...]
+    svg: str
+
+
+@contextlib.contextmanager
+def laboratory(folder: Path) -> Iterator[Workspace]:
+    """An empty workspace, named as in every picture; times in UTC."""
+    with contextlib.chdir(folder), patch.dict(os.environ, {"TZ": "UTC"}):
+        time.tzset()
+        Path("lab").mkdir()
+        yield make_workspace(Path("lab"))
+    time.tzset()
+
+
+async def pictures_of(scene: Scene, workspace: Workspace, language: Language) -> list[Picture]:
+    """The scene in every size and theme."""
+    use_language(language)
+    builder = scene.setup(workspace)
+    pictures = []
+    with _working(builder if scene.engine else None), patch("dlperf.catalog.load.BUILTIN", CATALOG):
+        async with driving(workspace, language=language, start_screen=scene.start_screen) as pilot:
+            await scene.act(pilot)
+            for size, theme in VIEWS:
+                await pilot.resize_terminal(*size)
+                pilot.app.theme = f"textual-{theme}"
+                pictures.append(await _picture(pilot, size, theme))
+    return pictures
+
+
+def _working(builder: CampaignBuilder | None) -> contextlib.AbstractContextManager[None]:
+    return engine_of(builder.paths) if builder is not None else contextlib.nullcontext()
+
+
+async def _picture(pilot: Pilot[str], size: tuple[int, int], theme: str) -> Picture:
+    seen: list[str] = []
+
+    def at_rest() -> bool:
+        seen.append(shown(pilot))
+        return len(seen) > 4 and len(set(seen[-4:])) == 1
+
+    await until(pilot, at_rest)
+    strips = pilot.app.screen._compositor.render_strips()
+    svg = mended(pilot.app.export_screenshot(title="dlperf-tui"))
+    return Picture(size, theme, seen[-1], tuple(itertools.chain.from_iterable(strips)), svg)
+
+
+def mended(svg: str) -> str:
+    """The picture without a font from elsewhere, and with wide characters as wide as in a terminal.
+
+    Rich gives each text the length of its characters, not of their cells.
+    """
+    svg = re.sub(r"@font-face\s*\{.*?\}", "", svg, flags=re.DOTALL)
+    svg = svg.replace("Fira Code, monospace", "'Fira Code', 'DejaVu Sans Mono', 'Noto Sans Mono CJK SC', monospace")
+    return re.sub(r'textLength="([\d.]+)"([^>]*)>([^<]*)<', _stretched, svg)
+
+
+def _stretched(match: re.Match[str]) -> str:
+    text = html.unescape(match[3])
+    length = float(match[1]) / len(text) * cell_len(text)
+    return f'textLength="{length:g}"{match[2]}>{match[3]}<'
+
+
+def main(folder: Path, names: list[str]) -> None:
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, language in itertools.product(names or SCENES, LANGUAGES):
+        with tempfile.TemporaryDirectory() as temporary, laboratory(Path(temporary)) as workspace:
+            for picture in asyncio.run(pictures_of(SCENES[name], workspace, language)):
+                columns, rows = picture.size
+                file = folder / f"{name}-{language}-{columns}x{rows}-{picture.theme}.svg"
+                file.write_text(picture.svg)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,179 @@
+"""The pictures of the program: every screen in every state that a person meets, brought about as a person would."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from builder import (
+    POINTS,
+    CampaignBuilder,
+    clock,
+    finished_campaign,
+    large_campaign,
+    planned,
+    running_campaign,
+)
+from driving import until_shown
+from textual.pilot import Pilot
+
+from dlperf.app.engine import Outcome
+from dlperf.app.screens.base import PlaceScreen
+from dlperf.app.screens.pages import ListPage
+from dlperf.app.screens.plan_actions import check_columns, check_rows
+from dlperf.app.words import say
+from dlperf.plan import TrialKey
+from dlperf.runs.paths import Workspace
+from dlperf.runs.records import Event, State, TrialProgress
+
+Setup = Callable[[Workspace], CampaignBuilder | None]
+Act = Callable[[Pilot[str]], Awaitable[None]]
+RUNNING = TrialKey(POINTS[1].id, 2)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A state of a workspace, and what a person does to see it."""
+
+    start_screen: str
+    setup: Setup
+    act: Act
+    engine: bool = True
+    """Whether an engine works on the campaign that ``setup`` gives."""
+
+
+# ----------------------------------------------------------------------------------------------------------- workspaces
+
+
+def empty(workspace: Workspace) -> None:
+    """A workspace as `dlperf init` leaves it."""
+
+
+def running(workspace: Workspace) -> CampaignBuilder:
+    """A campaign that runs, one whose engine died, two that ended, one that cannot be read."""
+    finished_campaign(workspace, "h200-2026-04-30", 22890.0, day=4)
+    finished_campaign(workspace, "基线-飞桨-2026-04-28", 22410.0, day=6)
+    running_campaign(workspace, "weekend")
+    broken = workspace.campaign("copied-by-hand")
+    broken.plan.parent.mkdir(parents=True)
+    broken.plan.write_text("{")
+    return running_campaign(workspace)
+
+
+def alone(workspace: Workspace) -> CampaignBuilder:
+    return running_campaign(workspace)
+
+
+def finished(workspace: Workspace) -> CampaignBuilder:
+    finished_campaign(workspace, "h200-2026-04-28", 22410.0, day=6)
+    return finished_campaign(workspace, "h200-2026-04-30", 22890.0, day=4)
+
+
+def unreachable(workspace: Workspace) -> CampaignBuilder:
+    builder = running_campaign(workspace)
+    builder.event(Event(clock(1310), "node_unreachable", data={"node": "h200-01"}), Event(clock(1320), "paused"))
+    progress = TrialProgress(71, 120, 3010.4, "images/s", (3000.0, 3010.0), 98.0, {"h200-01": clock(1310)})
+    builder.progress({RUNNING: progress})
+    return builder
+
+
+def waiting(workspace: Workspace) -> CampaignBuilder:
+    builder = CampaignBuilder(workspace, "waiting", [planned(POINTS[0], 2, ("h200-01", "h200-02"))])
+    builder.state(builder.trials[0], State.SUBMITTED, 5)
+    builder.progress({builder.trials[0]: TrialProgress(pending_reason="Resources (job 4711)")})
+    return builder
+
+
+def thousands(workspace: Workspace) -> CampaignBuilder:
+    return large_campaign(workspace, 500, 20, running=3)
+
+
+def built(workspace: Workspace) -> CampaignBuilder:
+    index = workspace.site_html / "index.html"
+    index.parent.mkdir(parents=True)
+    index.write_text("<p>the site</p>")
+    os.utime(index, (1777896000, 1777896000))
+    return finished(workspace)
+
+
+# -------------------------------------------------------------------------------------------------------------- actions
+
+
+def shows(*texts: str) -> Act:
+    """Nothing is done: the screen shows these texts by itself, said in the language of the screen."""
+
+    async def act(pilot: Pilot[str]) -> None:
+        await until_shown(pilot, *map(say, texts))
+
+    return act
+
+
+def presses(before: str, keys: str, *texts: str) -> Act:
+    """Keys, by their names and a blank between, once the first text is shown; they bring the others."""
+
+    async def act(pilot: Pilot[str]) -> None:
+        await until_shown(pilot, say(before))
+        await pilot.press(*keys.split())
+        await until_shown(pilot, *map(say, texts))
+
+    return act
+
+
+async def ready_machines(pilot: Pilot[str]) -> None:
+    await until_shown(pilot, "[ ] numpy")
+    answers = [
+        '{"node": "h200-01", "check": "reached", "ok": true, "message": "in 41 ms, clock 3 ms ahead"}',
+        '{"node": "h200-01", "check": "gpus", "ok": true, "message": "8 × NVIDIA H200, idle"}',
+        '{"node": "h200-02", "check": "reached", "ok": false, "message": "h200-02: connection refused: no sshd?"}',
+    ]
+    rows = check_rows(Outcome(3, f"[{','.join(answers)}]", ""))
+    pilot.app.push_screen(ListPage(say("Are the machines ready?"), check_columns(), rows))
+    await until_shown(pilot, "41 ms")
+
+
+async def said_by_the_builder(pilot: Pilot[str]) -> None:
+    await until_shown(pilot, "index.html")
+    screen = pilot.app.screen
+    assert isinstance(screen, PlaceScreen)
+    for line in ("Reading runs/ …", "116 pages written", "INFO - Building documentation to directory: site/html"):
+        screen._say(line)  # type: ignore[attr-defined]
+    await until_shown(pilot, "116 pages written")
+
+
+NO_CAMPAIGN = "There is no campaign in this workspace yet. 2 chooses what to measure."
+NO_RESULTS = "No results yet: 2 chooses what to measure, `dlperf import` takes in logs."
+NO_SITE = "b builds the site: a minute at most for a few hundred pages."
+SCENES = {
+    "campaigns": Scene("campaigns", running, shows("h200-nightly", "h200-2026-04-30", "3/3")),
+    "campaigns-empty": Scene("campaigns", empty, shows("Nothing has been measured in this workspace yet.")),
+    "campaigns-nothing-matches": Scene("campaigns", running, presses("h200-nightly", "slash z z enter")),
+    "choose-nothing": Scene("choose", empty, shows("[ ] numpy")),
+    "choose": Scene("choose", finished, presses("[ ] numpy", "down space tab tab down space", "[x] resnet50", "1n8g")),
+    "choose-impossible": Scene("choose", finished, presses("[ ] numpy", "down space tab", "lenet5")),
+    "choose-presets": Scene("choose", finished, presses("[ ] numpy", "p", "VGG16")),
+    "choose-script": Scene("choose", finished, presses("[ ] numpy", "down space v", "launch.sh")),
+    "choose-start": Scene("choose", finished, presses("[ ] numpy", "p enter s", "dlperf run")),
+    "choose-check": Scene("choose", empty, ready_machines),
+    "watch": Scene("watch", alone, shows("71/120", "step=71", "597 W")),
+    "watch-unreachable": Scene("watch", unreachable, shows("71/120", "Paused: no new trial starts; p goes on.")),
+    "watch-waiting": Scene("watch", waiting, shows("4711")),
+    "watch-engine-died": Scene("watch", alone, shows("step=71"), engine=False),
+    "watch-thousands": Scene("watch", thousands, shows("bs1 ")),
+    "watch-failed": Scene("watch", alone, presses("step=71", "slash f a i l e d enter down e", "OutOfMemoryError")),
+    "watch-cancel": Scene("watch", alone, presses("71/120", "x", "Keep running")),
+    "watch-log": Scene("watch", alone, presses("step=71", "m slash s t e p = 7 enter", "step=70")),
+    "watch-empty": Scene("watch", empty, shows(NO_CAMPAIGN)),
+    "trial-curve": Scene("watch", finished, presses("22,910", "down o", "┤")),
+    "trial-figure": Scene("watch", finished, presses("22,910", "down o tab", "rate(skip=20, take=100)")),
+    "trial-environment": Scene("watch", finished, presses("22,910", "down o tab tab", "580.12")),
+    "trial-command": Scene("watch", finished, presses("22,910", "down o tab tab tab", "torchrun")),
+    "trial-log": Scene("watch", finished, presses("22,910", "down o m", "step=20 ")),
+    "results": Scene("results", running, shows("23,072 images/s")),
+    "results-compared": Scene("results", finished, presses("22,930 images/s", "c enter", "%")),
+    "results-empty": Scene("results", empty, shows(NO_RESULTS)),
+    "publish": Scene("publish", empty, shows(NO_SITE)),
+    "publish-built": Scene("publish", built, said_by_the_builder),
+    "help": Scene("watch", alone, presses("71/120", "question_mark", "Show every key of this screen")),
+    "palette": Scene("watch", alone, presses("71/120", "ctrl+p")),
+}
