@@ -14,7 +14,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
@@ -56,15 +56,17 @@ def laboratory(folder: Path) -> Iterator[Workspace]:
     time.tzset()
 
 
-async def pictures_of(scene: Scene, workspace: Workspace, language: Language) -> list[Picture]:
-    """The scene in every size and theme."""
+async def pictures_of(
+    scene: Scene, workspace: Workspace, language: Language, views: Sequence[tuple[tuple[int, int], str]] = VIEWS
+) -> list[Picture]:
+    """The scene in these sizes and themes."""
     use_language(language)
     builder = scene.setup(workspace)
     pictures = []
     with _working(builder if scene.engine else None), patch("dlperf.catalog.load.BUILTIN", CATALOG):
         async with driving(workspace, language=language, start_screen=scene.start_screen) as pilot:
             await scene.act(pilot)
-            for size, theme in VIEWS:
+            for size, theme in views:
                 await pilot.resize_terminal(*size)
                 pilot.app.theme = f"textual-{theme}"
                 pictures.append(await _picture(pilot, size, theme))
@@ -84,7 +86,7 @@ async def _picture(pilot: Pilot[str], size: tuple[int, int], theme: str) -> Pict
 
     await until(pilot, at_rest)
     strips = pilot.app.screen._compositor.render_strips()
-    svg = mended(pilot.app.export_screenshot(title="dlperf-tui"))
+    svg = mended(pilot.app.export_screenshot(title="dlperf-tui", simplify=True))
     return Picture(size, theme, seen[-1], tuple(itertools.chain.from_iterable(strips)), svg)
 
 

@@ -35,6 +35,10 @@ class RowTable(ScrollView, can_focus=True):
         & > .row-table--dim { color: $text-muted; }
         & > .row-table--empty { color: $text-muted; text-style: italic; }
         &:focus > .row-table--cursor { background: $primary-muted; text-style: bold; }
+        &:light > .row-table--busy, &:light > .row-table--warn { color: #7a4a00; }
+        &:light > .row-table--good { color: #1d5c33; }
+        &:light > .row-table--bad { color: #8a1538; }
+        &:light > .row-table--dim { color: #454545; }
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
