@@ -11,6 +11,9 @@ from builder import make_workspace
 
 from dlperf.app.words import use_language
 from dlperf.runs.paths import Workspace
+from sshd import sshd
+
+__all__ = ["sshd"]
 
 
 @pytest.fixture
@@ -26,3 +29,9 @@ def _times_in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.undo()
     time.tzset()
     use_language("en")
+
+
+@pytest.fixture(autouse=True)
+def _questions_listen_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pilot needs no time to read them; the real terminal's tests have the real patience."""
+    monkeypatch.setattr("dlperf.app.screens.confirm.PATIENCE_SECONDS", 0.0)

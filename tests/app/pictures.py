@@ -29,7 +29,7 @@ from textual.pilot import Pilot
 from dlperf.app.words import LANGUAGES, Language, use_language
 from dlperf.runs.paths import Workspace
 
-VIEWS = (((80, 24), "dark"), ((120, 40), "dark"), ((200, 60), "dark"), ((120, 40), "light"))
+VIEWS = (((80, 24), "dark"), ((120, 40), "dark"), ((120, 40), "light"), ((200, 60), "dark"))
 """Sizes and themes: a theme changes no text, so the light one is seen in one size."""
 CATALOG = Path(__file__).parents[1] / "data" / "app" / "catalog"
 """In place of the built-in catalogue, which changes with what can be measured."""

@@ -162,7 +162,7 @@ SCENES = {
     "watch-thousands": Scene("watch", thousands, shows("bs1 ")),
     "watch-failed": Scene("watch", alone, presses("step=71", "slash f a i l e d enter down e", "OutOfMemoryError")),
     "watch-cancel": Scene("watch", alone, presses("71/120", "x", "Keep running")),
-    "watch-log": Scene("watch", alone, presses("step=71", "m slash s t e p = 7 enter", "step=70")),
+    "watch-log": Scene("watch", alone, presses("step=71", "m slash s t e p = 7 enter", "step=7 ")),
     "watch-empty": Scene("watch", empty, shows(NO_CAMPAIGN)),
     "trial-curve": Scene("watch", finished, presses("22,910", "down o", "┤")),
     "trial-figure": Scene("watch", finished, presses("22,910", "down o tab", "rate(skip=20, take=100)")),

@@ -45,13 +45,18 @@ class Terminal:
         """Press keys, by tmux's names."""
         self._run("send-keys", "-t", "test", *keys)
 
+    def escape(self) -> None:
+        """Press escape, and wait as a hand does: a key right behind it would make it an alt key."""
+        self.press("Escape")
+        time.sleep(0.5)
+
     def shown(self) -> str:
         """What the terminal shows."""
         return self._run("capture-pane", "-p", "-t", "test")
 
-    def until_shown(self, *texts: str) -> str:
+    def until_shown(self, *texts: str, seconds: float = PATIENCE_SECONDS) -> str:
         """Wait until the terminal shows all these texts."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + seconds
         while not all(text in (picture := self.shown()) for text in texts):
             assert time.monotonic() < deadline, f"waited in vain for {texts}; the terminal shows\n{picture}"
             time.sleep(0.1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from pathlib import Path
@@ -18,7 +17,6 @@ from dlperf.app.model.planned import estimate, plan_lines
 from dlperf.app.model.presets import PRESETS, Preset
 from dlperf.app.screens import plan_actions
 from dlperf.app.screens.choose import ChooseScreen
-from dlperf.app.screens.confirm import PATIENCE_SECONDS
 from dlperf.app.screens.plan_actions import check_rows
 from dlperf.catalog.load import Catalog, load_catalog
 from dlperf.plan import Selection, expand
@@ -196,7 +194,6 @@ async def test_starting_asks_and_says_why_it_did_not_start(workspace: Workspace,
         await until_shown(pilot, "configurations: 1")
         await pilot.press("s")
         await until_shown(pilot, "Start this campaign?", "2026-05-04-120400-numpy-lenet5")
-        await asyncio.sleep(PATIENCE_SECONDS)
         await pilot.press("y")
         await until_shown(pilot, "no room on the disk")
         assert asked[0][0] == "run"

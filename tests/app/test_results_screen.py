@@ -150,7 +150,7 @@ async def test_a_build_that_fails_says_so(workspace: Workspace, monkeypatch: pyt
     async with driving(workspace, start_screen="publish") as pilot:
         await until_shown(pilot, "No site yet.")
         await pilot.press("b")
-        await until_shown(pilot, "no such theme", "Not built: the last line says why.")
+        await until_shown(pilot, "Not built: dlperf: mkdocs.yml: line 3: no such theme")
 
 
 @pytest.mark.parametrize(

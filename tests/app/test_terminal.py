@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,10 +16,12 @@ import pytest
 from builder import running_campaign
 from terminal import PROGRAM, Terminal
 
+from dlperf.report.template import create_site
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import State
+from sshd import Sshd
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -43,6 +47,13 @@ def terminal(tmp_path: Path, workspace: Workspace) -> Iterator[Terminal]:
     opened.close()
 
 
+def agree(terminal: Terminal) -> None:
+    """Say yes to the question, which does not listen before it could be read."""
+    while "(y)" in terminal.shown():
+        terminal.press("y")
+        time.sleep(0.5)
+
+
 def start_slow_campaign(terminal: Terminal, workspace: Workspace) -> CampaignPaths:
     """Two trials of four seconds, started from the Choose screen."""
     (workspace.catalog / "frameworks").mkdir(parents=True)
@@ -66,8 +77,7 @@ def start_slow_campaign(terminal: Terminal, workspace: Workspace) -> CampaignPat
     terminal.until_shown("trials: 2")
     terminal.press("s")
     terminal.until_shown("Start this campaign?")
-    time.sleep(0.6)
-    terminal.press("y")
+    agree(terminal)
     terminal.until_shown("▶ running", "step=1 ")
     (paths,) = workspace.campaigns()
     return paths
@@ -80,27 +90,62 @@ def wait_for_end(paths: CampaignPaths) -> None:
         time.sleep(0.2)
 
 
-def test_quickstart_is_chosen_run_to_the_end_left_and_found_again(terminal: Terminal, workspace: Workspace):
+WIRE = """
+id: wire
+title: A machine at the end of a wire
+gpus_per_node: 1
+nodes: [{{name: wire, host: node-a}}]
+env: {{PATH: "{path}"}}
+"""
+
+
+@pytest.mark.timeout(400)
+def test_quickstart_over_ssh_is_chosen_checked_run_left_found_again_and_published(
+    sshd: Sshd, terminal: Terminal, workspace: Workspace
+):
+    (workspace.root / "mkdocs.yml").unlink()
+    create_site(workspace.root)
+    (workspace.catalog / "hardware").mkdir(parents=True)
+    (workspace.catalog / "hardware" / "wire.yaml").write_text(WIRE.format(path=os.environ["PATH"]))
     terminal.type(PROGRAM)
     terminal.until_shown("Nothing has been measured in this workspace yet.")
     terminal.press("2")
-    terminal.until_shown("[ ] local")
+    terminal.until_shown("[ ] local", "[ ] wire")
     terminal.press("p")
     terminal.until_shown("quickstart", "VGG16")
     terminal.press("Enter")
-    terminal.until_shown("[x] numpy", "trials: 3")
+    terminal.until_shown("[x] numpy", "[x] local")
+    terminal.press("Space", "End", "Space")
+    terminal.until_shown("[ ] local", "[x] wire", "trials: 3  on wire")
+    terminal.press("c")
+    terminal.until_shown("Are the machines ready?", "wire", "ok")
+    terminal.escape()
+    terminal.press("v")
+    terminal.until_shown("=== wire: launch.sh", "lenet_numpy.py")
+    terminal.escape()
+    terminal.until_shown("trials: 3  on wire")
     terminal.press("s")
     terminal.until_shown("Start this campaign?", "dlperf run")
-    time.sleep(0.6)
-    terminal.press("y")
+    agree(terminal)
     terminal.until_shown("3 of 3", "median", "images/s", "finished")
     terminal.press("q")
     terminal.until_left()
     assert not terminal.alternate_screen()
-    terminal.type(f"{PROGRAM} --help | head -3; clear; {PROGRAM}")
+    assert list((sshd.home / ".dlperf").glob("*/wire/out.log"))
+    terminal.type(f"clear; {PROGRAM}")
     terminal.until_shown("numpy-lenet5", "✓ finished", "3/3")
     terminal.press("Enter")
     terminal.until_shown("median", "#3")
+    terminal.press("5")
+    terminal.until_shown("No site yet.")
+    terminal.press("b")
+    terminal.until_shown("Built.", "The site lies in", seconds=200)
+    terminal.press("s")
+    picture = terminal.until_shown("Served at http://127.0.0.1")
+    address = re.search(r"Served at (\S+/);", picture)
+    assert address is not None
+    with urllib.request.urlopen(address[1]) as page:
+        assert b"LeNet-5" in page.read()
     terminal.press("q")
     terminal.until_left()
 

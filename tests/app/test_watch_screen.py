@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from builder import (
     POINTS,
@@ -18,7 +16,7 @@ from builder import (
 )
 from driving import driving, screen_of, shown, until, until_gone, until_shown
 
-from dlperf.app.screens.confirm import PATIENCE_SECONDS, ConfirmScreen
+from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.trial import TrialScreen
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.plan import TrialKey
@@ -99,7 +97,6 @@ async def test_cancelling_says_what_ends_and_asks(workspace: Workspace):
             assert requests_of(builder) == []
             await pilot.press("x")
             await until_shown(pilot, "Cancel this trial?")
-            await asyncio.sleep(PATIENCE_SECONDS)
             await pilot.press("y")
             await until_shown(pilot, "cancel asked")
             assert requests_of(builder) == [("cancel", str(RUNNING))]
@@ -123,7 +120,6 @@ async def test_cancelling_everything_counts_what_has_not_started(workspace: Work
             await until_shown(pilot, "71/120")
             await pilot.press("X")
             await until_shown(pilot, "Cancel all of h200-nightly?", "6 that have not started", "will not start")
-            await asyncio.sleep(PATIENCE_SECONDS)
             await pilot.click("#yes")
             await until(pilot, lambda: requests_of(builder) == [("cancel", None)])
 

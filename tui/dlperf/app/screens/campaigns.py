@@ -15,7 +15,7 @@ from dlperf.app.actions import bindings_of
 from dlperf.app.engine import run_command
 from dlperf.app.model.summary import CampaignSummary, Standing, in_order
 from dlperf.app.model.table import Column, Row, Tone
-from dlperf.app.model.text import bar, duration, local_time, printable
+from dlperf.app.model.text import bar, duration, local_time, packed, printable
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
@@ -60,6 +60,9 @@ class CampaignsScreen(PlaceScreen):
         self.campaigns_changed()
         self.query_one(RowTable).focus()
 
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show_selected)
+
     def campaigns_changed(self) -> None:
         super().campaigns_changed()
         self._show()
@@ -96,7 +99,9 @@ class CampaignsScreen(PlaceScreen):
     @on(RowTable.Highlighted)
     def _show_selected(self) -> None:
         summary = self._selected()
-        self.query_one("#about-campaign", Static).update(about_campaign(summary) if summary else "")
+        self.query_one("#about-campaign", Static).update(
+            about_campaign(summary, self.size.width - 2) if summary else ""
+        )
 
     def _selected(self) -> CampaignSummary | None:
         selected = self.query_one(RowTable).selected
@@ -166,8 +171,8 @@ def campaign_row(summary: CampaignSummary) -> Row:
     )
 
 
-def about_campaign(summary: CampaignSummary) -> str:
-    """What the selected campaign measures and what ails it, in at most three lines."""
+def about_campaign(summary: CampaignSummary, width: int) -> str:
+    """What the selected campaign measures and what ails it."""
     if summary.problem:
         return printable(summary.problem)
     selection = summary.selection
@@ -177,7 +182,7 @@ def about_campaign(summary: CampaignSummary) -> str:
         parts.append(say("about {time} left", time=duration(summary.seconds_left)))
     if summary.bad:
         parts.append(say("{count} without a figure", count=summary.bad))
-    lines = [" · ".join(parts)]
+    lines = packed(parts, width, " · ")
     lines += [
         say("{node} unreachable since {time}; what runs there goes on", node=printable(node), time=local_time(since))
         for node, since in summary.unreachable.items()

@@ -45,6 +45,8 @@ class PublishScreen(PlaceScreen):
         self._server: Running | None = None
         self._address = ""
         self._state = ""
+        self._last_line = ""
+        """What the builder said last: where it fails, that is why."""
 
     def body(self) -> ComposeResult:
         yield Static(id="site-lines", classes="status", markup=False)
@@ -104,10 +106,11 @@ class PublishScreen(PlaceScreen):
         self._builder = await Running.start(self.workspace, ["build-site"])
         self._draw()
         async for line in self._builder.lines():
+            self._last_line = line or self._last_line
             self.call_later(self._say, line)
         code = await self._builder.wait()
         self._builder = None
-        self._state = say("Built.") if code == 0 else say("Not built: the last line says why.")
+        self._state = say("Built.") if code == 0 else say("Not built: {reason}", reason=self._last_line)
         self.call_later(self._draw)
 
     @work

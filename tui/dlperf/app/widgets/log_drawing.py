@@ -32,6 +32,7 @@ class LogDrawing(Widget):
         & > .log--error { color: $text-error; }
         & > .log--warning { color: $text-warning; }
         & > .log--match { background: $warning-muted; color: $text-warning; }
+        &:light > .log--match { color: #5c3800; }
         & > .log--marked { background: $primary-muted; }
         & > .log--message { color: $text-muted; text-style: italic; }
         & > .log--thumb { color: $primary; }
