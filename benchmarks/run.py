@@ -19,7 +19,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent
-BENCHMARKS = ("startup", "parse", "orchestration", "occupancy", "chaos", "scale", "site", "observer", "kill")
+BENCHMARKS = ("startup", "parse", "orchestration", "occupancy", "chaos", "scale", "site", "observer", "kill", "tui")
 INTRODUCTION = """\
 # Benchmarks
 

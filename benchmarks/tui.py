@@ -3,8 +3,8 @@
     PYTHONPATH=tui:tests python benchmarks/tui.py [paint] [burst] [trials] [idle] [large] [--peers DIR] [--size 2000]
 
 Each runs the real program in a terminal of 120×40. The aims: a first picture of a workspace of 100 campaigns within
-0.6 s, beside `posting` and `harlequin` started the same way (from a virtual environment that is made in ``--peers`` if
-it is not there); with 100 000 lines/s written into the log in view, a key answered within 100 ms in 99 of 100 cases,
+0.6 s, beside `posting` and `harlequin` started the same way (from virtual environments that are made in ``--peers`` if
+they are not there); with 100 000 lines/s written into the log in view, a key answered within 100 ms in 99 of 100 cases,
 memory bounded; 256 trials that change five times a second for less than half a core; idling for less than 2 % of a
 core; a log of 2 GB open, and shown at its end, at once. A figure of a machine that does other work means little.
 """
@@ -94,10 +94,10 @@ def paint(workspace: Workspace, options: argparse.Namespace) -> dict[str, object
 
 def peer(folder: Path, name: str) -> Path:
     """A peer's program, installed where it is not there yet."""
-    path = folder / "bin" / name
+    path = folder / name / "bin" / name
     if not path.exists():
-        venv.create(folder, with_pip=True)
-        subprocess.run([folder / "bin" / "pip", "install", "-q", *PEERS[name]], check=True)
+        venv.create(folder / name, with_pip=True)
+        subprocess.run([path.with_name("pip"), "install", "-q", *PEERS[name]], check=True)
     return path
 
 
@@ -224,7 +224,7 @@ def write_large(log: Path, megabytes: int) -> None:
     """A log of that size: steps, talk in Chinese, warnings, progress bars; one error, near the end."""
     lines = [f"step {number} loss=1.{number:04} lr=0.1 of a log that is large 数据\n" for number in range(9000)]
     lines[::100] = [f"\rprogress {number}%\rprogress {number + 1}%\n" for number in range(0, 90)]
-    lines[50::500] = ["[W] NCCL WARNING: the network is slow today\n"] * 18
+    lines[50::500] = ["UserWarning: the network is slow today\n"] * 18
     block = "".join(lines).encode()
     with log.open("wb") as stream:
         stream.write(b"the very first line\n")

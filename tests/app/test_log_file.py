@@ -146,10 +146,20 @@ def test_a_search_goes_over_the_borders_of_its_chunks(tmp_path: Path):
         "NCCL WARN NET/IB : Got completion with error 12",
         "Segmentation fault (core dumped)",
         "loss: nan",
+        "CUDA error: OUT OF MEMORY",
+        "RuntimeException in thread main",
+        "FATAL: no such file",
+        "CRITICAL: the disk is full",
+        "No space left on device",
+        "Killed",
+        "kernel PANIC",
     ],
 )
-def test_what_went_wrong_is_recognised(line: str):
+def test_what_went_wrong_is_recognised_and_found(tmp_path: Path, line: str):
     assert ERRORS.search(line.encode())
+    path = tmp_path / "out.log"
+    path.write_text(f"step 1\n{line}\nstep 2\n")
+    assert next_match(LogFile(path), ERRORS, 0) == len("step 1\n")
 
 
 @pytest.mark.parametrize("line", ["0 errors so far", "loss 6.91", "error rate 0.01", "skilled", "NCCL INFO ok"])

