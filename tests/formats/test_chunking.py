@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from math import isfinite
 
 import pytest
 from expectation import described
@@ -30,6 +31,21 @@ def columns(format_id: str, *chunks: bytes) -> tuple[object, ...]:
     parser = parsed(format_id, *chunks)
     values = [repr([list(column) for column in vars(run.samples).values()]) for run in parser.runs]
     return described(parser), values
+
+
+@pytest.mark.parametrize("log", LOGS, ids=name)
+def test_a_log_that_is_cut_anywhere_gives_no_figure_that_is_not_in_it(log):
+    data = log.read_bytes()
+    whole = figures(log.parent.name, data)
+    assert all(figures(log.parent.name, data[:end]) <= whole for end in range(max(len(data) - 250, 0), len(data)))
+
+
+def figures(format_id: str, data: bytes) -> set[float]:
+    runs = parsed(format_id, data).runs
+    printed = [value for run in runs for value in (*run.samples.value, *run.samples.seconds_per_step)]
+    return {value for value in printed if isfinite(value)} | {
+        summary.value for run in runs for summary in (*run.epochs, *run.summaries)
+    }
 
 
 @pytest.mark.parametrize("log", LOGS, ids=name)

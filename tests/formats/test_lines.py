@@ -29,7 +29,12 @@ def read(*chunks: bytes) -> list[tuple[int, bytes]]:
         (b"plain[1,0]<stdout>:a\n", [(1, b"plain"), (1, b"a")]),
         (b"[1,4]<stderr>:storage.cc:196[1,4]<stderr>:: Using\n", [(1, b"storage.cc:196: Using")]),
         (b"[1,7]<stdout>:ab[1,6]<stdout>:xy\n[1,7]<stdout>:cd\n", [(1, b"xy"), (1, b"abcd")]),
-        (b"[1,0]<stdout>:value 12[1,8]<stdout>:x\n", [(1, b"x"), (1, b"value 12")]),
+        (b"[1,0]<stdout>:value 12[1,8]<stdout>:x\n", [(1, b"x"), (1, b"value ")]),
+        (b"speed: 120.5\n", [(1, b"speed: 120.5")]),
+        (b"speed: 120.5", [(1, b"speed: ")]),
+        (b"speed: 1.2e+0", [(1, b"speed: ")]),
+        (b"speed: 120.5 images/s", [(1, b"speed: 120.5 images/s")]),
+        (b"time: 0.5, loss: 2.25", [(1, b"time: 0.5, loss: 2.25")]),
         (b"[1,0]<stderr>: 10%\r 20%[1,1]<stderr>:x\n", [(1, b" 10%"), (1, b"x"), (1, b" 20%")]),
     ],
 )
@@ -39,7 +44,7 @@ def test_lines_are_what_programs_wrote(log, lines):
 
 
 @pytest.mark.parametrize(
-    ("log", "count"), [(b"", 0), (b"a", 1), (b"a\n", 1), (b"a\nb", 2), (b"a\rb\r", 1), (b"\n\n", 2)]
+    ("log", "count"), [(b"", 0), (b"a", 1), (b"7", 1), (b"a\n", 1), (b"a\nb", 2), (b"a\rb\r", 1), (b"\n\n", 2)]
 )
 def test_physical_lines_are_counted_once(log, count):
     reader = LineReader()

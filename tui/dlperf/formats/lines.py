@@ -24,6 +24,9 @@ _TAG = re.compile(
 """mpirun ``-tag-output`` and horovodrun write ``[1,0]<stdout>:``, with ``-timestamp-output`` after a date."""
 
 
+_LAST_NUMBER = re.compile(rb"(loss\W{1,3})?\d[\d.]*(?:[eE][+-]?\d*)?\Z")
+
+
 @dataclass(frozen=True)
 class Lines:
     """Some lines of a log, without their ends."""
@@ -54,13 +57,16 @@ class LineReader:
             yield from self._feed(data[start : start + BLOCK])
 
     def finish(self) -> Iterator[Lines]:
-        """The last line, where it has no end, and what ranks left unfinished."""
+        """The last line, where it has no end, and what ranks left unfinished.
+
+        A number that such a line ends with may be cut, and then be a thousandth of what it was: it is left out.
+        """
         last = self._take()
         if last:
-            yield self._split(last)
+            yield self._split(_without_last_number(last))
         self.count += self._inside_line
         self._inside_line = False
-        left = list(self._ranks.finish())
+        left = [(number, _without_last_number(line)) for number, line in self._ranks.finish()]
         if left:
             yield _joined(left, self.count)
 
@@ -109,6 +115,12 @@ class LineReader:
                 yield from self._ranks.read(_plain(piece[:LINE_LIMIT]), first + index)
             if index < last:
                 self._ranks.end_line()
+
+
+def _without_last_number(line: bytes) -> bytes:
+    """A line without the number at its end; a loss stays, nothing is computed from it."""
+    found = _LAST_NUMBER.search(line, max(len(line) - 60, 0))
+    return line if found is None or found[1] else line[: found.start()]
 
 
 def _can_hold_a_long_line(text: bytes) -> bool:
