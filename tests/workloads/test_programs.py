@@ -19,7 +19,7 @@ CATALOG = load_catalog(None)
 BRIEF = ["--batch-size", "4", "--batches", "1", "--steps", "8", "--log-interval", "1"]
 """The same four samples at every step, so that what is learned does not hang on chance."""
 IMAGES = [*BRIEF, "--image-size", "64"]
-FACES = [*BRIEF, "--image-size", "32", "--classes", "256", "--learning-rate", "0.002"]
+FACES = [*BRIEF, "--image-size", "32", "--classes", "256", "--learning-rate", "0.00005"]
 VGG = [*BRIEF, "--image-size", "32", "--model", "vgg16", "--learning-rate", "0.01"]
 SENTENCES = [*BRIEF, "--sequence-length", "16"]
 
@@ -42,7 +42,7 @@ CASES = {
     "jax arcface": Case("jax", "jax_arcface.py", FACES),
     "jax bert": Case("jax", "jax_bert.py", SENTENCES),
     "paddle resnet50": Case("paddle", "paddle_vision.py", IMAGES),
-    "paddle vgg16": Case("paddle", "paddle_vision.py", VGG),
+    "paddle vgg16": Case("paddle", "paddle_vision.py", [*VGG, "--learning-rate", "0.001"]),
     "tensorflow resnet50": Case("tensorflow", "tensorflow_vision.py", IMAGES),
     "tensorflow resnet50 on two devices": Case(
         "tensorflow", "tensorflow_vision.py", [*IMAGES, "--no-xla", "--devices", "2"]

@@ -14,7 +14,7 @@ from options import JAX_PRECISION_HELP, JAX_PRECISIONS, common, positive
 def options():
     """What the command line says."""
     parser = common(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP)
-    parser.add_argument("--learning-rate", type=float, default=0.005)
+    parser.add_argument("--learning-rate", type=float, default=0.0005)
     parser.add_argument("--image-size", type=positive, default=112)
     parser.add_argument("--classes", type=positive, default=85742)
     return parser.parse_args()

@@ -16,7 +16,7 @@ from options import PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, common, positive
 def options():
     """What the command line says."""
     parser = pytorch(common(__doc__, PYTORCH_PRECISIONS, PYTORCH_PRECISION_HELP))
-    parser.add_argument("--learning-rate", type=float, default=0.005)
+    parser.add_argument("--learning-rate", type=float, default=0.0005)
     parser.add_argument("--image-size", type=positive, default=112)
     parser.add_argument("--classes", type=positive, default=85742)
     return parser.parse_args()
