@@ -54,7 +54,7 @@ class Meter:
     peak_kb: int = 0
 
     def look(self, pid: int | None) -> None:
-        with contextlib.suppress(OSError, TypeError):
+        with contextlib.suppress(OSError, StopIteration):
             words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             self.cpu[pid or 0] = (int(words[11]) + int(words[12])) / TICK
             status = Path(f"/proc/{pid}/status").read_text()
