@@ -2,7 +2,7 @@
 
     PYTHONPATH=tui:tests python benchmarks/chaos.py [--nodes 64] [--seconds 600] [--seed 1]
 
-Each node is an OpenSSH server on 127.0.0.1 with a home of its own. Twice a second something is killed with -9:
+Each node is an OpenSSH server on 127.0.0.1 with a home of its own. Once a second something is killed with -9:
 every session of a server, a server for up to five seconds, the engine (the next one is started by ``dlperf resume``),
 or a supervisor. The same seed gives the same faults. At the end every trial is looked up on its node: started once,
 ended with a state that a fault explains, its archived log the same bytes, its seal whole; and no process is left. The
@@ -22,12 +22,14 @@ from faults import Chaos, examine, schedule
 from many_nodes import many_nodes
 
 TRIAL_SECONDS = 20
-EVERY_SECONDS = 0.5
+EVERY_SECONDS = 1.0
+SHARE = 2 / 3
+"""Of the time for which something is killed: what trials alone take, one after the other."""
 
 
 def main() -> None:
     asked = arguments()
-    repeats = max(1, round(asked.seconds / TRIAL_SECONDS))
+    repeats = max(1, round(asked.seconds / TRIAL_SECONDS * SHARE))
     with tempfile.TemporaryDirectory() as folder:
         here = many_nodes(Path(folder), asked.nodes, TRIAL_SECONDS, 1.0)
         try:

@@ -20,7 +20,7 @@ from dlperf.runs.records import State, TrialRecord, TrialStatus
 from dlperf.runs.store import read_record
 from many_nodes import ManyNodes, marked_processes
 
-FAULTS = {"connection": 12, "server": 4, "engine": 2, "supervisor": 1}
+FAULTS = {"connection": 40, "server": 10, "engine": 2, "supervisor": 3}
 """What is killed → how often, of so many faults as these together."""
 TICK = os.sysconf("SC_CLK_TCK")
 

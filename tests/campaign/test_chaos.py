@@ -17,7 +17,7 @@ def test_the_same_seed_repeats_the_same_faults():
 def test_nothing_is_started_twice_and_nothing_is_lost_while_everything_is_killed(tmp_path):
     here = many_nodes(tmp_path, 8, steps=6, seconds=0.5)
     try:
-        chaos = Chaos(here, schedule(7, 8, 20.0, 0.4))
+        chaos = Chaos(here, schedule(7, 8, 20.0, 0.3))
         chaos.run(repeats=3, patience=240.0)
         found = examine(here)
     finally:
