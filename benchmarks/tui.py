@@ -84,12 +84,16 @@ def paint(workspace: Workspace, options: argparse.Namespace) -> dict[str, object
     for day in range(100):
         finished_campaign(workspace, f"nightly-{day:03}", day=day)
     programs = {"dlperf": OURS} | {name: [str(peer(options.peers, name)), *arguments(name)] for name in PEERS}
-    seconds: dict[str, list[float]] = {name: [] for name in programs}
+    started: dict[str, list[tuple[float, float]]] = {name: [] for name in programs}
     for _, (name, command) in itertools.product(range(ROUNDS + 1), programs.items()):
         terminal = Terminal(command, workspace.root)
-        seconds[name].append(terminal.seconds_to_picture())
+        started[name].append((terminal.seconds_to_picture(), terminal.cpu_seconds()))
         terminal.close()
-    return {f"{name} s": statistics.median(each[1:]) for name, each in seconds.items()}
+    found: dict[str, object] = {}
+    for name, each in started.items():
+        wall, processor = zip(*each[1:], strict=True)
+        found |= {f"{name} s": statistics.median(wall), f"{name} processor s": statistics.median(processor)}
+    return found
 
 
 def peer(folder: Path, name: str) -> Path:
