@@ -53,7 +53,7 @@ def _keys(actions: Iterable[Action]) -> Iterable[tuple[str, str]]:
 def _table(title: str, rows: Iterable[tuple[str, str]], key_width: int) -> Table:
     """Keys on the left; what they do wraps on the right."""
     table = Table.grid(padding=(0, 2))
-    table.title, table.title_justify, table.title_style = Text(title), "left", Style(bold=True)
+    table.title, table.title_justify = Text(title, Style(bold=True)), "left"
     table.add_column(width=key_width, style=Style(bold=True))
     table.add_column()
     for keys, words in rows:
