@@ -90,13 +90,18 @@ def bullets(items: Iterable[str]) -> str:
     return "\n".join(f"- {item}" for item in items)
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; the cells are Markdown already. Columns of figures are set to the right, empty ones are left out."""
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], figures: bool = True) -> str:
+    """A table; the cells are Markdown already. Empty columns are left out.
+
+    Args:
+        figures: columns of figures are set to the right.
+    """
     body = list(rows)
     columns = [column for column in range(len(header)) if not body or any(row[column] for row in body)]
     if not columns:
         return ""
-    rules = ["---:" if _is_numeric([row[column] for row in body]) else "---" for column in range(len(header))]
+    numeric = [figures and _is_numeric([row[column] for row in body]) for column in range(len(header))]
+    rules = ["---:" if right else "---" for right in numeric]
     return "\n".join(_row([cells[column] for column in columns]) for cells in (header, rules, *body))
 
 

@@ -8,7 +8,15 @@ from dlperf.report import markdown as md
 from dlperf.report.data import PUBLISHED, SiteData, grouped
 from dlperf.report.pages.page import Page
 from dlperf.report.text import Language
-from dlperf.results.audit import AuditRow
+from dlperf.results.audit import EXACT, NO_LOG_HERE, NO_LOG_PUBLISHED, NO_RULE, OTHER_VERSION, AuditRow
+
+VERDICT_WORDS = {
+    EXACT: "audit_exact",
+    NO_LOG_PUBLISHED: "audit_no_log_published",
+    NO_LOG_HERE: "audit_no_log_here",
+    NO_RULE: "audit_no_rule",
+    OTHER_VERSION: "audit_other_version",
+}
 
 
 def audit(say: Language, data: SiteData) -> str:
@@ -36,6 +44,12 @@ def _table(page: Page, rows: tuple[AuditRow, ...]) -> str:
     return md.table(header, [_row(page, row) for row in rows])
 
 
+def _verdict(page: Page, verdict: str) -> str:
+    """In the page's language; a difference is a number."""
+    key = VERDICT_WORDS.get(verdict)
+    return page.say(key) if key else md.text(verdict)
+
+
 def _row(page: Page, row: AuditRow) -> tuple[str, ...]:
     return (
         md.text(page.data.case_title(row.case)),
@@ -49,7 +63,7 @@ def _row(page: Page, row: AuditRow) -> tuple[str, ...]:
         figures.optional(row.from_timestamps),
         md.text(row.unit),
         figures.percent(row.difference, 3),
-        md.text(row.verdict),
+        _verdict(page, row.verdict),
         md.code(row.rule) if row.rule else "",
         md.source_link(row.log),
     )

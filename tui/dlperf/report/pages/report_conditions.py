@@ -125,7 +125,7 @@ def setup(page: Page, results: Results) -> str:
     data = {name: path for row in results for name, path in _data_paths(page, row.hardware).items()}
     return md.paragraphs(
         page.say("setup_campaign"),
-        _facts(page, data),
+        md.paragraphs(page.say("setup_data"), _facts(page, data)) if data else "",
         md.block("\n".join(commands)) if commands else "",
     )
 
@@ -246,4 +246,4 @@ def _side_by_side(page: Page, corner: str, columns: Mapping[str, Mapping[str, st
     if not names:
         return ""
     rows = [(md.text(name), *(md.web_link(facts.get(name, "–")) for facts in columns.values())) for name in names]
-    return md.table((corner, *(page.framework(name, campaign) for name in columns)), rows)
+    return md.table((corner, *(page.framework(name, campaign) for name in columns)), rows, figures=False)

@@ -91,9 +91,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "no_environment": ("Nothing is known about the machines.", "没有机器环境信息。"),
     "setup_campaign": (
         "A node needs ssh, Python 3.6 or newer and a POSIX shell; dlperf copies the rest. Frameworks come from the "
-        "images or environments above, data sets from the paths below.",
-        "节点只需 ssh、Python 3.6 以上和 POSIX shell，其余由 dlperf 复制。框架来自上述镜像或环境，数据集来自下列路径。",
+        "images or environments above.",
+        "节点只需 ssh、Python 3.6 以上和 POSIX shell，其余由 dlperf 复制。框架来自上述镜像或环境。",
     ),
+    "setup_data": ("Data sets come from these paths:", "数据集来自下列路径："),
     "reproduce": (
         "This command plans and runs the same configurations again:",
         "以下命令可重新计划并运行同样的配置：",
@@ -218,6 +219,14 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "audit_none": ("No log of a published figure is here to be checked.", "这里没有可供核对的公布日志。"),
     "audit_without": ("{count} figures were published without a raw log.", "{count} 个数据没有公布原始日志。"),
+    "audit_exact": ("exact", "一致"),
+    "audit_no_log_published": ("no raw log was published", "未公布原始日志"),
+    "audit_no_log_here": ("no raw log here", "此处没有原始日志"),
+    "audit_no_rule": ("the rule is not known", "计算规则不明"),
+    "audit_other_version": (
+        "no raw log here: the log of this name gives another figure, and may be of another version",
+        "此处没有原始日志：同名日志得出另一数据，可能属于另一版本",
+    ),
     "audit_published": ("Published", "公布值"),
     "audit_recomputed": ("Recomputed", "重新计算"),
     "audit_difference": ("Difference", "差异"),

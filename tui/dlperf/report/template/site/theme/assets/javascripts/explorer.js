@@ -9,7 +9,7 @@
 
   var PAGE = 100;
   var FILTERS = ["case", "hardware", "framework", "precision", "source"];
-  var COLUMNS = ["case", "framework", "hardware", "precision", "batch_size", "nodes_gpus", "value", "unit", "n", "spread",
+  var COLUMNS = ["case", "framework", "value", "unit", "nodes_gpus", "precision", "batch_size", "hardware", "n", "spread",
     "speedup", "efficiency", "mfu", "per_joule", "source"];
   var NUMERIC = ["batch_size", "nodes_gpus", "value", "n", "spread", "speedup", "efficiency", "mfu", "per_joule"];
   var WORDED = ["case", "framework", "hardware", "source"];
