@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from dlperf.executors.checks import agreement, ssh_options
+import pytest
+
+from dlperf.executors.checks import agreement, items, ssh_options
+from dlperf.nodes.messages import Hello
 from dlperf.plan import Launch, NodePlan
 
+NOTHING_ODD: dict[str, Any] = {"disk_free_bytes": 10**12, "gpus": [], "missing": []}
 NODES = tuple(NodePlan(name, "ssh", name, name) for name in ("a", "b", "c"))
 
 
@@ -15,8 +19,8 @@ def facts(driver: str | None = None, cuda: str | None = None, digest: str | None
 
 
 def told(*answers: dict[str, Any]) -> list[tuple[str, str, bool, str]]:
-    items = agreement(list(zip(NODES, answers, strict=False)))
-    return [(item.node, item.check, item.ok, item.message) for item in items]
+    found = agreement(list(zip(NODES, answers, strict=False)))
+    return [(item.node, item.check, item.ok, item.message) for item in found]
 
 
 def test_a_node_with_another_driver_is_named():
@@ -36,6 +40,17 @@ def test_a_node_with_another_image_is_named_and_one_without_is_not():
     assert told(facts(digest="sha256:1"), facts(), facts(digest="sha256:2")) == [
         ("c", "image_equal", False, "sha256:2, but sha256:1 on a")
     ]
+
+
+@pytest.mark.parametrize(
+    ("offset", "error", "right"),
+    [(0.5, 0.01, True), (-1.9, 0.0, True), (2.5, 0.1, False), (-3.0, 0.1, False), (2.5, 2.6, True)],
+)
+def test_a_clock_is_wrong_only_by_what_a_slow_answer_does_not_explain(offset, error, right):
+    hello = Hello("3.11", "a", "boot", "/root", offset, error)
+    node = NODES[0]
+    told = items(node, Launch("direct", (node,), 1, "plain", (), ("true",)), hello, NOTHING_ODD)
+    assert [item.ok for item in told if item.check == "clock"] == [right]
 
 
 def test_one_node_agrees_with_itself():

@@ -53,8 +53,10 @@ class NodeClient:
             await self._request("hello")  # so that the time to open the channel is not taken for the clock's
         before = time.time()
         answer, _ = await self._request("hello")
-        offset = answer.pop("clock") - (before + time.time()) / 2
-        return Hello(clock_offset_seconds=offset, **{key: answer[key] for key in Hello.ANSWERED})
+        after = time.time()
+        offset, error = answer.pop("clock") - (before + after) / 2, (after - before) / 2
+        told = {key: answer[key] for key in Hello.ANSWERED}
+        return Hello(clock_offset_seconds=offset, clock_error_seconds=error, **told)
 
     async def put(self, files: Sequence[NodeFile]) -> None:
         """Write files below ``~/.dlperf``, each whole."""

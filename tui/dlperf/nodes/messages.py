@@ -17,7 +17,9 @@ class Hello:
     boot_id: str
     home: str
     clock_offset_seconds: float
-    """The machine's clock minus ours; exact to half the time that the answer took."""
+    """The machine's clock minus ours."""
+    clock_error_seconds: float
+    """By which the offset may be wrong: half the time that the answer took."""
 
 
 @dataclass(frozen=True)
