@@ -26,6 +26,8 @@ from rich.segment import Segment
 from scenes import SCENES, Scene
 from textual.pilot import Pilot
 
+from dlperf.app.app import DlperfApp
+from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.words import LANGUAGES, Language, use_language
 from dlperf.runs.paths import Workspace
 
@@ -33,6 +35,10 @@ VIEWS = (((80, 24), "dark"), ((120, 40), "dark"), ((120, 40), "light"), ((200, 6
 """Sizes and themes: a theme changes no text, so the light one is seen in one size."""
 CATALOG = Path(__file__).parents[1] / "data" / "app" / "catalog"
 """In place of the built-in catalogue, which changes with what can be measured."""
+READING = frozenset(
+    {"campaigns", "catalog", "plan", "open", "results", "curve", "unpack", "search", "matching", "numbers"}
+)
+"""Groups of workers that read something which the screen then shows; the others wait for a person."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +71,27 @@ async def pictures_of(
     pictures = []
     with _working(builder if scene.engine else None), patch("dlperf.catalog.load.BUILTIN", CATALOG):
         async with driving(workspace, language=language, start_screen=scene.start_screen) as pilot:
+            await _campaigns_are_drawn(pilot)
             await scene.act(pilot)
             for size, theme in views:
                 await pilot.resize_terminal(*size)
                 pilot.app.theme = f"textual-{theme}"
                 pictures.append(await _picture(pilot, size, theme))
     return pictures
+
+
+async def _campaigns_are_drawn(pilot: Pilot[str]) -> None:
+    """Wait for what every screen shows of all campaigns: behind a question nothing is drawn anew."""
+    app, screen = pilot.app, pilot.app.screen
+    assert isinstance(app, DlperfApp)
+    assert isinstance(screen, PlaceScreen)
+    await until(pilot, lambda: screen.is_mounted and not _is_reading(pilot))
+    app.book.refresh(lambda: False)
+    await until(pilot, lambda: screen._drawn_version == app.book.version)
+
+
+def _is_reading(pilot: Pilot[str]) -> bool:
+    return any(worker.is_running and worker.group in READING for worker in pilot.app.workers)
 
 
 def _working(builder: CampaignBuilder | None) -> contextlib.AbstractContextManager[None]:
@@ -82,7 +103,7 @@ async def _picture(pilot: Pilot[str], size: tuple[int, int], theme: str) -> Pict
 
     def at_rest() -> bool:
         seen.append(shown(pilot))
-        return len(seen) > 4 and len(set(seen[-4:])) == 1
+        return len(seen) > 4 and len(set(seen[-4:])) == 1 and not _is_reading(pilot)
 
     await until(pilot, at_rest)
     strips = pilot.app.screen._compositor.render_strips()

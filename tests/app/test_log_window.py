@@ -14,7 +14,7 @@ from dlperf.app.logs.window import LogWindow, shown_text
 def window_over(path: Path, text: str, height: int = 4, width: int = 10) -> LogWindow:
     path.write_text(text)
     window = LogWindow(AllLines(LogFile(path)))
-    window.height, window.width = height, width
+    window.resize(width, height)
     return window
 
 
@@ -122,3 +122,13 @@ def test_only_matching_lines_are_scrolled_over(path: Path):
 )
 def test_a_line_cannot_steer_the_terminal(data: bytes, text: str):
     assert shown_text(data) == text
+
+
+def test_a_line_that_was_gone_to_stays_a_third_down_when_the_window_is_resized(path: Path):
+    window = window_over(path, numbered(1, 20), height=1)
+    window.show_line(path.read_text().index("line 9"))
+    window.resize(10, 6)
+    assert shown(window)[2] == "line 9"
+    window.scroll(1)
+    window.resize(10, 3)
+    assert shown(window) == ["line 8", "line 9", "line 10"]

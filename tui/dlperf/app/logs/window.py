@@ -44,6 +44,16 @@ class LogWindow:
         self.follow = True
         self._start = 0
         self._row = 0
+        self._gone_to: int | None = None
+        """The line that was asked for, until another place is."""
+
+    def resize(self, width: int, height: int) -> None:
+        """Take so many cells and rows; the line that was asked for stays a third down."""
+        if (width, height) == (self.width, self.height):
+            return
+        self.width, self.height = width, height
+        if self._gone_to is not None and not self.follow:
+            self.show_line(self._gone_to)
 
     @property
     def top(self) -> Place | None:
@@ -97,6 +107,7 @@ class LogWindow:
         for _ in range(self.height // 3):
             place = self._above(place) or place
         self._show(self._not_past_end(place))
+        self._gone_to = start
 
     def show_share(self, share: float) -> None:
         """Go to a share of the log, as a click on the scroll bar does."""
@@ -108,9 +119,11 @@ class LogWindow:
     def show_start(self) -> None:
         self.follow = False
         self._start = self._row = 0
+        self._gone_to = None
 
     def _show(self, place: Place) -> None:
         self._start, self._row = place.line.start, place.row
+        self._gone_to = None
 
     def _texts(self, line: Line) -> list[str]:
         text = shown_text(line.data)

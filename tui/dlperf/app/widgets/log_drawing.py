@@ -73,8 +73,7 @@ class LogDrawing(Widget):
     def fit(self) -> None:
         """Give the window the size of the widget."""
         if self.log_shown is not None:
-            self.log_shown.window.height = max(1, self.size.height)
-            self.log_shown.window.width = max(1, self.size.width - 1)
+            self.log_shown.window.resize(max(1, self.size.width - 1), max(1, self.size.height))
 
     def redraw(self) -> None:
         """Read and draw the rows in view again."""
