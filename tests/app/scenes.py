@@ -175,5 +175,5 @@ SCENES = {
     "publish": Scene("publish", empty, shows(NO_SITE)),
     "publish-built": Scene("publish", built, said_by_the_builder),
     "help": Scene("watch", alone, presses("71/120", "question_mark", "Show every key of this screen")),
-    "palette": Scene("watch", alone, presses("71/120", "ctrl+p")),
+    "palette": Scene("watch", alone, presses("71/120", "ctrl+p", "Run the selected trial again, as a new trial")),
 }
