@@ -47,7 +47,8 @@ class Bench:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {**os.environ, "HOME": str(self.folder), "PYTHONPATH": str(ROOT / "tui")}
+        sources = [str(ROOT / "tui"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        return {**os.environ, "HOME": str(self.folder), "PYTHONPATH": os.pathsep.join(sources)}
 
     def trial(self, name: str) -> Path:
         """The folder of a campaign's first node."""
