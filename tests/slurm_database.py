@@ -9,8 +9,7 @@ import socket
 import subprocess
 from pathlib import Path
 
-from ports import free_ports
-from slurm_lab import SEARCH_PATH, SlurmLab, wait_for
+from slurm_lab import SEARCH_PATH, SlurmLab, free_ports, wait_for
 
 PROGRAMS = ("mariadbd", "mariadb-install-db", "mariadb", "slurmdbd")
 PASSWORD = "lab"

@@ -139,7 +139,7 @@ def test_a_measured_figure_has_five_significant_digits(value: float, text: str) 
         ("not run", "not run", "未测试"),
         ("out of memory", "out of memory", "显存不足"),
         ("failed: NCCL timeout", "failed: NCCL timeout", "失败：NCCL timeout"),
-        ("not supported: no <AMP>", "not supported: no &#60;AMP&#62;", "不支持: no &#60;AMP&#62;"),
+        ("not supported: no <AMP>", "not supported: no &#60;AMP&#62;", "不支持：no &#60;AMP&#62;"),
         ("a reason of its own", "a reason of its own", "a reason of its own"),
     ],
 )
@@ -240,7 +240,7 @@ def _key(row: ConfigurationResult) -> tuple[str, int]:
 def test_what_differs_between_frameworks_stands_in_a_table_of_its_own() -> None:
     text = pages(sample())[at.report_page("first", "resnet50-imagenet")]
     section = text[text.index("What differs") : text.index("Set-up")]
-    assert "| dali | True | False |" in section
+    assert "| DALI | true | false |" in section
     assert "The same in every column: Version, " in section
 
 

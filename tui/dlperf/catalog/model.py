@@ -47,6 +47,15 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
+class Words(Model):
+    """What an entry says to a reader, in another language; where it is silent, the entry's own words stand."""
+
+    title: str = ""
+    description: str = ""
+    facts: dict[str, str] = {}
+    """Values of the entry's facts, by name."""
+
+
 class Entry(Model):
     """What every catalogue entry has."""
 
@@ -55,6 +64,8 @@ class Entry(Model):
     description: str = ""
     source: str = ""
     """Where the facts come from: report, paper, data sheet, commit."""
+    chinese: Words | None = None
+    """For the Chinese pages; names of products stay as they are."""
 
 
 class Accelerator(Entry):

@@ -10,6 +10,7 @@ from math import isfinite
 
 from dlperf.errors import RequestError
 from dlperf.measure.reading import NotEstimable, Reading
+from dlperf.sentences import sentence
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def apply(reading: Reading, rule: Estimator | str) -> Estimate:
     rule = parse_estimator(rule) if isinstance(rule, str) else rule
     result = rule(reading)
     if not isfinite(result.value) or result.value <= 0:
-        raise NotEstimable(f"{rule} gives {result.value}: no speed of a training")
+        raise NotEstimable(sentence("no_speed", rule=rule, value=result.value))
     return result
 
 

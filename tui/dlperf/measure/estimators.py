@@ -13,6 +13,7 @@ from math import inf, isfinite
 from dlperf.formats.samples import Run, Summary
 from dlperf.measure.estimator import ESTIMATORS, Estimate, Estimator, apply, estimator, parse_estimator
 from dlperf.measure.reading import NotEstimable, Reading, entries_at, finite_indices, have_equal_batches, window_steps
+from dlperf.sentences import sentence
 
 __all__ = ["ESTIMATORS", "Estimate", "Estimator", "NotEstimable", "estimate", "parse_estimator"]
 
@@ -51,14 +52,14 @@ def mean(reading: Reading) -> Estimate:
 @estimator
 def skipmean(reading: Reading, k: int) -> Estimate:
     """Arithmetic mean without the first k records."""
-    return _mean_of(reading, reading.usable[k:], f"after the first {k}")
+    return _mean_of(reading, reading.usable[k:], "none_after", records=k)
 
 
 @estimator
 def tailmean(reading: Reading, n: int) -> Estimate:
     """Arithmetic mean of the last n records."""
-    _need(len(reading.usable) >= n, f"too few samples: {len(reading.usable)} records, the last {n} are asked for")
-    return _mean_of(reading, reading.usable[-n:], f"of the last {n}")
+    _need(len(reading.usable) >= n, "few_last", count=len(reading.usable), wanted=n)
+    return _mean_of(reading, reading.usable[-n:], "none_of_last", records=n)
 
 
 @estimator
@@ -66,9 +67,9 @@ def window(reading: Reading, a: int, b: int) -> Estimate:
     """Arithmetic mean of the records that end iterations a+1 … b: a dropped, b - a measured."""
     done, spacing = reading.steps_done, window_steps(reading.run.samples.step)
     reached = max(filter(isfinite, done), default=None)
-    _need(reached is not None, "the records carry no step numbers")
-    _need(reached is not None and reached + spacing > b, f"too few samples: the run ends before iteration {b}")
-    return _mean_of(reading, [i for i in reading.usable if a < done[i] <= b], f"in iterations {a + 1} … {b}")
+    _need(reached is not None, "no_steps")
+    _need(reached is not None and reached + spacing > b, "few_before", iteration=b)
+    return _mean_of(reading, [i for i in reading.usable if a < done[i] <= b], "none_between", first=a + 1, last=b)
 
 
 @estimator
@@ -85,14 +86,14 @@ def rate(reading: Reading, skip: int = 0, take: int | None = None) -> Estimate:
     so a log that prints every tenth step is measured from one printed step to another.
     """
     timed = finite_indices(reading.run.samples.time)
-    _need(bool(timed), "the records carry no timestamps")
-    _need(any(map(isfinite, reading.steps_done)), "the records carry no step numbers")
-    start = _first(timed, reading, skip, f"the log ends before step {skip}")
-    _need(not skip or start < timed[-1], f"too few samples: no step after the first {skip}")
+    _need(bool(timed), "no_timestamps")
+    _need(any(map(isfinite, reading.steps_done)), "no_steps")
+    start = _first(timed, reading, skip, "few_before_step", step=skip)
+    _need(not skip or start < timed[-1], "few_after", steps=skip)
     if take is None:
         return between(reading, start, timed[-1])
     goal = reading.steps_done[start] + take
-    return between(reading, start, _first(timed, reading, goal, f"fewer than {take} steps after the first {skip}"))
+    return between(reading, start, _first(timed, reading, goal, "few_steps", wanted=take, steps=skip))
 
 
 @estimator
@@ -100,9 +101,9 @@ def tipc(reading: Reading, skip: int = 10) -> Estimate:
     """Paddle's rule: without the first ``skip`` records, then without the slowest and the fastest 5 % (5 at least)."""
     rest = reading.usable[skip:]
     trim = max(int(len(rest) * TIPC_TRIM_SHARE), TIPC_TRIM_LEAST)
-    _need(len(rest) > 2 * TIPC_TRIM_LEAST, f"too few samples: tipc needs more than {skip + 2 * TIPC_TRIM_LEAST}")
+    _need(len(rest) > 2 * TIPC_TRIM_LEAST, "few_tipc", least=skip + 2 * TIPC_TRIM_LEAST)
     ordered = sorted(rest, key=reading.values.__getitem__)
-    return _mean_of(reading, sorted(ordered[trim:-trim]), "after trimming")
+    return _mean_of(reading, sorted(ordered[trim:-trim]), "none_after_trimming")
 
 
 @estimator
@@ -113,19 +114,19 @@ def batch_over_time(reading: Reading, skip: int = 0) -> Estimate:
     """
     seconds = reading.run.samples.seconds_per_step
     indices = finite_indices(seconds)
-    _need(bool(indices), "the log prints no seconds per step")
-    _need(len(indices) > skip, f"too few samples: {len(indices)} records, {skip} of them skipped")
+    _need(bool(indices), "no_step_seconds")
+    _need(len(indices) > skip, "few_skipped", count=len(indices), skipped=skip)
     used = indices[skip:]
-    _need(have_equal_batches(reading, used), "the steps are not all of one size, as the printed rates tell")
+    _need(have_equal_batches(reading, used), "unequal_steps")
     duration = statistics.fmean(entries_at(seconds, used))
-    _need(duration > 0, "the printed seconds per step are zero")
+    _need(duration > 0, "zero_step_seconds")
     return _estimate(reading, used, reading.global_batch_size / duration)
 
 
 @estimator
 def summary(reading: Reading) -> Estimate:
     """The program's own final figure."""
-    _need(bool(reading.run.summaries), "the program printed no final figure")
+    _need(bool(reading.run.summaries), "no_summary")
     last = reading.run.summaries[-1]
     return _from_summaries(reading, [last], 0, last.value * reading.factor)
 
@@ -135,7 +136,7 @@ def hmean_epochs(reading: Reading, w: int) -> Estimate:
     """Harmonic mean of the epochs' figures, without the first w epochs."""
     epochs = [epoch for epoch in reading.run.epochs if isfinite(epoch.value) and epoch.value > 0]
     used = epochs[w:]
-    _need(bool(used), f"too few samples: {len(epochs)} epoch figures, {w} of them skipped")
+    _need(bool(used), "few_epochs", count=len(epochs), skipped=w)
     harmonic_mean = statistics.harmonic_mean([epoch.value for epoch in used])
     return _from_summaries(reading, used, len(epochs) - len(used), harmonic_mean * reading.factor)
 
@@ -150,24 +151,24 @@ def between(reading: Reading, start: int, end: int) -> Estimate:
     """
     times, segments = reading.run.samples.time, reading.segments(start, end)
     seconds = sum(times[last] - times[first] for first, last in segments)
-    _need(isfinite(seconds), "not every record carries a timestamp")
-    _need(seconds > 0, "too few samples: no time passes between the timestamps")
+    _need(isfinite(seconds), "some_timestamps")
+    _need(seconds > 0, "few_time")
     work = sum(reading.work(first, last) for first, last in segments)
-    _need(0 < work / seconds < inf, "too few samples: no step is done between the timestamps")
+    _need(0 < work / seconds < inf, "few_work")
     result = _estimate(reading, range(start, end + 1), work / seconds)
     return replace(result, samples=end - start, dropped=result.dropped + 1)
 
 
-def _first(indices: Sequence[int], reading: Reading, steps: float, shortage: str) -> int:
+def _first(indices: Sequence[int], reading: Reading, steps: float, shortage: str, /, **values: object) -> int:
     """The first of the records at which so many steps are done."""
     for index in indices:
         if reading.steps_done[index] >= steps:
             return index
-    raise NotEstimable(f"too few samples: {shortage}")
+    raise NotEstimable(sentence(shortage, **values))
 
 
-def _mean_of(reading: Reading, indices: Sequence[int], where: str) -> Estimate:
-    _need(len(indices) > 0, f"too few samples: no record {where}")
+def _mean_of(reading: Reading, indices: Sequence[int], shortage: str, /, **values: object) -> Estimate:
+    _need(len(indices) > 0, shortage, **values)
     return _estimate(reading, indices, statistics.fmean(entries_at(reading.values, indices)))
 
 
@@ -198,6 +199,7 @@ def _whole(number: float) -> int | None:
     return int(number) if isfinite(number) else None
 
 
-def _need(condition: bool, reason: str) -> None:
+def _need(condition: bool, shortage: str, /, **values: object) -> None:
+    """Else the sentence of this key is why there is no figure."""
     if not condition:
-        raise NotEstimable(reason)
+        raise NotEstimable(sentence(shortage, **values))

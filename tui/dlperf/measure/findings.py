@@ -9,6 +9,7 @@ from itertools import pairwise
 from dlperf.measure.finding import Finding, amount
 from dlperf.measure.run_findings import findings_of_run
 from dlperf.measure.telemetry import findings_of_telemetry
+from dlperf.sentences import sentence
 
 __all__ = ["findings_of_run", "findings_of_scaling", "findings_of_telemetry", "findings_of_trials"]
 
@@ -22,12 +23,13 @@ def findings_of_trials(values: Sequence[float], repeats: int | None = None) -> t
     """What is odd between the trials of one configuration; ``repeats`` is what the protocol asks for."""
     found = []
     if repeats is not None and 0 < len(values) < repeats:
-        found.append(Finding("too_few_trials", f"{len(values)} of the {repeats} trials that the protocol asks for"))
+        found.append(Finding("too_few_trials", sentence("too_few_trials", count=len(values), repeats=repeats)))
     if len(values) > 1:
         variation = statistics.stdev(values) / statistics.fmean(values)
         if variation > TRIALS_LIMIT:
-            words = f"trials differ: {amount(min(values))} … {amount(max(values))}"
-            found.append(Finding("trial_spread", f"{words}, coefficient of variation {variation:.1%}"))
+            limits = {"lowest": amount(min(values)), "highest": amount(max(values))}
+            words = sentence("trial_spread", **limits, variation=f"{variation:.1%}")
+            found.append(Finding("trial_spread", words))
     return tuple(found)
 
 
@@ -49,12 +51,12 @@ def findings_of_scaling(values: Mapping[int, float]) -> dict[int, tuple[Finding,
 def _super_linear(gpus: int, speedup: float) -> list[Finding]:
     if speedup <= SUPER_LINEAR_LIMIT * gpus:
         return []
-    words = f"{gpus} GPUs are {speedup:.2f} times as fast as one ({speedup / gpus:.0%} efficiency)"
-    return [Finding("super_linear", f"{words}: the figure of one may be too low")]
+    told = {"gpus": gpus, "speedup": f"{speedup:.2f}", "efficiency": f"{speedup / gpus:.0%}"}
+    return [Finding("super_linear", sentence("super_linear", **told))]
 
 
 def _rising(fewer: int, more: int, gain: float) -> list[Finding]:
     if gain <= SUPER_LINEAR_LIMIT:
         return []
-    words = f"each of {more} GPUs is {gain - 1:.0%} faster than each of {fewer}"
-    return [Finding("efficiency_rises", f"{words}: the figure of {fewer} may be too low")]
+    words = sentence("efficiency_rises", more=more, gain=f"{gain - 1:.0%}", fewer=fewer)
+    return [Finding("efficiency_rises", words)]

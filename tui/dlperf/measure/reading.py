@@ -14,6 +14,7 @@ from operator import add, lt, mul, sub
 
 from dlperf.errors import DlperfError
 from dlperf.formats.samples import Run
+from dlperf.sentences import sentence
 
 VARYING_UNITS = ("tokens/s", "words/s")
 """Units whose count per step differs from step to step, so that a batch size does not give it."""
@@ -56,7 +57,7 @@ class Reading:
         if self.run.scope == "global":
             return 1.0
         if self.total_gpus is None:
-            raise FactMissing("GPU count unknown: the log prints the speed of one GPU or node; give --gpus")
+            raise FactMissing(sentence("gpus_unknown"))
         if self.run.scope == "per_gpu":
             return float(self.total_gpus)
         per_node = self.gpus_per_node or self.total_gpus
@@ -79,7 +80,7 @@ class Reading:
             return declared.global_batch_size
         implied = stated or implied_batch_size(self)
         if implied is None:
-            raise FactMissing("batch size or GPU count unknown: give --batch-size and --gpus")
+            raise FactMissing(sentence("batch_unknown"))
         return implied
 
     @cached_property
@@ -103,7 +104,7 @@ class Reading:
         """
         samples = self.run.samples
         if not any(map(isfinite, samples.value)) and not any(map(isfinite, samples.seconds_per_step)):
-            raise NotEstimable("the log holds no throughput record")
+            raise NotEstimable(sentence("no_records"))
         return finite_indices(self.values)
 
     @cached_property
@@ -154,7 +155,7 @@ class Reading:
         inside = range(first + 1, last + 1)
         total = sum(self.values[i] * seconds[i] * (done[i] - done[i - 1]) for i in inside)
         if not isfinite(total):
-            raise NotEstimable(f"the log does not say how many {self.run.unit.partition('/')[0]} a step has")
+            raise NotEstimable(sentence("step_size_unknown", samples=self.run.unit.partition("/")[0]))
         return total
 
     @cached_property

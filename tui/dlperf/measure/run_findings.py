@@ -14,6 +14,7 @@ from dlperf.formats.samples import Run
 from dlperf.measure.figure import Figure
 from dlperf.measure.finding import Finding, amount, distinct
 from dlperf.measure.reading import NotEstimable, Reading, implied_batch_size
+from dlperf.sentences import sentence
 
 MINIMUM_SAMPLES = 10
 """Paddle's test script wants more than ten records; fewer say nothing of their own spread."""
@@ -37,12 +38,12 @@ FLOP_LIMIT = 1.0
 """No training runs above the dense peak."""
 
 NOTES = {
-    "nan_loss": Finding("nan_loss", "a loss that is no number: this may be the speed of a broken training"),
-    "unit_dialect": Finding("unit_dialect", "the log spells its unit in an older way", "note"),
-    "truncated_archive": Finding("truncated_archive", "the compressed log is cut: what follows is missing", "warning"),
-    "interleaved_ranks": Finding("interleaved_ranks", "several ranks write into this log"),
-    "inference": Finding("inference", "the log says that it is of inference or evaluation, not of training"),
-    "run_limit": Finding("run_limit", "the log holds more runs than are told apart: this is all that follows as one"),
+    "nan_loss": Finding("nan_loss", sentence("nan_loss")),
+    "unit_dialect": Finding("unit_dialect", sentence("unit_dialect"), "note"),
+    "truncated_archive": Finding("truncated_archive", sentence("truncated_archive")),
+    "interleaved_ranks": Finding("interleaved_ranks", sentence("ranks_in_log")),
+    "inference": Finding("inference", sentence("inference")),
+    "run_limit": Finding("run_limit", sentence("run_limit")),
 }
 """Oddities that a parser notes, in words."""
 
@@ -110,24 +111,23 @@ def _too_few_samples(case: _Case) -> Finding | None:
     steps = done[case.measured.stop - 1] - done[case.measured.start]
     if count >= MINIMUM_SAMPLES or steps >= MINIMUM_STEPS:
         return None
-    return Finding("too_few_samples", f"only {count} records give the figure: {MINIMUM_SAMPLES} or more are usual")
+    return Finding("too_few_samples", sentence("too_few_samples", count=count, least=MINIMUM_SAMPLES))
 
 
 def _drift(case: _Case) -> Finding | None:
     change = relative_change(case.speeds)
     if change is None or abs(change) <= DRIFT_LIMIT:
         return None
-    direction = "rises" if change > 0 else "falls"
-    return Finding("drift", f"the speed {direction} by {abs(change):.1%} over the measured window: no steady state")
+    key = "drift_rises" if change > 0 else "drift_falls"
+    return Finding("drift", sentence(key, change=f"{abs(change):.1%}"))
 
 
 def _end_stall(case: _Case) -> Finding | None:
     speeds = case.speeds
     if len(speeds) < 3 or speeds[-1] >= STALL_SHARE * statistics.median(speeds):
         return None
-    without = statistics.fmean(speeds[:-1])
-    means = f"without it the mean is {amount(without)}, not {amount(statistics.fmean(speeds))}"
-    return Finding("end_stall", f"the last record ({amount(speeds[-1])}) is a stall: {means}")
+    means = {"without": amount(statistics.fmean(speeds[:-1])), "mean": amount(statistics.fmean(speeds))}
+    return Finding("end_stall", sentence("end_stall", last=amount(speeds[-1]), **means))
 
 
 def _printed_rate(case: _Case) -> Finding | None:
@@ -137,11 +137,9 @@ def _printed_rate(case: _Case) -> Finding | None:
     difference = figure.value_printed / figure.value_from_timestamps - 1
     if abs(difference) <= PRINTED_LIMIT + _clock_error(case):
         return None
-    words = (
-        f"printed {amount(figure.value_printed)}, by timestamps {amount(figure.value_from_timestamps)} {figure.unit}"
-    )
-    hint = "" if difference < ACCUMULATION else ": has a step more samples than the batch size says (accumulation)?"
-    return Finding("printed_rate", f"{words} ({difference:+.1%}){hint}")
+    rates = {"printed": amount(figure.value_printed), "timed": amount(figure.value_from_timestamps)}
+    key = "printed_rate" if difference < ACCUMULATION else "printed_rate_accumulation"
+    return Finding("printed_rate", sentence(key, **rates, unit=figure.unit, difference=f"{difference:+.1%}"))
 
 
 def _clock_error(case: _Case) -> float:
@@ -154,14 +152,14 @@ def _clock_error(case: _Case) -> float:
 def _several_runs(case: _Case) -> Finding | None:
     if case.runs_in_log == 1:
         return None
-    return Finding("several_runs", f"run {case.run.number} of {case.runs_in_log} in this log", "note")
+    return Finding("several_runs", sentence("several_runs", number=case.run.number, runs=case.runs_in_log), "note")
 
 
 def _batch_size(case: _Case) -> Finding | None:
     stated, logged = case.declared_batch_size, _logged_batch_size(case)
     if stated is None or logged is None or stated == logged:
         return None
-    return Finding("batch_size_mismatch", f"batch size {stated} is declared, {logged} is what the log says")
+    return Finding("batch_size_mismatch", sentence("batch_size_mismatch", stated=stated, logged=logged))
 
 
 def _logged_batch_size(case: _Case) -> int | None:
@@ -179,7 +177,7 @@ def _gpu_count(case: _Case) -> Finding | None:
     stated, logged = case.declared_gpus, case.run.metadata.gpus
     if stated is None or logged is None or stated == logged:
         return None
-    return Finding("gpu_count_mismatch", f"{stated} GPUs are declared, {logged} are what the log says")
+    return Finding("gpu_count_mismatch", sentence("gpu_count_mismatch", stated=stated, logged=logged))
 
 
 def _reader_bound(case: _Case) -> Finding | None:
@@ -187,22 +185,20 @@ def _reader_bound(case: _Case) -> Finding | None:
     share = statistics.fmean(shares) if shares else 0.0
     if share <= READER_LIMIT:
         return None
-    return Finding("reader_bound", f"{share:.0%} of the time is spent waiting for data: the reader is measured")
+    return Finding("reader_bound", sentence("reader_bound", share=f"{share:.0%}"))
 
 
 def _above_flop_limit(case: _Case) -> Finding | None:
     if case.figure is None or case.flop_limit is None or case.figure.value <= FLOP_LIMIT * case.flop_limit:
         return None
-    words = (
-        f"{amount(case.figure.value)} {case.figure.unit} is above the {amount(case.flop_limit)} of the GPUs' dense peak"
-    )
-    return Finding("above_flop_limit", words, "error")
+    told = {"value": amount(case.figure.value), "unit": case.figure.unit, "limit": amount(case.flop_limit)}
+    return Finding("above_flop_limit", sentence("above_flop_limit", **told), "error")
 
 
 def _missing_end(case: _Case) -> Finding | None:
     if case.run.complete:
         return None
-    return Finding("missing_end_marker", "no line says that the run ended: it was stopped, or the log is cut", "note")
+    return Finding("missing_end_marker", sentence("missing_end_marker"), "note")
 
 
 def _interleaved_ranks(case: _Case) -> Finding | None:
@@ -211,8 +207,7 @@ def _interleaved_ranks(case: _Case) -> Finding | None:
     copies = round(len(steps) / (changes + 1))
     if copies < 2:
         return None
-    words = f"every step is printed {copies} times: ranks share the log, a count of records is no count of steps"
-    return Finding("interleaved_ranks", words)
+    return Finding("interleaved_ranks", sentence("interleaved_ranks", copies=copies))
 
 
 _CHECKS: tuple[Callable[[_Case], Finding | None], ...] = (

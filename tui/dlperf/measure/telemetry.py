@@ -6,22 +6,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dlperf.measure.finding import Finding
+from dlperf.sentences import sentence
 
 THROTTLE_REASONS = {
-    0x08: ("hw_slowdown", "hardware slowdown", "warning"),
-    0x40: ("hw_thermal_slowdown", "hardware thermal slowdown", "warning"),
-    0x80: ("hw_power_brake", "hardware power brake", "warning"),
-    0x20: ("sw_thermal_slowdown", "software thermal slowdown", "warning"),
-    0x04: ("sw_power_cap", "software power cap", "note"),
+    0x08: ("hw_slowdown", "warning"),
+    0x40: ("hw_thermal_slowdown", "warning"),
+    0x80: ("hw_power_brake", "warning"),
+    0x20: ("sw_thermal_slowdown", "warning"),
+    0x04: ("sw_power_cap", "note"),
 }
-"""Bits of ``clocks_event_reasons.active`` (NVML, nvmlClocksEventReasons): code, words, severity.
+"""Bits of ``clocks_event_reasons.active`` (NVML, nvmlClocksEventReasons): code, severity.
 
 A power cap is how every busy GPU is kept within its limit; the others slow a GPU that could run faster.
 """
 
 
 DISTURBANCES = frozenset(
-    {"contended_gpu", *(code for code, _, severity in THROTTLE_REASONS.values() if severity == "warning")}
+    {"contended_gpu", *(code for code, severity in THROTTLE_REASONS.values() if severity == "warning")}
 )
 """Findings that say that a trial's GPUs were not free to do what they can: such a trial is repeated once."""
 
@@ -54,7 +55,7 @@ def _contended(rows: Sequence[GpuReading]) -> Finding | None:
     gpus = sorted({row.gpu for row in rows if row.foreign_processes})
     if not gpus:
         return None
-    return Finding("contended_gpu", f"other processes were on {_listed(gpus)} while the trial was measured")
+    return Finding("contended_gpu", sentence("contended_gpu", gpus=_listed(gpus)))
 
 
 def _throttled(rows: Sequence[GpuReading], bit: int) -> Finding | None:
@@ -62,10 +63,12 @@ def _throttled(rows: Sequence[GpuReading], bit: int) -> Finding | None:
     hit = [row for row in told if (row.throttle_reasons or 0) & bit]
     if not hit:
         return None
-    code, words, severity = THROTTLE_REASONS[bit]
+    code, severity = THROTTLE_REASONS[bit]
     gpus = _listed(sorted({row.gpu for row in hit}))
-    return Finding(code, f"{words} on {gpus}, in {len(hit) / len(told):.0%} of the samples", severity)
+    return Finding(code, sentence(code, gpus=gpus, share=f"{len(hit) / len(told):.0%}"), severity)
 
 
 def _listed(gpus: Sequence[str]) -> str:
-    return f"GPU {gpus[0]}" if len(gpus) == 1 else f"{len(gpus)} GPUs ({', '.join(gpus[:4])}{', …' * (len(gpus) > 4)})"
+    if len(gpus) == 1:
+        return sentence("one_gpu", name=gpus[0])
+    return sentence("several_gpus", count=len(gpus), names=", ".join(gpus[:4]) + ", …" * (len(gpus) > 4))

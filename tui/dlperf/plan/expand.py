@@ -13,6 +13,7 @@ from dlperf.errors import RequestError
 from dlperf.plan.launch import UnresolvedError, launch_of, options_of
 from dlperf.plan.model import Configuration, Impossible, Plan, PlannedConfiguration, Selection
 from dlperf.plan.subject import Subject, device, fits, precisions_of, why_impossible
+from dlperf.sentences import sentence
 
 if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
@@ -106,7 +107,8 @@ def _planned(configuration: Configuration, selection: Selection, catalog: Catalo
     recipe = _recipe(framework, case)
     if recipe is None:
         offered = ", ".join(item.case for item in framework.recipes)
-        return Impossible(configuration, f"{framework.id} has no recipe for {case.id} (it has {offered})")
+        told = {"framework": framework.id, "case": case.id, "offered": offered}
+        return Impossible(configuration, sentence("no_recipe", **told))
     protocol = catalog.protocols[selection.protocol or case.protocol]
     hardware = catalog.hardware[configuration.hardware]
     subject = Subject(configuration, hardware, _accelerator(hardware, catalog), framework, case, recipe, protocol)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from dlperf.catalog.axes import Point, matches
 from dlperf.catalog.problem import listed
 from dlperf.plan.model import Configuration
+from dlperf.sentences import sentence
 
 if TYPE_CHECKING:
     from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, Precision, Protocol, Recipe, Variant
@@ -71,24 +72,26 @@ def why_impossible(subject: Subject) -> str | None:
 def _wrong_machine(subject: Subject) -> str | None:
     hardware, framework, axes = subject.hardware, subject.framework, subject.configuration
     if device(hardware) not in framework.devices:
-        return f"{framework.id} computes on {listed(framework.devices)}, {hardware.id} is a {device(hardware)} machine"
+        told = {"framework": framework.id, "devices": listed(framework.devices)}
+        return sentence("wrong_device", **told, hardware=hardware.id, device=device(hardware))
     if not fits(hardware, axes.nodes, axes.gpus):
-        has = f"{max_nodes(hardware)} node(s) with {hardware.gpus_per_node} GPU(s) each"
-        return f"{hardware.id} has {has}, {axes.scale} needs more"
+        size = {"nodes": max_nodes(hardware), "gpus": hardware.gpus_per_node}
+        return sentence("too_small", hardware=hardware.id, **size, scale=axes.scale)
     if axes.precision not in precisions_of(subject.accelerator):
-        return f"{hardware.id} computes in {listed(precisions_of(subject.accelerator))}, not in {axes.precision}"
+        offered = listed(precisions_of(subject.accelerator))
+        return sentence("hardware_precision", hardware=hardware.id, offered=offered, precision=axes.precision)
     return None
 
 
 def _wrong_axis(subject: Subject) -> str | None:
     recipe, axes = subject.recipe, subject.configuration
-    name = f"{subject.framework.id} offers {recipe.case}"
+    told = {"framework": subject.framework.id, "case": recipe.case}
     if axes.precision not in recipe.precisions:
-        return f"{name} in {listed(recipe.precisions)}, not in {axes.precision}"
+        return sentence("recipe_precision", **told, offered=listed(recipe.precisions), precision=axes.precision)
     if recipe.batch_sizes and axes.batch_size not in recipe.batch_sizes:
-        return f"{name} with batch size {listed(recipe.batch_sizes)}, not {axes.batch_size}"
+        return sentence("recipe_batch_size", **told, offered=listed(recipe.batch_sizes), batch_size=axes.batch_size)
     if recipe.scales and axes.scale not in recipe.scales:
-        return f"{name} on {listed(recipe.scales)}, not on {axes.scale}"
+        return sentence("recipe_scale", **told, offered=listed(recipe.scales), scale=axes.scale)
     return None
 
 
@@ -98,5 +101,5 @@ def _excluded(subject: Subject) -> str | None:
             return variant.impossible
     apart = subject.configuration.nodes > 1 and subject.hardware.executor != "slurm"  # a job's nodes share their files
     if subject.launcher in STARTED_ONCE and subject.recipe.files and apart:
-        return f"{subject.launcher} runs one path on every node, but the recipe's files lie in each node's own folder"
+        return sentence("one_path", launcher=subject.launcher)
     return None

@@ -119,6 +119,7 @@ def _write_downloads(sources: Sources, data: SiteData, _: EvidenceReader) -> Non
 
 def overview_pages(say: Language, data: SiteData) -> Iterator[tuple[str, str]]:
     """Path and text of every page but those of configurations, and the explorer's data."""
+    data = data.spoken(say)
     yield at.HOME, home(say, data)
     yield at.REPORTS, reports_index(say, data)
     for (campaign, case), results in data.reports.items():
@@ -150,7 +151,7 @@ def _write_group(
         sources.write(at.curves(group), points)
     for language in LANGUAGES:
         path = at.language_root(language) + at.group_page(group)
-        sources.write(path, configurations(language, data, group, results, evidence))
+        sources.write(path, configurations(language, data.spoken(language), group, results, evidence))
 
 
 def _offered(sources: Sources, found: Evidence) -> Evidence:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
-from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, Protocol
+from dlperf.catalog.model import Accelerator, Case, Entry, Framework, Hardware, Protocol
 from dlperf.plan import PlannedConfiguration
 from dlperf.report.charts.colours import coloured
 from dlperf.report.locations import Group, group_of
@@ -23,6 +23,7 @@ from dlperf.runs.records import CampaignRecord
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
+Kind = TypeVar("Kind", bound=Entry)
 
 PUBLISHED = "published/"
 
@@ -49,6 +50,21 @@ class SiteData:
     """What could not be read and is left out, a line for each."""
     parquet: bool = False
     """The figures are offered as Parquet too."""
+
+    def spoken(self, say: Language) -> SiteData:
+        """The same data, with what the catalogue says in the page's language where it says it there."""
+        return self._chinese if say.code == "zh" else self
+
+    @cached_property
+    def _chinese(self) -> SiteData:
+        return replace(
+            self,
+            hardware=_in_chinese(self.hardware),
+            accelerators=_in_chinese(self.accelerators),
+            frameworks=_in_chinese(self.frameworks),
+            cases=_in_chinese(self.cases),
+            protocols=_in_chinese(self.protocols),
+        )
 
     @cached_property
     def ordered(self) -> tuple[ConfigurationResult, ...]:
@@ -138,6 +154,14 @@ def in_language(say: Language, text: Text) -> str:
     return wanted or other
 
 
+def facts_in_words(say: Language, entry: Hardware, facts: Mapping[str, str]) -> dict[str, str]:
+    """Facts of a machine in the page's language, those that are still what the catalogue says of it."""
+    chinese = entry.chinese.facts if entry.chinese and say.code == "zh" else {}
+    return {
+        name: chinese.get(name, value) if entry.facts.get(name) == value else value for name, value in facts.items()
+    }
+
+
 def gpus_total(result: ConfigurationResult) -> int:
     return result.nodes * result.gpus
 
@@ -158,6 +182,18 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tupl
 def distinct(items: Iterable[Key]) -> tuple[Key, ...]:
     """Items without their repetitions, in order of first appearance."""
     return tuple(dict.fromkeys(items))
+
+
+def _in_chinese(entries: Mapping[str, Kind]) -> dict[str, Kind]:
+    return {name: _entry_in_chinese(entry) for name, entry in entries.items()}
+
+
+def _entry_in_chinese(entry: Kind) -> Kind:
+    words = entry.chinese
+    if words is None:
+        return entry
+    title, description = words.title or entry.title, words.description or entry.description
+    return entry.model_copy(update={"title": title, "description": description})
 
 
 def _point(row: ConfigurationResult) -> tuple[object, ...]:

@@ -66,12 +66,13 @@ def optional(value: float | None) -> str:
 def status_text(say: Language, status: str) -> str:
     """Why there is no figure, in the page's language where the words are ours."""
     kind, _, cause = status.partition(":")
-    if kind == "failed" and cause:
-        return say("failed", cause=md.text(cause))
+    reason = md.text(say.sentence(cause.strip()))
+    if kind == "failed" and reason:
+        return say("failed", cause=reason)
     key = STATUS_WORDS.get(kind.strip())
     if key is None:
-        return md.text(status)
-    return say(key) + (f": {md.text(cause)}" if cause.strip() else "")
+        return md.text(say.state(status))
+    return say(key) + (f"{say.colon}{reason}" if reason else "")
 
 
 def plain_status(say: Language, status: str) -> str:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dlperf.report.words import WORDS
+from dlperf.report.words import sentences as chinese
+from dlperf.sentences import recognised
+
+TRIALS = re.compile(r"; (?=trial [0-9])")
 
 
 @dataclass(frozen=True)
@@ -14,6 +20,7 @@ class Language:
     code: str
     column: int
     separator: str
+    colon: str
 
     def words(self, key: str) -> str:
         """The words for ``key``, with the places for values still in them."""
@@ -24,7 +31,32 @@ class Language:
         words = self.words(key)
         return words.format(**values) if values else words
 
+    def sentence(self, stored: str) -> str:
+        """What dlperf said when it planned or measured, in the page's language, as plain text.
 
-ENGLISH = Language("en", 0, ", ")
-CHINESE = Language("zh", 1, "、")
+        What a program or a person said stays as it was.
+        """
+        return _in_chinese(stored) if self.code == "zh" else stored
+
+    def state(self, stored: str) -> str:
+        """Where a trial stands, or how it ended, in the page's language."""
+        return chinese.STATES.get(stored, stored) if self.code == "zh" else stored
+
+    def severity(self, stored: str) -> str:
+        return chinese.SEVERITIES.get(stored, stored) if self.code == "zh" else stored
+
+
+@lru_cache(maxsize=1 << 12)
+def _in_chinese(stored: str) -> str:
+    """A value may be a sentence itself; that of ``trials`` is several of them."""
+    found = recognised(stored)
+    if found is None:
+        return stored
+    key, values = found
+    told = {name: TRIALS.split(value) if name == "trials" else [value] for name, value in values.items()}
+    return chinese.CHINESE[key].format(**{name: "；".join(map(_in_chinese, parts)) for name, parts in told.items()})
+
+
+ENGLISH = Language("en", 0, ", ", ": ")
+CHINESE = Language("zh", 1, "、", "：")
 LANGUAGES = (ENGLISH, CHINESE)

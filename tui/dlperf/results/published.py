@@ -14,6 +14,7 @@ from dlperf.results.names import facts_of_name
 from dlperf.results.rows import with_scaling
 from dlperf.results.status import NOT_RUN, PUBLISHED
 from dlperf.runs.published import PublishedFigure, PublishedReport
+from dlperf.sentences import sentence
 
 FIGURES = ("throughput", "throughput_median", "throughput_average")
 """Metrics that are a configuration's figure, the first that there is."""
@@ -27,7 +28,7 @@ _UNITS = {
 """A unit as a report prints it → as the cases have it."""
 _TF32_BY_DEFAULT = re.compile(r"\b(A100|A30|A10|H100|H200|B200)\b")
 """Accelerators on which every framework tested computes FP32 matrix products in TF32 unless it is told not to."""
-_TF32 = Finding("tf32", "the source says FP32: on this accelerator the frameworks compute it in TF32", "note")
+_TF32 = Finding("tf32", sentence("tf32"), "note")
 
 
 def campaign_of(report: PublishedReport) -> str:

@@ -14,6 +14,7 @@ from dlperf.plan import Configuration, Impossible, PlannedConfiguration, TrialKe
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.status import MEASURED, not_supported, reason_without_figure
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialStatus
+from dlperf.sentences import sentence
 
 REPEATED = "repeated"
 """The finding of a trial that another one stands for."""
@@ -107,20 +108,25 @@ def _with_repeats(trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]
 def _repeated(trial: TrialResult, by: int) -> TrialResult:
     if trial.value is None:
         return trial
-    why = f"repeated as trial {by}: {disturbance(trial.findings) or 'asked for'}"
-    return replace(trial, findings=(Finding(REPEATED, why, "error"),))
+    why = disturbance(trial.findings) or sentence("asked_for")
+    return replace(trial, findings=(Finding(REPEATED, sentence("repeated", by=by, why=why), "error"),))
 
 
 def _trial_findings(trials: Sequence[TrialResult]) -> tuple[Finding, ...]:
     """What was found in the trials, and which of them stayed out of the figure."""
     excluded = [
-        f"trial {trial.number} ({next(item.message for item in trial.findings if item.severity == 'error')})"
+        sentence("excluded_trial", number=trial.number, why=_first_error(trial))
         for trial in trials
         if trial.state == State.SUCCEEDED and not trial.usable
     ]
-    said = [Finding("trial_excluded", f"not in the figure: {'; '.join(excluded)}")] if excluded else []
+    told = sentence("trial_excluded", trials="; ".join(excluded))
+    said = [Finding("trial_excluded", told)] if excluded else []
     found = (finding for trial in trials for finding in trial.findings if finding.code != REPEATED)
     return distinct((*said, *found))
+
+
+def _first_error(trial: TrialResult) -> str:
+    return next(item.message for item in trial.findings if item.severity == "error")
 
 
 def _baseline_key(row: ConfigurationResult) -> BaselineKey:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dlperf.results.causes import OUT_OF_MEMORY, is_out_of_memory
 from dlperf.results.model import TrialResult
 from dlperf.runs.records import State, TrialStatus
+from dlperf.sentences import sentence
 
 MEASURED = "measured"
 PUBLISHED = "published"
@@ -45,7 +46,7 @@ def _reason_of(trial: TrialResult) -> str:
             return str(trial.state)
         case State.SUCCEEDED:
             errors = [finding.message for finding in trial.findings if finding.severity == "error"]
-            return f"failed: {_short(errors[0])}" if errors else "failed: no figure in the log"
+            return f"failed: {_short(errors[0] if errors else sentence('no_figure'))}"
     return f"failed: {_short(trial.cause)}" if trial.cause else "failed"
 
 

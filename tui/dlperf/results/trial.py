@@ -24,6 +24,7 @@ from dlperf.runs.checksums import sha256_of
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.records import State, TrialRecord, TrialStatus
 from dlperf.runs.store import read_record_if_whole, write_record
+from dlperf.sentences import sentence
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def _reading(run: Run | None, planned: PlannedConfiguration) -> Reading | None:
 def _figure(reading: Reading | None, planned: PlannedConfiguration) -> tuple[Figure | None, str]:
     """The figure, or the reason why there is none."""
     if reading is None:
-        return None, f"no log holds a throughput record of the format {planned.format}"
+        return None, sentence("no_records_of_format", format=planned.format)
     try:
         return figure_of(reading, planned.protocol.get("estimator")), ""
     except NotEstimable as error:

@@ -110,7 +110,7 @@ def _environment(page: Page, evidence: EvidenceOf) -> str:
             rows = [(md.text(name), md.text(value)) for name, value in news.items() if not DEVICE.search(name)]
             devices = [f"{name}: {value}" for name, value in news.items() if DEVICE.search(name)]
             folded = md.details(page.say("devices"), "\n".join(devices)) if devices else ""
-            parts.append(md.paragraphs(f"{title}:", page.facts(rows), folded))
+            parts.append(md.paragraphs(f"{title}{page.say.colon.rstrip()}", page.facts(rows), folded))
     topologies = distinct(found.topology for found in evidence.values() if found.topology)
     parts += [md.details(page.say("topology"), topology) for topology in topologies]
     return md.paragraphs(md.heading(2, page.say("s_environment"), "environment"), *parts) if parts else ""
@@ -154,7 +154,7 @@ def _figure(page: Page, row: ConfigurationResult) -> str:
         (say("mfu"), figures.percent(row.mfu)),
         (say("source"), md.web_link(row.source)),
     ]
-    listed = md.bullets(f"{name}: {value}" for name, value in facts if value)
+    listed = md.bullets(f"{name}{say.colon}{value}" for name, value in facts if value)
     unmeasured = is_published(row.campaign) and not row.trials
     return md.paragraphs(listed, say("no_trials") if unmeasured else "")
 
@@ -164,7 +164,7 @@ def _trials(page: Page, row: ConfigurationResult, evidence: EvidenceOf) -> str:
     outcomes = [
         (
             md.number(str(trial.number)),
-            md.text(trial.state if trial.value is not None or not trial.cause else f"{trial.state}: {trial.cause}"),
+            _outcome(say, trial),
             figures.optional(trial.value),
             figures.optional(trial.value_from_timestamps),
             md.number(str(trial.samples)),
@@ -202,7 +202,7 @@ def _estimates(page: Page, trials: Sequence[TrialResult]) -> str:
         for trial in trials
     ]
     header = (page.say("trial"), *map(md.code, names))
-    return md.paragraphs(f"{page.say('other_estimators')}:", md.table(header, rows))
+    return md.paragraphs(f"{page.say('other_estimators')}{page.say.colon.rstrip()}", md.table(header, rows))
 
 
 def _log(page: Page, row: ConfigurationResult, trial: TrialResult, found: Evidence) -> tuple[str, str]:
@@ -213,6 +213,12 @@ def _log(page: Page, row: ConfigurationResult, trial: TrialResult, found: Eviden
         return f"**{page.say('log_changed')}**", md.code(trial.log_sha256)
     name = f"{row.configuration}.{trial.number}.{found.log.path.name}.txt"
     return page.file(at.log_download(trial.log_sha256), page.say("download"), name), md.code(trial.log_sha256)
+
+
+def _outcome(say: Language, trial: TrialResult) -> str:
+    """How a trial ended, and why where it gave no figure."""
+    cause = say.sentence(trial.cause) if trial.cause and trial.value is None else ""
+    return md.text(f"{say.state(trial.state)}{say.colon + cause if cause else ''}")
 
 
 def _to_the_second(time: str) -> str:
@@ -231,6 +237,7 @@ def _findings(page: Page, row: ConfigurationResult) -> str:
     told = {finding.message for _, finding in of_trials}
     of_all = [("", finding) for finding in row.findings if finding.message not in told]
     listed = md.bullets(
-        f"**{md.text(finding.severity)}** {where}{md.text(finding.message)}" for where, finding in [*of_all, *of_trials]
+        f"**{page.say.severity(finding.severity)}** {where}{md.text(page.say.sentence(finding.message))}"
+        for where, finding in [*of_all, *of_trials]
     )
-    return md.paragraphs(f"{page.say('findings')}:", listed) if listed else ""
+    return md.paragraphs(f"{page.say('findings')}{page.say.colon.rstrip()}", listed) if listed else ""

@@ -56,7 +56,7 @@ def _facts(page: Page, entry: Framework) -> str:
         (say("repository"), md.web_link(entry.repository)),
         (say("commit"), md.text(entry.commit)),
         (say("log_format"), md.code(entry.format)),
-        *((md.text(fact), md.web_link(value)) for fact, value in entry.facts.items()),
+        *((page.fact(fact), md.web_link(value)) for fact, value in entry.facts.items()),
         *((md.text(option), md.text(value)) for option, value in entry.options.items()),
         (say("source"), md.web_link(entry.source)),
     ]

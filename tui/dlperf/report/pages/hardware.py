@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
-from dlperf.report.data import SiteData, grouped
+from dlperf.report.data import SiteData, facts_in_words, grouped
 from dlperf.report.pages.page import Page
 from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult
@@ -60,7 +60,7 @@ def _facts(page: Page, name: str) -> str:
         (say("nodes"), md.number(str(len(entry.nodes)))),
         (say("gpus_per_node"), md.number(str(entry.gpus_per_node))),
         (say("executor"), md.text(entry.executor)),
-        *((md.text(fact), md.web_link(value)) for fact, value in entry.facts.items()),
+        *((page.fact(fact), md.web_link(value)) for fact, value in facts_in_words(say, entry, entry.facts).items()),
     ]
     return md.paragraphs(md.heading(2, say("s_environment"), "environment"), page.facts(rows))
 
@@ -80,7 +80,7 @@ def _accelerator(page: Page, name: str) -> str:
         ),
         *([(say("source"), md.web_link(accelerator.source))] if accelerator.source else []),
     ]
-    title = md.heading(2, f"{say('accelerator')}: {md.text(accelerator.title)}", "accelerator")
+    title = md.heading(2, f"{say('accelerator')}{say.colon}{md.text(accelerator.title)}", "accelerator")
     return md.paragraphs(title, page.facts(rows))
 
 

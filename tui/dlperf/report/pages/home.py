@@ -95,7 +95,7 @@ def _reports_of(page: Page, campaign: str) -> str:
     cases = [case for name, case in page.data.reports if name == campaign]
     title = md.text(page.data.source_title(page.say, campaign))
     links = page.say.separator.join(page.report(campaign, case, md.text(page.data.case_title(case))) for case in cases)
-    return f"{title}: {links}"
+    return f"{title}{page.say.colon}{links}"
 
 
 def sentence(page: Page, answer: Answer) -> str:

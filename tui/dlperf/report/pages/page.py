@@ -10,6 +10,7 @@ from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import SiteData
 from dlperf.report.text import Language
+from dlperf.report.words import WORDS
 from dlperf.results.model import ConfigurationResult
 
 
@@ -73,6 +74,10 @@ class Page:
     def facts(self, rows: Iterable[tuple[str, str]]) -> str:
         """Names and values, both Markdown already; those without a value are left out."""
         return md.facts((self.say("item"), self.say("value")), rows)
+
+    def fact(self, name: str) -> str:
+        """The name of a fact of a machine or a framework, in words where it is a common one."""
+        return self.say(f"fact_{name}") if f"fact_{name}" in WORDS else md.text(name)
 
     def status(self, result: ConfigurationResult) -> str:
         return figures.status_text(self.say, result.status)

@@ -52,7 +52,7 @@ def _scaling(page: Page, rows: Results) -> str:
     if not drawn:
         return ""
     words = (page.say("gpus"), page.say("speedup"))
-    chart = plot(Plot(f"{page.say('s_scaling')}: {title}", *words, drawn, ideal=page.say("ideal")))
+    chart = plot(Plot(f"{page.say('s_scaling')}{page.say.colon}{title}", *words, drawn, ideal=page.say("ideal")))
     return f"**{md.text(title)}**\n\n{chart}"
 
 

@@ -7,12 +7,15 @@ from dlperf.report import markdown as md
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
 from dlperf.report.text import Language
+from dlperf.report.words.sentences import ESTIMATORS
 
 
 def protocols(say: Language, data: SiteData) -> str:
     page = Page(say, data, at.PROTOCOLS)
     described = [_described(page, name) for name in sorted(data.protocols)]
-    rows = [(md.code(name), md.text(definition)) for name, definition in data.estimators.items()]
+    rows = [
+        (md.code(name), md.text(_definition(say, name, definition))) for name, definition in data.estimators.items()
+    ]
     estimators = md.paragraphs(
         md.heading(2, say("estimator"), "estimators"),
         say("estimators_intro"),
@@ -33,9 +36,14 @@ def protocol_facts(page: Page, name: str) -> str:
         (say("take_steps"), "" if protocol.take_steps is None else md.number(str(protocol.take_steps))),
         (say("estimator"), md.code(protocol.estimator)),
         (say("repeats"), md.number(str(protocol.repeats))),
-        (say("aggregate"), md.text(protocol.aggregate)),
+        (say("aggregate"), say(f"by_{protocol.aggregate}")),
     ]
     return page.facts(rows)
+
+
+def _definition(say: Language, name: str, documented: str) -> str:
+    """What an estimator does; in English as its own documentation says."""
+    return ESTIMATORS.get(name.partition("(")[0], documented) if say.code == "zh" else documented
 
 
 def _described(page: Page, name: str) -> str:
@@ -45,5 +53,5 @@ def _described(page: Page, name: str) -> str:
         md.text(protocol.title) if protocol.title != name else "",
         md.text(protocol.description) if protocol.description != protocol.title else "",
         protocol_facts(page, name),
-        f"{page.say('source')}: {md.web_link(protocol.source)}" if protocol.source else "",
+        f"{page.say('source')}{page.say.colon}{md.web_link(protocol.source)}" if protocol.source else "",
     )

@@ -122,7 +122,7 @@ def logs(page: Page, results: Results) -> str:
     return md.paragraphs(
         page.say("raw_logs"),
         md.bullets(links),
-        f"{page.say('sources')}:" if sources else "",
+        f"{page.say('sources')}{page.say.colon.rstrip()}" if sources else "",
         md.bullets(map(md.source_link, sources)),
         _published_logs(page, [figure for figure in report.figures if figure.source in sources]) if report else "",
     )
@@ -154,7 +154,7 @@ def notes(page: Page, results: Results) -> str:
     if report and any(row.precision == "tf32" for row in results):
         said.append(page.say("tf32_note"))
     found = [
-        f"{page.to(at.configuration_page(row), _short(row))}: {md.text(finding.message)}"
+        page.to(at.configuration_page(row), _short(row)) + page.say.colon + md.text(page.say.sentence(finding.message))
         for row in results
         for finding in row.findings
         if finding.severity != "note"

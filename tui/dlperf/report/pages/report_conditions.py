@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dlperf.plan import PlannedConfiguration, Selection
 from dlperf.report import markdown as md
-from dlperf.report.data import distinct, grouped, in_language, is_published
+from dlperf.report.data import distinct, facts_in_words, grouped, in_language, is_published
 from dlperf.report.machine import Probed, machine_facts
 from dlperf.report.pages.page import Page
 from dlperf.results.audit import estimator_of
@@ -48,7 +48,7 @@ def fairness(page: Page, results: Results) -> str:
         }
     names = distinct(name for facts in told.values() for name in facts)
     unequal = [name for name in names if len({facts.get(name, "") for facts in told.values()}) > 1]
-    equal = page.say.separator.join(md.text(name) for name in names if name not in unequal)
+    equal = page.say.separator.join(page.fact(name) for name in names if name not in unequal)
     columns = {framework: {name: facts.get(name, "–") for name in unequal} for framework, facts in told.items()}
     return md.paragraphs(
         page.say("fairness_rule"),
@@ -191,7 +191,12 @@ def _plans(page: Page, results: Results) -> list[PlannedConfiguration]:
 def _options(page: Page, framework: str, results: Results) -> dict[str, str]:
     sets = [plan.options for plan in _plans(page, results) if plan.configuration.framework == framework]
     names = distinct(name for one in sets for name in one)
-    return {name: " / ".join(distinct(str(one[name]) for one in sets if name in one)) for name in names}
+    return {name: " / ".join(distinct(_written(one[name]) for one in sets if name in one)) for name in names}
+
+
+def _written(option: object) -> str:
+    """An option as a YAML file has it."""
+    return str(option).lower() if isinstance(option, bool) else str(option)
 
 
 def _probed(page: Page, results: Results) -> list[Probed]:
@@ -228,7 +233,8 @@ def _hardware_facts(page: Page, hardware: str, results: Results) -> dict[str, st
     entry = page.data.hardware.get(hardware)
     planned = [plan for plan in _plans(page, results) if plan.configuration.hardware == hardware]
     facts = {**(entry.facts if entry else {}), **(planned[0].facts if planned else {})}
-    return {name: value for name, value in facts.items() if name not in FRAMEWORK_FACTS}
+    told = facts_in_words(page.say, entry, facts) if entry else facts
+    return {name: value for name, value in told.items() if name not in FRAMEWORK_FACTS}
 
 
 def _data_paths(page: Page, hardware: str) -> dict[str, str]:
@@ -237,7 +243,7 @@ def _data_paths(page: Page, hardware: str) -> dict[str, str]:
 
 
 def _facts(page: Page, facts: Mapping[str, str]) -> str:
-    return page.facts((md.text(name), md.web_link(value)) for name, value in facts.items())
+    return page.facts((page.fact(name), md.web_link(value)) for name, value in facts.items())
 
 
 def _side_by_side(page: Page, corner: str, columns: Mapping[str, Mapping[str, str]], campaign: str = "") -> str:
@@ -245,5 +251,5 @@ def _side_by_side(page: Page, corner: str, columns: Mapping[str, Mapping[str, st
     names = distinct(name for facts in columns.values() for name in facts)
     if not names:
         return ""
-    rows = [(md.text(name), *(md.web_link(facts.get(name, "–")) for facts in columns.values())) for name in names]
+    rows = [(page.fact(name), *(md.web_link(facts.get(name, "–")) for facts in columns.values())) for name in names]
     return md.table((corner, *(page.framework(name, campaign) for name in columns)), rows, figures=False)

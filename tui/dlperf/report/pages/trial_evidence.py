@@ -74,7 +74,7 @@ def file_downloads(page: Page, found: FoundOf) -> str:
         for file in evidence.downloads
     ]
     header = (page.say("trial"), page.say("file"), "SHA-256")
-    return md.paragraphs(f"{page.say('files')}:", md.table(header, rows)) if rows else ""
+    return md.paragraphs(f"{page.say('files')}{page.say.colon.rstrip()}", md.table(header, rows)) if rows else ""
 
 
 def _step_rate(page: Page, row: ConfigurationResult, found: FoundOf) -> str:

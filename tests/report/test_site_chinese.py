@@ -1,0 +1,98 @@
+"""What dlperf says, a Chinese page says in Chinese; what a program or a report said stays as it was."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from site_sample import measured, sample
+
+from dlperf.catalog.load import load_catalog
+from dlperf.catalog.model import Words
+from dlperf.measure.estimators import ESTIMATORS
+from dlperf.measure.finding import Finding
+from dlperf.plan import Selection, expand
+from dlperf.report import figures
+from dlperf.report.build import overview_pages
+from dlperf.report.data import facts_in_words
+from dlperf.report.text import CHINESE, ENGLISH
+from dlperf.report.words import WORDS
+from dlperf.report.words import sentences as chinese
+from dlperf.runs.records import State
+from dlperf.sentences import PLACE, SENTENCES, recognised, sentence
+
+
+def test_every_sentence_has_a_chinese_one_with_the_same_values() -> None:
+    assert set(chinese.CHINESE) == set(SENTENCES)
+    for key, english in SENTENCES.items():
+        assert set(PLACE.findall(english)) == set(PLACE.findall(chinese.CHINESE[key])), key
+
+
+@pytest.mark.parametrize("key", SENTENCES)
+def test_a_sentence_that_was_stored_is_recognised_with_its_values(key: str) -> None:
+    values = {place: f"value-{number}" for number, place in enumerate(PLACE.findall(SENTENCES[key]))}
+    assert recognised(sentence(key, **values)) == (key, values)
+
+
+def test_states_severities_estimators_and_aggregates_have_chinese_words() -> None:
+    assert {str(state) for state in State} <= set(chinese.STATES)
+    assert set(chinese.ESTIMATORS) == set(ESTIMATORS)
+    assert {"note", "warning", "error"} == set(chinese.SEVERITIES)
+    assert {"by_median", "by_mean", "by_olympic"} <= set(WORDS)
+
+
+@pytest.mark.parametrize(
+    ("stored", "said"),
+    [
+        ("the speed rises by 2.4% over the measured window: no steady state", "测量窗口内速度上升 2.4%：未达到稳态"),
+        (
+            "software power cap on 2 GPUs (h:0, h:1), in 100% of the samples",
+            "2 张 GPU（h:0, h:1）达到软件功率上限，占采样的 100%",
+        ),
+        (
+            "not in the figure: trial 2 (no figure in the log); trial 5 (the records carry no timestamps)",
+            "未计入数据：第 2 次测试（日志中没有数据）；第 5 次测试（记录中没有时间戳）",
+        ),
+        ("exited with 1: RuntimeError: boom; again", "exited with 1: RuntimeError: boom; again"),
+    ],
+)
+def test_a_stored_message_is_said_in_chinese_with_what_it_quotes(stored: str, said: str) -> None:
+    assert CHINESE.sentence(stored) == said
+    assert ENGLISH.sentence(stored) == stored
+
+
+def test_a_finding_that_an_older_version_wrote_down_is_chinese_on_a_chinese_page() -> None:
+    old = Finding("drift", "the speed falls by 3.1% over the measured window: no steady state")
+    data = replace(sample(), results=(measured("alpha"), measured("beta", findings=(old,))))
+    pages = dict(overview_pages(CHINESE, data))
+    notes = pages["results/reports/first/resnet50-imagenet.md"]
+    assert "测量窗口内速度下降 3.1%" in notes
+    assert "steady state" not in notes
+
+
+def test_why_a_configuration_cannot_run_is_said_in_chinese() -> None:
+    catalog = load_catalog(None)
+    asked = Selection(("local",), ("pytorch",), ("resnet50",), ("fp16",), (64,), ("1n8g",))
+    (impossible,) = expand(asked, catalog).impossible
+    said = figures.status_text(CHINESE, f"not supported: {impossible.reason}")
+    assert re.match("不支持：.*(节点|精度|计算)", said), impossible.reason
+
+
+def test_titles_descriptions_and_facts_of_the_catalogue_are_chinese_where_it_says_them() -> None:
+    data = sample()
+    words = Words(title="一台机器", description="说明", facts={"cpu": "至强"})
+    box = data.hardware["box"].model_copy(update={"chinese": words})
+    data = replace(data, hardware={"box": box})
+    page = dict(overview_pages(CHINESE, data))["results/hardware/box.md"]
+    assert "# 一台机器" in page
+    assert "| CPU | 至强 |" in page
+    assert "# A box" in dict(overview_pages(ENGLISH, data))["results/hardware/box.md"]
+    assert facts_in_words(CHINESE, box, {"cpu": "another"}) == {"cpu": "another"}
+
+
+def test_whatever_the_built_in_catalogue_describes_it_describes_in_chinese_too() -> None:
+    catalog = load_catalog(None)
+    kinds = (catalog.hardware, catalog.frameworks, catalog.cases, catalog.protocols)
+    described = [entry for kind in kinds for entry in kind.values() if entry.description]
+    assert [entry.id for entry in described if not (entry.chinese and entry.chinese.description)] == []
