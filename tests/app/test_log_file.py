@@ -9,7 +9,9 @@ import pytest
 
 from dlperf.app.logs.line_numbers import BLOCK, LineNumbers
 from dlperf.app.logs.log_file import PIECE, LogFile
-from dlperf.app.logs.search import ERRORS, matching_lines, next_match, pattern_of, previous_match
+from dlperf.app.logs.search import ERRORS, matching_lines, pattern_of
+from dlperf.app.logs.searcher import Request, Searcher
+from dlperf.app.logs.stopping import TooSlowError
 
 CONTENTS = {
     "empty": b"",
@@ -100,6 +102,16 @@ def test_line_numbers_are_counted_in_blocks(tmp_path: Path):
     assert numbers.offset_of(count + 1) is None
 
 
+def found(log: LogFile, request: Request) -> int | None:
+    """The line that a search gives."""
+    searcher = Searcher(log)
+    try:
+        starts = [start for batch in searcher.search(request) for start in batch.starts]
+    finally:
+        searcher.close()
+    return starts[-1 if request.backwards else 0] if starts else None
+
+
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
@@ -119,21 +131,46 @@ def test_a_pattern_finds_lines_and_not_what_runs_over_their_ends(tmp_path: Path,
     log = LogFile(path)
     starts = [sum(map(len, content[:index])) for index in range(len(content))]
     expected = [starts[index] for index in lines]
-    found = [offset for batch, _ in matching_lines(log, pattern_of(text)) for offset in batch]
-    assert found == expected
+    assert [offset for batch in matching_lines(log, pattern_of(text)) for offset in batch.starts] == expected
 
 
 def test_a_search_goes_over_the_borders_of_its_chunks(tmp_path: Path):
     path = tmp_path / "out.log"
     line = b"step 1 ok\n"
     path.write_bytes(line * 100_000 + b"here: needle\n" + line * 100_000 + b"RuntimeError: end\n")
-    log, needle = LogFile(path), pattern_of("needle")
-    where = 100_000 * len(line)
-    assert next_match(log, needle, 0) == where
-    assert next_match(log, needle, where + 1) is None
-    assert previous_match(log, needle, log.size) == where
-    assert previous_match(log, needle, where) is None
-    assert next_match(log, ERRORS, 0) == log.size - len(b"RuntimeError: end\n")
+    log, where = LogFile(path), 100_000 * len(line)
+    assert found(log, Request("needle", 0, first=True)) == where
+    assert found(log, Request("needle", where + 1, first=True)) is None
+    assert found(log, Request("needle", log.size, backwards=True, first=True)) == where
+    assert found(log, Request("needle", where, backwards=True, first=True)) is None
+    assert found(log, Request("", 0, first=True)) == log.size - len(b"RuntimeError: end\n")
+
+
+def test_an_expression_without_end_is_given_up_and_the_next_one_is_answered(tmp_path: Path):
+    path = tmp_path / "out.log"
+    path.write_text("step 1\n" + "a" * 60 + "b\nneedle\n")
+    searcher = Searcher(LogFile(path))
+    with pytest.raises(TooSlowError):
+        list(searcher.search(Request("(a+)+$", 0, first=True)))
+    assert [batch.starts for batch in searcher.search(Request("needle", 0))] == [[69]]
+    searcher.close()
+
+
+def test_a_search_says_how_far_it_has_come_and_stops_when_told(tmp_path: Path):
+    path = tmp_path / "out.log"
+    with path.open("wb") as stream:
+        stream.truncate(4 << 30)  # a hole: as long as it is, it costs nothing
+    searcher = Searcher(LogFile(path))
+    searched = [batch.searched for batch in searcher.search(Request("needle", 0, first=True), lambda: True)]
+    assert len(searched) == 1
+    assert 0 < searched[0] < 4 << 30
+    searcher.close()
+
+
+def test_a_search_in_an_unpacked_log_reads_what_is_unpacked(tmp_path: Path):
+    path = tmp_path / "out.log.gz"
+    path.write_bytes(gzip.compress(b"one\ntwo\n"))
+    assert found(LogFile(path), Request("two", 0, first=True)) == len(b"one\n")
 
 
 @pytest.mark.parametrize(
@@ -159,7 +196,7 @@ def test_what_went_wrong_is_recognised_and_found(tmp_path: Path, line: str):
     assert ERRORS.search(line.encode())
     path = tmp_path / "out.log"
     path.write_text(f"step 1\n{line}\nstep 2\n")
-    assert next_match(LogFile(path), ERRORS, 0) == len("step 1\n")
+    assert [batch.starts for batch in matching_lines(LogFile(path), ERRORS)] == [[len("step 1\n")]]
 
 
 @pytest.mark.parametrize("line", ["0 errors so far", "loss 6.91", "error rate 0.01", "skilled", "NCCL INFO ok"])

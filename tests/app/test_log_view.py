@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from builder import POINTS, CampaignBuilder, engine_of, planned, running_campaign, training_log
 from driving import driving, screen_of, shown, until, until_gone, until_shown
 from textual.pilot import Pilot
@@ -76,6 +77,18 @@ async def test_a_wrong_regular_expression_is_said(workspace: Workspace):
         await until_shown(pilot, "step=20")
         await pilot.press("ampersand", *"(", "enter")
         await until_shown(pilot, "no regular expression")
+
+
+@pytest.mark.parametrize("key", ["slash", "ampersand"])
+async def test_an_expression_without_end_stops_nothing_and_is_said_to_be_too_slow(workspace: Workspace, key: str):
+    one_trial(workspace, "a" * 60 + "b\n" + training_log(1000.0, 20))
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "step=20")
+        screen_of(pilot, WatchScreen).log_view.focus()
+        await pilot.press(key, *"(a+)+$", "enter")
+        await until_shown(pilot, "too slow: (a+)+$")
+        await pilot.press("slash", *"step=12", "enter")
+        await until_shown(pilot, "paused at line 17")
 
 
 async def test_only_matching_lines_are_shown_and_new_ones_join(workspace: Workspace):

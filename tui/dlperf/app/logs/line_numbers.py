@@ -7,7 +7,7 @@ from collections.abc import Callable
 from threading import Lock
 
 from dlperf.app.logs.log_file import LogFile
-from dlperf.app.logs.search import never
+from dlperf.app.logs.stopping import never
 
 BLOCK = 1 << 20
 

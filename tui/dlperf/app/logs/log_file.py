@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -60,6 +57,11 @@ class LogFile:
         except OSError:
             return True
         return self.path.suffix != ".gz" and (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino)
+
+    @property
+    def descriptor(self) -> int:
+        """The open file, for another process to read; what was packed is unpacked in it."""
+        return self._stream.fileno()
 
     def close(self) -> None:
         self._stream.close()
@@ -117,6 +119,10 @@ def _plain(path: Path) -> IO[bytes]:
     """The file itself; a gzipped one is unpacked into a file without a name."""
     if path.suffix != ".gz":
         return path.open("rb")
+    import gzip
+    import shutil
+    import tempfile
+
     unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the log
     with gzip.open(path, "rb") as packed:
         shutil.copyfileobj(packed, unpacked)

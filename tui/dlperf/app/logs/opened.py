@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from threading import Lock
 
 from dlperf.app.logs.line_numbers import LineNumbers
 from dlperf.app.logs.log_file import LogFile
-from dlperf.app.logs.search import Pattern, matching_lines, never
+from dlperf.app.logs.searcher import Request, Searcher
 from dlperf.app.logs.source import AllLines, MatchingLines
+from dlperf.app.logs.stopping import never
 from dlperf.app.logs.window import LogWindow
 
 
@@ -26,13 +26,15 @@ class OpenLog:
         self.numbers = LineNumbers(self.file)
         self.matches: MatchingLines | None = None
         """The lines that are shown alone, as far as they have been found."""
-        self._pattern: Pattern | None = None
-        self._searching = Lock()
-        """A thread that was told to stop may still be at it when the next begins."""
+        self._matching = ""
+        self._searchers = Searcher(self.file), Searcher(self.file)
+        """For the lines that are shown alone, and for what is looked for among those shown."""
         self._seen = self._size_and_searched()
 
     def close(self) -> None:
         self.file.close()
+        for searcher in self._searchers:
+            searcher.close()
 
     @property
     def gone(self) -> bool:
@@ -50,15 +52,15 @@ class OpenLog:
 
     # --------------------------------------------------------- matching lines
 
-    def show_only(self, pattern: Pattern | None) -> None:
-        """Show only the lines that match, of which ``find_matches`` finds more; all lines for None."""
-        self._pattern = pattern
-        if pattern is None:
-            self.matches = None
-            self.window.use(AllLines(self.file))
-        else:
+    def show_only(self, text: str) -> None:
+        """Show only the lines that match a regular expression, of which ``find_matches`` finds more; all for none."""
+        self._matching = text
+        if text:
             self.matches = MatchingLines(self.file)
             self.window.source = self.matches
+        else:
+            self.matches = None
+            self.window.use(AllLines(self.file))
 
     @property
     def searched_share(self) -> float:
@@ -68,19 +70,43 @@ class OpenLog:
         return self.matches.searched / self.file.size
 
     def find_matches(self, stop: Callable[[], bool] = never) -> None:
-        """Search what has not been searched yet.
+        """Search what has not been searched yet, unless another thread is at it.
 
         Raises:
+            TooSlowError: the expression takes longer than anybody waits.
             OSError, ValueError: the log was closed meanwhile.
         """
-        matches, pattern = self.matches, self._pattern
-        if matches is None or pattern is None:
+        matches = self.matches
+        if matches is None or not matches.searching.acquire(blocking=False):
             return
-        with self._searching:
-            for starts, searched in matching_lines(self.file, pattern, matches.searched, stop=stop):
+        try:
+            request = Request(self._matching, matches.searched)
+            for batch in self._searchers[0].search(request, lambda: stop() or matches is not self.matches):
+                matches.add(batch.starts, batch.searched)
                 if matches.full:
                     return
-                matches.add(starts, searched)
+        finally:
+            matches.searching.release()
+
+    def find(self, request: Request, tell: Callable[[float], object], stop: Callable[[], bool] = never) -> int | None:
+        """Where the line starts that is looked for; None where there is none.
+
+        Args:
+            request: what to look for, the ``first`` of it.
+            tell: is told how much of the log has been searched, 0 … 1.
+            stop: whether nobody wants to know any more.
+
+        Raises:
+            TooSlowError: the expression takes longer than anybody waits.
+            OSError, ValueError: the log was closed meanwhile.
+        """
+        found = None
+        for batch in self._searchers[1].search(request, stop):
+            if batch.starts:
+                found = batch.starts[-1 if request.backwards else 0]
+            else:
+                tell(abs(batch.searched - request.start) / max(1, self.file.size))
+        return found
 
     # ----------------------------------------------------------- line numbers
 

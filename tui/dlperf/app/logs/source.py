@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from threading import Lock
 from typing import Protocol
 
 from dlperf.app.logs.log_file import Line, LogFile
@@ -69,6 +70,8 @@ class MatchingLines:
         self._starts = array("Q")
         self.searched = 0
         """Up to which offset the log has been searched."""
+        self.searching = Lock()
+        """Held by the thread that searches further."""
 
     def __len__(self) -> int:
         return len(self._starts)

@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from dlperf.app.logs.opened import OpenLog
 from dlperf.app.logs.search import ERRORS, Pattern
+from dlperf.app.logs.stopping import TooSlowError, limited
 from dlperf.app.logs.window import ShownRow
 from dlperf.app.model.text import file_size
 from dlperf.app.words import say
@@ -21,6 +22,8 @@ from dlperf.app.words import say
 _WARNING = re.compile(rb"\bWARN(?:ING)?\b|\bwarn(?:ing)?\b")
 JUDGED_BYTES = 4096
 """What is looked at of a line to colour it."""
+MARKING_SECONDS = 0.25
+"""Processor time for what is to be marked in one row."""
 
 
 class LogDrawing(Widget):
@@ -54,6 +57,8 @@ class LogDrawing(Widget):
         """The regular expression that shown lines match."""
         self.pattern: Pattern | None = None
         """Marked wherever it matches."""
+        self._sought = ""
+        """The same as it was typed."""
         self.marked: int | None = None
         """Where the marked line starts."""
         self.left = 0
@@ -123,7 +128,13 @@ class LogDrawing(Widget):
             return [Segment(text, style)]
         segments, position = [], 0
         highlight = style + self._component("match")
-        for start, end in _spans(self.pattern, text):
+        try:
+            with limited(MARKING_SECONDS):
+                spans = _spans(self.pattern, text)
+        except TooSlowError:
+            self.call_later(self.too_slow, self._sought)
+            return [Segment(text, style)]
+        for start, end in spans:
             segments += [Segment(text[position:start], style), Segment(text[start:end], highlight)]
             position = end
         return [*segments, Segment(text[position:], style)]
@@ -179,6 +190,9 @@ class LogDrawing(Widget):
 
     def count_lines(self) -> None:
         """Asked for where a line's number is not known yet."""
+
+    def too_slow(self, text: str) -> None:
+        """Told where an expression takes longer than anybody waits."""
 
 
 def _spans(pattern: Pattern, text: str) -> list[tuple[int, int]]:

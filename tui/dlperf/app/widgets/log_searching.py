@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from textual import work
 from textual.worker import get_current_worker
 
 from dlperf.app.logs.opened import OpenLog
-from dlperf.app.logs.search import ERRORS, Pattern, next_match, pattern_of, previous_match
+from dlperf.app.logs.search import pattern_of
+from dlperf.app.logs.searcher import Request
+from dlperf.app.logs.stopping import TooSlowError
 from dlperf.app.widgets.log_drawing import LogDrawing
 from dlperf.app.words import say
 
@@ -16,33 +19,47 @@ from dlperf.app.words import say
 class LogSearching(LogDrawing):
     """A thread says what it found by ``call_later``; what it says of a log that is closed by then is dropped."""
 
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._request: Request | None = None
+        """What is being searched for."""
+
     def find(self, text: str, jump: bool = True) -> None:
-        """Mark what matches a regular expression, and go to the next match from here."""
-        self.pattern = self._compiled(text)
+        """Mark what matches a regular expression, and go to the next match from here; for none, stop searching."""
+        self.workers.cancel_group(self, "search")
+        self._request = None
+        self._mark(text)
         if self.pattern is not None and jump:
-            self._start_search(self.pattern, forward=True, start=self._here())
+            self._start_search(Request(text, self._here(), first=True))
         self.redraw()
 
     def find_again(self, forward: bool) -> None:
         """The next match, or the one before."""
         if self.pattern is not None:
             here = self._here()
-            self._start_search(self.pattern, forward, here + 1 if forward else here)
+            self._start_search(Request(self._sought, here + 1 if forward else here, not forward, first=True))
 
     def find_first_error(self) -> None:
         """Go to the first line that says that something went wrong."""
-        self._start_search(ERRORS, forward=True, start=0)
+        self._start_search(Request("", 0, first=True))
 
     def show_only(self, text: str) -> None:
         """Show only the lines that match a regular expression; all of them for an empty text."""
-        pattern = self._compiled(text)
-        self.only_matching = text if pattern else ""
+        self._mark(text)
+        self.only_matching = text if self.pattern is not None else ""
         if self.log_shown is not None:
-            if pattern is not None:
-                self.pattern = pattern
-            self.log_shown.show_only(pattern)
+            self.log_shown.show_only(self.only_matching)
             self.match_more()
         self.redraw()
+
+    def _mark(self, text: str) -> None:
+        """Mark what matches from now on, where it is a regular expression."""
+        self.problem, self.pattern, self._sought = "", None, text
+        if text:
+            try:
+                self.pattern = pattern_of(text)
+            except re.error as error:
+                self.problem = say("no regular expression: {reason}", reason=error.msg)
 
     def go_to(self, start: int) -> None:
         """Mark the line that starts there, and show it."""
@@ -72,25 +89,29 @@ class LogSearching(LogDrawing):
         top = window.top if window and not window.follow else None
         return top.line.start if top else 0
 
-    def _compiled(self, text: str) -> Pattern | None:
-        self.problem = ""
-        if not text:
-            return None
-        try:
-            return pattern_of(text)
-        except re.error as error:
-            self.problem = say("no regular expression: {reason}", reason=error.msg)
-            return None
-
-    def _start_search(self, pattern: Pattern, forward: bool, start: int) -> None:
+    def _start_search(self, request: Request) -> None:
         if self.log_shown is not None:
-            self.problem = say("searching …")
-            self._search(self.log_shown, pattern, forward, start)
+            self.problem, self._request = say("searching …"), request
+            self._search(self.log_shown, request)
             self.redraw()
+
+    def _searched(self, request: Request, share: float) -> None:
+        if request is self._request:
+            self.problem = say("Searching … {share:.0%}", share=share)
+            self.post_message(self.Changed())
+
+    def too_slow(self, text: str) -> None:
+        """Give up an expression, and say so."""
+        self.pattern = self._request = None
+        if self.only_matching == text:
+            self.show_only("")
+        self.problem = say("too slow: {pattern} takes too long on some line; look for something simpler", pattern=text)
+        self.redraw()
 
     def _found(self, log: OpenLog, start: int | None) -> None:
         if log is not self.log_shown:
             return
+        self._request = None
         self.problem = "" if start is not None else say("no match further on")
         if start is not None:
             self.go_to(start)
@@ -99,11 +120,13 @@ class LogSearching(LogDrawing):
     # ---------------------------------------------------------------- threads
 
     @work(thread=True, exclusive=True, group="search")
-    def _search(self, log: OpenLog, pattern: Pattern, forward: bool, start: int) -> None:
+    def _search(self, log: OpenLog, request: Request) -> None:
         worker = get_current_worker()
-        search = next_match if forward else previous_match
         try:
-            found = search(log.file, pattern, start, lambda: worker.is_cancelled)
+            found = log.find(request, partial(self.call_later, self._searched, request), lambda: worker.is_cancelled)
+        except TooSlowError:
+            self.call_later(self.too_slow, request.text)
+            return
         except (OSError, ValueError):
             return  # the log was closed meanwhile
         if not worker.is_cancelled:
@@ -119,11 +142,13 @@ class LogSearching(LogDrawing):
         if not worker.is_cancelled:
             self.call_later(self._found, log, start)
 
-    @work(thread=True, exclusive=True, group="matching")
+    @work(thread=True, group="matching")
     def _match(self, log: OpenLog) -> None:
-        worker = get_current_worker()
+        worker, text = get_current_worker(), self.only_matching
         try:
             log.find_matches(lambda: worker.is_cancelled)
+        except TooSlowError:
+            self.call_later(self.too_slow, text)
         except (OSError, ValueError):
             return  # the log was closed meanwhile
 

@@ -10,7 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.worker import get_current_worker
 
 from dlperf.app.logs.opened import OpenLog
-from dlperf.app.logs.search import pattern_of
 from dlperf.app.model.text import printable
 from dlperf.app.widgets.log_searching import LogSearching
 
@@ -85,7 +84,7 @@ class LogView(LogSearching, can_focus=True):
         self.log_shown, self._opening = log, False
         self.fit()
         if self.only_matching:
-            log.show_only(pattern_of(self.only_matching))
+            log.show_only(self.only_matching)
             self.match_more()
         self.redraw()
 
