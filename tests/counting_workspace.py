@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 from dlperf.plan import TrialKey
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths, Workspace
+from waiting import until
 
 FRAMEWORK = """\
 id: counting
@@ -101,12 +101,12 @@ class Counting:
         trials = campaign_status(self.campaign(name)).trials
         return {short(key): str(trial.state) for key, trial in trials.items()}
 
-    def wait_for(self, name: str, trial: str, state: str, seconds: float = 20.0) -> None:
+    def wait_for(self, name: str, trial: str, state: str) -> None:
         """Wait until a trial is in a state."""
-        give_up = time.monotonic() + seconds
-        while not (self.campaign(name).journal.exists() and self.states(name).get(trial) == state):
-            assert time.monotonic() < give_up, f"{trial} never became {state}: {self.states(name)}"
-            time.sleep(0.02)
+        until(
+            lambda: self.campaign(name).journal.exists() and self.states(name).get(trial) == state,
+            lambda: f"{trial} never became {state}: {self.states(name)}",
+        )
 
 
 def short(key: TrialKey) -> str:

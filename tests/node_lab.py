@@ -7,8 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 
 import sshd
 from dlperf.plan import NodePlan
+from waiting import until
 
 PROGRAMS = ("ip", "unshare", "nsenter", "iptables", "tc")
 
@@ -216,14 +216,11 @@ def _public_key(node: LabNode) -> str:
 
 
 def _free_network() -> str:
-    """The first three numbers of a network that this machine does not use."""
+    """The first three numbers of a network that this machine does not use; each process looks in a part of its own."""
     used = subprocess.run(["ip", "-4", "addr"], capture_output=True, text=True, check=True).stdout
-    candidates = (f"10.99.{(os.getpid() + step) % 256}" for step in range(256))
+    candidates = (f"10.{96 + os.getpid() % 128}.{step}" for step in range(256))
     return next(network for network in candidates if f" {network}." not in used)
 
 
-def _wait(condition, seconds: float = 10.0) -> None:
-    give_up = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < give_up, "a node did not get so far"
-        time.sleep(0.02)
+def _wait(condition: Callable[[], object]) -> None:
+    until(condition, lambda: "a node did not get so far")

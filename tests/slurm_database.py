@@ -9,7 +9,8 @@ import socket
 import subprocess
 from pathlib import Path
 
-from slurm_lab import SEARCH_PATH, SlurmLab, free_ports, wait_for
+from ports import free_ports
+from slurm_lab import SEARCH_PATH, SlurmLab, wait_for
 
 PROGRAMS = ("mariadbd", "mariadb-install-db", "mariadb", "slurmdbd")
 PASSWORD = "lab"

@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,12 +15,14 @@ from pathlib import Path
 
 import pytest
 
+from ports import free_ports
+from waiting import until
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
 SEARCH_PATH = "/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin"
 NODES = ("n1", "n2", "n3", "n4")
 GPU_FILES = ("null", "zero", "full", "random")
 """Slurm wants a device file for each GPU; any will do."""
-START_SECONDS = 30.0
 
 
 @dataclass
@@ -79,7 +80,7 @@ class SlurmLab:
         """End every job, then every daemon."""
         self.command("scancel", "--user", getpass.getuser())
         with suppress(AssertionError):
-            wait_for(lambda: not self.command("squeue", "-h"), 10.0)
+            until(lambda: not self.command("squeue", "-h"), lambda: "jobs are left", seconds=10.0)
         for name in reversed(list(self.processes)):
             self.stop(name)
 
@@ -180,20 +181,5 @@ PartitionName=urgent Nodes=n[1-4] MaxTime=02:00:00 PriorityTier=9 PreemptMode=OF
 """
 
 
-def free_ports(count: int) -> list[int]:
-    """Ports that are free now, all at once so that no two are the same."""
-    probes = [socket.socket() for _ in range(count)]
-    try:
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [int(probe.getsockname()[1]) for probe in probes]
-    finally:
-        for probe in probes:
-            probe.close()
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = START_SECONDS) -> None:
-    give_up = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < give_up, "Slurm did not get so far"
-        time.sleep(0.05)
+def wait_for(condition: Callable[[], bool]) -> None:
+    until(condition, lambda: "Slurm did not get so far")

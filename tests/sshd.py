@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from ports import free_port
+
 PROGRAM = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin") or ""
 """sshd insists on being started by its absolute path."""
 
@@ -78,7 +80,7 @@ def prepare(folder: Path, options: str = "") -> Sshd:
     home, operator = folder / "home", folder / "operator"
     home.mkdir()
     (operator / ".ssh").mkdir(parents=True, mode=0o700)
-    server = Sshd(_free_port(), folder, home, operator)
+    server = Sshd(free_port(), folder, home, operator)
     make_key(folder / "host_key")
     make_key(operator / ".ssh" / "id_ed25519")
     shutil.copy(operator / ".ssh" / "id_ed25519.pub", folder / "authorized_keys")
@@ -119,12 +121,6 @@ KbdInteractiveAuthentication no
 PermitRootLogin yes
 SetEnv "HOME={server.home}"
 """
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _listens(port: int) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 
 import pytest
 
@@ -12,6 +11,7 @@ from counting_workspace import Counting, counting_workspace
 from dlperf.runs.journal import campaign_status
 from node_lab import NodeLab, node_lab
 from slurm_lab import SlurmLab, slurm, slurm_cluster
+from waiting import until
 
 __all__ = ["node_lab", "slurm", "slurm_cluster"]
 
@@ -106,10 +106,7 @@ def test_repeats_that_are_queued_as_one_job_array_go_on_without_an_engine(cluste
     engine.send_signal(signal.SIGKILL)
     engine.wait()
     release.unlink()
-    give_up = time.monotonic() + 60
-    while len(cluster.starts) < 3:
-        assert time.monotonic() < give_up, "the array did not go on by itself"
-        time.sleep(0.1)
+    until(lambda: len(cluster.starts) == 3, lambda: "the array did not go on by itself")
     cluster.dlperf("resume", "try")
     assert cluster.states("try") == {f"32/{number}": "succeeded" for number in (1, 2, 3)}
     assert len(cluster.starts) == len(set(cluster.starts)) == 3

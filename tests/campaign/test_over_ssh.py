@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from counting_workspace import Counting, counting_workspace
@@ -11,6 +9,7 @@ from dlperf.runs.journal import campaign_status
 from dlperf.runs.records import Event
 from dlperf.runs.store import read_records
 from sshd import sshd
+from waiting import until
 
 __all__ = ["sshd"]
 
@@ -33,10 +32,7 @@ def events(remote: Counting, name: str) -> list[Event]:
 
 
 def wait_for_event(remote: Counting, name: str) -> None:
-    give_up = time.monotonic() + 30
-    while not events(remote, name):
-        assert time.monotonic() < give_up, f"{name} never came"
-        time.sleep(0.05)
+    until(lambda: events(remote, name), lambda: f"{name} never came")
 
 
 def test_a_machine_that_falls_silent_changes_no_state_and_loses_no_line(remote, sshd):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from trials import finished, run_to_end, shell_trial
+from trials import finished, run_to_end, seen, shell_trial
 
 from delay_proxy import delay_proxy
 from dlperf.executors.base import Observation, Trial
@@ -34,18 +33,6 @@ async def executor(node_lab):
     direct = DirectExecutor(sibling_grace_seconds=0.2)
     yield direct
     await direct.close()
-
-
-async def seen(executor: DirectExecutor, trial: Trial, condition: Callable[[Observation], object]) -> Observation:
-    """The first observation of which the condition is true; logs are tailed meanwhile."""
-    give_up = time.monotonic() + 30.0
-    while True:
-        await executor.tail([trial])
-        (observation,) = await executor.poll([trial])
-        if condition(observation):
-            return observation
-        assert time.monotonic() < give_up, f"never seen; last: {observation}"
-        await asyncio.sleep(0.05)
 
 
 def silent(name: str) -> Callable[[Observation], object]:
@@ -132,7 +119,7 @@ async def test_lost_packets_and_a_narrow_link_cost_time_and_no_byte(executor, no
     node_lab.nodes[1].inside("tc", "qdisc", "add", "dev", "eth0", "root", *narrow)
     script = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo line $i of the log; done"
     trial = shell_trial(tmp_path, script, node_lab.plans(2))
-    observation = await run_to_end(executor, trial, seconds=60.0)
+    observation = await run_to_end(executor, trial)
     assert observation.state is State.SUCCEEDED
     assert log_of(trial, "n1") == log_of(trial, "n2") == lines(20000)
 
@@ -149,7 +136,7 @@ async def test_a_long_way_to_a_node_costs_time_and_no_byte(executor, node_lab: N
         started = time.monotonic()
         await executor.submit(trial)
         assert time.monotonic() - started >= 2 * seconds
-        observation = await finished(executor, trial, seconds=90.0)
+        observation = await finished(executor, trial)
         await executor.collect(trial)
         await executor.close()
     assert [node.unreachable_since for node in observation.nodes] == [None, None]

@@ -7,12 +7,11 @@ import json
 import os
 import re
 import signal
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from trials import finished, printed, processes_of, run_to_end, shell_trial
+from trials import finished, printed, processes_of, run_to_end, seen, shell_trial
 
 import slurm_lab
 from dlperf.errors import DlperfError
@@ -65,17 +64,6 @@ async def _begun(trial: Trial) -> str:
     await printed(executor, trial, b"on", "node0")
     await executor.close()
     return str(reference.data["job"])
-
-
-async def seen(executor: SlurmExecutor, trial: Trial, condition, seconds: float = 20.0):
-    """The first observation of which the condition is true."""
-    give_up = time.monotonic() + seconds
-    while True:
-        (observation,) = await executor.poll([trial])
-        if condition(observation):
-            return observation
-        assert time.monotonic() < give_up, f"never seen; last: {observation}"
-        await asyncio.sleep(0.05)
 
 
 async def test_a_trial_over_two_nodes_comes_home(executor, tmp_path):
@@ -394,6 +382,6 @@ async def test_variables_that_change_slurms_commands_are_not_heeded(executor, tm
 async def test_slurms_time_limit_is_told_as_the_cause(executor, limited, monkeypatch):
     folder, trial = limited
     monkeypatch.setenv("HOME", str(folder))
-    observation = await finished(executor, trial, seconds=60.0)
+    observation = await finished(executor, trial)
     assert (observation.state, observation.cause) == (State.TIMED_OUT, "Slurm's time limit")
     assert processes_of(trial) == []

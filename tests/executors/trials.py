@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from dlperf.executors.base import Executor, Observation, Trial
 from dlperf.nodes.supervisor.processes import marked_pids
 from dlperf.plan import Launch, NodePlan
 from dlperf.runs.paths import TrialPaths
+from waiting import PATIENCE_SECONDS
 
 _numbers = itertools.count(1)
 
@@ -35,32 +38,37 @@ def shell_trial(folder: Path, script: str, nodes: tuple[NodePlan, ...] = (LOCAL,
         stall_seconds=float(limits.pop("stall_seconds", 60.0)),
     )
     number = next(_numbers)
-    return Trial(f"test-{folder.name}.{number}", launch, TrialPaths(folder / "runs" / str(number)))
+    return Trial(f"test-{folder.name}.{os.getpid()}-{number}", launch, TrialPaths(folder / "runs" / str(number)))
 
 
-async def finished(executor: Executor, trial: Trial, seconds: float = 30.0) -> Observation:
-    """The observation with which a submitted trial ends; its logs are tailed meanwhile."""
-    give_up = time.monotonic() + seconds
-    while time.monotonic() < give_up:
+async def seen(executor: Executor, trial: Trial, condition: Callable[[Observation], object]) -> Observation:
+    """The first observation of which the condition is true; logs are tailed meanwhile."""
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while True:
         (observation,) = await executor.poll([trial])
         await executor.tail([trial])
-        if observation.state.finished:
+        if condition(observation):
             return observation
+        assert time.monotonic() < give_up, f"never seen; last: {observation}"
         await asyncio.sleep(0.05)
-    raise AssertionError(f"not finished within {seconds} s: {observation}")
 
 
-async def run_to_end(executor: Executor, trial: Trial, seconds: float = 30.0) -> Observation:
+async def finished(executor: Executor, trial: Trial) -> Observation:
+    """The observation with which a submitted trial ends."""
+    return await seen(executor, trial, lambda observation: observation.state.finished)
+
+
+async def run_to_end(executor: Executor, trial: Trial) -> Observation:
     """Submit, wait, collect."""
     await executor.submit(trial)
-    observation = await finished(executor, trial, seconds)
+    observation = await finished(executor, trial)
     await executor.collect(trial)
     return observation
 
 
-async def printed(executor: Executor, trial: Trial, text: bytes, node: str = "here", seconds: float = 15.0) -> None:
+async def printed(executor: Executor, trial: Trial, text: bytes, node: str = "here") -> None:
     """Wait until a node's archived log holds a text."""
-    give_up = time.monotonic() + seconds
+    give_up = time.monotonic() + PATIENCE_SECONDS
     path = trial.paths.node(node).log
     while not (path.is_file() and text in path.read_bytes()):
         assert time.monotonic() < give_up, f"{text!r} never came"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import socket
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from test_programs import IMAGES, VGG, parsed
 from dlperf.catalog.load import load_catalog
 from dlperf.plan import Launch, Selection, expand
 from dlperf.render.launchers import LAUNCHERS, Seat
+from ports import free_port
 
 HERE = Path(__file__).parent
 
@@ -99,16 +99,13 @@ WAYS = {
 def test_processes_find_each_other_through_the_launcher_and_train_one_model(framework: str, tmp_path: Path):
     """As a trial starts them: the launcher's words, on every node, side by side."""
     way = WAYS[framework]
-    launch = launch_of(framework, way)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    launch, port = launch_of(framework, way), str(free_port())
     folder = str(Path(interpreter(way.module)).parent)
     environment: dict[str, str | None] = {"PATH": f"{folder}:{os.environ['PATH']}"}
     if framework == "paddle":
         environment["CUDA_VISIBLE_DEVICES"] = None  # its launcher counts the names in it, where there are none too
     with ThreadPoolExecutor(way.nodes) as pool:
-        seats = [Seat(launch, rank, {}, "127.0.0.1", str(port), str(tmp_path)) for rank in range(way.nodes)]
+        seats = [Seat(launch, rank, {}, "127.0.0.1", port, str(tmp_path)) for rank in range(way.nodes)]
         words = [LAUNCHERS[launch.launcher].words(seat) for seat in seats]
         done = list(pool.map(lambda each: run(*each, **environment), words))
     assert [each.returncode for each in done] == [0] * way.nodes, done[0].stderr
