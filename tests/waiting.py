@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 
@@ -14,3 +15,11 @@ def until(condition: Callable[[], object], missing: Callable[[], str], seconds: 
     while not condition():
         assert time.monotonic() < give_up, missing()
         time.sleep(0.02)
+
+
+async def until_async(condition: Callable[[], object], missing: str) -> None:
+    """The same, while other tasks go on."""
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < give_up, missing
+        await asyncio.sleep(0.02)

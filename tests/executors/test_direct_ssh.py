@@ -10,13 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from trials import finished, printed, processes_of, run_to_end, shell_trial
+from trials import finished, printed, processes_of, run_to_end, seen, shell_trial
 
 from dlperf.errors import RefusedError, UnreachableError
 from dlperf.executors.direct import DirectExecutor
 from dlperf.plan import NodePlan
 from dlperf.runs.records import State
 from sshd import Sshd, prepare
+from waiting import until_async
 
 REMOTE = NodePlan("alpha", "ssh", "node-a", "127.0.0.1")
 
@@ -129,13 +130,10 @@ async def test_one_silent_machine_keeps_no_other_from_being_cancelled(remote, fo
     await remote.submit(trial)
     four[2].stop()
     await remote.cancel(trial, grace_seconds=0.2)
-    for _ in range(50):
-        (observation,) = await remote.poll([trial])
-        states = [node.state for node in observation.nodes]
-        if states.count(State.CANCELLED) == 3:
-            break
-        await asyncio.sleep(0.05)
-    assert states[2] is State.SUBMITTED or states[2] is State.RUNNING
+    observation = await seen(
+        remote, trial, lambda told: [node.state for node in told.nodes].count(State.CANCELLED) == 3
+    )
+    assert observation.nodes[2].state in (State.SUBMITTED, State.RUNNING)
     assert observation.state is State.RUNNING
     four[2].start()
     assert (await finished(remote, trial)).state is State.CANCELLED
@@ -156,7 +154,7 @@ async def test_a_silent_machine_holds_up_no_verdict_that_another_gave(remote, fo
     assert observation.nodes[3].unreachable_since is not None
     four[3].start()
     await remote.cancel(trial)
-    await asyncio.gather(*(_gone(trial, node.name) for node in FOUR))
+    await until_async(lambda: not processes_of(trial), "processes are left")
 
 
 async def test_a_node_that_stays_silent_fails_the_trial_and_ends_its_siblings(remote, four: list[Sshd], tmp_path: Path):
@@ -188,14 +186,6 @@ async def test_a_trial_whose_nodes_are_all_silent_goes_on(remote, four: list[Ssh
     for server in four:
         server.start()
     assert (await finished(remote, trial)).state is State.SUCCEEDED
-
-
-async def _gone(trial, node: str) -> None:
-    for _ in range(200):
-        if not processes_of(trial):
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError(f"processes of {node} are left")
 
 
 async def test_every_node_writes_its_own_telemetry_and_exit(remote, four: list[Sshd], tmp_path: Path):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 from pathlib import Path
 
 import pytest
-from test_slurm import array_trials, open_executor, slurm_trial
+from slurm_trials import array_trials, open_executor, slurm_trial
 from trials import finished, printed
 
 import slurm_database
@@ -16,6 +15,7 @@ from dlperf.executors.base import Trial
 from dlperf.executors.slurm_jobs import SACCT_FORMAT, parse_sacct
 from dlperf.runs.records import State
 from slurm_lab import SlurmLab
+from waiting import until_async
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +46,8 @@ async def executor(home, accounted, monkeypatch):
 
 async def forgotten(lab: SlurmLab, job: str) -> None:
     """Wait until the controller knows nothing of a job."""
-    for _ in range(600):
-        if not lab.command("squeue", "-h", "--states=all", f"--jobs={job}").strip():
-            return
-        await asyncio.sleep(0.1)
-    raise AssertionError("it is still known")
+    asked = ("squeue", "-h", "--states=all", f"--jobs={job}")
+    await until_async(lambda: not lab.command(*asked).strip(), "it is still known")
 
 
 def without_exit_file(trial: Trial, home: Path) -> None:

@@ -12,6 +12,7 @@ from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import ByteRange, NodeFile
 from dlperf.nodes.ssh import SshTransport
 from sshd import Sshd, make_key
+from waiting import until_async
 
 
 def _client(host: str = "node-a", port: int | None = None, user: str | None = None) -> NodeClient:
@@ -28,11 +29,7 @@ async def _error(client: NodeClient) -> DlperfError:
 
 
 async def _everybody_left(sshd: Sshd) -> None:
-    for _ in range(500):
-        if not sshd.sessions():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("connections are left open")
+    await until_async(lambda: not sshd.sessions(), "connections are left open")
 
 
 async def test_an_alias_of_the_ssh_configuration_is_reached(sshd: Sshd):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from site_sample import measured
+from site_rows import measured
 
 from dlperf.report.data import SiteData
 from dlperf.report.pages.explorer import explorer_data

@@ -13,7 +13,8 @@ from urllib.parse import unquote
 import pytest
 import yaml
 from html_text import Document
-from site_sample import LOG, make_workspace, measured, sample
+from site_rows import LOG, measured
+from site_sample import make_workspace, sample
 
 from dlperf.errors import DlperfError
 from dlperf.report.build import write_pages

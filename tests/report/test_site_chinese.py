@@ -6,7 +6,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from site_sample import measured, sample
+from site_rows import measured
+from site_sample import sample
 
 from dlperf.catalog.load import load_catalog
 from dlperf.catalog.model import Words

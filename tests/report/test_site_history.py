@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from xml.etree import ElementTree
 
-from site_sample import campaign, measured, sample
+from site_rows import measured
+from site_sample import campaign, sample
 
 from dlperf.report import locations as at
 from dlperf.report.data import SiteData

@@ -1,0 +1,139 @@
+"""What the engine makes of trials and machines that fail: again, stopped, left out, repeated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from driving_engine import A, events, run, states
+from scripted import Script, ScriptedExecutor, campaign, planned
+
+from dlperf.campaign.outcome import exit_code
+from dlperf.cli.campaign_text import left_out_lines
+from dlperf.errors import ExitCode
+from dlperf.plan import TrialKey
+from dlperf.results.model import TrialResult
+from dlperf.runs.control import ask
+from dlperf.runs.journal import campaign_status
+from dlperf.runs.records import State
+from dlperf.runs.store import read_record
+
+
+async def test_a_lost_trial_is_tried_again_twice_and_then_its_configuration_is_stopped(tmp_path):
+    scripts = {f"a.{number}": Script(State.LOST) for number in range(1, 9)}
+    paths, executor = campaign(tmp_path, planned("a", repeats=1), planned("b", repeats=1)), ScriptedExecutor(scripts)
+    await run(paths, executor)
+    assert states(paths) == {"a.1": "lost", "b.1": "succeeded", "a.2": "lost", "a.3": "lost"}
+    assert [event.data["retry_of"] for event in events(paths, "planned")] == [1, 2]
+    assert list(campaign_status(paths).stopped_configurations) == [A]
+    assert exit_code(campaign_status(paths)) is ExitCode.MEASURED_FAILED
+
+
+async def test_a_retry_that_succeeds_makes_good_for_the_trial(tmp_path):
+    paths = campaign(tmp_path, planned("a", repeats=1))
+    await run(paths, ScriptedExecutor({"a.1": Script(State.LOST)}))
+    assert states(paths) == {"a.1": "lost", "a.2": "succeeded"}
+    assert exit_code(campaign_status(paths)) is ExitCode.DONE
+
+
+async def test_a_configuration_that_failed_twice_the_same_way_is_stopped_and_the_rest_goes_on(tmp_path):
+    failing = {f"a.{number}": Script(State.FAILED, "exit code 7") for number in range(1, 5)}
+    paths, executor = campaign(tmp_path, planned("a", repeats=4), planned("b", repeats=4)), ScriptedExecutor(failing)
+    await run(paths, executor)
+    assert executor.called("submit") == ["a.1", "b.1", "a.2", "b.2", "b.3", "b.4"]
+    assert [states(paths)[name] for name in ("a.1", "a.2", "a.3", "a.4")] == ["failed"] * 2 + ["cancelled"] * 2
+    assert "configuration stopped" in (campaign_status(paths).trials[TrialKey(A, 4)].cause or "")
+
+
+async def test_failures_of_different_kinds_do_not_stop_a_configuration(tmp_path):
+    scripts = {"a.1": Script(State.FAILED, "exit code 7"), "a.2": Script(State.FAILED, "exit code 8")}
+    paths = campaign(tmp_path, planned("a", repeats=3))
+    await run(paths, ScriptedExecutor(scripts))
+    assert states(paths) == {"a.1": "failed", "a.2": "failed", "a.3": "succeeded"}
+
+
+LOST = Script(State.LOST, "supervisor and processes are gone and left no exit file", blames=True)
+
+
+async def test_a_machine_that_failed_twice_in_a_row_is_left_out_and_the_rest_goes_on(tmp_path):
+    paths = campaign(tmp_path, planned("a", "m1", repeats=3), planned("b", "m2", repeats=3), planned("c", "m1"))
+    executor = ScriptedExecutor({"a.1": replace(LOST), "c.1": replace(LOST)})
+    await run(paths, executor)
+    assert [name for name in executor.called("submit") if not name.startswith("b")] == ["a.1", "c.1"]
+    assert {name: state for name, state in states(paths).items() if state == "succeeded"}.keys() == {
+        "b.1",
+        "b.2",
+        "b.3",
+    }
+    status = campaign_status(paths)
+    why = "failed 2 times in a row: supervisor and processes are gone and left no exit file"
+    assert status.left_out == {"m1": why}
+    assert status.trials[TrialKey(A, 2)].cause == f"node m1: left out, {why}"
+    assert left_out_lines(status) == [f"node m1 is left out: {why}: mend it, then `dlperf retry try`"]
+
+
+async def test_a_machine_that_did_its_work_in_between_stays(tmp_path):
+    paths = campaign(tmp_path, planned("a", repeats=3))
+    await run(paths, ScriptedExecutor({"a.1": replace(LOST), "a.3": replace(LOST)}))
+    assert campaign_status(paths).left_out == {}
+    assert states(paths) == {
+        f"a.{n}": state for n, state in enumerate(["lost", "succeeded", "lost", *["succeeded"] * 2], 1)
+    }
+
+
+async def test_a_machine_that_is_unfit_twice_is_left_out_after_two_checks(tmp_path):
+    paths = campaign(tmp_path, planned("a", repeats=5))
+    await run(paths, ScriptedExecutor({"x": Script(not_ready="0.1 GiB free")}))
+    assert campaign_status(paths).left_out == {"m1": "failed 2 times in a row: disk: 0.1 GiB free"}
+    assert list(states(paths).values()) == ["failed"] * 2 + ["cancelled"] * 3
+
+
+async def test_a_machine_that_is_left_out_stays_so_for_the_next_engine_until_somebody_asks_for_its_trials(tmp_path):
+    paths = campaign(tmp_path, planned("a", repeats=1))
+    await run(paths, ScriptedExecutor({"a.1": replace(LOST), "a.2": replace(LOST)}))
+    assert states(paths) == {"a.1": "lost", "a.2": "lost"}
+    await run(paths, ScriptedExecutor())
+    assert list(campaign_status(paths).left_out) == ["m1"]
+    ask(paths, "retry")
+    await run(paths, ScriptedExecutor({"a.3": replace(LOST)}))
+    assert campaign_status(paths).left_out == {}
+    assert states(paths) == {"a.1": "lost", "a.2": "lost", "a.3": "lost"}
+
+
+TELEMETRY = "time,gpu,utilization_percent,throttle_reasons,foreign_processes\n" + "".join(
+    f"{datetime(2026, 1, 1, tzinfo=UTC).timestamp() + second:.1f},0,99,%s\n" for second in range(15)
+)
+CONTENDED = TELEMETRY.replace("%s", "0x0,1")
+THROTTLED = TELEMETRY.replace("%s", "0x40,0")
+
+
+@pytest.mark.parametrize(
+    ("telemetry", "cause"),
+    [
+        (CONTENDED, "disturbed: other processes were on GPU m1:0 while the trial was measured"),
+        (THROTTLED, "disturbed: hardware thermal slowdown on GPU m1:0, in 100% of the samples"),
+    ],
+)
+async def test_a_disturbed_trial_is_repeated_once_and_both_stay(tmp_path, telemetry, cause):
+    paths = campaign(tmp_path, planned("a", repeats=1))
+    executor = ScriptedExecutor({f"a.{number}": Script(telemetry=telemetry) for number in range(1, 5)})
+    await run(paths, executor)
+    (planned_again,) = events(paths, "planned")
+    assert (planned_again.cause, planned_again.data) == (cause, {"retry_of": 1})
+    assert states(paths) == {"a.1": "succeeded", "a.2": "succeeded"}
+    results = [read_record(paths.trial(TrialKey(A, number)).result, TrialResult) for number in (1, 2)]
+    assert [result.value for result in results] == [320.0, 320.0]
+
+
+async def test_a_power_cap_disturbs_nothing(tmp_path):
+    paths = campaign(tmp_path, planned("a", repeats=1))
+    await run(paths, ScriptedExecutor({"a.1": Script(telemetry=TELEMETRY.replace("%s", "0x4,0"))}))
+    assert states(paths) == {"a.1": "succeeded"}
+
+
+async def test_a_repeat_whose_machine_failed_is_tried_again_but_not_repeated(tmp_path):
+    paths = campaign(tmp_path, planned("a", repeats=1))
+    disturbed = Script(telemetry=CONTENDED)
+    await run(paths, ScriptedExecutor({"a.1": disturbed, "a.2": Script(State.LOST), "a.3": disturbed}))
+    assert states(paths) == {"a.1": "succeeded", "a.2": "lost", "a.3": "succeeded"}

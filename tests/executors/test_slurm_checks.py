@@ -1,0 +1,64 @@
+"""What is asked of a real Slurm, and what it refuses, is said before a trial is submitted."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from slurm_trials import executor, slurm_trial
+from trials import finished, run_to_end, seen
+
+from dlperf.errors import DlperfError
+from dlperf.runs.records import State
+
+__all__ = ["executor"]
+
+
+async def test_no_more_time_is_asked_for_than_the_partition_gives(executor, slurm, tmp_path):
+    trial = slurm_trial(tmp_path, "echo done", slurm={"partition": "short"})
+    items = {item.check: item for item in await executor.check(trial.launch)}
+    assert (items["time_limit"].ok, items["slurm"].ok) == (True, True)
+    assert items["time_limit"].message == (
+        "partition short gives 2 min at most, a trial may take 6 min: Slurm ends it then"
+    )
+    assert (await run_to_end(executor, trial)).state is State.SUCCEEDED
+    assert "#SBATCH --time=2\n" in (trial.paths.rendered / "batch.sh").read_text()
+
+
+async def test_more_time_than_the_partition_gives_is_said_before_and_while_the_job_waits(executor, slurm, tmp_path):
+    trial = slurm_trial(tmp_path, "echo never", slurm={"partition": "short", "time_limit_minutes": 30})
+    items = {item.check: item for item in await executor.check(trial.launch)}
+    assert (items["time_limit"].ok, items["time_limit"].message) == (
+        False,
+        "partition short gives 2 min at most: lower time_limit_minutes (30)",
+    )
+    await executor.submit(trial)
+    pending = await seen(executor, trial, lambda observation: observation.pending_reason is not None)
+    word, _, advice = (pending.pending_reason or "").partition(" ")
+    assert word in ("PartitionConfig", "PartitionTimeLimit")
+    assert re.fullmatch(r"\(asks for more time .*than its partition gives: cancel it, .*\)", advice)
+    await executor.cancel(trial)
+    assert (await finished(executor, trial)).state is State.CANCELLED
+
+
+@pytest.mark.parametrize(
+    ("slurm_options", "message"),
+    [
+        ({"partition": "none"}, "Invalid partition name specified"),
+        ({"gres": "gpu:9"}, "Requested node configuration is not available"),
+        ({"constraint": "no such"}, "Invalid feature specification"),
+    ],
+)
+async def test_what_slurm_refuses_is_said_before_and_at_submission(executor, tmp_path, slurm_options, message):
+    trial = slurm_trial(tmp_path, "echo never", slurm=slurm_options)
+    items = {item.check: item for item in await executor.check(trial.launch)}
+    assert (items["reachable"].ok, items["slurm"].ok) == (True, False)
+    assert message in items["slurm"].message
+    with pytest.raises(DlperfError, match="sbatch: "):
+        await executor.submit(trial)
+
+
+async def test_a_ready_cluster_says_when_the_job_would_start(executor, tmp_path):
+    items = {item.check: item for item in await executor.check(slurm_trial(tmp_path, "echo never").launch)}
+    assert items["slurm"].ok
+    assert "to start at" in items["slurm"].message

@@ -1,0 +1,66 @@
+"""Who is fastest and how sure that is, and how figures are written."""
+
+from __future__ import annotations
+
+import pytest
+from site_rows import measured, published
+
+from dlperf.report import figures
+from dlperf.report.answer import answers
+from dlperf.report.text import CHINESE, ENGLISH
+from dlperf.results.model import ConfigurationResult
+
+
+def test_the_fastest_is_named_at_the_largest_scale_on_which_two_frameworks_have_a_figure() -> None:
+    (answer,) = answers([measured("alpha", 1, 400.0), measured("beta", 1, 410.0), measured("alpha", 8, 3000.0)])
+    assert (answer.best.framework, answer.best.gpus) == ("beta", 1)
+    assert answer.lead == pytest.approx(0.025)
+
+
+@pytest.mark.parametrize(
+    ("best", "second", "sure"),
+    [
+        (measured("alpha", value=410.0, spread=0.004), measured("beta", value=400.0, spread=0.01), "sure_yes"),
+        (measured("alpha", value=402.0, spread=0.004), measured("beta", value=400.0, spread=0.01), "sure_tie"),
+        (measured("alpha", value=410.0, trials=1), measured("beta", value=400.0), "sure_single"),
+        (published("paddle", 1, 393.5), published("pytorch", 1, 370.2), "sure_unknown"),
+    ],
+)
+def test_how_sure_an_answer_is_follows_from_spread_and_trials(
+    best: ConfigurationResult, second: ConfigurationResult, sure: str
+) -> None:
+    (answer,) = answers([second, best])
+    assert answer.certainty == sure
+
+
+def test_figures_of_different_sources_are_never_compared() -> None:
+    assert all(answer.second is None for answer in answers([measured("alpha"), published("paddle", 1, 393.5)]))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(393.561, "393.561"), (1888.2, "1888.2"), (22690.0, "22690"), (1e-7, "0.0000001")]
+)
+def test_a_published_figure_keeps_every_digit(value: float, text: str) -> None:
+    assert figures.exact(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(400.123456, "400.12"), (39972.131, "39972"), (1234567.8, "1234568"), (0.0123456, "0.012346")]
+)
+def test_a_measured_figure_has_five_significant_digits(value: float, text: str) -> None:
+    assert figures.sensible(value) == text
+
+
+@pytest.mark.parametrize(
+    ("status", "english", "chinese"),
+    [
+        ("not run", "not run", "未测试"),
+        ("out of memory", "out of memory", "显存不足"),
+        ("failed: NCCL timeout", "failed: NCCL timeout", "失败：NCCL timeout"),
+        ("not supported: no <AMP>", "not supported: no &#60;AMP&#62;", "不支持：no &#60;AMP&#62;"),
+        ("a reason of its own", "a reason of its own", "a reason of its own"),
+    ],
+)
+def test_a_missing_figure_says_why(status: str, english: str, chinese: str) -> None:
+    assert figures.status_text(ENGLISH, status) == english
+    assert figures.status_text(CHINESE, status) == chinese

@@ -1,0 +1,107 @@
+"""The report of a campaign has what the public reports have."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from site_rows import published
+from site_sample import pages, sample
+
+from dlperf.plan import Selection
+from dlperf.report import locations as at
+from dlperf.report.data import SiteData
+from dlperf.report.machine import Probed
+from dlperf.report.pages.report import report
+from dlperf.report.pages.report_conditions import run_command
+from dlperf.report.text import ENGLISH
+
+
+def test_a_report_has_the_sections_of_the_public_reports_in_order() -> None:
+    text = pages(sample())[at.report_page("first", "resnet50-imagenet")]
+    assert re.findall(r"^## \d+\. (.*) \{", text, re.MULTILINE) == [
+        "What was tested",
+        "Environment",
+        "Frameworks and images",
+        "What differs between the frameworks",
+        "Set-up",
+        "Steps",
+        "Results",
+        "Logs and sources",
+        "What a careful reader must know",
+    ]
+
+
+def test_frameworks_are_compared_by_gpu_count_for_each_hardware_and_precision() -> None:
+    text = pages(sample())[at.report_page("published/perf", "resnet50-imagenet")]
+    comparison = text[text.index("### Comparison") :]
+    assert re.search(r"GPU=1, BS=256 \| \*\*\[393\.561\]\(.*?\)\*\*\{ \.best \} \| \[370\.194\]\(", comparison)
+    assert re.search(r"GPU=32, BS=256 \| \*not published\* \| \[\*not published\*\]\(", comparison)
+
+
+def test_more_than_two_batch_sizes_make_a_table_of_batch_sizes_by_scales() -> None:
+    rows = [published("fleet", gpus, 100.0 * gpus, batch_size=batch) for batch in (32, 64, 128) for gpus in (1, 8)]
+    text = report(ENGLISH, SiteData(tuple(rows)), "published/perf", "resnet50-imagenet", rows)
+    assert re.search(r"\|  \| 1 × 1 \| 1 × 8 \|\n.*\n\| BS=32 \| \[100\]\(.*?\) \| \[800\]\(", text)
+
+
+def test_single_runs_stand_with_their_average_and_median() -> None:
+    text = pages(sample())[at.report_page("published/plsc", "arcface")]
+    assert "| 397.44 | 397.64 | 398.05 | 398.98 | 397.78 | 397.98 | 397.78 |" in text
+
+
+def test_a_report_gives_the_command_that_runs_it_again() -> None:
+    selection = Selection(hardware=("my box",), cases=("a", "b"), batch_sizes=(256,), repeats=3)
+    assert run_command(selection) == "dlperf run --hardware 'my box' --case a,b --batch-size 256 --repeats 3"
+
+
+def test_tf32_figures_that_were_published_as_fp32_say_so() -> None:
+    text = pages(sample())[at.report_page("published/perf", "resnet50-imagenet")]
+    assert "the source calls these figures FP32" in text
+
+
+def test_what_differs_between_frameworks_stands_in_a_table_of_its_own() -> None:
+    text = pages(sample())[at.report_page("first", "resnet50-imagenet")]
+    section = text[text.index("What differs") : text.index("Set-up")]
+    assert "| DALI | true | false |" in section
+    assert "The same in every column: Version, " in section
+
+
+def test_a_campaign_of_imported_logs_does_not_claim_to_have_run() -> None:
+    data = sample()
+    record = data.campaigns["first"]
+    launched = tuple(replace(item, launch=replace(item.launch, executor="imported")) for item in record.configurations)
+    text = pages(replace(data, campaigns={"first": replace(record, configurations=launched)}))
+    report_text = text[at.report_page("first", "resnet50-imagenet")]
+    assert "Nothing was run here" in report_text
+    assert "dlperf run" not in report_text
+    assert "## Computed from imported logs" in text["index.md"]
+
+
+def test_two_figures_for_one_configuration_both_stand_and_a_repeated_one_once() -> None:
+    rows = (published("mxnet", 32, 11233.92), published("mxnet", 32, 11331.93), published("mxnet", 32, 11331.93))
+    text = pages(SiteData(rows))[at.report_page("published/perf", "resnet50-imagenet")]
+    assert re.search(r"\| 4 × 8 \| \[11233\.92\]\([^)]*\)<br>\[11331\.93\]\([^)]*\) \|", text)
+
+
+def test_a_report_on_synthetic_data_does_not_claim_the_data_set() -> None:
+    data = sample()
+    record = data.campaigns["first"]
+    plans = tuple(replace(plan, options={**plan.options, "synthetic_data": True}) for plan in record.configurations)
+    text = pages(replace(data, campaigns={"first": replace(record, configurations=plans)}))
+    assert "synthetic data of the shape of" in text[at.report_page("first", "resnet50-imagenet")]
+    assert "synthetic data" not in pages(data)[at.report_page("first", "resnet50-imagenet")]
+
+
+def test_a_report_shows_what_was_probed_on_its_machines() -> None:
+    environment = {"os": "Debian 12", "gpus.0.name": "V100", "gpus.1.name": "V100", "driver": "550.1"}
+    probed = {("first", "box", "alpha"): Probed(environment, {"framework_version": "2.11"}, "GPU0 X NV2")}
+    text = pages(replace(sample(), probed=probed))[at.report_page("first", "resnet50-imagenet")]
+    for part in ("| System | Debian 12 |", "| GPUs of a node | 2 × V100 |", "| Driver | 550.1 |", "GPU0 X NV2", "2.11"):
+        assert part in text
+
+
+def test_what_a_published_report_says_of_each_framework_stands_side_by_side() -> None:
+    text = pages(sample())[at.report_page("published/perf", "resnet50-imagenet")]
+    section = text[text.index("What differs between the frameworks") : text.index("Results")]
+    assert "the source does not say" in section
