@@ -16,7 +16,7 @@ from dlperf.results.timeline import Timeline
 from dlperf.results.verify import verify_campaign
 from dlperf.runs.digests import Digests
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
-from dlperf.runs.store import read_record
+from dlperf.runs.store import Complain, read_record
 
 CPU = "time,cpu_percent,memory_used_mib\n" + "".join(f"{1000 + s},{50 + s},2000\n" for s in range(5))
 
@@ -35,9 +35,9 @@ def trial(campaign: CampaignPaths) -> TrialPaths:
     return campaign.trial(TrialKey(planned().configuration.id, 1))
 
 
-def evidence(workspace: Workspace, campaign: CampaignPaths) -> Evidence:
+def evidence(workspace: Workspace, campaign: CampaignPaths, damaged: Complain | None = None) -> Evidence:
     (row,) = campaign_rows(campaign)
-    return EvidenceReader(workspace, Digests(workspace.digests)).read(row, row.trials[0], planned(repeats=1))
+    return EvidenceReader(workspace, Digests(workspace.digests), damaged).read(row, row.trials[0], planned(repeats=1))
 
 
 def test_a_measured_trial_leaves_its_timeline(campaign: CampaignPaths) -> None:
@@ -63,14 +63,18 @@ def test_a_kept_timeline_is_used_as_it_is(workspace: Workspace, campaign: Campai
 
 
 @pytest.mark.parametrize("content", [None, "", "{", '{"schema": 99}'])
-def test_a_timeline_that_is_missing_or_damaged_is_made_again(
+def test_a_timeline_that_is_missing_or_damaged_is_made_again_and_damage_is_said(
     workspace: Workspace, campaign: CampaignPaths, content: str | None
 ) -> None:
     path = trial(campaign).timeline
     before = path.read_bytes()
     path.unlink() if content is None else path.write_text(content)
-    assert evidence(workspace, campaign).timeline == read_record(path, Timeline)
+    said: list[str] = []
+    assert evidence(workspace, campaign, said.append).timeline == read_record(path, Timeline)
     assert path.read_bytes() == before
+    assert [line.startswith(f"{path}: not a Timeline") and "made again" in line for line in said] == [True] * (
+        content is not None
+    )
 
 
 def test_a_timeline_of_another_window_is_made_again(workspace: Workspace, campaign: CampaignPaths) -> None:

@@ -66,7 +66,8 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
         data = load_site_data(workspace)
         sources = write_pages(workspace, data)
     out = (out or workspace.site_html).resolve()
-    warnings = "".join(f"{problem}\n" for problem in data.problems) + build_html(workspace, out, strict)
+    problems = "".join(f"{problem}\n" for problem in (*data.problems, *sources.problems))
+    warnings = problems + build_html(workspace, out, strict)
     pages = sum(name.endswith(".md") for name in sources.kept)
     return SiteBuild(pages, sources.written, time.monotonic() - started, out, warnings)
 
@@ -98,7 +99,8 @@ def _groups(data: SiteData) -> list[Part]:
 def _write_parts(
     workspace: Workspace, data: SiteData, parts: Sequence[Part], digests: Digests
 ) -> tuple[Sources, Digests]:
-    sources, reader = Sources(workspace.site_docs), EvidenceReader(workspace, digests)
+    sources = Sources(workspace.site_docs)
+    reader = EvidenceReader(workspace, digests, sources.problems.append)
     for write in parts:
         write(sources, data, reader)
     return sources, digests

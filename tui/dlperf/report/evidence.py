@@ -19,7 +19,7 @@ from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.timeline import Timeline, origin_of
 from dlperf.runs.digests import Digests
 from dlperf.runs.paths import NodePaths, TrialPaths, Workspace
-from dlperf.runs.store import read_record
+from dlperf.runs.store import Complain, read_record_if_whole
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,10 @@ NOTHING = Evidence()
 class EvidenceReader:
     """Reads what trials of one workspace left. A file that did not change since the last time is not hashed again."""
 
-    def __init__(self, workspace: Workspace, digests: Digests) -> None:
+    def __init__(self, workspace: Workspace, digests: Digests, damaged: Complain | None = None) -> None:
+        """``damaged`` is told of each timeline that is there and cannot be read, and has to be made again."""
         self._workspace = workspace
+        self._damaged = damaged
         self._digests = digests
         self._environments: dict[str, dict[str, str]] = {}
 
@@ -105,6 +107,10 @@ class EvidenceReader:
             timeline=self._timeline(paths, planned, trial, log) if planned and not altered else Timeline(),
         )
 
+    def _tell_of_timeline(self, problem: str) -> None:
+        if self._damaged is not None:
+            self._damaged(f"{problem}: made again from log and telemetry; nothing is to do")
+
     @cached_property
     def _logs(self) -> LogReader:
         return log_reader(self._workspace)
@@ -126,10 +132,7 @@ class EvidenceReader:
         self, paths: TrialPaths, planned: PlannedConfiguration, trial: TrialResult, log: HashedFile | None
     ) -> Timeline:
         """What was written when the trial was measured; made now where that is missing, damaged or of other files."""
-        try:
-            kept = read_record(paths.timeline, Timeline)
-        except DlperfError:
-            kept = None
+        kept = read_record_if_whole(paths.timeline, Timeline, self._tell_of_timeline)
         nodes = {node.name: paths.node(node.name) for node in planned.launch.nodes}
         nodes |= {name: paths.node(name) for name in kept.origin.telemetry_sha256} if kept else {}
         telemetry = {name: digest for name, node in nodes.items() if (digest := self._digests.of(node.telemetry))}

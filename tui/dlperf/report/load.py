@@ -22,6 +22,7 @@ from dlperf.runs.digests import Digests
 from dlperf.runs.paths import Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord
+from dlperf.runs.store import Complain
 
 
 def load_site_data(workspace: Workspace) -> SiteData:
@@ -36,7 +37,7 @@ def load_site_data(workspace: Workspace) -> SiteData:
     problems: list[str] = []
     for paths in workspace.campaigns():
         try:
-            campaigns[paths.name], measured = load_campaign(workspace, paths)
+            campaigns[paths.name], measured = load_campaign(workspace, paths, problems.append)
             rows += measured
         except DlperfError as error:
             problems.append(f"left out: {error}")
@@ -44,11 +45,13 @@ def load_site_data(workspace: Workspace) -> SiteData:
     plans = {
         (name, plan.configuration.id): plan for name, record in campaigns.items() for plan in record.configurations
     }
+    probed = _probed(workspace, rows, plans, problems.append)
+    checked = audit_workspace(workspace, records=campaigns, damaged=problems.append)
     return SiteData(
         results=(*rows, *(row for report in reports for row in rows_of_report(report))),
         campaigns=campaigns,
         problems=tuple(problems),
-        probed=_probed(workspace, rows, plans),
+        probed=probed,
         published={campaign_of(report): report for report in reports},
         hardware=catalog.hardware,
         accelerators=catalog.accelerators,
@@ -56,17 +59,20 @@ def load_site_data(workspace: Workspace) -> SiteData:
         cases=catalog.cases,
         protocols=catalog.protocols,
         estimators=estimator_definitions(),
-        audit=tuple(audit_workspace(workspace, records=campaigns)),
+        audit=tuple(checked),
         parquet=find_spec("pyarrow") is not None,
     )
 
 
 def _probed(
-    workspace: Workspace, rows: Iterable[ConfigurationResult], plans: Mapping[tuple[str, str], PlannedConfiguration]
+    workspace: Workspace,
+    rows: Iterable[ConfigurationResult],
+    plans: Mapping[tuple[str, str], PlannedConfiguration],
+    damaged: Complain,
 ) -> dict[tuple[str, str, str], Probed]:
     """What the first trial of each framework on each hardware of a campaign found there."""
     digests = Digests(workspace.digests)
-    reader = EvidenceReader(workspace, digests)
+    reader = EvidenceReader(workspace, digests, damaged)
     found: dict[tuple[str, str, str], Probed] = {}
     for row in rows:
         key = (row.campaign, row.hardware, row.framework)

@@ -24,6 +24,8 @@ class Sources:
     root: Path
     kept: set[str] = field(default_factory=set)
     written: int = 0
+    problems: list[str] = field(default_factory=list)
+    """What was damaged and made again, a line for each."""
 
     def write(self, name: str, content: str | bytes) -> None:
         """A file that belongs to this build. It is derived, so a crash may cut it: the next build mends it."""
@@ -51,6 +53,7 @@ class Sources:
         """Take in what another process wrote."""
         self.kept |= part.kept
         self.written += part.written
+        self.problems += part.problems
 
     def remove_stale(self) -> int:
         """Remove the generated files of an earlier build that this one did not make; the number of them."""

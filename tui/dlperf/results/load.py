@@ -21,6 +21,7 @@ from dlperf.runs.store import read_campaign, read_record_if_whole, read_records
 
 EVERYTHING = Filters()
 Complain = Callable[[DlperfError], object]
+TellOf = Callable[[str], object]
 
 
 def load_results(
@@ -37,8 +38,13 @@ def load_results(
     return [row for row in _all_rows(workspace, filters, complain) if filters.matches(row)]
 
 
-def load_campaign(workspace: Workspace, paths: CampaignPaths) -> tuple[CampaignRecord, list[ConfigurationResult]]:
+def load_campaign(
+    workspace: Workspace, paths: CampaignPaths, damaged: TellOf | None = None
+) -> tuple[CampaignRecord, list[ConfigurationResult]]:
     """The plan and the rows of one campaign, from the derived file where it is still true.
+
+    Args:
+        damaged: is told of each result that is there and cannot be read, and what was done and is to do about it.
 
     Raises:
         DlperfError: the plan cannot be read. What is derived and cannot be read is made again.
@@ -48,34 +54,46 @@ def load_campaign(workspace: Workspace, paths: CampaignPaths) -> tuple[CampaignR
     if kept is not None:
         return kept.record, list(kept.rows)
     record = read_campaign(paths)
-    rows = campaign_rows(paths, record, workspace)
-    if sum(len(row.trials) for row in rows) >= cache.WORTH_KEEPING:
+    broken: list[str] = []
+    rows = campaign_rows(paths, record, workspace, broken.append)
+    if damaged is not None:
+        for problem in broken:
+            damaged(f"{problem}: measured again from its log; dlperf verify {paths.name} writes it anew")
+    if not broken and sum(len(row.trials) for row in rows) >= cache.WORTH_KEEPING:
         cache.keep_rows(kept_in, cache.CachedRows(stamp, record, tuple(rows)))
     return record, rows
 
 
 def campaign_rows(
-    paths: CampaignPaths, record: CampaignRecord | None = None, workspace: Workspace | None = None
+    paths: CampaignPaths,
+    record: CampaignRecord | None = None,
+    workspace: Workspace | None = None,
+    damaged: TellOf | None = None,
 ) -> list[ConfigurationResult]:
     """The rows of one campaign, from its own files.
 
     Args:
         record: its plan; read if None.
         workspace: whose catalogue may have log formats of its own, for a trial that nobody has measured yet.
+        damaged: is told of each result that is there and cannot be read.
     """
     record = record or read_campaign(paths)
     events, _ = read_records(paths.journal, Event)
     status = fold(record, events)
-    return rows_of_campaign(record, status, _trial_results(paths, record, status, workspace))
+    return rows_of_campaign(record, status, _trial_results(paths, record, status, workspace, damaged))
 
 
 def _trial_results(
-    paths: CampaignPaths, record: CampaignRecord, status: CampaignStatus, workspace: Workspace | None
+    paths: CampaignPaths,
+    record: CampaignRecord,
+    status: CampaignStatus,
+    workspace: Workspace | None,
+    damaged: TellOf | None,
 ) -> dict[TrialKey, TrialResult]:
     """The results of the trials that ended; one that nobody wrote down, or that cannot be read, is measured now."""
     planned = {item.configuration.id: item for item in record.configurations}
     ended = [item for item in status.trials.values() if item.state.finished and item.key.configuration in planned]
-    written = {item.key: read_record_if_whole(paths.trial(item.key).result, TrialResult) for item in ended}
+    written = {item.key: read_record_if_whole(paths.trial(item.key).result, TrialResult, damaged) for item in ended}
     results = {key: result for key, result in written.items() if result is not None}
     missing = [item for item in ended if item.key not in results]
     if missing:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 Record = TypeVar("Record")
+Complain = Callable[[str], object]
 
 _ADAPTERS: dict[type, Any] = {}
 """Building a validator costs milliseconds: once for each kind."""
@@ -71,11 +72,17 @@ def read_record(path: Path, kind: type[Record]) -> Record:
         raise DlperfError(f"{path}: not a {kind.__name__} ({_first_line(error)})") from error
 
 
-def read_record_if_whole(path: Path, kind: type[Record]) -> Record | None:
-    """The record of a file that can be done without, or made again: None where it is missing or damaged."""
+def read_record_if_whole(path: Path, kind: type[Record], complain: Complain | None = None) -> Record | None:
+    """The record of a file that can be done without, or made again: None where it is missing or damaged.
+
+    Args:
+        complain: is told of a file that is there and damaged, in one line that begins with its path.
+    """
     try:
         return read_record(path, kind)
-    except DlperfError:
+    except DlperfError as error:
+        if complain is not None and path.exists():
+            complain(str(error))
         return None
 
 
