@@ -9,16 +9,14 @@ from itertools import pairwise, repeat
 from math import inf, nan
 from operator import ge
 
+from dlperf.formats.column import Spool
 from dlperf.formats.declarations import ARGUMENT_LIMIT, FIELDS, is_inference, last_step, metadata
 from dlperf.formats.info import FormatInfo
 from dlperf.formats.progress import Progress
-from dlperf.formats.samples import Run, Samples, Summary, Window
+from dlperf.formats.samples import COLUMNS, Run, Samples, Summary, Window
 
 RUN_LIMIT = 1000
 """Runs told apart in one log: a step counter that goes back in every other line must not grow the memory."""
-
-COLUMNS = ("value", "seconds_per_step", "step", "epoch", "time", "loss", "reader_share", "samples")
-"""Columns of ``Samples`` that a format can fill."""
 
 Columns = Mapping[str, Sequence[float]]
 """Name of a column → its entries; a column that is absent is NaN throughout.
@@ -47,6 +45,7 @@ class Recorder:
         self.on_next_run: Callable[[int, int], None] = _nothing
         """Called where a record begins a run after the first: hears what is declared between two lines, the one of the
         record before it and its own."""
+        self._spool = Spool()
         self._info = info
         self._every_rank = every_rank
         self._heard: dict[str, str] = {}
@@ -124,6 +123,7 @@ class Recorder:
             _note(self.runs[-1], "run_limit")
             return False
         run = Run(self._info.id, self._info.unit, self._info.scope, self._info.window, number=len(self.runs) + 1)
+        run.samples = Samples.within(self._spool)
         run.metadata = metadata(self._facts)
         self.runs.append(run)
         self._declared = self._facts

@@ -2,43 +2,57 @@
 
 from __future__ import annotations
 
-from array import array
 from dataclasses import dataclass, field
 from typing import Literal
 
+from dlperf.formats.column import Column, Spool
+
 Scope = Literal["per_gpu", "per_node", "global"]
 Window = Literal["step", "interval", "cumulative", "epoch", "run"]
+
+COLUMNS = ("value", "seconds_per_step", "step", "epoch", "time", "loss", "reader_share", "samples")
+"""Columns of ``Samples`` that a format can fill."""
+
+
+def _numbers() -> Column[float]:
+    return Column("d")
 
 
 @dataclass
 class Samples:
     """Throughput records of one run, one entry per record in every column.
 
-    A missing number is NaN. Columns are arrays of doubles: a record costs 72 bytes, so that a run of ten million
-    records costs 720 MB, and a real one of a hundred thousand 7 MB.
+    A missing number is NaN. However many records there are, they need no more memory than some thousand do.
     """
 
-    value: array[float] = field(default_factory=lambda: array("d"))
+    value: Column[float] = field(default_factory=_numbers)
     """Throughput in the format's unit and scope, or NaN where the record gives seconds per step only."""
-    seconds_per_step: array[float] = field(default_factory=lambda: array("d"))
-    step: array[float] = field(default_factory=lambda: array("d"))
-    epoch: array[float] = field(default_factory=lambda: array("d"))
-    time: array[float] = field(default_factory=lambda: array("d"))
+    seconds_per_step: Column[float] = field(default_factory=_numbers)
+    step: Column[float] = field(default_factory=_numbers)
+    epoch: Column[float] = field(default_factory=_numbers)
+    time: Column[float] = field(default_factory=_numbers)
     """Seconds since the epoch (or since some midnight or start: only differences count)."""
-    loss: array[float] = field(default_factory=lambda: array("d"))
-    reader_share: array[float] = field(default_factory=lambda: array("d"))
+    loss: Column[float] = field(default_factory=_numbers)
+    reader_share: Column[float] = field(default_factory=_numbers)
     """Part of the step spent waiting for data, 0 … 1."""
-    samples: array[float] = field(default_factory=lambda: array("d"))
+    samples: Column[float] = field(default_factory=_numbers)
     """Samples processed by all GPUs since the run began, up to this record."""
-    line: array[int] = field(default_factory=lambda: array("q"))
+    line: Column[int] = field(default_factory=lambda: Column("q"))
     """1-based line of the log."""
+
+    @classmethod
+    def within(cls, spool: Spool) -> Samples:
+        """No records yet; a spool holds those of all runs of a log."""
+        numbers: dict[str, Column[float]] = {name: Column("d", spool=spool) for name in COLUMNS}
+        return cls(**numbers, line=Column("q", spool=spool))
 
     def __len__(self) -> int:
         return len(self.line)
 
     def last(self, count: int) -> Samples:
         """The last records alone; all where there are fewer."""
-        return Samples(**{name: column[-count:] for name, column in vars(self).items()})
+        numbers = {name: Column("d", getattr(self, name)[-count:]) for name in COLUMNS}
+        return Samples(**numbers, line=Column("q", self.line[-count:]))
 
 
 @dataclass

@@ -6,13 +6,25 @@ Each is a function of a ``Reading``, registered under its name.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import repeat
 from math import inf, isfinite
+from operator import lt
 
+from dlperf.formats.column import Column
 from dlperf.formats.samples import Run, Summary
 from dlperf.measure.estimator import ESTIMATORS, Estimate, Estimator, apply, estimator, parse_estimator
-from dlperf.measure.reading import NotEstimable, Reading, entries_at, finite_indices, have_equal_batches, window_steps
+from dlperf.measure.order import at_rank
+from dlperf.measure.reading import (
+    NotEstimable,
+    Reading,
+    entries_at,
+    finite_indices,
+    have_equal_batches,
+    picked,
+    window_steps,
+)
 from dlperf.sentences import sentence
 
 __all__ = ["ESTIMATORS", "Estimate", "Estimator", "NotEstimable", "estimate", "parse_estimator"]
@@ -69,7 +81,8 @@ def window(reading: Reading, a: int, b: int) -> Estimate:
     reached = max(filter(isfinite, done), default=None)
     _need(reached is not None, "no_steps")
     _need(reached is not None and reached + spacing > b, "few_before", iteration=b)
-    return _mean_of(reading, [i for i in reading.usable if a < done[i] <= b], "none_between", first=a + 1, last=b)
+    inside = Column("q", (index for index in reading.usable if a < done[index] <= b))
+    return _mean_of(reading, inside, "none_between", first=a + 1, last=b)
 
 
 @estimator
@@ -102,8 +115,8 @@ def tipc(reading: Reading, skip: int = 10) -> Estimate:
     rest = reading.usable[skip:]
     trim = max(int(len(rest) * TIPC_TRIM_SHARE), TIPC_TRIM_LEAST)
     _need(len(rest) > 2 * TIPC_TRIM_LEAST, "few_tipc", least=skip + 2 * TIPC_TRIM_LEAST)
-    ordered = sorted(rest, key=reading.values.__getitem__)
-    return _mean_of(reading, sorted(ordered[trim:-trim]), "none_after_trimming")
+    places = _trimmed(entries_at(reading.values, rest), trim)
+    return _mean_of(reading, Column("q", picked(rest, Column("q", places))), "none_after_trimming")
 
 
 @estimator
@@ -149,14 +162,27 @@ def between(reading: Reading, start: int, end: int) -> Estimate:
     Raises:
         NotEstimable: no timestamps, no time between them, or samples per step unknown.
     """
-    times, segments = reading.run.samples.time, reading.segments(start, end)
-    seconds = sum(times[last] - times[first] for first, last in segments)
+    times = reading.run.samples.time
+    seconds = sum(times[last] - times[first] for first, last in reading.segments(start, end))
     _need(isfinite(seconds), "some_timestamps")
     _need(seconds > 0, "few_time")
-    work = sum(reading.work(first, last) for first, last in segments)
+    work = sum(reading.work(first, last) for first, last in reading.segments(start, end))
     _need(0 < work / seconds < inf, "few_work")
     result = _estimate(reading, range(start, end + 1), work / seconds)
     return replace(result, samples=end - start, dropped=result.dropped + 1)
+
+
+def _trimmed(values: Sequence[float], trim: int) -> Iterator[int]:
+    """Where the values stand that remain without the ``trim`` lowest and highest; of equal ones the first is lowest."""
+    low, high = at_rank(values, trim), at_rank(values, len(values) - trim - 1)
+    ranks = {bound: sum(map(lt, values, repeat(bound))) for bound in (low, high)}
+    for place, value in enumerate(values):
+        if value in ranks:
+            rank, ranks[value] = ranks[value], ranks[value] + 1
+            if trim <= rank < len(values) - trim:
+                yield place
+        elif low < value < high:
+            yield place
 
 
 def _first(indices: Sequence[int], reading: Reading, steps: float, shortage: str, /, **values: object) -> int:

@@ -6,6 +6,7 @@ import statistics
 from dataclasses import dataclass, field
 from math import isfinite
 
+from dlperf.formats.column import Column
 from dlperf.formats.samples import Run
 from dlperf.measure.estimator import Estimate, Estimator, apply, parse_estimator
 from dlperf.measure.estimators import between
@@ -97,7 +98,7 @@ def _as_printed(reading: Reading, estimate: Estimate, rule: Estimator) -> float 
         printed = reading.values[estimate.first + 1 : estimate.last + 1]
     except NotEstimable:
         return None
-    speeds = [value for value in printed if isfinite(value) and value > 0]
+    speeds = Column("d", (value for value in printed if isfinite(value) and value > 0))
     return statistics.fmean(speeds) if speeds else None
 
 

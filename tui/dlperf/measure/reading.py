@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import statistics
-from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress, islice, pairwise, repeat
+from itertools import chain, compress, count, islice, pairwise, repeat
 from math import isfinite, nan
 from operator import add, lt, mul, sub
 
 from dlperf.errors import DlperfError
+from dlperf.formats.column import Column, Number
 from dlperf.formats.samples import Run
+from dlperf.measure.order import median
 from dlperf.sentences import sentence
 
 VARYING_UNITS = ("tokens/s", "words/s")
@@ -84,7 +84,7 @@ class Reading:
         return implied
 
     @cached_property
-    def values(self) -> array[float]:
+    def values(self) -> Column[float]:
         """Global throughput of every record; NaN where a record gives none.
 
         Raises:
@@ -92,8 +92,8 @@ class Reading:
         """
         samples = self.run.samples
         if any(map(isfinite, samples.value)):
-            return array("d", map(mul, samples.value, repeat(self.factor)))
-        return array("d", map(_quotient, repeat(self.global_batch_size), samples.seconds_per_step))
+            return Column("d", map(mul, samples.value, repeat(self.factor)))
+        return Column("d", map(_quotient, repeat(self.global_batch_size), samples.seconds_per_step))
 
     @cached_property
     def usable(self) -> Sequence[int]:
@@ -108,7 +108,7 @@ class Reading:
         return finite_indices(self.values)
 
     @cached_property
-    def steps_done(self) -> array[float]:
+    def steps_done(self) -> Column[float]:
         """Steps that the run had behind it at each record, counted over epochs; NaN where unknown.
 
         A log that counts from 0 has done one step more than it says. Steps between the last record
@@ -117,24 +117,26 @@ class Reading:
         steps = self.run.samples.step
         if not any(map(isfinite, steps)):
             every_step = self.run.window == "step"
-            return array("d", (index + 1.0 if every_step else nan for index in range(len(steps))))
-        done, first_offset = array("d"), float(counts_from_zero(steps))
-        for start, end in pairwise((0, *self.epoch_starts, len(steps))):
+            return Column("d", (index + 1.0 if every_step else nan for index in range(len(steps))))
+        done: Column[float] = Column("d")
+        first_offset = float(counts_from_zero(steps))
+        for start, end in pairwise(chain((0,), self.epoch_starts, (len(steps),))):
             offset = (done[-1] if done else 0.0) + first_offset
             done.extend(map(add, steps[start:end], repeat(offset)))
         return done
 
     @cached_property
-    def epoch_starts(self) -> tuple[int, ...]:
+    def epoch_starts(self) -> Sequence[int]:
         """Indices of the records before which the step counter went back: what lies between is not measured."""
         steps, epochs = self.run.samples.step, self.run.samples.epoch
         goes_back = map(lt, islice(steps, 1, None), steps)
-        return tuple(index for index in compress(range(1, len(steps)), goes_back) if epochs[index] != epochs[index - 1])
+        candidates = compress(count(1), goes_back)
+        return Column("q", (index for index in candidates if epochs[index] != epochs[index - 1]))
 
-    def segments(self, start: int, end: int) -> list[tuple[int, int]]:
+    def segments(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Records ``start`` … ``end`` cut where the step counter goes back: first and last index of each part."""
-        cuts = [index for index in self.epoch_starts if start < index <= end]
-        return list(zip([start, *cuts], [*(cut - 1 for cut in cuts), end], strict=True))
+        cuts = (index for index in self.epoch_starts if start < index <= end)
+        return ((first, behind - 1) for first, behind in pairwise(chain((start,), cuts, (end + 1,))))
 
     def work(self, first: int, last: int) -> float:
         """Samples that all GPUs processed after record ``first`` up to record ``last`` of one epoch.
@@ -151,9 +153,9 @@ class Reading:
 
     def _printed_work(self, first: int, last: int) -> float:
         """Samples by the rate, step time and steps that every record prints."""
-        done, seconds = self.steps_done, self.run.samples.seconds_per_step
-        inside = range(first + 1, last + 1)
-        total = sum(self.values[i] * seconds[i] * (done[i] - done[i - 1]) for i in inside)
+        inside = slice(first + 1, last + 1)
+        steps = map(sub, self.steps_done[inside], self.steps_done[first:last])
+        total: float = sum(map(mul, map(mul, self.values[inside], self.run.samples.seconds_per_step[inside]), steps))
         if not isfinite(total):
             raise NotEstimable(sentence("step_size_unknown", samples=self.run.unit.partition("/")[0]))
         return total
@@ -173,7 +175,7 @@ def have_equal_batches(reading: Reading, indices: Sequence[int]) -> bool:
         return False
     samples = reading.run.samples
     products = map(mul, entries_at(samples.value, indices), entries_at(samples.seconds_per_step, indices))
-    sizes = [product for product in products if product > 0]
+    sizes = Column("d", (product for product in products if product > 0))
     return not sizes or max(sizes) - min(sizes) < UNEQUAL_BATCHES * max(sizes)
 
 
@@ -186,36 +188,50 @@ def implied_batch_size(reading: Reading) -> int | None:
     samples = reading.run.samples
     if reading.run.unit in VARYING_UNITS:
         return None
-    products = list(filter(isfinite, map(mul, samples.value, samples.seconds_per_step)))
+    products = Column("d", filter(isfinite, map(mul, samples.value, samples.seconds_per_step)))
     if not products:
         return None
-    return round(round(statistics.median(products)) * reading.factor) or None
+    return round(round(median(products)) * reading.factor) or None
 
 
 def finite_indices(column: Sequence[float]) -> Sequence[int]:
     """Where a column holds a number: a range where it does throughout."""
     indices = range(len(column))
-    return indices if all(map(isfinite, column)) else array("q", compress(indices, map(isfinite, column)))
+    return indices if all(map(isfinite, column)) else Column("q", compress(indices, map(isfinite, column)))
 
 
-def entries_at(column: array[float], indices: Sequence[int]) -> Sequence[float]:
-    """The entries of a column at some indices."""
-    if isinstance(indices, range):
-        return column[indices.start : indices.stop]
-    return [column[index] for index in indices]
+def finite(numbers: Sequence[float]) -> Sequence[float]:
+    """Those that are numbers: the sequence itself where all are."""
+    return numbers if all(map(isfinite, numbers)) else Column("d", filter(isfinite, numbers))
 
 
-def counts_from_zero(steps: array[float]) -> bool:
+def entries_at(column: Sequence[float], indices: Sequence[int]) -> Sequence[float]:
+    """The entries of a column at some indices in ascending order."""
+    return column[indices.start : indices.stop] if isinstance(indices, range) else Column("d", picked(column, indices))
+
+
+def picked(column: Sequence[Number], indices: Sequence[int]) -> Iterator[Number]:
+    """The entries at some indices in ascending order, one by one: much faster than to look each of them up."""
+    end = indices[-1] + 1 if indices else 0
+    wanted = iter(indices)
+    following = next(wanted, end)
+    for index, entry in enumerate(column[following:end], following):
+        if index == following:
+            yield entry
+            following = next(wanted, end)
+
+
+def counts_from_zero(steps: Sequence[float]) -> bool:
     """Whether the first step of a run is number 0: its first record is 0, or ends a window as 19, 39, … do."""
     first = next(filter(isfinite, steps))
     spacing = window_steps(steps)
     return first == 0 or (spacing > 1 and (first + 1) % spacing == 0)
 
 
-def window_steps(steps: array[float]) -> float:
+def window_steps(steps: Sequence[float]) -> float:
     """Steps from one record to the next, as most records have it; 1 where that cannot be told."""
-    counts = Counter(map(sub, islice(steps, 1, None), steps))
-    forward = {spacing: count for spacing, count in counts.items() if spacing > 0}
+    spacings = map(sub, islice(steps, 1, None), steps)
+    forward = Counter(filter((0.0).__lt__, spacings))
     return max(forward, key=forward.__getitem__) if forward else 1.0
 
 

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from math import isfinite, sqrt
+from math import sqrt
 from operator import ne
 
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import Figure
 from dlperf.measure.finding import Finding, amount, distinct
-from dlperf.measure.reading import NotEstimable, Reading, implied_batch_size
+from dlperf.measure.order import median
+from dlperf.measure.reading import NotEstimable, Reading, finite, implied_batch_size
 from dlperf.sentences import sentence
 
 MINIMUM_SAMPLES = 10
@@ -72,12 +73,12 @@ class _Case:
         return slice(estimate.first, estimate.last + 1)
 
     @cached_property
-    def speeds(self) -> list[float]:
+    def speeds(self) -> Sequence[float]:
         """Printed throughput in the measured window; empty where it cannot be told."""
         try:
-            return list(filter(isfinite, self.reading.values[self.measured]))
+            return finite(self.reading.values[self.measured])
         except NotEstimable:
-            return []
+            return ()
 
 
 def findings_of_run(
@@ -124,7 +125,7 @@ def _drift(case: _Case) -> Finding | None:
 
 def _end_stall(case: _Case) -> Finding | None:
     speeds = case.speeds
-    if len(speeds) < 3 or speeds[-1] >= STALL_SHARE * statistics.median(speeds):
+    if len(speeds) < 3 or speeds[-1] >= STALL_SHARE * median(speeds):
         return None
     means = {"without": amount(statistics.fmean(speeds[:-1])), "mean": amount(statistics.fmean(speeds))}
     return Finding("end_stall", sentence("end_stall", last=amount(speeds[-1]), **means))
@@ -144,7 +145,7 @@ def _printed_rate(case: _Case) -> Finding | None:
 
 def _clock_error(case: _Case) -> float:
     """What rounded timestamps can be wrong by, relative to the window."""
-    times = list(filter(isfinite, case.run.samples.time[case.measured]))
+    times = finite(case.run.samples.time[case.measured])
     elapsed = times[-1] - times[0] if times else 0.0
     return case.reading.clock_resolution / elapsed if elapsed > 0 else 0.0
 
@@ -181,7 +182,7 @@ def _gpu_count(case: _Case) -> Finding | None:
 
 
 def _reader_bound(case: _Case) -> Finding | None:
-    shares = list(filter(isfinite, case.run.samples.reader_share[case.measured]))
+    shares = finite(case.run.samples.reader_share[case.measured])
     share = statistics.fmean(shares) if shares else 0.0
     if share <= READER_LIMIT:
         return None

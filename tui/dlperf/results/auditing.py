@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 from dlperf.errors import DlperfError
@@ -16,6 +16,9 @@ from dlperf.runs.paths import Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord, TrialRecord
 from dlperf.runs.store import Complain, read_campaign, read_record_if_whole
+
+FEW = 16
+"""Logs whose runs are kept: the figures of one log follow each other, and each long log has a file open."""
 
 
 def audit_workspace(
@@ -41,7 +44,7 @@ def audit_workspace(
         places |= {LocalLog(file.name, file.name): file.path for file in find_files([folder])[0]}
     logs = log_reader(workspace)
 
-    @cache
+    @lru_cache(maxsize=FEW)
     def read(log: LocalLog) -> Sequence[Run]:
         return _runs(places[log], logs)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError
-from dlperf.formats.samples import Run
+from dlperf.formats.samples import Run, Samples
 from dlperf.measure.estimator import Estimator
 from dlperf.measure.figure import Figure, figure_of
 from dlperf.measure.finding import Finding
@@ -45,6 +45,8 @@ class ParsedRun:
 
     log: str
     run: Run
+    """Without its samples: any number of logs may be parsed together."""
+    samples: int
     gpus: int | None
     batch_size: int | None
     precision: str | None
@@ -63,7 +65,7 @@ class ParsedRun:
             "run": self.run.number,
             "unit": self.run.unit,
             "scope": self.run.scope,
-            "samples": len(self.run.samples),
+            "samples": self.samples,
             "gpus": self.gpus,
             "batch_size": self.batch_size,
             "precision": self.precision,
@@ -183,7 +185,8 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
     if reason:
         findings = (Finding("no_figure", reason, "error"), *findings)
     precision = run.metadata.precision or facts.precision
-    return ParsedRun(log, run, gpus, batch_size, precision, str(estimator), figure, reason, findings)
+    samples, told = len(run.samples), replace(run, samples=Samples())
+    return ParsedRun(log, told, samples, gpus, batch_size, precision, str(estimator), figure, reason, findings)
 
 
 def _figure(reading: Reading, estimator: Estimator) -> tuple[Figure | None, str]:
