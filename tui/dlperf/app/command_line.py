@@ -2,53 +2,73 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import NoReturn
 
 from dlperf.app.settings import Settings, frames_per_second
 from dlperf.app.words import LANGUAGES, Language, preferred_language, say, use_language
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.runs.paths import Workspace
 
-command = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+MOST_FRAMES = 30
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line. Typer would load pydantic, which takes as long as the first picture."""
+
+    def error(self, message: str) -> NoReturn:
+        raise RequestError(f"{message}: see `dlperf-tui --help`")
+
+
+def parser() -> Parser:
+    """The options of ``dlperf-tui``."""
+    made = Parser(
+        prog="dlperf-tui",
+        description="Choose what to measure, watch it run, look back, publish. What runs goes on without the window.",
+        allow_abbrev=False,
+    )
+    made.add_argument("workspace", nargs="?", type=Path, default=Path(), help="a folder of the workspace")
+    made.add_argument("--language", metavar="|".join(LANGUAGES), help="the locale's, if absent")
+    made.add_argument("--light", action="store_true", help="dark on light")
+    made.add_argument("--ascii", action="store_true", help="draw with ASCII alone")
+    made.add_argument(
+        "--frames", metavar="N", type=int, default=frames_per_second(), help=f"frames per second, 1 to {MOST_FRAMES}"
+    )
+    return made
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program; its exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return int(command(words, prog_name="dlperf-tui", standalone_mode=False) or ExitCode.DONE)
-    except typer.TyperException as error:
-        return _complain(f"{error.format_message().rstrip('.')}: see `dlperf-tui --help`", error.exit_code)
+        settings = settings_of(parser().parse_args(arguments))
+        if not sys.stdin.isatty():
+            raise RequestError("dlperf-tui needs a terminal: in a script, use `dlperf run` and `dlperf status`")
+        return show(settings)
     except DlperfError as error:
-        return _complain(str(error), error.exit_code)
+        print(f"dlperf-tui: {error}", file=sys.stderr)
+        return error.exit_code
 
 
-@command.command()
-def dlperf_tui(
-    workspace: Annotated[Path, typer.Argument(help="A folder of the workspace.", metavar="[WORKSPACE]")] = Path(),
-    language: Annotated[str, typer.Option(help="en or zh; the locale's, if absent.")] = "",
-    light: Annotated[bool, typer.Option("--light", help="Dark on light.")] = False,
-    ascii_only: Annotated[bool, typer.Option("--ascii", help="Draw with ASCII alone.")] = False,
-    frames: Annotated[int, typer.Option(min=1, max=30, help="Frames per second.")] = frames_per_second(),
-) -> int:
-    """Choose what to measure, watch it run, look back, publish. Closing the window ends nothing that runs."""
+def settings_of(options: argparse.Namespace) -> Settings:
+    """What the window is started with.
+
+    Raises:
+        DlperfError: there is no workspace, or an option has a value that it cannot have.
+    """
+    if not 1 <= options.frames <= MOST_FRAMES:
+        raise RequestError(f"--frames {options.frames}: choose 1 to {MOST_FRAMES}")
     utf8 = _speaks_utf8()
-    settings = Settings(
-        language=_language(language) if utf8 or language else "en",
-        workspace=Workspace.find(workspace),
-        dark=not light,
-        plain=ascii_only or not utf8,
-        frames_per_second=frames,
+    return Settings(
+        language=_language(options.language) if utf8 or options.language else "en",
+        workspace=Workspace.find(options.workspace),
+        dark=not options.light,
+        plain=options.ascii or not utf8,
+        frames_per_second=options.frames,
     )
-    if not sys.stdin.isatty():
-        raise RequestError("dlperf-tui needs a terminal: in a script, use `dlperf run` and `dlperf status`")
-    return show(settings)
 
 
 def show(settings: Settings) -> int:
@@ -83,8 +103,8 @@ def farewell(workspace: Workspace) -> list[str]:
     return [*lines, say("  come back:      dlperf-tui {folder}", folder=workspace.root)] if lines else []
 
 
-def _language(asked: str) -> Language:
-    if not asked:
+def _language(asked: str | None) -> Language:
+    if asked is None:
         return preferred_language()
     for language in LANGUAGES:
         if asked == language:
@@ -96,8 +116,3 @@ def _speaks_utf8() -> bool:
     """Textual writes to standard error in that stream's own encoding."""
     stream = sys.__stderr__
     return stream is not None and stream.encoding.lower().replace("-", "") == "utf8"
-
-
-def _complain(message: str, code: int) -> int:
-    print(f"dlperf-tui: {message}", file=sys.stderr)
-    return code

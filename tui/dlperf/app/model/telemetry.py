@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,11 +108,27 @@ def device_row(device: Device) -> Row:
     return Row(cells, "warn" if slow else "")
 
 
-def devices_in_words(devices: Iterable[Device]) -> str:
-    """All devices of a node in one line: means of what they tell, and what slows them."""
-    known = list(devices)
-    if not known:
-        return ""
+def device_rows(devices: Sequence[Device]) -> dict[Hashable, Row]:
+    """Each node's name, and below it its devices, by node and name."""
+    rows: dict[Hashable, Row] = {}
+    for node, known in _by_node(devices).items():
+        rows[node] = Row((node,), "group")
+        rows |= {(node, device.name): device_row(device) for device in known}
+    return rows
+
+
+def nodes_in_words(devices: Sequence[Device]) -> list[str]:
+    """A line for each node."""
+    return [f"{node}: {_in_words(known)}" for node, known in _by_node(devices).items()]
+
+
+def _by_node(devices: Sequence[Device]) -> dict[str, list[Device]]:
+    nodes = dict.fromkeys(device.node for device in devices)
+    return {node: [device for device in devices if device.node == node] for node in nodes}
+
+
+def _in_words(known: Sequence[Device]) -> str:
+    """The devices of a node: means of what they tell, and what slows them."""
     parts = [
         _mean_text([device.utilization_percent for device in known], "%"),
         _mean_text([device.memory_mib and device.memory_mib / 1024 for device in known], "GiB"),

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.summary import Standing, in_order, standing_of
 from dlperf.app.model.table import Row
-from dlperf.app.model.telemetry import Device, device_columns, device_row, devices_in_words, read_devices
+from dlperf.app.model.telemetry import Device, device_columns, device_rows, nodes_in_words, read_devices
 from dlperf.app.model.text import printable
 from dlperf.app.model.trials import (
     Group,
@@ -166,12 +166,8 @@ class WatchScreen(CampaignActions, LogActions):
             return
         lines = campaign_lines(self.campaign, self.size.width - 2)
         if self.has_class("-narrow"):
-            lines = [*lines, *self._devices_by_node()]
+            lines = [*lines, *nodes_in_words(self._devices)]
         self.query_one("#campaign-line", Static).update("\n".join(lines[:3]))
-
-    def _devices_by_node(self) -> list[str]:
-        nodes = dict.fromkeys(device.node for device in self._devices)
-        return [f"{node}: {devices_in_words(item for item in self._devices if item.node == node)}" for node in nodes]
 
     def _no_rows(self) -> str:
         assert self.campaign is not None
@@ -240,16 +236,8 @@ class WatchScreen(CampaignActions, LogActions):
         assert self.campaign is not None
         nodes = self.campaign.nodes(key)
         self._devices = [item for node in nodes for item in read_devices(node.telemetry, node.directory.name)]
-        known = {(device.node, device.name): device for device in self._devices}
-        keys: list[Hashable] = []
-        for node, name in known:
-            if node not in keys:
-                keys.append(node)
-            keys.append((node, name))
-        rows = {pair: device_row(device) for pair, device in known.items()}
-        self.query_one("#devices", RowTable).show_rows(
-            keys, lambda key: rows.get(key, Row(("",))) if isinstance(key, tuple) else Row((str(key),), "group")
-        )
+        rows = device_rows(self._devices)
+        self.query_one("#devices", RowTable).show_rows(list(rows), lambda key: rows.get(key, Row(())))
         self._draw_line()
 
     # ---------------------------------------------------------------- actions
