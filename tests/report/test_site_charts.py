@@ -3,21 +3,49 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
+from math import dist
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from site_sample import sample
 
+from dlperf.report.build import overview_pages
+from dlperf.report.charts import svg
 from dlperf.report.charts.axis import doubling, linear, tick_text
 from dlperf.report.charts.bars import Bar, bars
 from dlperf.report.charts.colours import coloured
 from dlperf.report.charts.plot import Band, Line, Plot, plot
 from dlperf.report.charts.svg import COLOURS
+from dlperf.report.text import CHINESE, ENGLISH
 from dlperf.results.timeline import thinned
 
+STYLE = (Path(__file__).parents[2] / "site/theme/assets/stylesheets/dlperf.css").read_text()
+SIGHT = {
+    "protanopia": ((0.1523, 1.0526, -0.2049), (0.1145, 0.7863, 0.0992), (-0.0039, -0.0481, 1.0520)),
+    "deuteranopia": ((0.3673, 0.8606, -0.2280), (0.2801, 0.6725, 0.0474), (-0.0118, 0.0429, 0.9689)),
+    "tritanopia": ((1.2555, -0.0767, -0.1788), (-0.0784, 0.9308, 0.1476), (0.0047, 0.6914, 0.3039)),
+}
+"""What of linear red, green and blue is seen (Machado, Oliveira, Fernandes 2009, severity 1)."""
+ALIKE = 15.0
+"""Colours closer than this in CIELAB are hard to tell apart in a thin line."""
 HOSTILE = "<script>alert('1')</script> & `~~~` \""
 STEPS = tuple((float(step), 400.0 + step % 7) for step in range(1, 1001))
+
+
+def seen(colour: str, sight: str) -> tuple[float, float, float]:
+    """A colour in CIELAB, as an eye of this kind sees it."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    light = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    red, green, blue = (min(1, max(0, sum(map(float.__mul__, row, light)))) for row in SIGHT[sight])
+    x = (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.9505
+    y = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    z = (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.089
+    fx, fy, fz = (value ** (1 / 3) if value > 0.008856 else 7.787 * value + 16 / 116 for value in (x, y, z))
+    return 116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)
 
 
 def elements(chart: str, name: str) -> list[ElementTree.Element]:
@@ -93,3 +121,49 @@ def test_frameworks_that_meet_in_a_chart_differ_in_colour() -> None:
     for names in meetings:
         assert len({series[name] % COLOURS for name in names}) == len(names)
     assert len(set(series.values())) == len(series)
+
+
+def looks(series: int) -> tuple[str, str, str]:
+    """Colour, mark and dash of a series as they are drawn."""
+    colour, dash = svg.colour(series).split()
+    corners = re.search(r'points="([^"]*)"', svg.mark(0, 0, series))
+    return colour, corners[1] if corners else "circle", dash
+
+
+@pytest.mark.parametrize("frameworks", [9, 16, 32])
+def test_more_frameworks_than_colours_differ_in_mark_and_in_dash_where_their_colour_is_one(frameworks: int) -> None:
+    names = {f"f{number:02}" for number in range(frameworks)}
+    drawn = [looks(series) for series in coloured([names]).values()]
+    assert len(set(drawn)) == frameworks
+    for one, other in combinations(drawn, 2):
+        assert one[0] != other[0] or (one[1] != other[1] and one[2] != other[2])
+
+
+def test_bars_of_one_colour_differ_in_their_hatch_and_name_themselves() -> None:
+    members = [Bar(f"framework {number}", 400.0, "400", number * COLOURS) for number in range(4)]
+    chart = bars("t", "images/s", members)
+    hatches = [path.get("d") or "" for path in elements(chart, "path") if path.get("class") == "hatch"]
+    assert len({re.sub(r"(?<=,)[0-9.]+", "", hatch) for hatch in hatches}) == 3
+    assert [text.text for text in elements(chart, "text")][::2] == [bar.label for bar in members]
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("sight", SIGHT)
+def test_colours_that_look_alike_to_a_colour_blind_reader_have_different_marks(sight: str, scheme: int) -> None:
+    colours = [re.findall(rf"\.series-{number} {{\s*--series: (#[0-9a-f]{{6}})", STYLE)[scheme] for number in range(8)]
+    for one, other in combinations(range(COLOURS), 2):
+        alike = dist(seen(colours[one], sight), seen(colours[other], sight)) < ALIKE
+        assert not alike or looks(one)[1] != looks(other)[1]
+
+
+def test_a_framework_looks_the_same_on_the_pages_of_both_languages() -> None:
+    data = sample()
+    assert data.spoken(CHINESE).series == data.series
+    classes = {
+        path: re.findall(r'class="mark (series-[0-9] dash-[0-9])"/?>.*?<text[^>]*>(Alpha|Beta)<', page)
+        for language in (ENGLISH, CHINESE)
+        for path, page in overview_pages(language, data)
+    }
+    seen_as = {(name, drawn) for found in classes.values() for drawn, name in found}
+    assert {name for name, _ in seen_as} == {"Alpha", "Beta"}
+    assert len(seen_as) == 2

@@ -9,6 +9,7 @@ from dlperf.report.charts import svg
 
 ROW = 36
 BAR = 12
+HATCH = 8
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ def _row(bar: Bar, top: float, scale: float, unit: str) -> str:
             class_="whisker",
         )
     return (
-        svg.text(bar.label, 0, top + 14)
+        svg.mark(4.5, top + 10, bar.series)
+        + svg.text(bar.label, 13, top + 14)
         + svg.text(f"{bar.figure} {unit}", svg.WIDTH, top + 14, "value", "end")
         + svg.element(
             "rect",
@@ -57,5 +59,18 @@ def _row(bar: Bar, top: float, scale: float, unit: str) -> str:
             height=BAR,
             class_=f"bar {svg.colour(bar.series).split()[0]}",
         )
+        + _hatch(bar, top + 20, bar.value * scale)
         + whisker
     )
+
+
+def _hatch(bar: Bar, top: float, width: float) -> str:
+    """Strokes over a bar whose colour others have too: upright, slanted, or one along it."""
+    kind = svg.dash(bar.series)
+    if kind == 0:
+        return ""
+    if kind == 3:
+        return svg.element("path", d=f"M0,{svg.plain(top + BAR / 2)}H{svg.plain(width)}", class_="hatch")
+    stroke = f"v{BAR}" if kind == 1 else f"l-{BAR / 2:g},{BAR}"
+    strokes = "".join(f"M{x},{svg.plain(top)}{stroke}" for x in range(HATCH, int(width), HATCH))
+    return svg.element("path", d=strokes, class_="hatch") if strokes else ""

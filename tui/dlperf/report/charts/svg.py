@@ -10,8 +10,23 @@ from dlperf.report import markdown as md
 WIDTH = 400
 """Units of every picture: small enough that its text can be read on a telephone."""
 COLOURS = 8
-"""Colours of the style sheet; what comes after them has the same ones with another mark and dash."""
-MARKS = ("circle", "square", "triangle", "diamond")
+"""Colours of the style sheet, each with a mark of its own; what comes after them has the same colours with other marks,
+dashes and hatches."""
+DASHES = 4
+"""Kinds of lines and of hatches, the plain one among them."""
+CIRCLE: tuple[tuple[float, float], ...] = ()
+MARKS = (
+    CIRCLE,
+    ((-3, -3), (3, -3), (3, 3), (-3, 3)),
+    ((0, -4), (3.8, 3), (-3.8, 3)),
+    ((0, -4.2), (4.2, 0), (0, 4.2), (-4.2, 0)),
+    ((0, 4), (3.8, -3), (-3.8, -3)),
+    ((-1.2, -4), (1.2, -4), (1.2, -1.2), (4, -1.2), (4, 1.2), (1.2, 1.2), (1.2, 4), (-1.2, 4), (-1.2, 1.2), (-4, 1.2),
+     (-4, -1.2), (-1.2, -1.2)),
+    ((-3.6, -3.6), (3.6, -3.6), (-3.6, 3.6), (3.6, 3.6)),
+    ((-4, -1.6), (4, -1.6), (4, 1.6), (-4, 1.6)),
+)  # fmt: skip
+"""Corners of the marks: circle, square, triangle, diamond, triangle on its tip, plus, hourglass, dash."""
 
 
 def element(name: str, content: str = "", **attributes: str | float) -> str:
@@ -37,22 +52,22 @@ def text(words: str, x: float, y: float, class_: str = "", anchor: str = "start"
 
 def mark(x: float, y: float, series: int, tooltip: str = "", class_: str = "mark") -> str:
     """A point, in the colour and shape of its series."""
-    shape = MARKS[series // COLOURS % len(MARKS)]
+    corners = MARKS[(series + series // COLOURS) % len(MARKS)]
     title = element("title", md.attribute(tooltip)) if tooltip else ""
-    if shape == "circle":
+    if corners == CIRCLE:
         return element("circle", title, cx=x, cy=y, r=3.2, class_=f"{class_} {colour(series)}")
-    corners = {
-        "square": ((-3, -3), (3, -3), (3, 3), (-3, 3)),
-        "triangle": ((0, -4), (3.8, 3), (-3.8, 3)),
-        "diamond": ((0, -4.2), (4.2, 0), (0, 4.2), (-4.2, 0)),
-    }[shape]
     points = " ".join(f"{plain(x + dx)},{plain(y + dy)}" for dx, dy in corners)
     return element("polygon", title, points=points, class_=f"{class_} {colour(series)}")
 
 
 def colour(series: int) -> str:
     """The class that the style sheet gives a colour and a dash to."""
-    return f"series-{series % COLOURS} dash-{series // COLOURS % len(MARKS)}"
+    return f"series-{series % COLOURS} dash-{dash(series)}"
+
+
+def dash(series: int) -> int:
+    """Which kind of line and of hatch a series has; 0 is plain."""
+    return series // COLOURS % DASHES
 
 
 def picture(label: str, height: float, *content: str, data: Mapping[str, str] | None = None) -> str:
