@@ -111,11 +111,29 @@ def test_compare_fails_below_a_threshold(run: Command):
     assert "below 0.97: here_numpy_lenet5_fp32_bs4_1n1g of b" in done.stderr
 
 
+def test_a_figure_that_b_has_no_row_for_is_listed_and_fails_unless_that_is_allowed(run: Command):
+    shown = run("compare", "a", "b")
+    assert "missing: B has no 1n2g" in shown.stdout
+    assert shown.returncode == 0
+    failed = run("compare", "a", "b", "--fail-below", "0.5")
+    assert failed.returncode == 1
+    missing = "missing in B: here_numpy_lenet5_fp32_bs4_1n2g of a: measure it, or pass --allow-missing"
+    assert failed.stderr.splitlines() == [missing]
+    assert run("compare", "a", "b", "--fail-below", "0.5", "--allow-missing").returncode == 0
+    assert run("compare", "b", "a", "--fail-below", "0.5").returncode == 0
+
+
+def test_what_could_not_be_compared_passes_no_threshold(run: Command):
+    done = run("compare", "hardware=here", "b", "--fail-below", "0.5", "--allow-missing")
+    assert done.returncode == 1
+    assert "2 rows against 1: name one more axis" in done.stderr
+
+
 def test_compare_gives_json(run: Command):
     done = run("compare", "a", "b", "--json")
     document = json.loads(done.stdout)
     assert document["pairs"][0]["ratio"] == pytest.approx(0.9)
-    assert len(document["only_a"]) == 1
+    assert [item["reason"] for item in document["only_a"]] == ["no 1n2g"]
 
 
 def test_verify_exits_1_on_any_difference(run: Command, workspace: Workspace):

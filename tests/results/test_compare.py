@@ -69,8 +69,19 @@ def test_campaigns_are_matched_on_equal_axes():
     rows = [row("a", 100), row("a", 190, gpus=2), row("b", 200, gpus=2), row("b", 300, gpus=4)]
     found = compared(rows)
     assert [(pair.a.gpus, pair.b.gpus) for pair in found.pairs] == [(2, 2)]
-    assert [item.gpus for item in found.only_a] == [1]
-    assert [item.gpus for item in found.only_b] == [4]
+    assert [(item.row.gpus, item.reason) for item in found.only_a] == [(1, "no 1n1g")]
+    assert [(item.row.gpus, item.reason) for item in found.only_b] == [(4, "no 1n4g")]
+
+
+def test_what_a_side_lacks_is_said_by_the_axes_that_it_does_not_have():
+    rows = [row("a", 100), row("a", 190, gpus=2), row("a", 90, batch_size=4), row("a", 80, framework="g", gpus=2)]
+    rows += [row("b", 190, gpus=2), row("b", 70, framework="g")]
+    reasons = {(item.row.framework, item.row.gpus, item.row.batch_size): item.reason for item in compared(rows).only_a}
+    assert reasons == {
+        ("f", 1, 8): "all of its axes, not together",
+        ("f", 1, 4): "no batch size 4",
+        ("g", 2, 8): "all of its axes, not together",
+    }
 
 
 def test_an_axis_that_both_sides_fix_may_differ():

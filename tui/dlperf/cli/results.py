@@ -22,7 +22,7 @@ from dlperf.cli.selection import (
 from dlperf.errors import DlperfError, ExitCode
 
 if TYPE_CHECKING:
-    from dlperf.results.compare import Comparison, Comparisons
+    from dlperf.results.compare import Comparison, Comparisons, Missing
     from dlperf.results.model import ConfigurationResult
     from dlperf.results.verify import Verification
 
@@ -118,21 +118,34 @@ def compare(
     fail_below: Annotated[
         float | None, typer.Option(metavar="RATIO", help="Exit with 1 where B is slower than RATIO times A.", min=0)
     ] = None,
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="--fail-below passes over figures of A that B has no row for.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
-    """Compare B with A on equal axes. Shown are the figures' ratio, and the range that their trials leave open."""
+    """Compare B with A on equal axes. Shown are the figures' ratio, and the range that their trials leave open.
+
+    With --fail-below, figures of A that B has no row for, or several, fail as well.
+    """
     from dlperf.results.compare import falls_below
     from dlperf.results.comparing import compare_in_workspace
 
     outcome = compare_in_workspace(current_workspace(context), a, b)
-    below = [pair for pair in outcome.pairs if fail_below is not None and falls_below(pair, fail_below)]
     if as_json:
         print_json(outcome)
     else:
         _print_comparisons(outcome)
+    if fail_below is None:
+        return
+    below = [pair for pair in outcome.pairs if falls_below(pair, fail_below)]
+    missing = [item for item in outcome.only_a if item.row.value is not None and not allow_missing]
     for pair in below:
         say(f"below {fail_below}: {pair.b.configuration} of {pair.b.campaign}")
-    if below:
+    if missing:
+        first = f"{missing[0].row.configuration} of {missing[0].row.campaign}"
+        such = first if len(missing) == 1 else f"{counted(len(missing), 'configuration')}, such as {first}"
+        say(f"missing in B: {such}: measure it, or pass --allow-missing")
+    if below or missing or outcome.ambiguous:
         raise typer.Exit(ExitCode.MEASURED_FAILED)
 
 
@@ -151,11 +164,9 @@ def _print_comparisons(outcome: Comparisons) -> None:
         "range",
         "verdict",
     )
-    print_table(headers, map(_pair_cells, outcome.pairs))
-    for side, rows in (("A", outcome.only_a), ("B", outcome.only_b)):
-        if rows:
-            words = counted(len(rows), "configuration")
-            say(f"only in {side}: {words}, such as {rows[0].configuration} of {rows[0].campaign}")
+    only_a = (_missing_cells(item, "B", (item.row.value, None)) for item in outcome.only_a)
+    only_b = (_missing_cells(item, "A", (None, item.row.value)) for item in outcome.only_b)
+    print_table(headers, (*map(_pair_cells, outcome.pairs), *only_a, *only_b))
     for point in outcome.ambiguous:
         say(f"not compared: {point}")
     for difference, count in Counter(text for pair in outcome.pairs for text in pair.differences).items():
@@ -170,6 +181,12 @@ def _pair_cells(pair: Comparison) -> tuple[Any, ...]:
     ratio = None if pair.ratio is None else f"{pair.ratio:.3f}"
     low_high = None if pair.low is None else f"{pair.low:.3f} … {pair.high:.3f}"
     return (*both, a.value, b.value, b.unit, ratio, low_high, pair.verdict)
+
+
+def _missing_cells(item: Missing, side: str, values: tuple[float | None, float | None]) -> tuple[Any, ...]:
+    row = item.row
+    axes = (row.hardware, row.framework, row.case, row.precision, str(row.batch_size), row.scale)
+    return (*axes, *values, row.unit, None, None, f"missing: {side} has {item.reason}")
 
 
 @commands.command()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dlperf.errors import RequestError
 from dlperf.results.model import ConfigurationResult
+
+ByKey = dict[tuple[str, ...], list[ConfigurationResult]]
+"""Values of the axes that must be equal → the rows there."""
 
 AXES = ("campaign", "hardware", "framework", "case", "precision", "batch_size", "scale")
 
@@ -41,12 +44,21 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class Missing:
+    """A point that only one side holds."""
+
+    row: ConfigurationResult
+    reason: str
+    """What the other side lacks."""
+
+
+@dataclass(frozen=True)
 class Comparisons:
     """Every point that both sides hold, and what only one of them holds."""
 
     pairs: tuple[Comparison, ...]
-    only_a: tuple[ConfigurationResult, ...]
-    only_b: tuple[ConfigurationResult, ...]
+    only_a: tuple[Missing, ...]
+    only_b: tuple[Missing, ...]
     ambiguous: tuple[str, ...]
     """Points that one side holds more than once, in words; not compared."""
 
@@ -95,8 +107,8 @@ def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector) -> Co
     clear = [key for key in shared if len(left[key]) == len(right[key]) == 1]
     return Comparisons(
         pairs=tuple(compare_rows(left[key][0], right[key][0]) for key in clear),
-        only_a=tuple(row for key in left if key not in right for row in left[key]),
-        only_b=tuple(row for key in right if key not in left for row in right[key]),
+        only_a=tuple(_missing(left, right, axes)),
+        only_b=tuple(_missing(right, left, axes)),
         ambiguous=tuple(_ambiguity(key, len(left[key]), len(right[key])) for key in shared if key not in clear),
     )
 
@@ -108,14 +120,26 @@ def falls_below(comparison: Comparison, threshold: float) -> bool:
     return comparison.ratio < threshold
 
 
-def _by_key(
-    rows: Iterable[ConfigurationResult], side: Selector, axes: Sequence[str]
-) -> dict[tuple[str, ...], list[ConfigurationResult]]:
-    found: dict[tuple[str, ...], list[ConfigurationResult]] = {}
+def _by_key(rows: Iterable[ConfigurationResult], side: Selector, axes: Sequence[str]) -> ByKey:
+    found: ByKey = {}
     for row in rows:
         if side.matches(row):
             found.setdefault(tuple(axis_value(row, axis) for axis in axes), []).append(row)
     return found
+
+
+def _missing(side: ByKey, other: ByKey, axes: Sequence[str]) -> Iterator[Missing]:
+    """What the other side does not hold."""
+    held = list(map(set, zip(*other, strict=True)))
+    for key in side:
+        if key not in other:
+            absent = [_said(*item) for *item, known in zip(axes, key, held, strict=True) if item[1] not in known]
+            reason = f"no {', '.join(absent)}" if absent else "all of its axes, not together"
+            yield from (Missing(row, reason) for row in side[key])
+
+
+def _said(axis: str, value: str) -> str:
+    return f"batch size {value}" if axis == "batch_size" else value
 
 
 def compare_rows(a: ConfigurationResult, b: ConfigurationResult) -> Comparison:
