@@ -216,6 +216,8 @@ def test_without_scripts_charts_and_tables_are_there(browser, site: Path) -> Non
     page = context.new_page()
     page.goto((site / "index.html").as_uri())
     assert page.locator("figure.chart svg[role=img]").first.is_visible()
+    page.goto((site / "results/configurations/first/box_alpha_resnet50-imagenet.html").as_uri())
+    assert page.locator("figure.chart img").first.is_visible()
     page.goto((site / "results/explorer.html").as_uri())
     assert page.get_by_text("This table needs JavaScript").is_visible()
     context.close()
@@ -235,9 +237,32 @@ def test_a_curve_opens_with_every_value_and_nothing_is_loaded_before(watched: Wa
     assert box is not None
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     assert "Trial 1" in picture.locator(".u-legend").inner_text()
-    assert not picture.locator("svg").is_visible()
+    assert not picture.locator("img").is_visible()
     picture.get_by_role("button", name="Show the picture").click()
-    assert picture.locator("svg").is_visible()
+    assert picture.locator("img").is_visible()
+
+
+def test_the_log_lines_that_gave_a_figure_are_marked_when_a_reader_opens_them(watched: Watched, address: str) -> None:
+    page = watched.page
+    page.goto(f"{address}results/configurations/first/box_alpha_resnet50-imagenet.html")
+    assert not any(url.endswith(".js") and "/lines/" in url for url in watched.requests)
+    lines = page.locator("details[data-lines]").first
+    lines.get_by_text("Log lines that gave the figure").click()
+    lines.locator("mark").first.wait_for()
+    assert "Trial 5" in lines.inner_text()
+    first, last = lines.locator("mark").all_inner_texts()[:2]
+    assert first.split()[0] == "21"
+    assert last.split("\n")[-1].split()[0] == "120"
+    assert watched.errors == []
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_picture_has_the_colours_of_the_page(watched: Watched, site: Path, theme: str) -> None:
+    watched.page.emulate_media(color_scheme=theme)
+    watched.page.goto((site / "results/configurations/first/box_alpha_resnet50-imagenet.html").as_uri())
+    picture = watched.page.locator("figure[data-curve] img").first
+    assert picture.evaluate("it => getComputedStyle(it).colorScheme") == theme
+    assert picture.evaluate("it => it.decode().then(() => it.naturalWidth)") > 0
 
 
 def test_on_paper_nothing_is_cut_off(watched: Watched, address: str) -> None:

@@ -101,7 +101,20 @@ def test_a_second_build_writes_nothing_and_a_smaller_one_removes_what_is_stale(t
     left = {path.relative_to(workspace.site_docs).as_posix() for path in workspace.site_docs.rglob("*.md")}
     assert not any("published" in name for name in left)
     assert "about.md" in left
-    assert not (workspace.site_docs / "data/logs").exists()
+    assert not (workspace.site_data / "logs").exists()
+
+
+def test_the_built_site_keeps_its_bytes_until_it_is_built_again(tmp_path: Path) -> None:
+    data = replace(sample(), results=(measured("alpha", trials=1),))
+    workspace = make_workspace(tmp_path, data)
+    write_pages(workspace, data)
+    build_html(workspace, workspace.site_html)
+    (picture,) = (workspace.site_html / "data/pictures").rglob("*.svg")
+    before = picture.read_bytes()
+    write_pages(workspace, replace(data, results=(measured("alpha", trials=1, unit="samples/s"),)))
+    (source,) = (workspace.site_data / "pictures").rglob("*.svg")
+    assert b"samples/s" in source.read_bytes()
+    assert picture.read_bytes() == before
 
 
 def test_an_altered_log_is_not_offered(tmp_path: Path) -> None:
@@ -113,7 +126,7 @@ def test_an_altered_log_is_not_offered(tmp_path: Path) -> None:
     write_pages(workspace, data)
     (page,) = workspace.site_docs.glob("results/configurations/first/*.md")
     assert "log changed since it was measured" in page.read_text()
-    assert not (workspace.site_docs / "data/logs").exists()
+    assert not (workspace.site_data / "logs").exists()
 
 
 @pytest.mark.parametrize(
@@ -173,8 +186,8 @@ def test_a_new_workspace_keeps_what_is_there(tmp_path: Path) -> None:
 
 def test_git_ignores_everything_that_is_generated() -> None:
     ignored = (ROOT / ".gitignore").read_text().splitlines()
-    assert {f"site/docs/{folder}/" for folder in FOLDERS} <= set(ignored)
-    assert {f"site/docs/{page}" for page in PAGES} <= set(ignored)
+    assert {f"site/{folder}/" for folder in FOLDERS} <= set(ignored)
+    assert {f"site/{page}" for page in PAGES} <= set(ignored)
 
 
 def test_the_theme_fetches_no_font_and_every_script_is_there() -> None:

@@ -5,19 +5,25 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
 
 from site_rows import measured, published
 from site_sample import sample
 
 from dlperf.measure.finding import Finding
 from dlperf.report import locations as at
+from dlperf.report.charts.colours import DARK, LIGHT
 from dlperf.report.data import SiteData
 from dlperf.report.evidence import Evidence
 from dlperf.report.pages.configurations import configurations
-from dlperf.report.pages.trial_evidence import curves
+from dlperf.report.pages.trial_evidence import curves, log_lines, pictures
 from dlperf.report.text import CHINESE, ENGLISH
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.timeline import LogLines, Origin, Timeline
+
+ROOT = Path(__file__).parents[2]
+DARK_SCHEME = r'\[data-md-color-scheme="slate"\] '
 
 
 def test_a_configuration_shows_what_its_figure_rests_on() -> None:
@@ -31,27 +37,37 @@ def test_a_configuration_shows_what_its_figure_rests_on() -> None:
         )
     }
     text = configurations(ENGLISH, data, group, (row,), evidence)
-    for part in ("window(20,120)", "exec a &amp;&amp; b", "| os | Linux |", "     21  step 21 &lt;401&gt;", "98 lines"):
+    for part in ("window(20,120)", "exec a &amp;&amp; b", "| os | Linux |", "Log lines that gave the figure"):
         assert part in text
 
 
 def test_the_lines_that_gave_a_figure_are_marked_among_those_around_them() -> None:
     row = measured("alpha")
-    lines = LogLines(("step <21>",), 0, ("step 22",), first_line=21, before=("start",), after=("end",))
-    text = configurations(
-        ENGLISH, sample(), at.group_of(row), (row,), {_key(row): Evidence("n1", timeline=Timeline(log_lines=lines))}
-    )
-    assert re.findall(r"<mark>\s+(\d+) {2}(.*?)</mark>", text) == [("21", "step &lt;21&gt;"), ("22", "step 22")]
-    assert "     20  start\n" in text
-    assert "\n     23  end" in text
+    lines = LogLines(("step <21>", "step 22"), 98, ("step 121",), first_line=21, before=("start",), after=("end",))
+    told = log_lines({_key(row): Evidence("n1", timeline=Timeline(log_lines=lines))})
+    pieces = [
+        [0, "     20  start"],
+        [1, "     21  step <21>\n     22  step 22"],
+        [0, "… 98 …"],
+        [1, "    121  step 121"],
+        [0, "    122  end"],
+    ]
+    assert json.loads(told.removeprefix("window.dlperfLines = ").rstrip(";\n")) == {
+        at.configuration_anchor(row): [[1, pieces]]
+    }
 
 
 def test_a_configuration_shows_its_trials_over_time_with_the_measured_window() -> None:
     row = measured("alpha", trials=1)
     points = tuple((float(step), 400.0) for step in range(1, 151))
     timeline = Timeline(Origin(), points, ((60.0, 400.0),), {"power_watts": ((0.0, 100.0), (1.0, 690.0))})
-    text = configurations(ENGLISH, sample(), at.group_of(row), (row,), {_key(row): Evidence("n1", timeline=timeline)})
-    for part in ('class="band warm-up"', 'class="band measured"', 'class="outlier"', "Power per GPU, W"):
+    evidence = Evidence("n1", timeline=timeline)
+    drawn, shapes = pictures(row, {1: evidence})
+    for part in ('class="band warm-up"', 'class="band measured"', 'class="outlier"', 'id="power_watts"'):
+        assert part in drawn
+    anchor = at.configuration_anchor(row)
+    text = configurations(ENGLISH, sample(), at.group_of(row), (row,), {_key(row): evidence}, {anchor: shapes})
+    for part in (f"{at.pictures(row)}#speed", f"{at.pictures(row)}#power_watts", "Power per GPU, W, by second"):
         assert part in text
 
 
@@ -72,7 +88,7 @@ def test_findings_of_trials_stand_with_their_number() -> None:
     row = replace(row, trials=(row.trials[0], replace(row.trials[1], findings=(finding,))), findings=(finding,))
     text = configurations(ENGLISH, replace(sample(), results=(row,)), at.group_of(row), (row,), {})
     assert text.count("the speed falls") == 1
-    assert "**warning** Trial 2: the speed falls" in text
+    assert "<strong>warning</strong> Trial 2: the speed falls" in text
 
 
 def test_each_of_two_figures_of_one_configuration_has_an_address_of_its_own() -> None:
@@ -94,6 +110,30 @@ def test_the_curves_of_a_page_are_one_file_with_every_point() -> None:
         f"{anchor}/speed": [[1, [1.0, 2.0], [400.0, 401.5]]],
         f"{anchor}/power_watts": [[1, [0.0, 1.0], [100.0, 690.0]]],
     }
-    page = configurations(CHINESE, sample(), at.group_of(row), (row,), evidence)
+    _, shapes = pictures(row, {1: evidence[_key(row)]})
+    page = configurations(CHINESE, sample(), at.group_of(row), (row,), evidence, {anchor: shapes})
     assert f'data-curve="{anchor}/speed"' in page
     assert 'data-curves="../../../../data/curves/first/box_alpha_resnet50-imagenet.js"' in page
+
+
+def test_a_picture_in_a_file_is_xml_whatever_the_unit_is_called() -> None:
+    timeline = Timeline(Origin(), ((1.0, 400.0), (2.0, 401.5)))
+    drawn, _ = pictures(measured(unit='a<b & "c"'), {1: Evidence("n1", timeline=timeline)})
+    assert 'a<b & "c"' in "".join(ElementTree.fromstring(drawn).itertext())
+
+
+def test_a_picture_in_a_file_has_the_colours_of_the_page() -> None:
+    style = (ROOT / "site/theme/assets/stylesheets/dlperf.css").read_text()
+    told = [re.findall(rf"(?m)^{scheme}\.series-[0-9] {{\n  --series: (.*);", style) for scheme in ("", DARK_SCHEME)]
+    assert [tuple(colours) for colours in told] == [LIGHT, DARK]
+
+
+def test_what_is_the_same_in_all_trials_is_said_once() -> None:
+    finding = Finding("cut", "the log is cut")
+    row = measured("alpha", trials=3)
+    row = replace(row, trials=tuple(replace(trial, findings=(finding,)) for trial in row.trials))
+    text = configurations(ENGLISH, replace(sample(), results=(row,)), at.group_of(row), (row,), {})
+    assert text.count("the log is cut") == 1
+    assert "Trial 1, 2, 3: the log is cut" in text
+    assert "The same in all trials: State succeeded, " in text
+    assert "<th>Samples</th>" not in text

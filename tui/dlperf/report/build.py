@@ -1,4 +1,4 @@
-"""``dlperf build-site``: results → Markdown pages in ``site/docs`` → HTML in ``site/html``."""
+"""``dlperf build-site``: results → Markdown pages in ``site/docs`` and files in ``site/data`` → ``site/html``."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from dlperf.report import downloads
 from dlperf.report import locations as at
 from dlperf.report.data import SiteData, grouped
-from dlperf.report.evidence import Evidence, EvidenceReader
+from dlperf.report.evidence import NOTHING, Evidence, EvidenceReader
 from dlperf.report.feed import feed
 from dlperf.report.load import load_site_data
 from dlperf.report.locations import Group
 from dlperf.report.mkdocs import build_html
 from dlperf.report.pages.audit import audit
-from dlperf.report.pages.configurations import configurations, configurations_index
+from dlperf.report.pages.configurations import EvidenceOf, configurations, configurations_index
 from dlperf.report.pages.explorer import explorer, explorer_data
 from dlperf.report.pages.frameworks import framework, frameworks_index
 from dlperf.report.pages.hardware import hardware, hardware_index
@@ -25,7 +25,7 @@ from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
 from dlperf.report.pages.protocols import protocols
 from dlperf.report.pages.report import report, reports_index
-from dlperf.report.pages.trial_evidence import curves
+from dlperf.report.pages.trial_evidence import Shapes, curves, log_lines, pictures
 from dlperf.report.processes import side_by_side, without_collector
 from dlperf.report.text import LANGUAGES, Language
 from dlperf.report.writing import Sources
@@ -73,13 +73,13 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
 
 
 def write_pages(workspace: Workspace, data: SiteData) -> Sources:
-    """Write every generated file of ``site/docs``, and remove those that nothing makes any more."""
+    """Write every generated file of ``site``, and remove those that nothing makes any more."""
     parts: list[Part] = [
         *_groups(data),
         *(partial(_write_overview, language) for language in LANGUAGES),
         _write_downloads,
     ]
-    sources, digests = Sources(workspace.site_docs), Digests(workspace.digests)
+    sources, digests = Sources(workspace.site), Digests(workspace.digests)
 
     def write(share: Sequence[Part]) -> tuple[Sources, Digests]:
         return _write_parts(workspace, data, share, digests)
@@ -99,7 +99,7 @@ def _groups(data: SiteData) -> list[Part]:
 def _write_parts(
     workspace: Workspace, data: SiteData, parts: Sequence[Part], digests: Digests
 ) -> tuple[Sources, Digests]:
-    sources = Sources(workspace.site_docs)
+    sources = Sources(workspace.site)
     reader = EvidenceReader(workspace, digests, sources.problems.append)
     for write in parts:
         write(sources, data, reader)
@@ -146,14 +146,25 @@ def _write_group(
     """The page of a group in every language, and the files that it links to; evidence is read once and let go."""
     evidence = {
         (at.configuration_anchor(result), trial.number): _offered(sources, found)
-        for result in results
-        for trial, found in reader.of_configuration(result, data.plan(result))
+        for result, trial, found in reader.of_group(results, data.plan)
     }
-    if points := curves(evidence):
-        sources.write(at.curves(group), points)
+    for path, points in ((at.curves(group), curves(evidence)), (at.log_lines(group), log_lines(evidence))):
+        if points:
+            sources.write(path, points)
+    shapes = {at.configuration_anchor(result): _draw(sources, result, evidence) for result in results}
     for language in LANGUAGES:
         path = at.language_root(language) + at.group_page(group)
-        sources.write(path, configurations(language, data.spoken(language), group, results, evidence))
+        sources.write(path, configurations(language, data.spoken(language), group, results, evidence, shapes))
+
+
+def _draw(sources: Sources, result: ConfigurationResult, evidence: EvidenceOf) -> Shapes:
+    """The file of a configuration's charts, the same for every language."""
+    anchor = at.configuration_anchor(result)
+    found = {trial.number: evidence.get((anchor, trial.number), NOTHING) for trial in result.trials}
+    drawn, shapes = pictures(result, found)
+    if drawn:
+        sources.write(at.pictures(result), drawn)
+    return shapes
 
 
 def _offered(sources: Sources, found: Evidence) -> Evidence:

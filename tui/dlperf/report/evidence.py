@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -36,7 +36,7 @@ class Evidence:
 
     node: str = ""
     launch: str = ""
-    """The script; of the first trial of a configuration only, it says the same in all."""
+    """The script; of the first trial of a page only, which shows it as an example."""
     environment: Mapping[str, str] = field(default_factory=dict)
     log: HashedFile | None = None
     log_altered: bool = False
@@ -49,6 +49,7 @@ class Evidence:
     timeline: Timeline = field(default_factory=Timeline)
 
 
+PlanOf = Callable[[ConfigurationResult], PlannedConfiguration | None]
 NOTHING = Evidence()
 
 
@@ -62,15 +63,17 @@ class EvidenceReader:
         self._digests = digests
         self._environments: dict[str, dict[str, str]] = {}
 
-    def of_configuration(
-        self, row: ConfigurationResult, planned: PlannedConfiguration | None
-    ) -> Iterator[tuple[TrialResult, Evidence]]:
-        """Each trial of a configuration, with what it left."""
+    def of_group(
+        self, results: Iterable[ConfigurationResult], plan_of: PlanOf
+    ) -> Iterator[tuple[ConfigurationResult, TrialResult, Evidence]]:
+        """Each trial of the configurations of a page, with what it left; the first script only."""
         shown = False
-        for trial in row.trials:
-            found = self.read(row, trial, planned, with_launch=not shown)
-            shown = shown or bool(found.launch)
-            yield trial, found
+        for row in results:
+            planned = plan_of(row)
+            for trial in row.trials:
+                found = self.read(row, trial, planned, with_launch=not shown)
+                shown = shown or bool(found.launch)
+                yield row, trial, found
 
     def read(
         self,

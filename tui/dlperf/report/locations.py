@@ -65,7 +65,21 @@ def group_page(group: Group) -> str:
 
 def curves(group: Group) -> str:
     """The points of the curves on a group's page."""
-    return f"data/curves/{group_page(group).removeprefix('results/configurations/').removesuffix('.md')}.js"
+    return f"data/curves/{_group_name(group)}.js"
+
+
+def log_lines(group: Group) -> str:
+    """The log lines that gave the figures of a group's page."""
+    return f"data/lines/{_group_name(group)}.js"
+
+
+def pictures(result: ConfigurationResult) -> str:
+    """The charts of a configuration."""
+    return f"data/pictures/{_group_name(group_of(result))}/{configuration_anchor(result)}.svg"
+
+
+def _group_name(group: Group) -> str:
+    return group_page(group).removeprefix("results/configurations/").removesuffix(".md")
 
 
 def configuration_anchor(result: ConfigurationResult) -> str:
@@ -119,6 +133,11 @@ def html_address(page: str, target: str) -> str:
     """``target`` as a link of the built site, for what MkDocs does not read: data and feeds."""
     path, mark, anchor = relative(page, target).partition("#")
     return quote(path.removesuffix(".md") + ".html") + mark + quote(anchor)
+
+
+def up_from(language: Language, page: str) -> str:
+    """What leads from a page to the site's root."""
+    return "../" * f"{language_root(language)}{page}".count("/")
 
 
 def relative_file(language: Language, page: str, target: str) -> str:

@@ -1,4 +1,4 @@
-"""MkDocs, run as the separate program that it is: Markdown pages in, HTML out."""
+"""MkDocs, run as the separate program that it is: Markdown pages in, HTML out; data is put beside them as it is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from dlperf.errors import DlperfError
@@ -28,26 +30,46 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
     _refuse_foreign_folder(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
-        new, chinese = Path(folder) / "html", Path(folder) / "zh"
+        new, chinese, data = (Path(folder) / name for name in ("html", "zh", "data"))
         builds = {workspace.mkdocs_config: new, workspace.root / CHINESE_CONFIG: chinese}
-        said = _build_all({config: target for config, target in builds.items() if config.is_file()}, strict)
-        if chinese.is_dir():
-            chinese.replace(new / "zh")
+        with _all_built({config: target for config, target in builds.items() if config.is_file()}, strict) as said:
+            if workspace.site_data.is_dir():
+                shutil.copytree(workspace.site_data, data, copy_function=_link)
+        _move(chinese, new / "zh")
+        for part in sorted(data.glob("*")):
+            _move(part, new / "data" / part.name)
         new.chmod(0o755)
         _replace(new, out)
-    return said
+    return "".join(said)
 
 
-def _build_all(builds: dict[Path, Path], strict: bool) -> str:
-    """Run MkDocs for each configuration; none is still writing when this returns or raises."""
+@contextmanager
+def _all_built(builds: dict[Path, Path], strict: bool) -> Iterator[list[str]]:
+    """Run MkDocs for each configuration; at the end the list has what they warned of, and none is still writing."""
+    said: list[str] = []
     running = [_start(config, target, strict) for config, target in builds.items()]
     try:
+        yield said
         outputs = [process.communicate()[0] for process in running]
     finally:
         for process in running:
             process.kill()
             process.wait()
-    return "".join(_warnings(process.returncode, said) for process, said in zip(running, outputs, strict=True))
+    said += [_warnings(process.returncode, output) for process, output in zip(running, outputs, strict=True)]
+
+
+def _link(source: str, target: str) -> None:
+    """The same file at another place, where the disk can; ``Sources`` writes a file anew, never into it."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def _move(made: Path, place: Path) -> None:
+    if made.is_dir():
+        place.parent.mkdir(exist_ok=True)
+        made.replace(place)
 
 
 def _start(config: Path, out: Path, strict: bool) -> subprocess.Popen[str]:

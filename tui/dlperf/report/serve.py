@@ -86,7 +86,7 @@ def _made_from(workspace: Workspace) -> Iterator[Path]:
         yield from (path for path in (campaign.plan, campaign.journal) if path.is_file())
     for folder in (workspace.published, workspace.catalog, workspace.root / "site" / "theme"):
         yield from (path for path in folder.rglob("*") if path.is_file())
-    generated = [workspace.site_docs / name for name in (*FOLDERS, *PAGES)]
+    generated = [workspace.site / name for name in (*FOLDERS, *PAGES)]
     for path in workspace.site_docs.rglob("*.md"):
         if not any(made in (path, *path.parents) for made in generated):
             yield path

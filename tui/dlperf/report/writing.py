@@ -1,4 +1,4 @@
-"""Files of the site's sources: written only where their bytes change, removed when nothing makes them any more."""
+"""The generated files of ``site``: written only where their bytes change, removed when nothing makes them any more."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from pathlib import Path
 from dlperf.report.locations import language_root
 from dlperf.report.text import LANGUAGES
 
-FOLDERS = (*(f"{language_root(language)}results" for language in LANGUAGES), "data")
-"""Everything in these folders of ``site/docs`` is made by ``dlperf build-site``: what is not made any more goes."""
-PAGES = tuple(f"{language_root(language)}index.md" for language in LANGUAGES)
+DOCS = "docs/"
+DATA = "data/"
+FOLDERS = (*(f"{DOCS}{language_root(language)}results" for language in LANGUAGES), f"{DOCS}data", "data")
+"""Everything in these folders of ``site`` is made by ``dlperf build-site``: what is not made any more goes."""
+PAGES = tuple(f"{DOCS}{language_root(language)}index.md" for language in LANGUAGES)
 """The generated pages outside of them."""
 
 
 @dataclass
 class Sources:
-    """The generated part of ``site/docs`` during one build."""
+    """The generated part of ``site`` during one build; names are addresses of the built site, or pages for MkDocs."""
 
     root: Path
     kept: set[str] = field(default_factory=set)
@@ -30,22 +32,25 @@ class Sources:
     def write(self, name: str, content: str | bytes) -> None:
         """A file that belongs to this build. It is derived, so a crash may cut it: the next build mends it."""
         data = content.encode() if isinstance(content, str) else content
-        self.kept.add(name)
-        path = self.root / name
+        place = _place(name)
+        self.kept.add(place)
+        path = f"{self.root}/{place}"
         if not _holds(path, data):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
+            _make_way(path)
+            with open(path, "wb") as stream:
+                stream.write(data)
             self.written += 1
 
     def copy(self, name: str, source: Path) -> None:
         """A copy of a file that belongs to this build, made once; ``name`` holds the hash of its bytes."""
-        if name in self.kept:
+        place = _place(name)
+        if place in self.kept:
             return
-        self.kept.add(name)
-        target = f"{self.root}/{name}"
-        if _size(target) == source.stat().st_size:
+        self.kept.add(place)
+        target = f"{self.root}/{place}"
+        if _size(target) == os.stat(source).st_size:
             return
-        os.makedirs(os.path.dirname(target), exist_ok=True)
+        _make_way(target)
         shutil.copyfile(source, target)
         self.written += 1
 
@@ -76,6 +81,21 @@ class Sources:
                     os.rmdir(path)
 
 
+def _place(name: str) -> str:
+    """Among the pages; but what trials left beside them: there may be hundreds of thousands of files, which MkDocs
+    would read into memory and copy."""
+    of_trials = name.startswith(DATA) and name.count("/") > 1
+    return name if of_trials else DOCS + name
+
+
+def _make_way(path: str) -> None:
+    """A file of the built site may be the same one on the disk: it keeps its bytes until it is replaced."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+
+
 def _size(path: str) -> int:
     try:
         return os.stat(path).st_size
@@ -83,8 +103,11 @@ def _size(path: str) -> int:
         return -1
 
 
-def _holds(path: Path, data: bytes) -> bool:
+def _holds(path: str, data: bytes) -> bool:
+    if _size(path) != len(data):
+        return False
     try:
-        return path.read_bytes() == data
+        with open(path, "rb") as stream:
+            return stream.read() == data
     except FileNotFoundError:
         return False

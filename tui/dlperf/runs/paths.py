@@ -229,12 +229,21 @@ class Workspace:
         return self.root / MARKER
 
     @property
+    def site(self) -> Path:
+        return self.root / "site"
+
+    @property
     def site_docs(self) -> Path:
-        return self.root / "site" / "docs"
+        return self.site / "docs"
+
+    @property
+    def site_data(self) -> Path:
+        """What the site offers of trials beside its pages: logs, scripts, curves, pictures."""
+        return self.site / "data"
 
     @property
     def site_html(self) -> Path:
-        return self.root / "site" / "html"
+        return self.site / "html"
 
     def campaign(self, name: str) -> CampaignPaths:
         """The campaign of that name, whether or not it exists.

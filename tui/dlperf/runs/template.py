@@ -34,6 +34,7 @@ site/html/
 site/docs/index.md
 site/docs/results/
 site/docs/data/
+site/data/
 site/docs/zh/index.md
 site/docs/zh/results/
 # an engine's own, while it runs; what can be derived again

@@ -4,6 +4,7 @@
   "use strict";
 
   var here = document.currentScript.src.replace(/[^/]*$/, "");
+  var page = (document.getElementById("evidence") || {}).dataset;
   var HEIGHT = 260;
 
   function load(address) {
@@ -24,10 +25,10 @@
   }
 
   var library = null;
-  function prepare(figure) {
+  function prepare() {
     if (!library) {
       style(here + "vendor/uplot.css");
-      library = load(here + "vendor/uplot.js").then(function () { return load(figure.dataset.curves); });
+      library = load(here + "vendor/uplot.js").then(function () { return load(page.curves); });
     }
     return library;
   }
@@ -54,10 +55,11 @@
     var grid = { stroke: styles.getPropertyValue("--md-default-fg-color--lightest"), width: 1 };
     var axis = { stroke: text, grid: grid, ticks: grid };
     var series = lines.map(function (line) {
-      var probe = figure.querySelector(".series-" + (line[0] - 1) % 8) || figure;
-      var colour = getComputedStyle(probe).getPropertyValue("--series") || text;
-      return { label: figure.dataset.line + " " + line[0], stroke: colour, width: 1.5, spanGaps: true, points: { show: lines[0][1].length < 60 } };
+      holder.className = "curve series-" + (line[0] - 1) % 8;
+      var colour = getComputedStyle(holder).getPropertyValue("--series") || text;
+      return { label: page.trial + " " + line[0], stroke: colour, width: 1.5, spanGaps: true, points: { show: lines[0][1].length < 60 } };
     });
+    holder.className = "curve";
     holder.replaceChildren();
     return new window.uPlot({
       width: Math.max(280, figure.clientWidth),
@@ -70,13 +72,13 @@
   }
 
   function offer(figure) {
-    var picture = figure.querySelector("svg");
+    var picture = figure.querySelector("img");
     var holder = document.createElement("div");
     var button = document.createElement("button");
     var plot = null;
     button.type = "button";
     button.className = "curve-button";
-    button.textContent = figure.dataset.open;
+    button.textContent = page.open;
     button.setAttribute("aria-expanded", "false");
     holder.className = "curve";
 
@@ -87,7 +89,7 @@
 
     button.addEventListener("click", function () {
       if (!plot) {
-        prepare(figure).then(function () { mark(true); show(); });
+        prepare().then(function () { mark(true); show(); });
         return;
       }
       plot.destroy();
@@ -99,7 +101,7 @@
     function mark(open) {
       figure.classList.toggle("open", open);
       button.setAttribute("aria-expanded", String(open));
-      button.textContent = open ? figure.dataset.close : figure.dataset.open;
+      button.textContent = open ? page.close : page.open;
     }
 
     new MutationObserver(function () { if (plot) show(); })
@@ -107,7 +109,7 @@
     window.addEventListener("resize", function () {
       if (plot) plot.setSize({ width: Math.max(280, figure.clientWidth), height: HEIGHT });
     });
-    picture.after(holder, button);
+    figure.append(holder, button);
   }
 
   document.querySelectorAll("figure[data-curve]").forEach(offer);

@@ -7,6 +7,11 @@ from collections.abc import Iterable, Set
 
 from dlperf.report.charts.svg import COLOURS
 
+LIGHT = ("#0072b2", "#c44e00", "#00795a", "#b0468a", "#8a6d00", "#4a8fc4", "#6a50c7", "#5a5a5a")
+"""Of the series, on a light page, as ``dlperf.css`` has them."""
+DARK = ("#56b4e9", "#ff9248", "#2dc79a", "#e89ac7", "#e6c229", "#a5c9ff", "#b9adff", "#c4c4c4")
+"""The same on a dark page."""
+
 
 def coloured(meetings: Iterable[Set[str]]) -> dict[str, int]:
     """Name → index of its series, so that those that stand in one chart differ in colour as far as colours reach.

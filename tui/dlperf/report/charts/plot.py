@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dlperf.report.charts import svg
 from dlperf.report.charts.axis import Axis, doubling, linear, tick_text
@@ -55,55 +54,75 @@ class Plot:
     from_zero: bool = False
     whole: bool = False
     """x counts something: no tick between two whole numbers."""
-    data: Mapping[str, str] = field(default_factory=dict)
-    """For the script that draws the curves with all their points, see ``curves.js``."""
+    legend_columns: int = 2
+
+    @property
+    def top(self) -> int:
+        return TOP if self.y else TOP // 3
+
+    @property
+    def bottom(self) -> int:
+        """Where the axis of x stands."""
+        return self.height - (BOTTOM if self.x else BOTTOM // 2)
 
 
 def plot(wanted: Plot) -> str:
     """The chart; nothing where no line has two points."""
+    content, height = drawing(wanted)
+    return svg.picture(_told(wanted), height, content) if content else ""
+
+
+def drawing(wanted: Plot) -> tuple[str, float]:
+    """What is inside the chart, and its height; nothing where no line has two points."""
     points = [point for line in wanted.lines for point in line.points]
     if not any(len(line.points) > 1 for line in wanted.lines):
-        return ""
+        return "", 0
     x, y = _axes(wanted, points)
     longest = max(len(line.points) for line in wanted.lines)
     content = [
-        *(_band(band, x, wanted.height) for band in wanted.bands if band.last > x.low and band.first < x.high),
+        *(_band(band, x, wanted) for band in wanted.bands if band.last > x.low and band.first < x.high),
         _grid(x, y, wanted),
         _ideal(wanted, x, y),
         *(_line(line, x, y, marked=longest <= MOST_MARKS) for line in wanted.lines),
     ]
     entries = [*wanted.lines, *([Line(wanted.ideal, (), -1)] if wanted.ideal else [])]
-    names = _legend(entries, wanted.height + 8) if len(entries) > 1 else ""
-    rows = (len(entries) + 1) // 2 if names else 0
-    return svg.picture(_told(wanted), wanted.height + 8 + rows * LEGEND_ROW, *content, names, data=wanted.data)
+    columns = wanted.legend_columns
+    names = _legend(entries, wanted.height + 8, columns) if len(entries) > 1 else ""
+    rows = -(-len(entries) // columns) if names else 0
+    return "".join([*content, names]), wanted.height + 8 + rows * LEGEND_ROW
 
 
 def _axes(wanted: Plot, points: Sequence[Point]) -> tuple[Axis, Axis]:
     xs, ys = [x for x, _ in points], [y for _, y in points]
-    left, right, top, bottom = LEFT, svg.WIDTH - RIGHT, TOP, wanted.height - BOTTOM
+    left, right, top, bottom = LEFT, svg.WIDTH - RIGHT, wanted.top, wanted.bottom
     if wanted.ideal:
         return doubling(xs, left, right), doubling([*ys, *xs], bottom, top)
     return linear(xs, left, right, whole=wanted.whole), linear(ys, bottom, top, from_zero=wanted.from_zero)
 
 
 def _grid(x: Axis, y: Axis, wanted: Plot) -> str:
-    bottom = wanted.height - BOTTOM
+    bottom = wanted.bottom
     lines = "".join(f"M{LEFT},{svg.plain(y(tick))}H{svg.WIDTH - RIGHT}" for tick in y.ticks)
     return (
         svg.element("path", d=lines, class_="grid")
         + "".join(svg.text(tick_text(tick), LEFT - 5, y(tick) + 4, "tick", "end") for tick in y.ticks)
         + "".join(svg.text(tick_text(tick), x(tick), bottom + 15, "tick", "middle") for tick in x.ticks)
-        + svg.text(wanted.y, 0, 12, "axis")
-        + svg.text(wanted.x, svg.WIDTH - RIGHT, bottom + 31, "axis", "end")
+        + (svg.text(wanted.y, 0, 12, "axis") if wanted.y else "")
+        + (svg.text(wanted.x, svg.WIDTH - RIGHT, bottom + 31, "axis", "end") if wanted.x else "")
     )
 
 
-def _band(band: Band, x: Axis, height: int) -> str:
+def _band(band: Band, x: Axis, wanted: Plot) -> str:
     first, last = x(max(band.first, x.low)), x(min(band.last, x.high))
     shade = svg.element(
-        "rect", x=first, y=TOP, width=max(last - first, 0.5), height=height - TOP - BOTTOM, class_=f"band {band.kind}"
+        "rect",
+        x=first,
+        y=wanted.top,
+        width=max(last - first, 0.5),
+        height=wanted.bottom - wanted.top,
+        class_=f"band {band.kind}",
     )
-    return shade + svg.text(band.label, (first + last) / 2, TOP + 12, "tick", "middle")
+    return shade + (svg.text(band.label, (first + last) / 2, wanted.top + 12, "tick", "middle") if band.label else "")
 
 
 def _ideal(wanted: Plot, x: Axis, y: Axis) -> str:
@@ -123,22 +142,19 @@ def _line(line: Line, x: Axis, y: Axis, *, marked: bool) -> str:
     return drawn + "".join(marks + rings)
 
 
-@lru_cache(maxsize=1 << 12)
 def _drawn(points: tuple[Point, ...]) -> tuple[Point, ...]:
     return thinned(points, MOST_DRAWN)
 
 
-@lru_cache(maxsize=1 << 12)
 def _path(points: tuple[Point, ...], x: Axis, y: Axis) -> str:
-    """Kept, since the pages of both languages have the same lines."""
     return "M" + "L".join(f"{svg.plain(x(a))},{svg.plain(y(b))}" for a, b in points)
 
 
-def _legend(entries: Sequence[Line], top: float) -> str:
-    """Two columns of names, each behind a piece of its line."""
+def _legend(entries: Sequence[Line], top: float, columns: int) -> str:
+    """Columns of names, each behind a piece of its line."""
     parts = []
     for number, entry in enumerate(entries):
-        left, middle = (number % 2) * svg.WIDTH / 2, top + number // 2 * LEGEND_ROW + 6
+        left, middle = number % columns * svg.WIDTH / columns, top + number // columns * LEGEND_ROW + 6
         kind = "ideal" if entry.series < 0 else f"line {svg.colour(entry.series)}"
         parts.append(svg.element("path", d=f"M{svg.plain(left)},{svg.plain(middle)}h22", class_=kind))
         if entry.series >= 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 from dlperf.report import markdown as md
@@ -70,16 +69,11 @@ def dash(series: int) -> int:
     return series // COLOURS % DASHES
 
 
-def picture(label: str, height: float, *content: str, data: Mapping[str, str] | None = None) -> str:
-    """A whole chart on one line: what it shows in words, and the picture.
-
-    Args:
-        data: for scripts: names and values of ``data-`` attributes.
-    """
+def picture(label: str, height: float, *content: str) -> str:
+    """A whole chart on one line: what it shows in words, and the picture."""
     shape = f"0 0 {WIDTH} {plain(height)}"
     drawn = element("svg", "".join(content), viewBox=shape, role="img", aria_label=label)
-    told = "".join(f' data-{name}="{md.attribute(value)}"' for name, value in (data or {}).items())
-    return f'<figure class="chart"{told}>{drawn}</figure>'
+    return f'<figure class="chart">{drawn}</figure>'
 
 
 def plain(number: float) -> str:

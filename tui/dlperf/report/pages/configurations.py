@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from html import unescape
 
-from dlperf.report import figures
+from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import SiteData, distinct, grouped, is_published
@@ -13,9 +14,10 @@ from dlperf.report.evidence import NOTHING, Evidence
 from dlperf.report.locations import Group
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_facts
-from dlperf.report.pages.trial_evidence import file_downloads, log_lines, repeat, trial_charts
+from dlperf.report.pages.trial_evidence import Shapes, for_script, lines_on_demand, repeat, trial_charts
+from dlperf.report.pages.trials import estimates, trials
 from dlperf.report.text import Language
-from dlperf.results.model import ConfigurationResult, TrialResult
+from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
 EvidenceOf = Mapping[tuple[str, int], Evidence]
@@ -26,7 +28,19 @@ OF_THE_MOMENT = ("boot_id",)
 """What differs from boot to boot and says nothing about the machine."""
 
 
-def configurations(say: Language, data: SiteData, group: Group, results: Results, evidence: EvidenceOf) -> str:
+def configurations(
+    say: Language,
+    data: SiteData,
+    group: Group,
+    results: Results,
+    evidence: EvidenceOf,
+    shapes: Mapping[str, Shapes] | None = None,
+) -> str:
+    """The page of a group.
+
+    Args:
+        shapes: the charts of each configuration, by its anchor.
+    """
     page = Page(say, data, at.group_page(group))
     names = (
         data.framework_title(group.framework, group.campaign),
@@ -46,7 +60,9 @@ def configurations(say: Language, data: SiteData, group: Group, results: Results
         _overview(page, results),
         _protocols(page, results),
         _environment(page, evidence),
-        *(_section(page, result, evidence) for result in results),
+        _launch(page, results, evidence),
+        for_script(page, group) if evidence else "",
+        *(_section(page, result, evidence, shapes or {}) for result in results),
         in_search=False,
     )
 
@@ -73,7 +89,7 @@ def _overview(page: Page, results: Results) -> str:
     say = page.say
     rows = [
         (
-            page.to(at.configuration_page(row), figures.precision_text(row)),
+            html.link(figures.precision_text(row), f"#{at.configuration_anchor(row)}"),
             figures.batch_text(row),
             figures.scale_text(row),
             figures.value_text(row) or page.status(row),
@@ -88,7 +104,8 @@ def _overview(page: Page, results: Results) -> str:
         for row in results
     ]
     words = ("precision", "batch_size", "nodes_gpus", "figure", "unit", "trials_n", "spread", "speedup", "efficiency")
-    return md.table([say(word) for word in (*words, "mfu", "samples_per_joule")], rows)
+    header = [say(word) for word in (*words, "mfu", "samples_per_joule")]
+    return html.block("evidence", html.table(header, rows, words=(0, 4)))
 
 
 def _protocols(page: Page, results: Results) -> str:
@@ -120,124 +137,75 @@ def _changed(facts: Mapping[str, str], before: Mapping[str, str]) -> dict[str, s
     return {name: value for name, value in facts.items() if before.get(name) != value}
 
 
-def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf) -> str:
-    anchor = at.configuration_anchor(row)
+def _launch(page: Page, results: Results, evidence: EvidenceOf) -> str:
+    """The script of the first trial, as an example: that of each trial is among its files."""
+    for row in results:
+        for trial in row.trials:
+            found = evidence.get((at.configuration_anchor(row), trial.number), NOTHING)
+            if found.launch:
+                title = page.say("launch", node=found.node)
+                return md.details(f"{title} · {unescape(_title(row))} · {trial.number}", found.launch)
+    return ""
+
+
+def _title(row: ConfigurationResult) -> str:
     batch = f", BS={figures.batch_text(row)}" if row.batch_size is not None else ""
     variant = f" ({md.number(str(row.variant))})" if row.variant > 1 else ""
-    title = f"{figures.precision_text(row)}{batch}, {figures.scale_text(row)}{variant}"
+    return f"{figures.precision_text(row)}{batch}, {figures.scale_text(row)}{variant}"
+
+
+def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes: Mapping[str, Shapes]) -> str:
+    anchor = at.configuration_anchor(row)
     found = {trial.number: evidence.get((anchor, trial.number), NOTHING) for trial in row.trials}
-    first = next((one for one in found.values() if one.launch), None)
     return md.paragraphs(
-        md.heading(2, title, anchor),
-        _figure(page, row),
-        _findings(page, row),
-        _trials(page, row, evidence) if row.trials else "",
-        _estimates(page, row.trials),
-        trial_charts(page, row, found),
-        repeat(page, row),
-        md.details(page.say("launch", node=first.node), first.launch) if first else "",
-        log_lines(page, {number: one.timeline.log_lines for number, one in found.items()}),
-        file_downloads(page, found),
+        md.heading(2, _title(row), anchor),
+        html.block(
+            "evidence",
+            _figure(page, row),
+            _findings(page, row),
+            trials(page, row, found),
+            estimates(page, row.trials),
+            trial_charts(page, row, found, shapes.get(anchor, {})),
+            lines_on_demand(page, row, found),
+            repeat(page, row),
+        ),
     )
 
 
 def _figure(page: Page, row: ConfigurationResult) -> str:
     say = page.say
+    figure = f"{html.strong(figures.value_text(row))} {md.text(row.unit)}" if row.value is not None else ""
     facts = [
-        (say("figure"), f"**{figures.value_text(row)}** {md.text(row.unit)}" if row.value is not None else ""),
+        (say("figure"), figure),
         (say("status"), page.status(row)),
         (say("spread"), figures.percent(row.spread)),
         (say("trials_n"), "" if row.n is None else md.number(str(row.n))),
-        (say("protocol"), page.protocol(row.protocol)),
+        (say("protocol"), md.text(row.protocol) if row.protocol else ""),
         (say("speedup"), figures.factor(row.speedup)),
         (say("efficiency"), figures.percent(row.efficiency)),
         (say("mfu"), figures.percent(row.mfu)),
         (say("source"), md.web_link(row.source)),
     ]
-    listed = md.bullets(f"{name}{say.colon}{value}" for name, value in facts if value)
+    listed = html.bullets(f"{name}{say.colon}{value}" for name, value in facts if value)
     unmeasured = is_published(row.campaign) and not row.trials
-    return md.paragraphs(listed, say("no_trials") if unmeasured else "")
-
-
-def _trials(page: Page, row: ConfigurationResult, evidence: EvidenceOf) -> str:
-    say, anchor = page.say, at.configuration_anchor(row)
-    outcomes = [
-        (
-            md.number(str(trial.number)),
-            _outcome(say, trial),
-            figures.optional(trial.value),
-            figures.optional(trial.value_from_timestamps),
-            md.number(str(trial.samples)),
-            _range(trial.first_step, trial.last_step),
-            f"<time>{md.text(_to_the_second(trial.started))}</time>" if trial.started else "",
-            "" if trial.duration_seconds is None else say("seconds", value=md.number(f"{trial.duration_seconds:.1f}")),
-        )
-        for trial in row.trials
-    ]
-    origins = [
-        (
-            md.number(str(trial.number)),
-            md.code(trial.estimator) if trial.estimator else "",
-            _range(trial.first_line, trial.last_line),
-            *_log(page, row, trial, evidence.get((anchor, trial.number), NOTHING)),
-        )
-        for trial in row.trials
-    ]
-    words = ("trial", "state", "figure", "from_timestamps", "samples", "steps", "started", "duration")
-    origin_words = [say(word) for word in ("trial", "estimator", "log_lines", "log")]
-    return md.paragraphs(
-        md.table([say(word) for word in words], outcomes), md.table([*origin_words, "SHA-256"], origins)
-    )
-
-
-def _estimates(page: Page, trials: Sequence[TrialResult]) -> str:
-    names = sorted({name for trial in trials for name in trial.estimates})
-    if not names:
-        return ""
-    rows = [
-        (
-            md.number(str(trial.number)),
-            *(figures.optional(trial.estimates[name]) if name in trial.estimates else "" for name in names),
-        )
-        for trial in trials
-    ]
-    header = (page.say("trial"), *map(md.code, names))
-    return md.paragraphs(f"{page.say('other_estimators')}{page.say.colon.rstrip()}", md.table(header, rows))
-
-
-def _log(page: Page, row: ConfigurationResult, trial: TrialResult, found: Evidence) -> tuple[str, str]:
-    """The download and its hash."""
-    if found.log is None or not trial.log_sha256:
-        return page.say("no_log_kept"), ""
-    if found.log_altered:
-        return f"**{page.say('log_changed')}**", md.code(trial.log_sha256)
-    name = f"{row.configuration}.{trial.number}.{found.log.path.name}.txt"
-    return page.file(at.log_download(trial.log_sha256), page.say("download"), name), md.code(trial.log_sha256)
-
-
-def _outcome(say: Language, trial: TrialResult) -> str:
-    """How a trial ended, and why where it gave no figure."""
-    cause = say.sentence(trial.cause) if trial.cause and trial.value is None else ""
-    return md.text(f"{say.state(trial.state)}{say.colon + cause if cause else ''}")
-
-
-def _to_the_second(time: str) -> str:
-    return re.sub(r"(?<=:[0-9]{2})\.[0-9]+", "", time)
-
-
-def _range(first: int | None, last: int | None) -> str:
-    return "" if first is None or last is None else md.number(f"{first}-{last}")
+    return listed + html.paragraph(say("no_trials") if unmeasured else "")
 
 
 def _findings(page: Page, row: ConfigurationResult) -> str:
-    """What was found in a trial stands with its number, what was found between trials without one."""
-    of_trials = [
-        (f"{page.say('trial')} {trial.number}: ", finding) for trial in row.trials for finding in trial.findings
-    ]
-    told = {finding.message for _, finding in of_trials}
-    of_all = [("", finding) for finding in row.findings if finding.message not in told]
-    listed = md.bullets(
-        f"**{page.say.severity(finding.severity)}** {where}{md.text(page.say.sentence(finding.message))}"
-        for where, finding in [*of_all, *of_trials]
+    """What was found in trials stands with their numbers, what was found between trials without any."""
+    numbers: dict[tuple[str, str], list[str]] = {}
+    for trial in row.trials:
+        for finding in trial.findings:
+            numbers.setdefault((finding.severity, finding.message), []).append(str(trial.number))
+    told = {message for _, message in numbers}
+    between = [((item.severity, item.message), list[str]()) for item in row.findings if item.message not in told]
+    say = page.say
+    listed = html.bullets(
+        f"{html.strong(say.severity(severity))} {_trial_numbers(page, found_in)}{md.text(say.sentence(message))}"
+        for (severity, message), found_in in (*between, *numbers.items())
     )
-    return md.paragraphs(f"{page.say('findings')}{page.say.colon.rstrip()}", listed) if listed else ""
+    return html.paragraph(f"{say('findings')}{say.colon.rstrip()}") + listed if listed else ""
+
+
+def _trial_numbers(page: Page, numbers: Sequence[str]) -> str:
+    return f"{page.say('trial')} {md.number(', '.join(numbers))}{page.say.colon}" if numbers else ""

@@ -35,6 +35,10 @@ class Page:
     def file(self, target: str, label: str, download: str | None = None) -> str:
         return md.raw_link(label, at.relative_file(self.say, self.path, target), download)
 
+    def data_file(self, name: str) -> str:
+        """The address of a file of data on this page."""
+        return at.up_from(self.say, self.path) + name
+
     def hardware(self, hardware: str, campaign: str = "") -> str:
         return self.to(at.hardware_page(hardware), md.text(self.data.hardware_title(hardware, campaign)))
 

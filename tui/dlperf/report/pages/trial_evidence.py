@@ -1,14 +1,17 @@
-"""What the trials of one configuration left, as charts, log lines and downloads."""
+"""What the trials of one configuration left, as charts, log lines and the command to repeat them."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 
+from dlperf.report import html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
-from dlperf.report.charts.plot import Band, Line, Plot, plot
+from dlperf.report.charts.plot import Band, Line, Plot
+from dlperf.report.charts.sheet import sheet
 from dlperf.report.evidence import Evidence
 from dlperf.report.pages.page import Page
 from dlperf.results.model import ConfigurationResult, TrialResult
@@ -16,15 +19,59 @@ from dlperf.results.timeline import METRICS, LogLines
 
 FoundOf = Mapping[int, Evidence]
 """By trial number."""
+Shapes = Mapping[str, tuple[float, float]]
+"""Name of a chart → its width and height, in the file of a configuration's pictures."""
 SPEED = "speed"
-"""What the curve of throughput by step is called in the file of curves."""
-SMALL = 170
+"""What the chart of throughput by step is called in the files of pictures and of curves."""
+SMALL = 130
 """Height of the charts that stand side by side."""
+LEGEND_COLUMNS = 8
+Piece = tuple[int, str]
+"""Consecutive lines of a log, and 1 where they gave the figure."""
 
 
-def trial_charts(page: Page, row: ConfigurationResult, found: FoundOf) -> str:
-    """Speed by step and telemetry by second, a line for each trial."""
-    return md.paragraphs(_step_rate(page, row, found), _telemetry(page, row, found))
+def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
+    """Speed by step and telemetry by second, a line for each trial: one file of SVG, the same for all languages."""
+    lines = tuple(
+        Line(str(number), one.timeline.throughput, number - 1, one.timeline.outliers)
+        for number, one in found.items()
+        if len(one.timeline.throughput) > 1
+    )
+    plots = {SPEED: Plot(SPEED, "", row.unit, lines, _bands(_measured(row, found)), legend_columns=LEGEND_COLUMNS)}
+    for metric in METRICS:
+        told = {number: one.timeline.telemetry.get(metric, ()) for number, one in found.items()}
+        lines = tuple(Line(str(number), points, number - 1) for number, points in told.items() if len(points) > 1)
+        plots[metric] = Plot(metric, "", "", lines, height=SMALL, legend_columns=LEGEND_COLUMNS)
+    return sheet(plots)
+
+
+def trial_charts(page: Page, row: ConfigurationResult, found: FoundOf, shapes: Shapes) -> str:
+    """The charts of ``pictures``, with what they show in words."""
+    say = page.say
+    if not shapes:
+        return ""
+    drawn = []
+    for name, shape in shapes.items():
+        caption = (
+            say("by_step", unit=md.text(row.unit)) if name == SPEED else say("by_second", metric=md.text(say(name)))
+        )
+        drawn.append(html.picture(f"{page.data_file(at.pictures(row))}#{name}", shape, caption, _data(page, row, name)))
+    measured = _measured(row, found)
+    note = say("curves_note", number=md.number(str(measured.number))) if measured else ""
+    return "\n".join([html.paragraph(note), html.block("charts", *drawn)])
+
+
+def for_script(page: Page, group: at.Group) -> str:
+    """What ``curves.js`` and ``log-lines.js`` need to know of a page."""
+    told = {
+        "curves": page.data_file(at.curves(group)),
+        "lines": page.data_file(at.log_lines(group)),
+        "trial": page.say("trial"),
+        "open": page.say("curve_open"),
+        "close": page.say("curve_close"),
+    }
+    written = "".join(f' data-{name}="{md.attribute(value)}"' for name, value in told.items())
+    return f'<div id="evidence" hidden{written}></div>'
 
 
 def curves(evidence: Mapping[tuple[str, int], Evidence]) -> str:
@@ -35,7 +82,26 @@ def curves(evidence: Mapping[tuple[str, int], Evidence]) -> str:
         for name, points in series.items():
             if len(points) > 1:
                 told.setdefault(f"{anchor}/{name}", []).append((number, [x for x, _ in points], [y for _, y in points]))
-    return f"window.dlperfCurves = {json.dumps(told, separators=(',', ':'))};\n" if told else ""
+    return _script("dlperfCurves", told)
+
+
+def log_lines(evidence: Mapping[tuple[str, int], Evidence]) -> str:
+    """The lines that gave the figures of a page, with their numbers and what stands around them, for ``log-lines.js``:
+    the same file for all languages; empty without any."""
+    told: dict[str, list[tuple[int, list[Piece]]]] = {}
+    for (anchor, number), found in evidence.items():
+        if found.timeline.log_lines.head:
+            told.setdefault(anchor, []).append((number, list(_pieces(found.timeline.log_lines))))
+    return _script("dlperfLines", told)
+
+
+def lines_on_demand(page: Page, row: ConfigurationResult, found: FoundOf) -> str:
+    """Where ``log-lines.js`` shows the lines of ``log_lines`` when a reader opens it."""
+    if not any(one.timeline.log_lines.head for one in found.values()):
+        return ""
+    summary, without = page.say("log_used"), html.paragraph(page.say("lines_without_script"))
+    anchor = at.configuration_anchor(row)
+    return f'<details class="note" data-lines="{anchor}"><summary>{summary}</summary>{without}</details>'
 
 
 def repeat(page: Page, row: ConfigurationResult) -> str:
@@ -53,94 +119,46 @@ def repeat(page: Page, row: ConfigurationResult) -> str:
         "--repeats": str(plan.repeats),
     }
     command = shlex.join(["dlperf", "run", *(word for axis in axes.items() for word in axis)])
-    return md.paragraphs(page.say("repeat"), md.block(command))
+    return html.paragraph(page.say("repeat")) + md.block(command)
 
 
-def log_lines(page: Page, lines: Mapping[int, LogLines]) -> str:
-    """The lines that gave the figure, marked, with their numbers and what stands around them."""
-    shown = [line for number, found in lines.items() if found.head for line in _excerpt(page, number, found)]
-    return md.marked_details(page.say("log_used"), shown) if shown else ""
+def _measured(row: ConfigurationResult, found: FoundOf) -> TrialResult | None:
+    """The trial whose window is shaded."""
+    return next((trial for trial in row.trials if trial.number in found and trial.first_step is not None), None)
 
 
-def file_downloads(page: Page, found: FoundOf) -> str:
-    """Script, environment and telemetry of each trial."""
-    rows = [
-        (
-            md.number(str(number)),
-            page.file(file.path, md.text(file.name), f"{number}.{file.name}"),
-            md.code(file.sha256),
-        )
-        for number, evidence in found.items()
-        for file in evidence.downloads
-    ]
-    header = (page.say("trial"), page.say("file"), "SHA-256")
-    return md.paragraphs(f"{page.say('files')}{page.say.colon.rstrip()}", md.table(header, rows)) if rows else ""
-
-
-def _step_rate(page: Page, row: ConfigurationResult, found: FoundOf) -> str:
-    say = page.say
-    lines = tuple(
-        Line(f"{say('trial')} {number}", one.timeline.throughput, number - 1, one.timeline.outliers)
-        for number, one in found.items()
-        if len(one.timeline.throughput) > 1
-    )
-    measured = next((trial for trial in row.trials if trial.number in found and trial.first_step is not None), None)
-    data = _for_script(page, row, SPEED, say("step"), row.unit)
-    if measured and measured.last_step is not None:
-        data["window"] = f"{measured.first_step},{measured.last_step}"
-    chart = plot(Plot(say("step_rate"), say("step"), row.unit, lines, _bands(page, measured), data=data))
-    if not chart:
-        return ""
-    note = say("outliers_note", number=md.number(str(measured.number))) if measured else ""
-    return md.paragraphs(md.heading(3, say("step_rate"), f"{at.configuration_anchor(row)}-speed"), chart, note)
-
-
-def _bands(page: Page, trial: TrialResult | None) -> tuple[Band, ...]:
+def _bands(trial: TrialResult | None) -> tuple[Band, ...]:
     if trial is None or trial.first_step is None or trial.last_step is None:
         return ()
     first, last = float(trial.first_step), float(trial.last_step)
-    return Band(page.say("warm_up"), 0.0, first, "warm-up"), Band(page.say("window"), first, last, "measured")
+    return Band("", 0.0, first, "warm-up"), Band("", first, last, "measured")
 
 
-def _for_script(page: Page, row: ConfigurationResult, name: str, x: str, y: str) -> dict[str, str]:
-    say = page.say
-    address = at.relative_file(say, page.path, at.curves(at.group_of(row)))
-    return {
-        "curve": f"{at.configuration_anchor(row)}/{name}",
-        "curves": address,
-        "x": x,
-        "y": y,
-        "line": say("trial"),
-        "open": say("curve_open"),
-        "close": say("curve_close"),
-    }
+def _data(page: Page, row: ConfigurationResult, name: str) -> dict[str, str]:
+    told = {"curve": f"{at.configuration_anchor(row)}/{name}"}
+    if name != SPEED:
+        return told | {"x": page.say("second"), "y": page.say(name)}
+    told |= {"x": page.say("step"), "y": row.unit}
+    trial = next((trial for trial in row.trials if trial.last_step is not None), None)
+    return told | {"window": f"{trial.first_step},{trial.last_step}"} if trial else told
 
 
-def _telemetry(page: Page, row: ConfigurationResult, found: FoundOf) -> str:
-    drawn = "".join(_metric(page, row, found, metric) for metric in METRICS)
-    return f'<div class="charts">{drawn}</div>' if drawn else ""
-
-
-def _metric(page: Page, row: ConfigurationResult, found: FoundOf, metric: str) -> str:
-    told = {number: one.timeline.telemetry.get(metric, ()) for number, one in found.items()}
-    lines = tuple(
-        Line(f"{page.say('trial')} {number}", points, number - 1) for number, points in told.items() if len(points) > 1
-    )
-    data = _for_script(page, row, metric, page.say("second"), page.say(metric))
-    return plot(Plot(page.say("telemetry"), page.say("second"), page.say(metric), lines, height=SMALL, data=data))
-
-
-def _excerpt(page: Page, number: int, lines: LogLines) -> Iterator[tuple[str, bool]]:
-    """Lines with their numbers, and whether they gave the figure."""
-    yield f"{page.say('trial')} {number}", False
-    yield from _numbered(lines.before, lines.first_line - len(lines.before), marked=False)
-    yield from _numbered(lines.head, lines.first_line, marked=True)
-    if lines.left_out:
-        yield page.say("lines_left_out", count=str(lines.left_out)), False
+def _pieces(lines: LogLines) -> Iterator[Piece]:
     tail = lines.first_line + len(lines.head) + lines.left_out
-    yield from _numbered(lines.tail, tail, marked=True)
-    yield from _numbered(lines.after, tail + len(lines.tail), marked=False)
+    shown = [
+        *_numbered(lines.before, lines.first_line - len(lines.before), 0),
+        *_numbered(lines.head, lines.first_line, 1),
+        *([(0, f"… {lines.left_out} …")] if lines.left_out else []),
+        *_numbered(lines.tail, tail, 1),
+        *_numbered(lines.after, tail + len(lines.tail), 0),
+    ]
+    for marked, members in groupby(shown, key=lambda line: line[0]):
+        yield marked, "\n".join(text for _, text in members)
 
 
-def _numbered(lines: tuple[str, ...], first: int, *, marked: bool) -> Iterator[tuple[str, bool]]:
-    return ((f"{number:>7}  {line}", marked) for number, line in enumerate(lines, first))
+def _numbered(lines: Iterable[str], first: int, marked: int) -> Iterator[Piece]:
+    return ((marked, f"{number:>7}  {line}") for number, line in enumerate(lines, first))
+
+
+def _script(name: str, told: object) -> str:
+    return f"window.{name} = {json.dumps(told, separators=(',', ':'))};\n" if told else ""

@@ -133,21 +133,25 @@ WORDS: dict[str, tuple[str, str]] = {
     "s_protocol": ("Protocol", "测试方法"),
     "environment_of": ("As probed on {node} at trial {number}", "第 {number} 次测试时在 {node} 上探测"),
     "log_used": ("Log lines that gave the figure", "得出数据的日志行"),
-    "lines_left_out": ("… {count} lines …", "……共 {count} 行……"),
+    "lines_without_script": (
+        "A script shows them here. Without one, open the trial's log in the table above, at the lines named there.",
+        "此处由脚本显示。没有脚本时，请打开上表中该次测试的日志，查看所列的行。",
+    ),
+    "same_in_all": ("The same in all trials: {facts}.", "各次测试相同：{facts}。"),
+    "files_note": (
+        "What each trial left. A file is named by its SHA-256, of which the first digits stand here.",
+        "各次测试留下的文件：文件名即其 SHA-256，此处为开头几位。",
+    ),
     "devices": ("Every device", "各个设备"),
     "repeat": ("Measure it again:", "重新测试："),
-    "files": ("Files", "文件"),
-    "file": ("File", "文件"),
-    "step_rate": ("Speed by step", "各步速度"),
     "step": ("step", "步"),
-    "warm_up": ("warm-up", "预热"),
-    "window": ("measured", "测量窗口"),
-    "telemetry": ("The machine while it ran", "运行期间的机器"),
-    "outliers_note": (
-        "Shaded grey: warm-up, not counted. Shaded green: the measured window of trial {number}. Ringed: outliers, "
-        "far from the median of the window.",
-        "灰色：预热，不计入。绿色：第 {number} 次测试的测量窗口。圆圈：明显偏离窗口中值的采样。",
+    "curves_note": (
+        "A line for each trial. Shaded grey: warm-up, not counted. Shaded green: the measured window of trial "
+        "{number}. Ringed: outliers, far from the median of the window.",
+        "每次测试一条线。灰色：预热，不计入。绿色：第 {number} 次测试的测量窗口。圆圈：明显偏离窗口中值的采样。",
     ),
+    "by_step": ("Speed by step, {unit}", "各步速度，{unit}"),
+    "by_second": ("{metric}, by second", "{metric}，按秒"),
     "curve_open": ("Zoom and read values", "放大并读数"),
     "curve_close": ("Show the picture", "显示图片"),
     "second": ("seconds", "秒"),

@@ -1,0 +1,123 @@
+"""What each trial of a configuration came to and left, as tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from dlperf.report import figures, html
+from dlperf.report import locations as at
+from dlperf.report import markdown as md
+from dlperf.report.data import distinct
+from dlperf.report.evidence import Evidence
+from dlperf.report.pages.page import Page
+from dlperf.report.text import Language
+from dlperf.results.model import ConfigurationResult, TrialResult
+
+SHOWN_OF_HASH = 12
+"""Digits of a SHA-256 that stand on the page; the name of the file has all of them."""
+
+
+def trials(page: Page, row: ConfigurationResult, found: Mapping[int, Evidence]) -> str:
+    """What each trial came to, and what it left."""
+    say = page.say
+    if not row.trials:
+        return ""
+    files = distinct(file.name for one in found.values() for file in one.downloads)
+    outcomes = [_outcome(page, trial, found[trial.number]) for trial in row.trials]
+    left = [_left(page, files, trial, found[trial.number]) for trial in row.trials]
+    words = ("trial", "state", "figure", "from_timestamps", "samples", "steps", "log_lines", "estimator")
+    return "\n".join(
+        [
+            _told_once(page, [*map(say, (*words, "started", "duration"))], outcomes),
+            _told_once(page, [say("trial"), say("log"), *map(md.text, files)], left, say("files_note")),
+        ]
+    )
+
+
+def _told_once(page: Page, header: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> str:
+    """A table with a row for each trial; what is the same in all of them stands in a line before it."""
+    columns = range(len(header))
+    same = [column for column in columns if column and len(rows) > 1 and len({row[column] for row in rows}) == 1]
+    facts = page.say.separator.join(f"{header[column]} {rows[0][column]}" for column in same if rows[0][column])
+    shown = [column for column in columns if column not in same]
+    words = [place for place, column in enumerate(shown) if header[column] == page.say("state")]
+    body = [[row[column] for column in shown] for row in rows]
+    told = html.table([header[column] for column in shown], body, words) if len(shown) > 1 else ""
+    once = page.say("same_in_all", facts=facts) if facts else ""
+    return html.paragraph(" ".join(filter(None, (note, once)))) + told
+
+
+def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[str, ...]:
+    """The figure leads to the log that it came from."""
+    seconds, figure, log = trial.duration_seconds, figures.optional(trial.value), _log_address(page, trial, found)
+    return (
+        md.number(str(trial.number)),
+        _ended(page.say, trial),
+        html.link(figure, log) if figure and log else figure,
+        figures.optional(trial.value_from_timestamps),
+        md.number(str(trial.samples)),
+        _range(trial.first_step, trial.last_step),
+        _range(trial.first_line, trial.last_line),
+        md.code(trial.estimator) if trial.estimator else "",
+        f"<time>{md.text(_to_the_second(trial.started))}</time>" if trial.started else "",
+        "" if seconds is None else page.say("seconds", value=md.number(f"{seconds:.1f}")),
+    )
+
+
+def _ended(say: Language, trial: TrialResult) -> str:
+    """How a trial ended, and why where it gave no figure."""
+    cause = say.sentence(trial.cause) if trial.cause and trial.value is None else ""
+    return md.text(f"{say.state(trial.state)}{say.colon + cause if cause else ''}")
+
+
+def _left(page: Page, names: Sequence[str], trial: TrialResult, found: Evidence) -> list[str]:
+    """Links to what the trial left, each under the beginning of its hash."""
+    files = {file.name: file for file in found.downloads}
+    others = [_file(page.data_file(files[name].path), files[name].sha256) if name in files else "" for name in names]
+    return [md.number(str(trial.number)), _log(page, trial, found), *others]
+
+
+def _log(page: Page, trial: TrialResult, found: Evidence) -> str:
+    if found.log is None or not trial.log_sha256:
+        return page.say("no_log_kept")
+    if found.log_altered:
+        return f"{html.strong(page.say('log_changed'))} {md.code(trial.log_sha256)}"
+    return _file(_log_address(page, trial, found), trial.log_sha256)
+
+
+def _log_address(page: Page, trial: TrialResult, found: Evidence) -> str:
+    """Of the log that gave the figure; nothing where it was altered since, or not kept."""
+    offered = found.log is not None and trial.log_sha256 and not found.log_altered
+    return page.data_file(at.log_download(trial.log_sha256 or "")) if offered else ""
+
+
+def _file(address: str, sha256: str) -> str:
+    return html.link(f"<code>{sha256[:SHOWN_OF_HASH]}</code>", address)
+
+
+def estimates(page: Page, trials: Sequence[TrialResult]) -> str:
+    """The same samples under each of the other estimators."""
+    names = sorted({name for trial in trials for name in trial.estimates})
+    rows = [
+        (
+            md.number(str(trial.number)),
+            *(figures.optional(trial.estimates[name]) if name in trial.estimates else "" for name in names),
+        )
+        for trial in trials
+        if trial.estimates
+    ]
+    header = (page.say("trial"), *map(md.code, names))
+    return (
+        html.paragraph(f"{page.say('other_estimators')}{page.say.colon.rstrip()}") + html.table(header, rows)
+        if rows
+        else ""
+    )
+
+
+def _to_the_second(time: str) -> str:
+    return re.sub(r"(?<=:[0-9]{2})\.[0-9]+", "", time)
+
+
+def _range(first: int | None, last: int | None) -> str:
+    return "" if first is None or last is None else md.number(f"{first}-{last}")
