@@ -1,9 +1,10 @@
-"""Run every benchmark, one after the other, and write what they found into ``benchmarks/README.md``.
+"""Run benchmarks, one after the other, and write what they found into ``benchmarks/README.md``.
 
     python benchmarks/run.py [NAME…]
 
-Run it on a machine that does nothing else; it takes about forty minutes. With names, only these are run and the
-README is left alone.
+Run it on a machine that does nothing else; all of them take about forty minutes. With names, only these are run: the
+others keep their figures, each with its own date, machine and load. A section is written when its benchmark has ended;
+one that failed keeps its figures, its complaint is printed and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -13,43 +14,57 @@ import datetime
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent
+README = FOLDER / "README.md"
 BENCHMARKS = ("startup", "parse", "orchestration", "occupancy", "chaos", "scale", "site", "observer", "kill", "tui")
 INTRODUCTION = """\
 # Benchmarks
 
-What dlperf itself costs, measured side by side with a peer in one run. `python benchmarks/run.py`, where
-`pip install -e '.[test]'` was run, runs all of them and writes this page; each `--help` says what can be varied.
-Written by a program: change the programs, not this page.
+What dlperf itself costs, measured side by side with a peer in one run, where `pip install -e '.[test]'` was run.
+`python benchmarks/run.py` runs all of them and writes this page, `python benchmarks/run.py parse site` these two and
+their sections; each `--help` says what can be varied. Written by a program: change the programs, not this page.
 """
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all if absent")
     names = parser.parse_args().names
-    sections = [section(name) for name in names or BENCHMARKS]
-    page = "\n".join([INTRODUCTION, machine(), *sections])
-    if names:
-        print(page)
-    else:
-        (FOLDER / "README.md").write_text(page)
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        parser.error(f"no benchmark {', '.join(unknown)}: they are {', '.join(BENCHMARKS)}")
+    failed = [name for name in names or BENCHMARKS if not run(name)]
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")
 
 
-def section(name: str) -> str:
-    """A benchmark's own words and what it printed."""
+def run(name: str) -> bool:
+    """Run a benchmark and write its section; False where it failed."""
     program = FOLDER / f"{name}.py"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "tui"), str(ROOT / "tests")])}
+    paths = [str(ROOT / "tui"), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     print(f"{name} …", file=sys.stderr, flush=True)
+    load = os.getloadavg()[0]
     done = subprocess.run([sys.executable, str(program)], env=environment, capture_output=True, text=True, check=False)
-    words = program.read_text().split('"""')[1]
-    found = formatted(done.stdout) if done.returncode == 0 else f"failed:\n\n```text\n{done.stderr[-2000:]}\n```\n"
-    return f"## {name}\n\n{words}\n\n{found}"
+    if done.returncode:
+        print(done.stdout + done.stderr, file=sys.stderr)
+        return False
+    words = program.read_text().split('"""')[1].strip()
+    README.write_text(replaced(README.read_text(), name, f"{words}\n\n{conditions(load)}\n\n{formatted(done.stdout)}"))
+    return True
+
+
+def replaced(page: str, name: str, section: str) -> str:
+    """The page with one section made anew, in the order of ``BENCHMARKS``; the others stay as they are."""
+    parts = re.split(rf"^## ({'|'.join(BENCHMARKS)})\n", page, flags=re.MULTILINE)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True)) | {name: section}
+    ordered = [f"## {key}\n\n{sections[key].strip()}\n" for key in BENCHMARKS if key in sections]
+    return "\n".join([INTRODUCTION, *ordered])
 
 
 def formatted(output: str) -> str:
@@ -67,14 +82,13 @@ def _number(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def machine() -> str:
-    """The machine and the day, in one line."""
+def conditions(load: float) -> str:
+    """The machine, the day and what else the machine did (``load`` at the start), in one line."""
     text = Path("/proc/cpuinfo").read_text()
     model = next((line.split(":")[1].strip() for line in text.splitlines() if line.startswith("model name")), "unknown")
     day = datetime.datetime.now(datetime.UTC).date()
-    load = os.getloadavg()[0]
-    python = platform.python_version()
-    return f"Taken on {day}: {os.cpu_count()} cores of {model}, Python {python}, load {load:.1f} at the start.\n"
+    machine = f"{os.cpu_count()} cores of {model}, Python {platform.python_version()}"
+    return f"Taken on {day}: {machine}, load {load:.1f} at the start, {os.getloadavg()[0]:.1f} at the end."
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,11 @@ from counting_workspace import Counting, counting_workspace
 from dlperf.runs.paths import Workspace
 
 SOURCE = Path(__file__).parents[1] / "tui"
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """For ``-n auto``: many tests wait more than they compute, so one process more than there are cores."""
+    return len(os.sched_getaffinity(0)) + 1
 
 
 @pytest.fixture(autouse=True, scope="session")

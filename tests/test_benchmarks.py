@@ -1,0 +1,52 @@
+"""The page of the benchmarks: one section is made anew, the others keep what was measured."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PROGRAM = Path(__file__).parents[1] / "benchmarks" / "run.py"
+
+
+@pytest.fixture
+def page() -> ModuleType:
+    """The program that writes the page."""
+    specification = importlib.util.spec_from_file_location("run_benchmarks", PROGRAM)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_a_section_is_replaced_and_the_others_stay(page: ModuleType):
+    before = page.README.read_text()
+    after = page.replaced(before, "parse", "words\n\nfigures")
+    old, new = before.splitlines(), after.splitlines()
+    start = old.index("## parse")
+    assert new[: start + 4] == [*old[:start], "## parse", "", "words", ""]
+    assert new[start + 4 : start + 6] == ["figures", ""]
+    assert new[start + 6 :] == old[old.index("## orchestration") :]
+
+
+def test_a_section_that_was_not_there_comes_at_its_place(page: ModuleType):
+    whole = page.replaced(page.replaced("", "tui", "last"), "startup", "first")
+    assert [line for line in whole.splitlines() if line.startswith("## ")] == ["## startup", "## tui"]
+    assert whole.index("first") < whole.index("last")
+
+
+def test_a_section_tells_what_was_found_and_under_which_conditions(page: ModuleType):
+    assert page.formatted('{"lag_s": 0.123456, "lines": 10}\n') == "- lag s: 0.1235\n- lines: 10\n"
+    assert re.match(r"Taken on 20\d\d-.* cores of .*, Python 3.*, load 0\.5 at the start, ", page.conditions(0.5))
+
+
+def test_a_benchmark_that_does_not_exist_is_refused():
+    done = subprocess.run([sys.executable, PROGRAM, "speed"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "no benchmark speed: they are startup, parse" in done.stderr
