@@ -191,7 +191,7 @@ def test_git_ignores_everything_that_is_generated() -> None:
 
 
 def test_the_theme_fetches_no_font_and_every_script_is_there() -> None:
-    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+    settings = yaml.safe_load((ROOT / "mkdocs.base.yml").read_text())
     assert settings["theme"]["font"] is False
     for name in (*settings["extra_javascript"], *settings["extra_css"], *settings["extra"]["polyfills"]):
         assert (ROOT / "site/theme" / name).is_file()

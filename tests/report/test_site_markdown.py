@@ -56,7 +56,7 @@ def _configured() -> python_markdown.Markdown:
     class Loader(yaml.SafeLoader):
         pass
 
-    extensions = yaml.load((TEMPLATE / "mkdocs.yml").read_text(), Loader)["markdown_extensions"]
+    extensions = yaml.load((TEMPLATE / "mkdocs.base.yml").read_text(), Loader)["markdown_extensions"]
     names = [item if isinstance(item, str) else next(iter(item)) for item in extensions]
     settings = {next(iter(item)): next(iter(item.values())) for item in extensions if isinstance(item, dict)}
     return python_markdown.Markdown(extensions=[*names, "fenced_code"], extension_configs=settings)
@@ -187,6 +187,6 @@ def test_a_column_that_says_nothing_is_left_out() -> None:
 
 def test_the_template_turns_on_no_extension_that_these_tests_do_not_know() -> None:
     names = re.findall(
-        r"^  - ([\w.]+)", Path(TEMPLATE / "mkdocs.yml").read_text().split("markdown_extensions:")[1], re.M
+        r"^  - ([\w.]+)", Path(TEMPLATE / "mkdocs.base.yml").read_text().split("markdown_extensions:")[1], re.M
     )
     assert names[:4] == ["attr_list", "tables", "toc", "pymdownx.superfences"]

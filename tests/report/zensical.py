@@ -1,0 +1,107 @@
+"""Build the same pages with Zensical, the successor of Material for MkDocs, and say what differs from MkDocs's site.
+
+    dlperf build-site && pip install zensical && python tests/report/zensical.py site/html
+
+Compared are the pages, text and anchors of each article, the links inside the site, and what each page loads.
+Exit code 1 where something differs that is not known (``KNOWN``).
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from html_text import Document
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIGURATIONS = ("mkdocs.yml", "mkdocs.zh.yml")
+ARTICLE = re.compile(r"<article.*?</article>", re.DOTALL)
+LOADED = re.compile(r"<(?:script|link)\b[^>]*?(?:src|href)=[\"']?([^\"' >]+)")
+KNOWN = frozenset({"404.html: links", "zh/404.html: links"})
+"""The page for a missing address links from the root of the server, with MkDocs as with Zensical."""
+
+
+def main(arguments: list[str]) -> int:
+    expected = Path(arguments[0] if arguments else ROOT / "site" / "html")
+    with tempfile.TemporaryDirectory() as folder:
+        built = build(Path(folder))
+        found = list(differences(expected, built))
+        pages = len(documents(built))
+    told = [line for line in found if line.partition(" (")[0] not in KNOWN]
+    print("\n".join([*told, f"{pages} pages by Zensical, {len(told)} differences"]))
+    return 1 if told or not pages else 0
+
+
+def build(folder: Path) -> Path:
+    """Both languages by Zensical, from a copy: it writes beside its configuration."""
+    for path in ROOT.glob("mkdocs*.yml"):
+        shutil.copy(path, folder)
+    shutil.copytree(ROOT / "site", folder / "site", ignore=shutil.ignore_patterns("html"))
+    for name in CONFIGURATIONS:
+        subprocess.run(["zensical", "build", "--strict", "--config-file", name], cwd=folder, check=True)
+    return folder / "site" / "html"
+
+
+def documents(site: Path) -> dict[str, str]:
+    return {path.relative_to(site).as_posix(): path.read_text("utf-8") for path in site.rglob("*.html")}
+
+
+def differences(expected: Path, built: Path) -> Iterator[str]:
+    """A line for each."""
+    ours, theirs = documents(expected), documents(built)
+    yield from (f"{name}: missing" for name in sorted(ours.keys() - theirs.keys()))
+    yield from (f"{name}: not in MkDocs's site" for name in sorted(theirs.keys() - ours.keys()))
+    anchors = {name: Document(page).ids for name, page in theirs.items()}
+    for name in sorted(ours.keys() & theirs.keys()):
+        ours_article, their_article = article(ours[name]), article(theirs[name])
+        if words(ours_article) != words(their_article):
+            yield f"{name}: text ({first_difference(words(ours_article), words(their_article))})"
+        if gone := sorted(ours_article.ids - their_article.ids):
+            yield f"{name}: anchors ({', '.join(gone[:5])})"
+        if broken := sorted(set(broken_links(built, name, theirs[name], anchors))):
+            yield f"{name}: links ({', '.join(broken[:5])})"
+        if unloaded := sorted(own_files(ours[name]) - own_files(theirs[name])):
+            yield f"{name}: not loaded ({', '.join(unloaded)})"
+
+
+def article(page: str) -> Document:
+    found = ARTICLE.search(page)
+    return Document(found[0] if found else "")
+
+
+def words(document: Document) -> list[str]:
+    return document.text.split()
+
+
+def first_difference(ours: list[str], theirs: list[str]) -> str:
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    at = next((number for number, (one, other) in pairs if one != other), min(len(ours), len(theirs)))
+    return f"{' '.join(ours[at : at + 6])!r} is {' '.join(theirs[at : at + 6])!r}"
+
+
+def broken_links(site: Path, name: str, page: str, anchors: dict[str, set[str]]) -> Iterator[str]:
+    folder = (site / name).parent
+    for link in Document(page).links:
+        if not link or re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (folder / unquote(path)).resolve() if path else site / name
+        inside = target.is_relative_to(site.resolve()) or not path
+        known = anchors.get(target.resolve().relative_to(site.resolve()).as_posix(), set()) if inside else set()
+        if not target.is_file() or (anchor and target.suffix == ".html" and unquote(anchor) not in known):
+            yield link
+
+
+def own_files(page: str) -> set[str]:
+    """The scripts and styles of the site itself that a page loads; those of the theme have hashes in their names."""
+    return {link.removeprefix("./") for link in LOADED.findall(page) if not re.search(r"\.[0-9a-f]{8}\.min\.", link)}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
