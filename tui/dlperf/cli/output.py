@@ -36,11 +36,13 @@ def _plain(value: Any) -> Any:
 
 def one_line(text: str) -> str:
     """``text`` with line breaks as spaces and other control characters escaped: safe to print on any terminal."""
-    return printable(" ".join(text.split()))
+    return text if text.isprintable() and " " not in text else printable(" ".join(text.split()))
 
 
 def printable(text: str) -> str:
     """``text`` with every control character escaped."""
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
@@ -60,6 +62,8 @@ def counted(number: int, noun: str) -> str:
 
 def width(text: str) -> int:
     """Columns that ``text`` takes on a terminal: two for a wide East Asian character, none for a combining one."""
+    if text.isascii():
+        return len(text)
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )

@@ -13,10 +13,9 @@ from dlperf.cli.output import counted, one_line, print_json, print_table, say
 from dlperf.errors import DlperfError
 
 if TYPE_CHECKING:
-    from dlperf.plan import TrialKey
     from dlperf.results.model import TrialResult
     from dlperf.runs.paths import CampaignPaths, Workspace
-    from dlperf.runs.records import CampaignStatus, Progress
+    from dlperf.runs.records import CampaignStatus, Progress, TrialStatus
 
 commands = typer.Typer()
 
@@ -77,7 +76,7 @@ def _print_campaign(paths: CampaignPaths) -> None:
     running = progress.trials if progress else {}
     print_table(
         TRIAL_HEADERS,
-        [trial_row(trial, _result(paths, key), running.get(str(key))) for key, trial in found.trials.items()],
+        [trial_row(trial, _result(paths, trial), running.get(str(key))) for key, trial in found.trials.items()],
     )
     for node, since in found.unreachable.items():
         say(f"node {one_line(node)} does not answer since {since}")
@@ -123,7 +122,7 @@ def _document(paths: CampaignPaths) -> dict[str, Any]:
 def _trial_documents(paths: CampaignPaths, found: CampaignStatus, progress: Progress | None) -> list[dict[str, Any]]:
     documents = []
     for key, trial in found.trials.items():
-        result = _result(paths, key)
+        result = _result(paths, trial)
         now = progress.trials.get(str(key)) if progress else None
         document: dict[str, Any] = asdict(trial) | {"key": str(key)}
         document |= {"value": result.value if result else None, "unit": result.unit if result else ""}
@@ -138,11 +137,11 @@ def _progress(paths: CampaignPaths) -> Progress | None:
     return read_record_if_whole(paths.progress, Progress)
 
 
-def _result(paths: CampaignPaths, key: TrialKey) -> TrialResult | None:
+def _result(paths: CampaignPaths, trial: TrialStatus) -> TrialResult | None:
     from dlperf.results.model import TrialResult
     from dlperf.runs.store import read_record_if_whole
 
-    return read_record_if_whole(paths.trial(key).result, TrialResult)
+    return read_record_if_whole(paths.trial(trial.key).result, TrialResult) if trial.state.finished else None
 
 
 @commands.command()

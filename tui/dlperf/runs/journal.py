@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import CampaignPaths
@@ -26,6 +25,7 @@ class CampaignFold:
 
     def __init__(self, record: CampaignRecord) -> None:
         self.name = record.name
+        self._keys = {str(key): key for key in record.trials}
         self.trials = {key: TrialStatus(key) for key in record.trials}
         self.paused = False
         self.finished = False
@@ -55,7 +55,7 @@ class CampaignFold:
 
     def _take_trial(self, event: Event) -> None:
         try:
-            key = trial_key(event.trial or "")
+            key = self._keys.get(event.trial or "") or trial_key(event.trial or "")
             state = State(event.state or State.PLANNED)
         except ValueError:
             return
@@ -81,7 +81,7 @@ class CampaignFold:
 def _after(known: TrialStatus, state: State, event: Event) -> TrialStatus:
     started = event.time if state is State.RUNNING and known.started is None else known.started
     ended = event.time if state.finished else None
-    return replace(known, state=state, cause=event.cause, since=event.time, started=started, ended=ended)
+    return TrialStatus(known.key, state, event.cause, event.time, started, ended, known.retry_of)
 
 
 def fold(record: CampaignRecord, events: Iterable[Event]) -> CampaignStatus:

@@ -158,7 +158,7 @@ class CampaignPaths:
         return self.directory / "engine.log"
 
     def trial(self, key: TrialKey) -> TrialPaths:
-        return TrialPaths(self.directory / file_name(key.configuration) / str(key.number))
+        return TrialPaths(self.directory / f"{file_name(key.configuration)}/{key.number}")
 
 
 @dataclass(frozen=True)
