@@ -23,7 +23,7 @@ def main() -> None:
     for name in SHOWN:
         for language in LANGUAGES:
             with tempfile.TemporaryDirectory() as temporary, laboratory(Path(temporary)) as workspace:
-                (picture,) = asyncio.run(pictures_of(SCENES[name], workspace, language, VIEWS))
+                (picture,) = asyncio.run(pictures_of(SCENES[name], workspace, language, VIEWS, drawn=True))
             for site in SITES:
                 file = site / ASSETS[language] / f"tui-{name}.svg"
                 file.parent.mkdir(exist_ok=True)

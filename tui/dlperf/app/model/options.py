@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dlperf.app.model.choice import AXES, Choice
+from dlperf.app.model.table import Row, Tone
 from dlperf.app.words import say
 from dlperf.catalog.axes import parse_scale
 from dlperf.catalog.load import Catalog
@@ -168,3 +169,10 @@ def matching(options: Iterable[Option], text: str) -> list[Option]:
     """The options that hold every word of a text."""
     words = text.lower().split()
     return [item for item in options if all(word in f"{item.value} {item.title} {item.note}".lower() for word in words)]
+
+
+def option_row(option: Option) -> Row:
+    """An entry with its mark; grey where it cannot be had."""
+    glyph = "[x]" if option.marked else " - " if option.reason else "[ ]"
+    tone: Tone = "warn" if option.marked and option.reason else "dim" if option.reason else ""
+    return Row((f"{glyph} {option.value}",), "good" if option.marked and not option.reason else tone)

@@ -110,7 +110,7 @@ def result_columns(compared: bool) -> tuple[Column, ...]:
         Column("n", 2, right=True, importance=7),
         Column(say("speed-up"), 8, right=True, importance=3),
         Column("MFU", 6, right=True, importance=2),
-        Column(say("campaign"), 14, importance=6, flexible=not compared),
+        Column(say("campaign"), 14, importance=6, flexible=True),
         Column(say("note"), 13, importance=6),
     )
     extra = (Column(say("baseline"), 10, right=True, importance=8), Column(say("change"), 9, right=True, importance=9))

@@ -22,7 +22,7 @@ class Column:
     importance: int = 5
     """Where the table is too narrow, the least important column goes first."""
     flexible: bool = False
-    """Takes what the others leave."""
+    """Takes what the others leave; several share it."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Row:
 
 
 def columns_that_fit(columns: Sequence[Column], width: int) -> list[tuple[int, int]]:
-    """Index and width of the columns to show; the flexible one is stretched or shrunk."""
+    """Index and width of the columns to show; the flexible ones are stretched."""
     chosen = list(range(len(columns)))
 
     def needed() -> int:
@@ -46,8 +46,13 @@ def columns_that_fit(columns: Sequence[Column], width: int) -> list[tuple[int, i
 
     while len(chosen) > 1 and needed() > width:
         chosen.remove(min(chosen, key=lambda index: (columns[index].importance, index)))
-    spare = width - needed()
-    return [(index, columns[index].width + (spare if columns[index].flexible else 0)) for index in chosen]
+    spare, sharing = width - needed(), sum(columns[index].flexible for index in chosen)
+    fitted = []
+    for index in chosen:
+        extra = spare // sharing if columns[index].flexible else 0
+        spare, sharing = spare - extra, sharing - columns[index].flexible
+        fitted.append((index, columns[index].width + extra))
+    return fitted
 
 
 def aligned(text: str, width: int, right: bool = False) -> str:

@@ -85,7 +85,7 @@ def packed(parts: Iterable[str], width: int, gap: str = "  ") -> list[str]:
 
 
 def bar(share: float, width: int) -> str:
-    """A horizontal bar of so many cells, filled to an eighth of a cell."""
+    """A horizontal bar of so many cells, filled to an eighth of a cell; the rest is shaded."""
     eighths = round(min(max(share, 0.0), 1.0) * width * 8)
     whole, rest = divmod(eighths, 8)
-    return ("█" * whole + (BAR_STEPS[rest - 1] if rest else "")).ljust(width)
+    return ("█" * whole + (BAR_STEPS[rest - 1] if rest else "")).ljust(width, "░")

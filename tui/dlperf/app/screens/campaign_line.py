@@ -25,7 +25,7 @@ def _progress_lines(campaign: WatchedCampaign, width: int) -> list[str]:
         printable(campaign.paths.name),
         say(standing.value),
         bar(done / total if total else 0.0, 12 if width >= 100 else 6),
-        say("{done} of {total}", done=done, total=total),
+        say("{done} of {total}", done=f"{done:,}", total=f"{total:,}"),
     ]
     if running := status.count(State.RUNNING):
         parts.append(say("{count} running", count=running))

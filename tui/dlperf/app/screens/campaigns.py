@@ -151,6 +151,7 @@ def _columns() -> tuple[Column, ...]:
         Column(say("without figure"), 14, right=True, importance=5),
         Column(say("time left"), 9, right=True, importance=6),
         Column(say("started"), 11, importance=7),
+        Column(say("what"), 30, importance=1, flexible=True),
     )
 
 
@@ -166,18 +167,24 @@ def campaign_row(summary: CampaignSummary) -> Row:
             str(summary.bad) if summary.bad else "",
             duration(summary.seconds_left) if summary.live else "",
             local_time(summary.created),
+            " · ".join(_axes(summary)),
         ),
-        tones=("", TONES[summary.standing], "", "bad" if summary.bad else "", "", "dim"),
+        tones=("", TONES[summary.standing], "", "bad" if summary.bad else "", "", "dim", "dim"),
     )
+
+
+def _axes(summary: CampaignSummary) -> list[str]:
+    """What it measures."""
+    selection = summary.selection
+    axes = (selection.hardware, selection.frameworks, selection.cases, selection.precisions, selection.scales)
+    return [", ".join(axis) for axis in axes if axis]
 
 
 def about_campaign(summary: CampaignSummary, width: int) -> str:
     """What the selected campaign measures and what ails it."""
     if summary.problem:
         return printable(summary.problem)
-    selection = summary.selection
-    axes = (selection.hardware, selection.frameworks, selection.cases, selection.precisions, selection.scales)
-    parts = [", ".join(axis) for axis in axes if axis]
+    parts = _axes(summary)
     if summary.live and summary.seconds_left is not None:
         parts.append(say("about {time} left", time=duration(summary.seconds_left)))
     if summary.bad:

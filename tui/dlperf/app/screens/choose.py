@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.choice import AXES, Choice, arguments_of, command_line
-from dlperf.app.model.table import Column, Row, Tone
+from dlperf.app.model.table import Column, Row
 from dlperf.app.model.text import printable
 from dlperf.app.screens.plan_actions import PlanActions
 from dlperf.app.widgets.prompt import Prompt
@@ -131,6 +131,8 @@ class ChooseScreen(PlanActions):
         self._options = options_of(self.catalog, choice)
         for axis in AXES:
             self._show_list(axis)
+        longest = max(len(options) for options in self._options.values())
+        self.query_one("#lists").styles.max_height = max(LEAST_ROWS, longest + BORDER_ROWS)
         self._show_why()
         self._draw_lists_line()
         words = ["run", *arguments_of(choice)]
@@ -138,13 +140,13 @@ class ChooseScreen(PlanActions):
         self._make_plan()
 
     def _show_list(self, axis: str) -> None:
-        from dlperf.app.model.options import matching
+        from dlperf.app.model.options import matching, option_row
 
         table = self.query_one(f"#{axis}", RowTable)
         text = self._matching.get(axis, "")
         options = {option.value: option for option in matching(self._options[axis], text)}
         table.empty = say("nothing matches {text}", text=text) if text else ""
-        table.show_rows(list(options), lambda key: _option_row(options[str(key)]))
+        table.show_rows(list(options), lambda key: option_row(options[str(key)]))
         panel = self.query_one(f"#panel-{axis}")
         marks = len(self.choice.values(axis))
         panel.border_subtitle = f"/{printable(text)}" if text else str(marks or "")
@@ -289,10 +291,6 @@ class ChooseScreen(PlanActions):
             self._show_list(event.purpose)
 
 
+BORDER_ROWS, LEAST_ROWS = 2, 8
+"""Of the lists: their border; what short ones get."""
 LIST_COLUMNS = (Column("", 12, flexible=True),)
-
-
-def _option_row(option: Option) -> Row:
-    glyph = "[x]" if option.marked else " - " if option.reason else "[ ]"
-    tone: Tone = "warn" if option.marked and option.reason else "dim" if option.reason else ""
-    return Row((f"{glyph} {option.value}",), "good" if option.marked and not option.reason else tone)

@@ -104,6 +104,7 @@ class ResultsScreen(PlaceScreen):
         self.table.show_rows(keys, self._row)
         self.table.refresh()
         self.query_one("#results-panel").border_title = self._title()
+        self.query_one("#about-result").display = bool(self._rows)
         self._show_selected()
 
     def _title(self) -> str:

@@ -40,6 +40,8 @@ from dlperf.runs.records import State, TrialStatus
 
 REFRESH_SECONDS = 0.2
 TELEMETRY_SECONDS = 1.0
+FRAME_ROWS, LEAST_ROWS = 3, 8
+"""Of the table of trials: title and border; what a small campaign gets."""
 
 
 class WatchScreen(CampaignActions, LogActions):
@@ -68,13 +70,12 @@ class WatchScreen(CampaignActions, LogActions):
         with Horizontal(id="below"):
             with Vertical(classes="panel", id="log-panel"):
                 yield LogView(id="log")
-            with Vertical(classes="panel", id="devices-panel"):
+            with Vertical(classes="panel -nothing", id="devices-panel"):
                 yield RowTable(device_columns(), id="devices")
 
     def on_mount(self) -> None:
         self.query_one("#trials-panel").border_title = say("Trials")
         self.query_one("#devices-panel").border_title = say("Machines")
-        self.query_one("#devices", RowTable).empty = say("No telemetry yet.")
         self.trials.focus()
 
     def on_screen_resume(self) -> None:
@@ -150,6 +151,8 @@ class WatchScreen(CampaignActions, LogActions):
         self.forget_what_was_done()
         self.trials.empty = self._no_rows()
         self.trials.show_rows(row_keys(self.campaign.status, self._matching, self._folded), self._row)
+        room_for_all = len(self.campaign.status.trials) + len(self._groups) + FRAME_ROWS
+        self.query_one("#trials-panel").styles.max_height = max(LEAST_ROWS, room_for_all)
         self._draw_line()
         self.refresh_bindings()
 
@@ -237,6 +240,7 @@ class WatchScreen(CampaignActions, LogActions):
         nodes = self.campaign.nodes(key)
         self._devices = [item for node in nodes for item in read_devices(node.telemetry, node.directory.name)]
         rows = device_rows(self._devices)
+        self.query_one("#devices-panel").set_class(not rows, "-nothing")
         self.query_one("#devices", RowTable).show_rows(list(rows), lambda key: rows.get(key, Row(())))
         self._draw_line()
 

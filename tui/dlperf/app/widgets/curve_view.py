@@ -20,6 +20,7 @@ class CurveView(Widget):
     CurveView {
         height: 1fr;
         & > .curve-view--warmup { background: $surface-lighten-2; color: $text-muted; }
+        &:light > .curve-view--warmup { background: $surface-darken-2; color: $text; }
         & > .curve-view--measured { color: $text-success; }
         & > .curve-view--axis { color: $text-muted; }
     }
