@@ -32,7 +32,7 @@ from dlperf.app.words import LANGUAGES, Language, use_language
 from dlperf.runs.paths import Workspace
 
 VIEWS = (((120, 40), "dark"), ((200, 60), "dark"), ((80, 24), "dark"), ((80, 24), "light"))
-"""Sizes and themes, from the size that scenes are acted in; a theme changes no text, so the light one is seen in one."""
+"""Sizes and themes, from the size that scenes are acted in; a theme changes no text: the light one is seen in one."""
 CATALOG = Path(__file__).parents[1] / "data" / "app" / "catalog"
 """In place of the built-in catalogue, which changes with what can be measured."""
 READING = frozenset(

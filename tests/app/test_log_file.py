@@ -167,6 +167,13 @@ def test_a_search_says_how_far_it_has_come_and_stops_when_told(tmp_path: Path):
     searcher.close()
 
 
+def test_a_search_needs_no_certain_folder_to_start_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", "nowhere")
+    Path("out.log").write_text("one\ntwo\n")
+    assert found(LogFile(Path("out.log")), Request("two", 0, first=True)) == len("one\n")
+
+
 def test_a_search_in_an_unpacked_log_reads_what_is_unpacked(tmp_path: Path):
     path = tmp_path / "out.log.gz"
     path.write_bytes(gzip.compress(b"one\ntwo\n"))

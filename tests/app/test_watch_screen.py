@@ -192,7 +192,7 @@ async def test_a_trial_opens_with_curve_figure_environment_command_and_log(works
 async def test_ten_thousand_trials_are_shown_and_walked_through(workspace: Workspace):
     builder = large_campaign(workspace, configurations=500, repeats=20, running=3)
     async with driving(workspace, start_screen="watch") as pilot:
-        await until_shown(pilot, "0 of 10000", "bs1 ")
+        await until_shown(pilot, "0 of 10,000", "bs1 ")
         trials = screen_of(pilot, WatchScreen).trials
         assert len(trials.keys) == 10_500
         trials.focus()

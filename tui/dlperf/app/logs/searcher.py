@@ -19,6 +19,8 @@ from dlperf.app.logs.stopping import TooSlowError, limited, never
 
 SLOW_SECONDS = 1.0
 """Processor time for one chunk; most expressions take a thousandth of it."""
+PACKAGES = Path(__file__).parents[3]
+"""Where the process finds this package, from whatever folder it is started."""
 NICENESS = 5
 TOLD_SECONDS = 0.1
 """So often it is told how far a search has come, where it finds nothing."""
@@ -74,6 +76,7 @@ class Searcher:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 pass_fds=(log,),
+                env=os.environ | {"PYTHONPATH": str(PACKAGES)},
                 text=True,
             )
         return self._process

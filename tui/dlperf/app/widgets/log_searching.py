@@ -100,6 +100,12 @@ class LogSearching(LogDrawing):
             self.problem = say("Searching … {share:.0%}", share=share)
             self.post_message(self.Changed())
 
+    def _broke_off(self, request: Request) -> None:
+        """The log was closed meanwhile, which nobody need be told, or the searching process was ended."""
+        if request is self._request:
+            self.problem, self._request = say("the search broke off"), None
+            self.redraw()
+
     def too_slow(self, text: str) -> None:
         """Give up an expression, and say so."""
         self.pattern = self._request = None
@@ -128,7 +134,8 @@ class LogSearching(LogDrawing):
             self.call_later(self.too_slow, request.text)
             return
         except (OSError, ValueError):
-            return  # the log was closed meanwhile
+            self.call_later(self._broke_off, request)
+            return
         if not worker.is_cancelled:
             self.call_later(self._found, log, found)
 

@@ -104,7 +104,7 @@ class LogView(LogSearching, can_focus=True):
         self.workers.cancel_node(self)
         if self.log_shown is not None:
             self.log_shown.close()
-        self.log_shown, self._opening, self.problem = None, False, ""
+        self.log_shown, self._opening, self.problem, self._request = None, False, "", None
         self.redraw()
 
     def on_unmount(self) -> None:
