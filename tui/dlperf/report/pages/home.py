@@ -116,7 +116,7 @@ def _place(page: Page, row: ConfigurationResult) -> str:
     entry = page.data.hardware.get(row.hardware)
     if entry is not None and entry.accelerator is None:
         return machine
-    return f"{machine} ({page.say('gpus_count', count=md.number(str(gpus_total(row))))})"
+    return f"{machine} ({figures.gpus_text(page.say, row)})"
 
 
 def certainty(say: Language, answer: Answer, length: str = "") -> str:

@@ -13,6 +13,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "roofline": ("Share of roofline", "占 roofline 上限"),
     "ideal": ("ideal (linear)", "理想（线性）"),
     "gpus_count": ("{count} GPUs", "{count} 卡"),
+    "gpus_count_1": ("1 GPU", "1 卡"),
     "fairness_rule": (
         "Options and software that are not the same in every column. What may explain a lead stands here.",
         "各列不相同的选项与软件：可能解释领先原因的条件列于此处。",
