@@ -82,7 +82,8 @@ class SiteData:
     def series(self) -> dict[str, int]:
         """Framework → the index of its colour and mark, the same on every page."""
         meetings = grouped(self.ordered, lambda row: (self.source(row), row.case, row.hardware))
-        return coloured({row.framework for row in rows} for rows in meetings.values())
+        here = {row.framework for row in self.ordered if self.kind(row.campaign) == "measured"}
+        return coloured(({row.framework for row in rows} for rows in meetings.values()), first=here)
 
     @cached_property
     def reports(self) -> dict[tuple[str, str], tuple[ConfigurationResult, ...]]:

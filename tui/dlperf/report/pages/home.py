@@ -62,8 +62,8 @@ def headline(page: Page, found: Sequence[Answer]) -> str:
     """One sentence for each case, of what was measured here and of what others published: a comparison before a single
     figure, the largest scale and the fastest hardware and precision first."""
     rivals = grouped(found, lambda answer: (answer.best.case, is_published(answer.best.campaign)))
-    chosen = [max(same, key=_weight) for same in rivals.values()]
-    return md.bullets(sentence(page, answer) for answer in sorted(chosen, key=_weight, reverse=True))
+    chosen = [max(same, key=weight) for same in rivals.values()]
+    return md.bullets(sentence(page, answer) for answer in sorted(chosen, key=weight, reverse=True))
 
 
 def charts(page: Page, found: Sequence[Answer]) -> str:
@@ -126,7 +126,8 @@ def certainty(say: Language, answer: Answer, length: str = "") -> str:
     return say(answer.certainty + length, spread=figures.percent(answer.spread))
 
 
-def _weight(answer: Answer) -> tuple[bool, bool, int, float]:
+def weight(answer: Answer) -> tuple[bool, bool, int, float]:
+    """The heaviest answer is told first: measured here, a comparison, at a large scale, fast."""
     best = answer.best
     return not is_published(best.campaign), answer.second is not None, gpus_total(best), best.value or 0.0
 

@@ -12,7 +12,7 @@ from dlperf.report import markdown as md
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData, distinct, grouped, in_language
 from dlperf.report.pages import pictures
-from dlperf.report.pages.home import headline
+from dlperf.report.pages.home import headline, weight
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.report_conditions import environment, fairness, images, options, setup, steps
 from dlperf.report.pages.report_efficiency import utilisation
@@ -42,7 +42,18 @@ def report(say: Language, data: SiteData, source: str, case: str, results: Resul
         for number, (word, body) in enumerate(((word, body) for word, body in sections if body), start=1)
     ]
     title = f"{data.case_title(case)} – {data.source_title(say, source)}"
-    return page.written(title, page.source(results), headline(page, answers(results)), *numbered)
+    return page.written(title, page.source(results), *_answer(page, results), *numbered)
+
+
+def _answer(page: Page, results: Results) -> tuple[str, str]:
+    """The answer in a sentence, and the contest that it comes from as a chart."""
+    found = answers(results)
+    contests = [answer for answer in found if answer.second is not None]
+    if not contests:
+        return headline(page, found), ""
+    shown = max(contests, key=weight)
+    chart = md.paragraphs(f"**{md.text(pictures.contest_title(page, shown.best))}**", pictures.ranking(page, shown))
+    return headline(page, found), chart
 
 
 def reports_index(say: Language, data: SiteData) -> str:
