@@ -94,8 +94,8 @@ class EvidenceReader:
         node = _first_node(paths, planned)
         if node is None:
             return NOTHING
-        log = self._hashed(_log(paths, trial))
-        environment = dict(self._environment(node))
+        log, probed = self._hashed(_log(paths, trial)), self._hashed(node.environment)
+        environment = dict(self._environment(probed))
         altered = log is not None and log.sha256 != trial.log_sha256
         return Evidence(
             node=node.directory.name,
@@ -104,9 +104,7 @@ class EvidenceReader:
             environment=environment,
             log=log,
             log_altered=altered,
-            files=tuple(
-                file for path in (node.launch, node.environment, node.telemetry) if (file := self._hashed(path))
-            ),
+            files=tuple(file for file in (self._hashed(node.launch), probed, self._hashed(node.telemetry)) if file),
             timeline=self._timeline(paths, planned, trial, log) if planned and not altered else Timeline(),
         )
 
@@ -122,14 +120,13 @@ class EvidenceReader:
         digest = self._digests.of(path) if path else None
         return HashedFile(path, digest) if path and digest else None
 
-    def _environment(self, node: NodePaths) -> dict[str, str]:
+    def _environment(self, probed: HashedFile | None) -> dict[str, str]:
         """Equal files are read once."""
-        digest = self._digests.of(node.environment)
-        if digest is None:
+        if probed is None:
             return {}
-        if digest not in self._environments:
-            self._environments[digest] = _read_environment(node.environment)
-        return self._environments[digest]
+        if probed.sha256 not in self._environments:
+            self._environments[probed.sha256] = _read_environment(probed.path)
+        return self._environments[probed.sha256]
 
     def _timeline(
         self, paths: TrialPaths, planned: PlannedConfiguration, trial: TrialResult, log: HashedFile | None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 from decimal import Decimal
+from functools import lru_cache
 
 from dlperf.report import markdown as md
 from dlperf.report.data import gpus_total, is_published
-from dlperf.report.locations import configuration_page, relative
+from dlperf.report.html import link
+from dlperf.report.locations import configuration_page, html_address, relative
 from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult
 
@@ -26,6 +28,7 @@ def exact(value: float) -> str:
     return format(Decimal(repr(value)).normalize(), "f")
 
 
+@lru_cache(maxsize=1 << 14)
 def sensible(value: float) -> str:
     """Five significant digits: more than trials ever agree on."""
     decimals = 0
@@ -114,6 +117,14 @@ def cell(
     return marked + _confidence(result) + (_scaling(result) if scaling else "")
 
 
+def html_cell(say: Language, page: str, result: ConfigurationResult) -> str:
+    """As ``cell``, for a long table of HTML."""
+    address = html_address(page, configuration_page(result))
+    if result.value is None:
+        return link(f"<em>{short_status(say, result.status)}</em>", address)
+    return link(value_text(result), address) + _confidence(result)
+
+
 def _scaling(result: ConfigurationResult) -> str:
     if result.speedup is None or gpus_total(result) == 1:
         return ""
@@ -138,12 +149,6 @@ def scale_text(result: ConfigurationResult) -> str:
 
 def precision_text(result: ConfigurationResult) -> str:
     return md.text(result.precision.upper())
-
-
-def gpus_text(say: Language, result: ConfigurationResult) -> str:
-    """The GPUs of all nodes, counted in words."""
-    count = gpus_total(result)
-    return say("gpus_count_1") if count == 1 else say("gpus_count", count=md.number(str(count)))
 
 
 def batch_text(result: ConfigurationResult) -> str:

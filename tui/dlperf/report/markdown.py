@@ -48,8 +48,13 @@ def code(value: object) -> str:
 
 def link(label: str, target: str) -> str:
     """A link to another page of the site; ``label`` is Markdown already, ``target`` a relative path with an anchor."""
+    return f"[{label}]({_quoted(target)})"
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _quoted(target: str) -> str:
     path, _, anchor = target.partition("#")
-    return f"[{label}]({quote(path)}{'#' + quote(anchor) if anchor else ''})"
+    return quote(path) + (f"#{quote(anchor)}" if anchor else "")
 
 
 def raw_link(label: str, target: str, download: str | None = None) -> str:

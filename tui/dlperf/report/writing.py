@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from dlperf.report.locations import language_root
 from dlperf.report.text import LANGUAGES
@@ -15,6 +17,7 @@ DOCS = "docs/"
 DATA = "data/"
 FOLDERS = (*(f"{DOCS}{language_root(language)}results" for language in LANGUAGES), f"{DOCS}data", "data")
 """Everything in these folders of ``site`` is made by ``dlperf build-site``: what is not made any more goes."""
+COPIED_AT_ONCE = 1 << 16
 PAGES = tuple(f"{DOCS}{language_root(language)}index.md" for language in LANGUAGES)
 """The generated pages outside of them."""
 
@@ -36,8 +39,7 @@ class Sources:
         self.kept.add(place)
         path = f"{self.root}/{place}"
         if not _holds(path, data):
-            _make_way(path)
-            with open(path, "wb") as stream:
+            with _new_file(path) as stream:
                 stream.write(data)
             self.written += 1
 
@@ -50,8 +52,9 @@ class Sources:
         target = f"{self.root}/{place}"
         if _size(target) == os.stat(source).st_size:
             return
-        _make_way(target)
-        shutil.copyfile(source, target)
+        # shutil.copyfile looks at both files several times before it begins
+        with open(source, "rb", buffering=0) as read, _new_file(target) as write:
+            shutil.copyfileobj(read, write, COPIED_AT_ONCE)
         self.written += 1
 
     def merge(self, part: Sources) -> None:
@@ -70,9 +73,9 @@ class Sources:
 
     def _generated(self) -> Iterator[str]:
         for folder in FOLDERS:
-            for path in (self.root / folder).rglob("*"):
-                if path.is_file() or path.is_symlink():
-                    yield path.relative_to(self.root).as_posix()
+            for path, _, files in os.walk(self.root / folder):
+                below = os.path.relpath(path, self.root)
+                yield from (f"{below}/{name}" for name in files)
 
     def _remove_empty_folders(self) -> None:
         for folder in FOLDERS:
@@ -88,12 +91,16 @@ def _place(name: str) -> str:
     return name if of_trials else DOCS + name
 
 
-def _make_way(path: str) -> None:
-    """A file of the built site may be the same one on the disk: it keeps its bytes until it is replaced."""
-    try:
+def _new_file(path: str) -> IO[bytes]:
+    """Another file than the one that is there, which the built site may share: that keeps its bytes until it is built
+    again. Folders are made where they are missing."""
+    with suppress(FileNotFoundError):
         os.unlink(path)
+    try:
+        return open(path, "wb")
     except FileNotFoundError:
         os.makedirs(os.path.dirname(path), exist_ok=True)
+        return open(path, "wb")
 
 
 def _size(path: str) -> int:

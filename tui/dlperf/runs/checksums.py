@@ -10,6 +10,8 @@ from pathlib import Path
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.store import write_atomic
 
+PART = 1 << 16
+"""Bytes read at once. Most files are smaller: ``hashlib.file_digest`` would make a buffer of 256 KB for each of them."""
 _LINE = re.compile(r"(\\?)([0-9a-f]{64}) [ *](.+)")
 
 
@@ -25,8 +27,11 @@ class ChecksumProblem:
 
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file of any size, in hexadecimal."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    with open(path, "rb", buffering=0) as stream:
+        digest = hashlib.sha256()
+        while part := stream.read(PART):
+            digest.update(part)
+        return digest.hexdigest()
 
 
 def write_checksums(paths: TrialPaths) -> None:

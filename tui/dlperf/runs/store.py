@@ -54,7 +54,7 @@ def write_record(path: Path, record: Any) -> None:
 
 
 def dump_record(record: Any) -> bytes:
-    """A dataclass as compact JSON, fast: for derived files with tens of thousands of entries."""
+    """A dataclass, or a dict of plain values, as compact JSON, fast: for derived files with tens of thousands of entries."""
     return _adapter(type(record)).dump_json(record)
 
 

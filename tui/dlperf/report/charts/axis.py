@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -23,6 +23,13 @@ class Axis:
         low, high, at = (map(math.log, (self.low, self.high, value)) if self.logarithmic else
                          (self.low, self.high, value))  # fmt: skip
         return self.start + (at - low) / (high - low) * (self.end - self.start)
+
+    def places(self, values: Iterable[float]) -> list[float]:
+        """Where many values stand."""
+        if self.logarithmic:
+            return [self(value) for value in values]
+        scale = (self.end - self.start) / (self.high - self.low)
+        return [self.start + (value - self.low) * scale for value in values]
 
 
 def linear(values: Sequence[float], start: float, end: float, *, from_zero: bool = False, whole: bool = False) -> Axis:

@@ -146,8 +146,9 @@ def _drawn(points: tuple[Point, ...]) -> tuple[Point, ...]:
     return thinned(points, MOST_DRAWN)
 
 
-def _path(points: tuple[Point, ...], x: Axis, y: Axis) -> str:
-    return "M" + "L".join(f"{svg.plain(x(a))},{svg.plain(y(b))}" for a, b in points)
+def _path(points: Sequence[Point], x: Axis, y: Axis) -> str:
+    across, down = x.places(a for a, _ in points), y.places(b for _, b in points)
+    return "M" + "L".join(map("%.1f,%.1f".__mod__, zip(across, down, strict=True)))
 
 
 def _legend(entries: Sequence[Line], top: float, columns: int) -> str:

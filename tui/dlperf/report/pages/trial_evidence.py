@@ -16,6 +16,7 @@ from dlperf.report.evidence import Evidence
 from dlperf.report.pages.page import Page
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.timeline import METRICS, LogLines
+from dlperf.runs.store import dump_record
 
 FoundOf = Mapping[int, Evidence]
 """By trial number."""
@@ -82,7 +83,7 @@ def curves(evidence: Mapping[tuple[str, int], Evidence]) -> str:
         for name, points in series.items():
             if len(points) > 1:
                 told.setdefault(f"{anchor}/{name}", []).append((number, [x for x, _ in points], [y for _, y in points]))
-    return _script("dlperfCurves", told)
+    return _script("dlperfCurves", dump_record(told).decode())
 
 
 def log_lines(evidence: Mapping[tuple[str, int], Evidence]) -> str:
@@ -92,7 +93,7 @@ def log_lines(evidence: Mapping[tuple[str, int], Evidence]) -> str:
     for (anchor, number), found in evidence.items():
         if found.timeline.log_lines.head:
             told.setdefault(anchor, []).append((number, list(_pieces(found.timeline.log_lines))))
-    return _script("dlperfLines", told)
+    return _script("dlperfLines", json.dumps(told, separators=(",", ":")))
 
 
 def lines_on_demand(page: Page, row: ConfigurationResult, found: FoundOf) -> str:
@@ -160,5 +161,5 @@ def _numbered(lines: Iterable[str], first: int, marked: int) -> Iterator[Piece]:
     return ((marked, f"{number:>7}  {line}") for number, line in enumerate(lines, first))
 
 
-def _script(name: str, told: object) -> str:
-    return f"window.{name} = {json.dumps(told, separators=(',', ':'))};\n" if told else ""
+def _script(name: str, told: str) -> str:
+    return f"window.{name} = {told};\n" if told != "{}" else ""

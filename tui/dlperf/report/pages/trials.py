@@ -93,7 +93,7 @@ def _log_address(page: Page, trial: TrialResult, found: Evidence) -> str:
 
 
 def _file(address: str, sha256: str) -> str:
-    return html.link(f"<code>{sha256[:SHOWN_OF_HASH]}</code>", address)
+    return html.link(sha256[:SHOWN_OF_HASH], address)
 
 
 def estimates(page: Page, trials: Sequence[TrialResult]) -> str:
