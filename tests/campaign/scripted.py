@@ -19,7 +19,7 @@ LOG = b"".join(
     b"DLPERF 2026-01-01T00:00:%02d.000000Z step=%d epoch=0 samples=%d loss=1 throughput=320\n" % (n, n * 10, n * 320)
     for n in range(1, 13)
 )
-QUICK = Pace(tick=0.005, progress=0.0, machine_rest=0.0, busy=0.1, reconnect=0.01)
+QUICK = Pace(tick=0.005, progress=0.0, machine_rest=0.0, busy=0.1, silence=0.1, reconnect=0.01)
 
 
 @dataclass
@@ -56,6 +56,10 @@ class ScriptedExecutor:
     polled: dict[str, int] = field(default_factory=dict)
     cancelled: set[str] = field(default_factory=set)
     most_at_once: int = 0
+    deaf: dict[str, int] = field(default_factory=dict)
+    """Machine → how often it does not answer when it is checked."""
+    refusing: set[str] = field(default_factory=set)
+    """Machines that answer and let nobody in."""
     together: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Trial → the numbers that it was submitted with."""
 
@@ -64,6 +68,12 @@ class ScriptedExecutor:
 
     async def check(self, launch: Launch) -> list[CheckItem]:
         items = [CheckItem(node.name, "reachable", True, "answers") for node in launch.nodes]
+        (node,) = launch.nodes
+        if node.name in self.refusing:
+            return [CheckItem(node.name, "reachable", False, "wrong key", {"refused": True})]
+        if self.deaf.get(node.name, 0):
+            self.deaf[node.name] -= 1
+            return [CheckItem(node.name, "reachable", False, "no route to host")]
         problem = next((s.not_ready for s in self.scripts.values() if s.not_ready), None)
         busy = next((script for script in self.scripts.values() if script.busy), None)
         if busy:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 from driving_engine import A, events, run, states
-from scripted import Script, ScriptedExecutor, campaign, planned
+from scripted import QUICK, Script, ScriptedExecutor, campaign, planned
 
 from dlperf.campaign.outcome import exit_code
 from dlperf.cli.campaign_text import left_out_lines
@@ -87,6 +87,37 @@ async def test_a_machine_that_is_unfit_twice_is_left_out_after_two_checks(tmp_pa
     await run(paths, ScriptedExecutor({"x": Script(not_ready="0.1 GiB free")}))
     assert campaign_status(paths).left_out == {"m1": "failed 2 times in a row: disk: 0.1 GiB free"}
     assert list(states(paths).values()) == ["failed"] * 2 + ["cancelled"] * 3
+
+
+async def test_a_machine_that_does_not_answer_for_a_while_is_waited_for_and_the_others_go_on(tmp_path):
+    paths = campaign(tmp_path, planned("a", "m1", repeats=1), planned("b", "m2", repeats=3))
+    executor = ScriptedExecutor(deaf={"m1": 10**6})
+
+    def answer_when_the_others_are_done() -> None:
+        if "b.3" in executor.called("submit"):
+            executor.deaf.clear()
+
+    executor.on_poll = answer_when_the_others_are_done
+    await run(paths, executor, replace(QUICK, silence=600.0))
+    assert executor.called("submit") == ["b.1", "b.2", "b.3", "a.1"]
+    assert set(states(paths).values()) == {"succeeded"}
+    assert [event.data for event in events(paths, "node_unreachable")] == [{"node": "m1"}]
+    assert len(events(paths, "node_reachable")) == 1
+    assert campaign_status(paths).unreachable == {}
+
+
+async def test_a_machine_that_stays_silent_is_left_out_in_the_end(tmp_path):
+    paths = campaign(tmp_path, planned("a", repeats=3))
+    await run(paths, ScriptedExecutor(deaf={"m1": 10**6}))
+    assert campaign_status(paths).left_out == {"m1": "failed 2 times in a row: unreachable: no route to host"}
+    assert list(campaign_status(paths).unreachable) == ["m1"]
+
+
+async def test_a_machine_that_answers_and_refuses_is_not_waited_for(tmp_path):
+    paths = campaign(tmp_path, planned("a", repeats=3))
+    await run(paths, ScriptedExecutor(refusing={"m1"}), replace(QUICK, silence=600.0))
+    assert campaign_status(paths).left_out == {"m1": "failed 2 times in a row: unreachable: wrong key"}
+    assert campaign_status(paths).unreachable == {}
 
 
 async def test_a_machine_that_is_left_out_stays_so_for_the_next_engine_until_somebody_asks_for_its_trials(tmp_path):

@@ -5,9 +5,17 @@ from __future__ import annotations
 import pytest
 
 from counting_workspace import Counting, counting_workspace
+from dlperf.campaign.create import create_campaign
+from dlperf.campaign.engine import run_campaign
+from dlperf.campaign.means import means_of
+from dlperf.campaign.outcome import exit_code
+from dlperf.campaign.pace import Pace
+from dlperf.catalog.load import load_catalog
+from dlperf.errors import ExitCode
+from dlperf.plan import Selection, expand
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.records import Event
-from dlperf.runs.store import read_records
+from dlperf.runs.store import read_campaign, read_records
 from sshd import sshd
 from waiting import until
 
@@ -66,8 +74,37 @@ def test_an_engine_killed_in_the_middle_finds_its_trial_again(remote):
     assert len(remote.starts) == len(set(remote.starts)) == 2
 
 
-def test_a_machine_that_never_answers_is_exit_code_3(remote, sshd):
+def test_a_machine_that_starts_anew_before_a_trial_is_waited_for(remote, sshd):
     sshd.stop()
+    engine = remote.start(*RUN, "--repeats", "2")
+    wait_for_event(remote, "node_unreachable")
+    assert "node alpha does not answer since" in remote.dlperf("status", "try").stderr
+    assert remote.states("try") == {"32/1": "planned", "32/2": "planned"}
+    sshd.start()
+    _, said = engine.communicate()
+    assert engine.returncode == 0
+    assert said.count(b"node alpha does not answer: it is waited for") == 1
+    assert remote.states("try") == {"32/1": "succeeded", "32/2": "succeeded"}
+    assert len(events(remote, "node_unreachable")) == len(events(remote, "node_reachable")) == 1
+
+
+async def test_a_machine_that_never_answers_is_left_out_and_exit_code_3(remote, sshd):
+    sshd.stop()
+    plan = expand(
+        Selection(("remote",), ("counting",), ("lenet5",), batch_sizes=(32,), repeats=1),
+        load_catalog(remote.workspace.catalog),
+    )
+    paths = create_campaign(remote.workspace, plan, "try")
+    await run_campaign(paths, means_of(remote.workspace, read_campaign(paths)), Pace(machine_rest=0.1, silence=1.0))
+    status = campaign_status(paths)
+    assert exit_code(status) is ExitCode.UNREACHABLE
+    assert status.left_out["alpha"].startswith("failed 2 times in a row: unreachable: ")
+    assert remote.states("try") == {"32/1": "failed", "32/2": "failed"}
+    assert list(status.unreachable) == ["alpha"]
+
+
+def test_a_machine_that_refuses_is_exit_code_3_at_once(remote, sshd):
+    (sshd.operator / ".ssh" / "known_hosts").unlink()
     done = remote.dlperf(*RUN, "--repeats", "1", code=3)
     assert "failed: unreachable: alpha" in done.stderr
     assert "node alpha is left out: failed 2 times in a row: unreachable: " in done.stderr

@@ -187,9 +187,7 @@ class Engine:
         if observation.state is State.RUNNING and known is not State.RUNNING:
             self._journal.state(running.key, State.RUNNING, source=observation.source)
         for node in observation.nodes:
-            if (node.unreachable_since is not None) != (node.node in self._journal.unreachable):
-                event = "node_unreachable" if node.unreachable_since else "node_reachable"
-                self._journal.write(Event(utc_now(), event, str(running.key), data={"node": node.node}))
+            self._journal.note_silence(running.key, node.node, node.unreachable_since is not None)
 
     # --------------------------------------------------------------------------------------- requests
 

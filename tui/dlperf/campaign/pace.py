@@ -17,7 +17,9 @@ class Pace:
     """Before a machine that failed gets its next trial."""
     busy: float = 300.0
     """For GPUs on which somebody else computes, before the trial is given up."""
+    silence: float = 300.0
+    """For a machine that does not answer before a trial, as one that starts anew, before the trial is given up."""
     reconnect: float = 3.0
-    """Between two tries to reach a machine that does not answer, or is busy."""
+    """Between two tries to reach a machine that does not answer, or is busy. Clients connect less and less often."""
     collect: float = 300.0
     """For a silent machine that holds files of a trial that did not succeed; those of a success are waited for."""

@@ -66,28 +66,41 @@ class Stages:
     async def _not_ready(self, running: RunningTrial) -> Ending | None:
         """How the trial ends before it starts, if its machines are not ready.
 
-        GPUs that are busy, if only since the last trial, are waited for.
+        GPUs that are busy, if only since the last trial, and machines that do not answer, as while they start anew, are
+        waited for; each client tries to connect less and less often. A machine that answers is judged at once.
         """
-        patience = time.monotonic() + self._pace.busy
+        begun = time.monotonic()
         while True:
-            unfit = await self._unfit(running)
+            unfit, patience = await self._unfit(running)
             still_wanted = self._journal.trials[running.key].state is State.PLANNED
-            if unfit is None or BUSY not in (unfit.cause or "") or not still_wanted or time.monotonic() > patience:
+            if unfit is None or not still_wanted or time.monotonic() >= begun + patience:
                 return unfit
             running.observation = Observation(running.trial.trial_id, State.PLANNED, pending_reason=unfit.cause)
             await asyncio.sleep(self._pace.reconnect)
 
-    async def _unfit(self, running: RunningTrial) -> Ending | None:
+    async def _unfit(self, running: RunningTrial) -> tuple[Ending | None, float]:
+        """How the trial would end now, and for how many seconds since the first look that is waited for."""
         try:
             items = await self._executor.check(running.trial.launch)
         except UnreachableError as error:
-            return Ending(State.FAILED, f"{UNREACHABLE}: {error}", collectable=False)
+            return Ending(State.FAILED, f"{UNREACHABLE}: {error}", collectable=False), self._pace.silence
         except StorageError:
             raise
         except DlperfError as error:
-            return Ending(State.FAILED, str(error), collectable=False)
+            return Ending(State.FAILED, str(error), collectable=False), 0.0
+        silent = self._note_silence(running, items)
         problem = readiness_problem(items)
-        return Ending(State.FAILED, problem, collectable=False, blamed=blamed_by_check(items)) if problem else None
+        if problem is None:
+            return None, 0.0
+        patience = self._pace.silence if silent else self._pace.busy if BUSY in problem else 0.0
+        return Ending(State.FAILED, problem, collectable=False, blamed=blamed_by_check(items)), patience
+
+    def _note_silence(self, running: RunningTrial, items: list[CheckItem]) -> bool:
+        """Say in the journal which machines do not answer, and which do so again; whether one does not."""
+        silent = {item.node for item in items if item.silent}
+        for node in dict.fromkeys(item.node for item in items if item.check == "reachable"):
+            self._journal.note_silence(running.key, node, node in silent)
+        return bool(silent)
 
     async def _submit(self, running: RunningTrial) -> None:
         await self._executor.submit(running.trial)

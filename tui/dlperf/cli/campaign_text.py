@@ -75,7 +75,8 @@ def _running_line(trial: TrialStatus, now: TrialProgress) -> str:
 
 
 def announcements(before: CampaignStatus, after: CampaignStatus) -> list[str]:
-    """A line for each trial that ran and ended between two looks, and for each configuration that was stopped."""
+    """A line for each trial that ran and ended between two looks, each configuration that was stopped, and each machine
+    that fell silent or was left out."""
     lines = []
     for key, trial in after.trials.items():
         known = before.trials.get(key, TrialStatus(key))
@@ -85,6 +86,8 @@ def announcements(before: CampaignStatus, after: CampaignStatus) -> list[str]:
     for configuration, cause in after.stopped_configurations.items():
         if configuration not in before.stopped_configurations:
             lines.append(f"{configuration}: not tried any more: {cause}")
+    silent = sorted(after.unreachable.keys() - before.unreachable.keys())
+    lines += [f"node {node} does not answer: it is waited for, other machines go on" for node in silent]
     news = replace(after, left_out={node: after.left_out[node] for node in after.left_out.keys() - before.left_out})
     return lines + left_out_lines(news)
 

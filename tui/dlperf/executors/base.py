@@ -68,6 +68,11 @@ class CheckItem:
     message: str
     data: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def silent(self) -> bool:
+        """The machine did not answer, and may do so later; one that answered and refused will not."""
+        return self.check == "reachable" and not self.ok and "refused" not in self.data
+
 
 UNREACHABLE = "unreachable"
 """A cause that begins so, after the node's name where there are several, says that a machine did not answer."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
+from dlperf.errors import RefusedError, UnreachableError
 from dlperf.executors.base import CheckItem
 from dlperf.nodes.messages import Hello
 from dlperf.nodes.supervisor.containers import KEEPING_RUNTIMES
@@ -19,9 +20,10 @@ CLOCK_SECONDS = 2.0
 IDLE_PERCENT = 5.0
 
 
-def unreachable(node: NodePlan, cause: str) -> list[CheckItem]:
-    """The one line of a machine that does not answer."""
-    return [CheckItem(node.name, "reachable", False, cause)]
+def unreachable(node: NodePlan, error: UnreachableError) -> list[CheckItem]:
+    """The one line of a machine that does not answer, or refuses."""
+    data = {"refused": True} if isinstance(error, RefusedError) else {}
+    return [CheckItem(node.name, "reachable", False, error.cause, data)]
 
 
 def items(node: NodePlan, launch: Launch, hello: Hello, facts: dict[str, Any]) -> list[CheckItem]:

@@ -46,7 +46,7 @@ class DirectExecutor(SupervisedExecutor):
         try:
             complaints = await client.logins([node.address for node in others], checks.ssh_options(launch))
         except UnreachableError as error:
-            return checks.unreachable(first, error.cause)
+            return checks.unreachable(first, error)
         return [checks.login(launch, node, said) for node, said in zip(others, complaints, strict=True)]
 
     async def _check_node(self, node: NodePlan, launch: Launch) -> tuple[list[CheckItem], dict[str, Any] | None]:
@@ -60,7 +60,7 @@ class DirectExecutor(SupervisedExecutor):
             if node == launch.nodes[0]:
                 items.append(checks.port(node, await client.free_port(first_port(node.name))))
         except UnreachableError as error:
-            return checks.unreachable(node, error.cause), None
+            return checks.unreachable(node, error), None
         return items, facts
 
     async def submit(self, trial: Trial) -> Reference:

@@ -82,7 +82,7 @@ class SlurmExecutor(SupervisedExecutor):
             script = batch_script(launch, _batch("check", hello, most))
             answer = await client.slurm(["sbatch", "--test-only"], script)
         except UnreachableError as error:
-            return checks.unreachable(login, error.cause)
+            return checks.unreachable(login, error)
         items += time_items(login.name, launch, most)
         return [*items, CheckItem(login.name, "slurm", answer.code == 0, _last_line(answer))]
 
