@@ -12,6 +12,7 @@ from collections import Counter
 
 import pytest
 
+from counting_workspace import Counting
 from dlperf.runs.checksums import checksum_problems
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
@@ -51,10 +52,16 @@ def kill(paths: CampaignPaths, pid: int) -> None:
         time.sleep(0.01)
 
 
-def test_a_journal_that_cannot_grow_ends_the_engine_and_is_mended_by_the_next(counting):
+def running(counting: Counting, repeats: int) -> subprocess.Popen[bytes]:
+    """An engine whose first trial runs until its hold is removed."""
     counting.hold(32)
-    engine = counting.start(*RUN, "-b", "32", "--repeats", "2")
+    engine = counting.start(*RUN, "-b", "32", "--repeats", str(repeats))
     counting.wait_for("try", "32/1", "running")
+    return engine
+
+
+def test_a_journal_that_cannot_grow_ends_the_engine_and_is_mended_by_the_next(counting):
+    engine = running(counting, 2)
     engine.kill()
     engine.wait()
     paths = counting.campaign("try")
@@ -77,9 +84,7 @@ def test_a_journal_that_cannot_grow_ends_the_engine_and_is_mended_by_the_next(co
 
 
 def test_status_tells_a_dead_engine_and_what_to_do(counting):
-    counting.hold(32)
-    engine = counting.start(*RUN, "-b", "32", "--repeats", "1")
-    counting.wait_for("try", "32/1", "running")
+    engine = running(counting, 1)
     engine.kill()
     engine.wait()
     told = counting.dlperf("status", "try")
@@ -92,23 +97,19 @@ def test_status_tells_a_dead_engine_and_what_to_do(counting):
 
 
 def test_ctrl_c_leaves_the_trials_on_their_nodes(counting):
-    hold = counting.hold(32)
-    engine = counting.start(*RUN, "-b", "32", "--repeats", "1")
-    counting.wait_for("try", "32/1", "running")
+    engine = running(counting, 1)
     engine.send_signal(signal.SIGINT)
     _, said = engine.communicate()
     assert engine.returncode == 130
     assert b"`dlperf resume try` comes back to it" in said
-    hold.unlink()
+    (counting.home / "hold-32").unlink()
     counting.dlperf("resume", "try")
     assert counting.states("try") == {"32/1": "succeeded"}
     assert len(counting.starts) == 1
 
 
 def test_two_engines_at_once_are_refused(counting):
-    counting.hold(32)
-    engine = counting.start(*RUN, "-b", "32", "--repeats", "1")
-    counting.wait_for("try", "32/1", "running")
+    engine = running(counting, 1)
     refused = counting.dlperf("resume", "try", code=2)
     assert f"its engine runs (process {engine.pid})" in refused.stderr
     counting.dlperf("cancel", "try")
@@ -118,9 +119,7 @@ def test_two_engines_at_once_are_refused(counting):
 
 
 def test_cancelling_works_when_no_engine_is_left(counting):
-    counting.hold(32)
-    engine = counting.start(*RUN, "-b", "32", "--repeats", "2")
-    counting.wait_for("try", "32/1", "running")
+    engine = running(counting, 2)
     engine.kill()
     engine.wait()
     counting.dlperf("cancel", "try")

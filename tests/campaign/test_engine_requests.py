@@ -57,7 +57,8 @@ async def test_a_paused_campaign_starts_nothing_until_it_is_resumed(tmp_path):
     ask(paths, "pause")
     engine = asyncio.create_task(run(paths, executor))
     await until(lambda: events(paths, "paused"))
-    await asyncio.sleep(0.05)
+    written = paths.progress.stat().st_mtime_ns
+    await until(lambda: paths.progress.stat().st_mtime_ns > written)  # the engine goes on, and looks what is to be done
     assert executor.called("submit") == []
     ask(paths, "resume")
     await engine

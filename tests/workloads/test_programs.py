@@ -18,7 +18,7 @@ from dlperf.measure.figure import figure
 CATALOG = load_catalog(None)
 BRIEF = ["--batch-size", "4", "--batches", "1", "--steps", "8", "--log-interval", "1"]
 """The same four samples at every step, so that what is learned does not hang on chance."""
-IMAGES = [*BRIEF, "--image-size", "64"]
+IMAGES = [*BRIEF, "--image-size", "32"]
 FACES = [*BRIEF, "--image-size", "32", "--classes", "256", "--learning-rate", "0.00005"]
 VGG = [*BRIEF, "--image-size", "32", "--model", "vgg16", "--learning-rate", "0.01"]
 SENTENCES = [*BRIEF, "--sequence-length", "16"]
