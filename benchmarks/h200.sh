@@ -7,10 +7,12 @@
 #
 # DLPERF    the command (dlperf); WORKSPACE  where runs/ lies (the current folder; made where there is none)
 # HARDWARE  and NODES: the same GPUs as one node (h200-4x) and as nodes of one GPU (h200-4x-nodes); REPEATS (3)
+# SCALES    and NODE_SCALES: the nodes × GPUs of the stages scaling and nodes
 set -eu
 
 DLPERF=${DLPERF:-dlperf} WORKSPACE=${WORKSPACE:-.} REPEATS=${REPEATS:-3}
 HARDWARE=${HARDWARE:-h200-4x} NODES=${NODES:-h200-4x-nodes}
+SCALES=${SCALES:-1n1g,1n2g,1n4g} NODE_SCALES=${NODE_SCALES:-1n1g,4n1g}
 CATALOG=$(dirname "$0")/../catalog
 STAGES="first one-gpu jax scaling nodes precisions"
 
@@ -47,17 +49,17 @@ stage() {
         campaign h200-jax-vgg16 -H "$HARDWARE" -f jax -c vgg16 -p bf16,tf32 -b 128 -g 1n1g
         campaign h200-jax-arcface -H "$HARDWARE" -f jax -c arcface -p bf16,tf32 -b 128 -g 1n1g
         ;;
-    scaling) # 1, 2 and 4 GPUs of one node in one campaign: the baseline of the speed-up is taken beside it
-        campaign h200-scaling-resnet50 -H "$HARDWARE" -f pytorch-compiled,jax -c resnet50 -p bf16 -b 256 -g 1n1g,1n2g,1n4g
-        campaign h200-scaling-bert -H "$HARDWARE" -f pytorch-compiled,jax -c bert-base -p bf16 -b 96 -g 1n1g,1n2g,1n4g
-        campaign h200-scaling-arcface -H "$HARDWARE" -f pytorch-compiled,jax -c arcface -p bf16 -b 128 -g 1n1g,1n2g,1n4g
-        campaign h200-scaling-vgg16 -H "$HARDWARE" -f pytorch-compiled,jax -c vgg16 -p bf16 -b 128 -g 1n1g,1n2g,1n4g
+    scaling) # the GPUs of one node in one campaign: the baseline of the speed-up is taken beside it
+        campaign h200-scaling-resnet50 -H "$HARDWARE" -f pytorch-compiled,jax -c resnet50 -p bf16 -b 256 -g "$SCALES"
+        campaign h200-scaling-bert -H "$HARDWARE" -f pytorch-compiled,jax -c bert-base -p bf16 -b 96 -g "$SCALES"
+        campaign h200-scaling-arcface -H "$HARDWARE" -f pytorch-compiled,jax -c arcface -p bf16 -b 128 -g "$SCALES"
+        campaign h200-scaling-vgg16 -H "$HARDWARE" -f pytorch-compiled,jax -c vgg16 -p bf16 -b 128 -g "$SCALES"
         ;;
-    nodes) # four nodes of one GPU: rendezvous, ranks and NCCL as on a cluster
-        campaign h200-nodes-resnet50 -H "$NODES" -f pytorch-compiled,jax -c resnet50 -p bf16 -b 256 -g 1n1g,4n1g
-        campaign h200-nodes-bert -H "$NODES" -f pytorch-compiled,jax -c bert-base -p bf16 -b 96 -g 1n1g,4n1g
-        campaign h200-nodes-arcface -H "$NODES" -f pytorch-compiled,jax -c arcface -p bf16 -b 128 -g 1n1g,4n1g
-        campaign h200-nodes-vgg16 -H "$NODES" -f pytorch-compiled,jax -c vgg16 -p bf16 -b 128 -g 1n1g,4n1g
+    nodes) # nodes of one GPU: rendezvous, ranks and NCCL as on a cluster
+        campaign h200-nodes-resnet50 -H "$NODES" -f pytorch-compiled,jax -c resnet50 -p bf16 -b 256 -g "$NODE_SCALES"
+        campaign h200-nodes-bert -H "$NODES" -f pytorch-compiled,jax -c bert-base -p bf16 -b 96 -g "$NODE_SCALES"
+        campaign h200-nodes-arcface -H "$NODES" -f pytorch-compiled,jax -c arcface -p bf16 -b 128 -g "$NODE_SCALES"
+        campaign h200-nodes-vgg16 -H "$NODES" -f pytorch-compiled,jax -c vgg16 -p bf16 -b 128 -g "$NODE_SCALES"
         ;;
     precisions) # what is left of the table on one GPU
         campaign h200-fp16 -H "$HARDWARE" -f pytorch-compiled,jax -c resnet50,vgg16,bert-base,arcface -p fp16 -b 128 -g 1n1g

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is no
 AXE = Path(__file__).parents[1] / "data/axe/axe.min.js"
 SAME_IN_BOTH = (
     "index.html",
-    "results/reports/first/resnet50-imagenet.html",
+    "results/reports/measured/dlperf-v1/resnet50-imagenet.html",
     "results/configurations/first/box_alpha_resnet50-imagenet.html",
     "results/explorer.html",
     "results/history.html",
@@ -269,7 +269,7 @@ def test_on_paper_nothing_is_cut_off(watched: Watched, address: str) -> None:
     page = watched.page
     page.set_viewport_size({"width": 718, "height": 1000})
     page.emulate_media(media="print")
-    for name in ("index.html", "results/reports/first/resnet50-imagenet.html"):
+    for name in ("index.html", "results/reports/measured/dlperf-v1/resnet50-imagenet.html"):
         page.goto(f"{address}{name}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 718
         cut = page.evaluate(

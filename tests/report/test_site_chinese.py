@@ -67,7 +67,7 @@ def test_a_finding_that_an_older_version_wrote_down_is_chinese_on_a_chinese_page
     old = Finding("drift", "the speed falls by 3.1% over the measured window: no steady state")
     data = replace(sample(), results=(measured("alpha"), measured("beta", findings=(old,))))
     pages = dict(overview_pages(CHINESE, data))
-    notes = pages["results/reports/first/resnet50-imagenet.md"]
+    notes = pages["results/reports/measured/dlperf-v1/resnet50-imagenet.md"]
     assert "测量窗口内速度下降 3.1%" in notes
     assert "steady state" not in notes
 

@@ -9,6 +9,7 @@ from site_rows import measured
 from site_sample import campaign, sample
 
 from dlperf.report import locations as at
+from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.feed import NAMESPACE, feed
 from dlperf.report.pages.history import history
@@ -40,6 +41,26 @@ def test_published_figures_have_no_history() -> None:
     assert "No configuration has been measured by more than one campaign" in history(ENGLISH, sample())
 
 
+def test_what_two_campaigns_measured_by_one_protocol_is_compared() -> None:
+    rows = (measured("alpha", value=400.0), measured("beta", value=300.0, campaign="again"))
+    data = replace(sample(), results=rows, campaigns={row.campaign: campaign([row]) for row in rows})
+    assert "**33.3 %** ahead of [Beta]" in home(ENGLISH, data)
+    text = dict(overview_pages(ENGLISH, data))[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
+    assert "Measured here, campaigns: again, first" in text
+
+
+def test_figures_of_two_protocols_are_not_compared() -> None:
+    rows = (measured("alpha"), replace(measured("beta"), protocol="mlperf"))
+    assert "ahead of" not in home(ENGLISH, replace(sample(), results=rows))
+
+
+def test_a_report_shows_the_newest_of_two_figures_for_one_configuration() -> None:
+    pages = dict(overview_pages(ENGLISH, twice(400.0, 380.5)))
+    text = pages[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
+    assert "[380.5]" in text
+    assert "[400]" not in text
+
+
 def test_the_home_page_shows_the_newest_of_two_campaigns_with_the_same_frameworks() -> None:
     text = home(ENGLISH, twice(400.0, 380.5))
     assert "[380.5]" in text
@@ -47,12 +68,15 @@ def test_the_home_page_shows_the_newest_of_two_campaigns_with_the_same_framework
 
 
 def test_the_feed_has_the_newest_first_and_only_what_has_a_date() -> None:
-    data = twice(400.0, 380.0)
+    published = {name: replace(report, date="2021-05-12") for name, report in sample().published.items()}
+    results = (*twice(400.0, 380.0).results, *(row for row in sample().results if row.campaign in published))
+    data = replace(twice(400.0, 380.0), results=results, published=published)
     root = ElementTree.fromstring(feed(data))
     titles = [entry.findtext(f"{{{NAMESPACE}}}title") for entry in root.iter(f"{{{NAMESPACE}}}entry")]
-    assert titles == ["ResNet50V1.5 – again", "ResNet50V1.5 – first"]
+    assert titles[0] == "ResNet50V1.5 – measured here, protocol dlperf-v1"
+    assert len(titles) == 3
     links = [link.get("href") for link in root.iter(f"{{{NAMESPACE}}}link")]
-    assert links[0] == at.html_address(at.FEED, at.report_page("again", "resnet50-imagenet"))
+    assert links[0] == at.html_address(at.FEED, at.report_page("measured/dlperf-v1", "resnet50-imagenet"))
     assert root.findtext(f"{{{NAMESPACE}}}updated") == "2027-01-02T03:04:05Z"
 
 

@@ -18,7 +18,7 @@ from dlperf.report.text import ENGLISH
 
 
 def test_a_report_has_the_sections_of_the_public_reports_in_order() -> None:
-    text = pages(sample())[at.report_page("first", "resnet50-imagenet")]
+    text = pages(sample())[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
     assert re.findall(r"^## \d+\. (.*) \{", text, re.MULTILINE) == [
         "What was tested",
         "Environment",
@@ -61,7 +61,7 @@ def test_tf32_figures_that_were_published_as_fp32_say_so() -> None:
 
 
 def test_what_differs_between_frameworks_stands_in_a_table_of_its_own() -> None:
-    text = pages(sample())[at.report_page("first", "resnet50-imagenet")]
+    text = pages(sample())[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
     section = text[text.index("What differs") : text.index("Set-up")]
     assert "| DALI | true | false |" in section
     assert "The same in every column: Version, " in section
@@ -89,14 +89,14 @@ def test_a_report_on_synthetic_data_does_not_claim_the_data_set() -> None:
     record = data.campaigns["first"]
     plans = tuple(replace(plan, options={**plan.options, "synthetic_data": True}) for plan in record.configurations)
     text = pages(replace(data, campaigns={"first": replace(record, configurations=plans)}))
-    assert "synthetic data of the shape of" in text[at.report_page("first", "resnet50-imagenet")]
-    assert "synthetic data" not in pages(data)[at.report_page("first", "resnet50-imagenet")]
+    assert "synthetic data of the shape of" in text[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
+    assert "synthetic data" not in pages(data)[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
 
 
 def test_a_report_shows_what_was_probed_on_its_machines() -> None:
     environment = {"os": "Debian 12", "gpus.0.name": "V100", "gpus.1.name": "V100", "driver": "550.1"}
     probed = {("first", "box", "alpha"): Probed(environment, {"framework_version": "2.11"}, "GPU0 X NV2")}
-    text = pages(replace(sample(), probed=probed))[at.report_page("first", "resnet50-imagenet")]
+    text = pages(replace(sample(), probed=probed))[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
     for part in ("| System | Debian 12 |", "| GPUs of a node | 2 × V100 |", "| Driver | 550.1 |", "GPU0 X NV2", "2.11"):
         assert part in text
 

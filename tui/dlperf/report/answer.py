@@ -11,7 +11,7 @@ from dlperf.results.model import ConfigurationResult
 
 @dataclass(frozen=True)
 class Answer:
-    """The fastest framework of one source on one case, hardware and precision, at one scale."""
+    """The fastest framework of one report on one hardware and precision, at one scale."""
 
     best: ConfigurationResult
     second: ConfigurationResult | None
@@ -42,15 +42,15 @@ class Answer:
 
 
 def answers(results: Iterable[ConfigurationResult]) -> tuple[Answer, ...]:
-    """One answer for each source, case, hardware and precision that has a figure."""
+    """One answer for each hardware and precision of a report that has a figure."""
     figures = [result for result in results if result.value is not None]
     contests = grouped(figures, contest_of)
     return tuple(_answer(contest) for contest in contests.values())
 
 
-def contest_of(result: ConfigurationResult) -> tuple[str, str, str, str, str]:
-    """What two figures must share to be compared."""
-    return result.campaign, result.case, result.hardware, result.precision, result.unit
+def contest_of(result: ConfigurationResult) -> tuple[str, str, str]:
+    """What two figures of a report must share to be compared."""
+    return result.hardware, result.precision, result.unit
 
 
 def _answer(contest: Iterable[ConfigurationResult]) -> Answer:

@@ -124,8 +124,8 @@ def overview_pages(say: Language, data: SiteData) -> Iterator[tuple[str, str]]:
     data = data.spoken(say)
     yield at.HOME, home(say, data)
     yield at.REPORTS, reports_index(say, data)
-    for (campaign, case), results in data.reports.items():
-        yield at.report_page(campaign, case), report(say, data, campaign, case, results)
+    for (source, case), results in data.reports.items():
+        yield at.report_page(source, case), report(say, data, source, case, results)
     yield at.HARDWARE, hardware_index(say, data)
     for name, results in grouped(data.ordered, lambda row: row.hardware).items():
         yield at.hardware_page(name), hardware(say, data, name, results)

@@ -26,6 +26,7 @@ Key = TypeVar("Key", bound=Hashable)
 Kind = TypeVar("Kind", bound=Entry)
 
 PUBLISHED = "published/"
+MEASURED = "measured/"
 
 
 @dataclass(frozen=True)
@@ -80,13 +81,31 @@ class SiteData:
     @cached_property
     def series(self) -> dict[str, int]:
         """Framework → the index of its colour and mark, the same on every page."""
-        meetings = grouped(self.ordered, lambda row: (row.campaign, row.case, row.hardware))
-        return coloured({row.framework for row in rows} for rows in meetings.values())
+        meetings = grouped(self.ordered, lambda row: (self.source(row), row.case, row.hardware))
+        here = {row.framework for row in self.ordered if self.kind(row.campaign) == "measured"}
+        return coloured(({row.framework for row in rows} for rows in meetings.values()), first=here)
 
     @cached_property
     def reports(self) -> dict[tuple[str, str], tuple[ConfigurationResult, ...]]:
-        """Campaign and case → results."""
-        return grouped(self.ordered, lambda result: (result.campaign, result.case))
+        """Source and case → results. Of what several campaigns measured the newest stands; the history has them all."""
+        told = grouped(self.ordered, lambda row: (self.source(row), row.case))
+        return {
+            (source, case): self._newest(rows) if source.startswith(MEASURED) else rows
+            for (source, case), rows in told.items()
+        }
+
+    def _newest(self, rows: Iterable[ConfigurationResult]) -> tuple[ConfigurationResult, ...]:
+        """One result for each configuration, in the order of first appearance; a figure before none, then by date."""
+        same = grouped(rows, lambda row: (row.configuration, row.unit))
+        return tuple(
+            max(members, key=lambda row: (row.value is not None, self.created(row.campaign), row.campaign))
+            for members in same.values()
+        )
+
+    def created(self, campaign: str) -> str:
+        """When a campaign was begun or a report published; empty where that is not known."""
+        record, report = self.campaigns.get(campaign), self.published.get(campaign)
+        return record.created if record else (report.date if report else None) or ""
 
     @cached_property
     def plans(self) -> dict[tuple[str, str], PlannedConfiguration]:
@@ -109,15 +128,28 @@ class SiteData:
         """Whether a campaign holds somebody else's logs."""
         return campaign in self.imported
 
+    def source(self, result: ConfigurationResult) -> str:
+        """What a report is made of: a public report, an imported campaign, or all that was measured here by a protocol.
+
+        Only figures of one source are compared: elsewhere machines and protocols differ in ways that nobody wrote down.
+        """
+        measured = self.kind(result.campaign) == "measured"
+        return f"{MEASURED}{result.protocol or ''}" if measured else result.campaign
+
     def kind(self, campaign: str) -> str:
-        """How the figures of a campaign came about: ``published``, ``imported`` or ``measured``."""
+        """How the figures of a campaign or source came about: ``published``, ``imported`` or ``measured``."""
         if is_published(campaign):
             return "published"
         return "imported" if self.is_imported(campaign) else "measured"
 
-    def source_title(self, say: Language, campaign: str) -> str:
-        report = self.published.get(campaign)
-        return in_language(say, report.title) if report else campaign.removeprefix(PUBLISHED)
+    def source_title(self, say: Language, source: str) -> str:
+        """What a campaign, a public report or a source is called, as plain text."""
+        report = self.published.get(source)
+        if report:
+            return in_language(say, report.title)
+        if source.startswith(MEASURED):
+            return say("measured_by", protocol=source.removeprefix(MEASURED))
+        return source.removeprefix(PUBLISHED)
 
     def case_title(self, case: str) -> str:
         return _title(self.cases, case) or case

@@ -15,33 +15,32 @@ NO_DATE = "1970-01-01T00:00:00Z"
 
 
 def feed(data: SiteData) -> str:
-    """An entry for each report, the newest campaign first; its links are relative to the feed."""
+    """An entry for each report, the one with the newest figures first; its links are relative to the feed."""
     entries = sorted(_dated(data), reverse=True)
     root = ElementTree.Element("feed", {"xmlns": NAMESPACE})
     _add(root, "title", "dlperf")
     _add(root, "id", "tag:dlperf,2026:results")
     _add(root, "updated", entries[0][0] if entries else NO_DATE)
     _add(ElementTree.SubElement(root, "author"), "name", "dlperf")
-    for updated, campaign, case in entries:
+    for updated, source, case in entries:
         entry = ElementTree.SubElement(root, "entry")
-        _add(entry, "title", f"{data.case_title(case)} – {data.source_title(ENGLISH, campaign)}")
-        _add(entry, "id", f"tag:dlperf,{updated[:10]}:{at.campaign_folder(campaign)}/{at.slug(case)}")
+        _add(entry, "title", f"{data.case_title(case)} – {data.source_title(ENGLISH, source)}")
+        _add(entry, "id", f"tag:dlperf,{updated[:10]}:{at.campaign_folder(source)}/{at.slug(case)}")
         _add(entry, "updated", updated)
-        ElementTree.SubElement(entry, "link", {"href": at.html_address(at.FEED, at.report_page(campaign, case))})
+        ElementTree.SubElement(entry, "link", {"href": at.html_address(at.FEED, at.report_page(source, case))})
     ElementTree.indent(root, " ")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
 def _dated(data: SiteData) -> list[tuple[str, str, str]]:
-    """Date, campaign and case of every report whose date is known."""
-    dates = {name: record.created for name, record in data.campaigns.items()}
-    dates |= {name: _midnight(report.date) for name, report in data.published.items() if report.date}
-    return [(dates[campaign], campaign, case) for campaign, case in data.reports if campaign in dates]
+    """Date, source and case of every report whose date is known."""
+    dates = {key: max(data.created(row.campaign) for row in rows) for key, rows in data.reports.items()}
+    return [(_moment(date), source, case) for (source, case), date in dates.items() if date]
 
 
-def _midnight(date: str) -> str:
-    """``2021``, ``2021-05`` or ``2021-05-12`` as a time."""
-    return f"{date}{'-01-01'[len(date) - 4 :] if len(date) < 10 else ''}T00:00:00Z"
+def _moment(date: str) -> str:
+    """A time as it is; ``2021``, ``2021-05`` or ``2021-05-12`` as the first moment of it."""
+    return date if "T" in date else f"{date}{'-01-01'[len(date) - 4 :] if len(date) < 10 else ''}T00:00:00Z"
 
 
 def _add(parent: ElementTree.Element, name: str, words: str) -> None:

@@ -151,5 +151,11 @@ def precision_text(result: ConfigurationResult) -> str:
     return md.text(result.precision.upper())
 
 
+def gpus_text(say: Language, result: ConfigurationResult) -> str:
+    """The GPUs of all nodes, counted in words."""
+    count = gpus_total(result)
+    return say("gpus_count_1") if count == 1 else say("gpus_count", count=md.number(str(count)))
+
+
 def batch_text(result: ConfigurationResult) -> str:
     return "" if result.batch_size is None else md.number(str(result.batch_size))

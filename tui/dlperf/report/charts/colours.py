@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Collection, Iterable, Set
 
 from dlperf.report.charts.svg import COLOURS
 
@@ -13,11 +13,12 @@ DARK = ("#56b4e9", "#ff9248", "#2dc79a", "#e89ac7", "#e6c229", "#a5c9ff", "#b9ad
 """The same on a dark page."""
 
 
-def coloured(meetings: Iterable[Set[str]]) -> dict[str, int]:
+def coloured(meetings: Iterable[Set[str]], first: Collection[str] = ()) -> dict[str, int]:
     """Name → index of its series, so that those that stand in one chart differ in colour as far as colours reach.
 
     Args:
         meetings: the names of each chart.
+        first: names that choose before all others, and so have colours without marks or dashes besides.
 
     Returns:
         An index below ``COLOURS`` is a colour; those above it are the same colours with other marks and dashes.
@@ -28,7 +29,7 @@ def coloured(meetings: Iterable[Set[str]]) -> dict[str, int]:
             neighbours.setdefault(name, set()).update(names - {name})
     chosen: dict[str, int] = {}
     users: Counter[int] = Counter()
-    for name in sorted(neighbours, key=lambda name: (-len(neighbours[name]), name)):
+    for name in sorted(neighbours, key=lambda name: (name not in first, -len(neighbours[name]), name)):
         met = Counter(chosen[other] % COLOURS for other in neighbours[name] if other in chosen)
         colour = min(range(COLOURS), key=lambda colour: (met[colour], users[colour], colour))
         chosen[name] = colour + COLOURS * users[colour]

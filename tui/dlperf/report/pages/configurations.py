@@ -52,7 +52,7 @@ def configurations(
         framework=page.framework(group.framework, group.campaign),
         case=md.text(data.case_title(group.case)),
         hardware=page.hardware(group.hardware, group.campaign),
-        source=page.report(group.campaign, group.case),
+        source=page.report(results[0]),
     )
     return page.written(
         " · ".join(names),

@@ -63,7 +63,7 @@ def _row(page: Page, row: ConfigurationResult, compared: Comparison | None) -> t
     record = page.data.campaigns.get(row.campaign)
     change = compared.ratio - 1 if compared and compared.ratio else None
     return (
-        page.report(row.campaign, row.case),
+        page.report(row),
         f"<time>{md.text(record.created[:10])}</time>" if record else "",
         page.figure(row),
         figures.percent(change),

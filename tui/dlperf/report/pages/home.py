@@ -8,7 +8,7 @@ from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, answers
-from dlperf.report.data import SiteData, gpus_total, grouped, is_published
+from dlperf.report.data import SiteData, distinct, gpus_total, grouped, is_published
 from dlperf.report.pages import pictures
 from dlperf.report.pages.page import Page
 from dlperf.report.text import Language
@@ -20,7 +20,7 @@ NEWS = 6
 
 def home(say: Language, data: SiteData) -> str:
     page = Page(say, data, at.HOME)
-    found = newest(data, answers(data.ordered))
+    found = newest(data, [answer for rows in data.reports.values() for answer in answers(rows)])
     if not found:
         return page.written(say("home_title"), say("home_nothing"))
     return page.written(
@@ -42,33 +42,28 @@ def home(say: Language, data: SiteData) -> str:
 
 
 def newest(data: SiteData, found: Sequence[Answer]) -> list[Answer]:
-    """Of several published reports on one case, hardware and precision the newest; of what was measured here too,
-    where the newer campaign has the same frameworks."""
-    contests = grouped(found, lambda answer: _question(data, answer))
-    return [_newest(data, rivals) for rivals in contests.values()]
+    """Of several published reports on one case, hardware and precision the newest; what was measured here by several
+    protocols stands for each of them."""
+    contests = grouped(found, lambda answer: _question(data, answer.best))
+    return [max(rivals, key=lambda answer: _rank(data, answer)) for rivals in contests.values()]
 
 
-def _question(data: SiteData, answer: Answer) -> tuple[str, ...]:
-    best = answer.best
-    shared = (data.kind(best.campaign), best.case, best.hardware, best.precision)
-    return shared if is_published(best.campaign) else (*shared, *sorted(row.framework for row in answer.ranked))
+def _question(data: SiteData, best: ConfigurationResult) -> tuple[str, ...]:
+    source = "" if is_published(best.campaign) else data.source(best)
+    return source, best.case, best.hardware, best.precision
 
 
-def _newest(data: SiteData, rivals: Sequence[Answer]) -> Answer:
-    def rank(answer: Answer) -> tuple[bool, str, int]:
-        report, record = data.published.get(answer.best.campaign), data.campaigns.get(answer.best.campaign)
-        date = record.created if record else report.date if report else None
-        return answer.second is not None, date or "", len(report.figures) if report else 0
-
-    return max(rivals, key=rank)
+def _rank(data: SiteData, answer: Answer) -> tuple[bool, str, int]:
+    report = data.published.get(answer.best.campaign)
+    return answer.second is not None, data.created(answer.best.campaign), len(report.figures) if report else 0
 
 
 def headline(page: Page, found: Sequence[Answer]) -> str:
     """One sentence for each case, of what was measured here and of what others published: a comparison before a single
     figure, the largest scale and the fastest hardware and precision first."""
     rivals = grouped(found, lambda answer: (answer.best.case, is_published(answer.best.campaign)))
-    chosen = [max(same, key=_weight) for same in rivals.values()]
-    return md.bullets(sentence(page, answer) for answer in sorted(chosen, key=_weight, reverse=True))
+    chosen = [max(same, key=weight) for same in rivals.values()]
+    return md.bullets(sentence(page, answer) for answer in sorted(chosen, key=weight, reverse=True))
 
 
 def charts(page: Page, found: Sequence[Answer]) -> str:
@@ -84,25 +79,24 @@ def charts(page: Page, found: Sequence[Answer]) -> str:
 
 def news(page: Page) -> str:
     """The newest campaigns and reports, the latest first."""
-    dated = [(record.created[:10], name) for name, record in page.data.campaigns.items()]
-    dated += [(report.date, name) for name, report in page.data.published.items() if report.date]
-    known = {campaign for campaign, _ in page.data.reports}
-    newest_first = sorted(((date, name) for date, name in dated if name in known), reverse=True)[:NEWS]
+    names = distinct(row.campaign for row in page.data.ordered)
+    dated = [(page.data.created(name)[:10], name) for name in names if page.data.created(name)]
+    newest_first = sorted(dated, reverse=True)[:NEWS]
     return md.bullets(f"{md.text(date)} – {_reports_of(page, name)}" for date, name in newest_first)
 
 
 def _reports_of(page: Page, campaign: str) -> str:
-    cases = [case for name, case in page.data.reports if name == campaign]
+    rows = grouped((row for row in page.data.ordered if row.campaign == campaign), lambda row: row.case)
     title = md.text(page.data.source_title(page.say, campaign))
-    links = page.say.separator.join(page.report(campaign, case, md.text(page.data.case_title(case))) for case in cases)
-    return f"{title}{page.say.colon}{links}"
+    links = [page.report(same[0], md.text(page.data.case_title(case))) for case, same in rows.items()]
+    return f"{title}{page.say.colon}{page.say.separator.join(links)}"
 
 
 def sentence(page: Page, answer: Answer) -> str:
     best, second = answer.best, answer.second
     words = {
         "framework": f"**{page.framework(best.framework, best.campaign)}**",
-        "case": page.report(best.campaign, best.case, md.text(page.data.case_title(best.case))),
+        "case": page.report(best, md.text(page.data.case_title(best.case))),
         "value": f"**{md.link(figures.value_text(best), at.relative(page.path, at.configuration_page(best)))}**",
         "unit": md.text(best.unit),
         "hardware": _place(page, best),
@@ -122,7 +116,7 @@ def _place(page: Page, row: ConfigurationResult) -> str:
     entry = page.data.hardware.get(row.hardware)
     if entry is not None and entry.accelerator is None:
         return machine
-    return f"{machine} ({page.say('gpus_count', count=md.number(str(gpus_total(row))))})"
+    return f"{machine} ({figures.gpus_text(page.say, row)})"
 
 
 def certainty(say: Language, answer: Answer, length: str = "") -> str:
@@ -132,7 +126,8 @@ def certainty(say: Language, answer: Answer, length: str = "") -> str:
     return say(answer.certainty + length, spread=figures.percent(answer.spread))
 
 
-def _weight(answer: Answer) -> tuple[bool, bool, int, float]:
+def weight(answer: Answer) -> tuple[bool, bool, int, float]:
+    """The heaviest answer is told first: measured here, a comparison, at a large scale, fast."""
     best = answer.best
     return not is_published(best.campaign), answer.second is not None, gpus_total(best), best.value or 0.0
 
@@ -161,7 +156,7 @@ def _row(page: Page, answer: Answer) -> tuple[str, ...]:
         page.framework(best.framework, best.campaign),
         f"{page.figure(best)}<br><small>{md.text(best.unit)}</small>",
         lead,
-        page.report(best.campaign, best.case),
+        page.report(best),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
-from dlperf.report.data import SiteData
+from dlperf.report.data import SiteData, distinct
 from dlperf.report.text import Language
 from dlperf.report.words import WORDS
 from dlperf.results.model import ConfigurationResult
@@ -45,9 +45,10 @@ class Page:
     def framework(self, framework: str, campaign: str = "") -> str:
         return self.to(at.framework_page(framework), md.text(self.data.framework_title(framework, campaign)))
 
-    def report(self, campaign: str, case: str, label: str | None = None) -> str:
-        words = md.text(self.data.source_title(self.say, campaign)) if label is None else label
-        return self.to(at.report_page(campaign, case), words)
+    def report(self, row: ConfigurationResult, label: str | None = None) -> str:
+        """A link to the report that a figure stands in, called like its campaign if nothing else is said."""
+        words = md.text(self.data.source_title(self.say, row.campaign)) if label is None else label
+        return self.to(at.report_page(self.data.source(row), row.case), words)
 
     def protocol(self, protocol: str | None) -> str:
         if protocol is None:
@@ -66,14 +67,15 @@ class Page:
     ) -> str:
         return figures.cell(self.say, self.path, result, absent, scaling=scaling, best=best)
 
-    def source(self, campaign: str) -> str:
-        """Where the figures of a campaign come from, in words."""
-        report = self.data.published.get(campaign)
-        name = md.text(self.data.source_title(self.say, campaign))
+    def source(self, results: Sequence[ConfigurationResult]) -> str:
+        """Where the figures of a report come from, in words."""
+        campaigns = distinct(row.campaign for row in results)
+        report = self.data.published.get(campaigns[0])
         if report is None:
-            return self.say(f"{self.data.kind(campaign)}_in", campaign=name)
+            names = self.say.separator.join(md.text(name) for name in campaigns)
+            return self.say(f"{self.data.kind(campaigns[0])}_in", campaigns=names)
         date = f" ({md.text(report.date)})" if report.date else ""
-        return self.say("published_in", campaign=md.web_link(report.url or report.source)) + date
+        return self.say("published_in", campaigns=md.web_link(report.url or report.source)) + date
 
     def facts(self, rows: Iterable[tuple[str, str]]) -> str:
         """Names and values, both Markdown already; those without a value are left out."""
@@ -90,7 +92,7 @@ class Page:
         """A long table, one row for each configuration; ``columns`` are the axes that vary on this page."""
         axes = {
             "source": lambda row: self._html_to(
-                at.report_page(row.campaign, row.case), self.data.source_title(self.say, row.campaign)
+                at.report_page(self.data.source(row), row.case), self.data.source_title(self.say, row.campaign)
             ),
             "case": lambda row: md.text(self.data.case_title(row.case)),
             "hardware": lambda row: self._html_to(

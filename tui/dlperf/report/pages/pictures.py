@@ -25,7 +25,7 @@ def ranking(page: Page, answer: Answer) -> str:
 def contest_title(page: Page, best: ConfigurationResult) -> str:
     """What the frameworks of a contest have in common, in words."""
     hardware = page.data.hardware_title(best.hardware, best.campaign)
-    gpus = page.say("gpus_count", count=str(gpus_total(best)))
+    gpus = figures.gpus_text(page.say, best)
     return " · ".join((page.data.case_title(best.case), hardware, best.precision.upper(), gpus))
 
 

@@ -12,7 +12,7 @@ from dlperf.report import markdown as md
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData, distinct, grouped, in_language
 from dlperf.report.pages import pictures
-from dlperf.report.pages.home import headline
+from dlperf.report.pages.home import headline, weight
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.report_conditions import environment, fairness, images, options, setup, steps
 from dlperf.report.pages.report_efficiency import utilisation
@@ -24,8 +24,8 @@ from dlperf.runs.published import PublishedFigure
 Results = Sequence[ConfigurationResult]
 
 
-def report(say: Language, data: SiteData, campaign: str, case: str, results: Results) -> str:
-    page = Page(say, data, at.report_page(campaign, case))
+def report(say: Language, data: SiteData, source: str, case: str, results: Results) -> str:
+    page = Page(say, data, at.report_page(source, case))
     sections = (
         ("s_tested", md.paragraphs(tested(page, results), options(page, results))),
         ("s_environment", environment(page, results)),
@@ -41,8 +41,19 @@ def report(say: Language, data: SiteData, campaign: str, case: str, results: Res
         md.paragraphs(md.heading(2, f"{number}. {say(word)}", word.removeprefix("s_")), body)
         for number, (word, body) in enumerate(((word, body) for word, body in sections if body), start=1)
     ]
-    title = f"{data.case_title(case)} – {data.source_title(say, campaign)}"
-    return page.written(title, page.source(campaign), headline(page, answers(results)), *numbered)
+    title = f"{data.case_title(case)} – {data.source_title(say, source)}"
+    return page.written(title, page.source(results), *_answer(page, results), *numbered)
+
+
+def _answer(page: Page, results: Results) -> tuple[str, str]:
+    """The answer in a sentence, and the contest that it comes from as a chart."""
+    found = answers(results)
+    contests = [answer for answer in found if answer.second is not None]
+    if not contests:
+        return headline(page, found), ""
+    shown = max(contests, key=weight)
+    chart = md.paragraphs(f"**{md.text(pictures.contest_title(page, shown.best))}**", pictures.ranking(page, shown))
+    return headline(page, found), chart
 
 
 def reports_index(say: Language, data: SiteData) -> str:
@@ -51,16 +62,14 @@ def reports_index(say: Language, data: SiteData) -> str:
     for case, keys in grouped(data.reports, lambda key: key[1]).items():
         rows = [
             (
-                page.report(campaign, case),
-                say(data.kind(campaign)),
-                say.separator.join(page.hardware(name, campaign) for name in distinct(row.hardware for row in results)),
-                say.separator.join(
-                    page.framework(name, campaign) for name in distinct(row.framework for row in results)
-                ),
+                page.report(results[0], md.text(data.source_title(say, source))),
+                say(data.kind(source)),
+                say.separator.join(distinct(page.hardware(row.hardware, row.campaign) for row in results)),
+                say.separator.join(distinct(page.framework(row.framework, row.campaign) for row in results)),
                 md.number(str(sum(row.value is not None for row in results))),
             )
-            for campaign, _ in keys
-            for results in [data.reports[campaign, case]]
+            for source, _ in keys
+            for results in [data.reports[source, case]]
         ]
         header = [say(word) for word in ("report", "source", "hardware", "framework", "figures")]
         parts.append(md.paragraphs(md.heading(2, md.text(data.case_title(case))), md.table(header, rows)))

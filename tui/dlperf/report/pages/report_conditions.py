@@ -135,10 +135,11 @@ def steps(page: Page, results: Results) -> str:
     if report:
         told = [_step(page, number, step) for number, step in enumerate(report.steps, 1)]
         return md.paragraphs(*told) or page.say("no_steps")
-    record = page.data.campaigns.get(results[0].campaign)
     if page.data.is_imported(results[0].campaign):
         return page.say("no_steps")
-    again = md.paragraphs(page.say("reproduce"), md.block(run_command(record.selection))) if record else ""
+    records = [page.data.campaigns.get(campaign) for campaign in distinct(row.campaign for row in results)]
+    commands = "\n".join(distinct(run_command(record.selection) for record in records if record))
+    again = md.paragraphs(page.say("reproduce"), md.block(commands)) if commands else ""
     listed = [_commands(page, framework, results) for framework in distinct(row.framework for row in results)]
     return md.paragraphs(again, *listed) or page.say("no_steps")
 
@@ -170,6 +171,7 @@ def run_command(selection: Selection) -> str:
     words = ["dlperf", "run"]
     for option, values in axes.items():
         words += [option, ",".join(map(str, values))] if values else []
+    words += ["--protocol", selection.protocol] if selection.protocol else []
     words += ["--repeats", str(selection.repeats)] if selection.repeats else []
     return shlex.join(words)
 

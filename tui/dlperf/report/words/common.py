@@ -109,9 +109,9 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "home_table": (
         "The largest scale on which two frameworks can be compared, for each case, hardware and precision of each "
-        "source; of several reports on the same, the newest. Figures of different sources are never "
-        "compared: their machines and protocols differ.",
-        "对每个来源的每个测试项、硬件与精度，取至少有两个框架可比的最大规模；同一内容有多份报告时取最新的一份。"
+        "source; of several reports on the same, the newest. All that was measured here by one protocol is one "
+        "source. Figures of different sources are never compared: their machines and protocols differ.",
+        "对每个来源的每个测试项、硬件与精度，取至少有两个框架可比的最大规模；同一内容有多份报告时取最新的一份。本站以同一测试方法实测的数据为同一来源。"
         "不同来源的机器与测试方法不同，其数据不作相互比较。",
     ),
     "home_measured": ("Measured here", "本站实测"),

@@ -13,6 +13,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "roofline": ("Share of roofline", "占 roofline 上限"),
     "ideal": ("ideal (linear)", "理想（线性）"),
     "gpus_count": ("{count} GPUs", "{count} 卡"),
+    "gpus_count_1": ("1 GPU", "1 卡"),
     "fairness_rule": (
         "Options and software that are not the same in every column. What may explain a lead stands here.",
         "各列不相同的选项与软件：可能解释领先原因的条件列于此处。",
@@ -113,17 +114,18 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "setup_data": ("Data sets come from these paths:", "数据集来自下列路径："),
     "reproduce": (
-        "This command plans and runs the same configurations again:",
-        "以下命令可重新计划并运行同样的配置：",
+        "To plan and run the same configurations again:",
+        "重新计划并运行同样的配置：",
     ),
     "commands_of": ("Commands of {framework}", "{framework} 的命令"),
     "raw_logs": ("Trials, scripts and raw logs, by configuration:", "各配置的单次测试、脚本与原始日志："),
     "no_figures": ("No figure here yet.", "尚无数据。"),
-    "published_in": ("Published by others: {campaign}", "他人公布：{campaign}"),
-    "measured_in": ("Measured here, campaign {campaign}", "本站实测，测试批次 {campaign}"),
+    "published_in": ("Published by others: {campaigns}", "他人公布：{campaigns}"),
+    "measured_in": ("Measured here, campaigns: {campaigns}", "本站实测，测试批次：{campaigns}"),
+    "measured_by": ("measured here, protocol {protocol}", "本站实测，测试方法 {protocol}"),
     "imported_in": (
-        "Computed here from logs of others, imported as {campaign}. Nothing was run here.",
-        "由他人的日志计算，导入为 {campaign}。本站没有运行任何测试。",
+        "Computed here from logs of others, imported as {campaigns}. Nothing was run here.",
+        "由他人的日志计算，导入为 {campaigns}。本站没有运行任何测试。",
     ),
     # configuration
     "configuration_of": (
