@@ -52,6 +52,7 @@ class Words(Model):
 
     title: str = ""
     description: str = ""
+    version: str = ""
     facts: dict[str, str] = {}
     """Values of the entry's facts, by name."""
 

@@ -224,8 +224,8 @@ def _entry_in_chinese(entry: Kind) -> Kind:
     words = entry.chinese
     if words is None:
         return entry
-    title, description = words.title or entry.title, words.description or entry.description
-    return entry.model_copy(update={"title": title, "description": description})
+    said = {name: getattr(words, name) for name in ("title", "description", "version")}
+    return entry.model_copy(update={name: value for name, value in said.items() if value and hasattr(entry, name)})
 
 
 def _point(row: ConfigurationResult) -> tuple[object, ...]:

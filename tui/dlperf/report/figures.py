@@ -159,3 +159,8 @@ def gpus_text(say: Language, result: ConfigurationResult) -> str:
 
 def batch_text(result: ConfigurationResult) -> str:
     return "" if result.batch_size is None else md.number(str(result.batch_size))
+
+
+def option_text(option: object) -> str:
+    """An option as a YAML file has it."""
+    return str(option).lower() if isinstance(option, bool) else str(option)

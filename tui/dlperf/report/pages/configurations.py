@@ -24,8 +24,8 @@ EvidenceOf = Mapping[tuple[str, int], Evidence]
 """By configuration anchor and trial number."""
 DEVICE = re.compile(r"\.[0-9]+(\.|$)")
 """One of several devices: ``gpus.0.name``."""
-OF_THE_MOMENT = ("boot_id",)
-"""What differs from boot to boot and says nothing about the machine."""
+OF_THE_MOMENT = re.compile(r"boot_id|.*\.(?:utilization_percent|memory_used_mib)")
+"""What differs from one moment to the next and says nothing about the machine."""
 
 
 def configurations(
@@ -119,12 +119,12 @@ def _environment(page: Page, evidence: EvidenceOf) -> str:
     shown: list[Mapping[str, str]] = []
     parts = []
     for (_, number), found in sorted(evidence.items(), key=lambda item: item[0]):
-        facts = {name: value for name, value in found.environment.items() if name not in OF_THE_MOMENT}
+        facts = {name: value for name, value in found.environment.items() if not OF_THE_MOMENT.fullmatch(name)}
         if facts and facts not in shown:
             news = _changed(facts, shown[0]) if shown else facts
             shown.append(facts)
             title = page.say("environment_of", node=md.text(found.node), number=md.number(str(number)))
-            rows = [(md.text(name), md.text(value)) for name, value in news.items() if not DEVICE.search(name)]
+            rows = [(page.fact(name), md.text(value)) for name, value in news.items() if not DEVICE.search(name)]
             devices = [f"{name}: {value}" for name, value in news.items() if DEVICE.search(name)]
             folded = md.details(page.say("devices"), "\n".join(devices)) if devices else ""
             parts.append(md.paragraphs(f"{title}{page.say.colon.rstrip()}", page.facts(rows), folded))

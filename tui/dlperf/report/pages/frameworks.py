@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlperf.catalog.model import Framework
+from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import SiteData, grouped, is_published
@@ -57,7 +58,7 @@ def _facts(page: Page, entry: Framework) -> str:
         (say("commit"), md.text(entry.commit)),
         (say("log_format"), md.code(entry.format)),
         *((page.fact(fact), md.web_link(value)) for fact, value in entry.facts.items()),
-        *((md.text(option), md.text(value)) for option, value in entry.options.items()),
+        *((md.text(option), md.text(figures.option_text(value))) for option, value in entry.options.items()),
         (say("source"), md.web_link(entry.source)),
     ]
     return page.facts(rows)

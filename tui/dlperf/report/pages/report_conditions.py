@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from dlperf.plan import PlannedConfiguration, Selection
+from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.data import distinct, facts_in_words, grouped, in_language, is_published
 from dlperf.report.machine import Probed, machine_facts
@@ -62,18 +63,18 @@ def published_facts(page: Page, report: PublishedReport, results: Results) -> di
     """What a report says of one of its frameworks: image and versions, batch sizes, precisions, rule and logs."""
     say, first = page.say, results[0]
     name = page.data.framework_title(first.framework, first.campaign)
-    figures = [figure for figure in report.figures if slug(figure.framework) == first.framework]
+    printed = [figure for figure in report.figures if slug(figure.framework) == first.framework]
     in_words = {(fact.zh if say.code == "zh" else fact.en): fact.value for fact in _facts_of(report, name)}
     images = [fact.value for group in report.environment for fact in group.facts if fact.en == name]
-    logs = sum(bool(figure.log) for figure in figures)
+    logs = sum(bool(figure.log) for figure in printed)
     return {
         **in_words,
         **({say("image"): images[0]} if images and say("image") not in in_words else {}),
         say("batch_size"): _listed(str(row.batch_size) for row in results if row.batch_size is not None),
-        say("precision"): _listed(figure.precision for figure in figures),
+        say("precision"): _listed(figure.precision for figure in printed),
         say("nodes_gpus"): _listed(f"{row.nodes} × {row.gpus}" for row in results if row.value is not None),
-        say("estimator"): _listed(rule for figure in figures if (rule := estimator_of(figure.rule))),
-        say("published_logs_count"): f"{logs} / {len(figures)}",
+        say("estimator"): _listed(rule for figure in printed if (rule := estimator_of(figure.rule))),
+        say("published_logs_count"): f"{logs} / {len(printed)}",
     }
 
 
@@ -193,12 +194,7 @@ def _plans(page: Page, results: Results) -> list[PlannedConfiguration]:
 def _options(page: Page, framework: str, results: Results) -> dict[str, str]:
     sets = [plan.options for plan in _plans(page, results) if plan.configuration.framework == framework]
     names = distinct(name for one in sets for name in one)
-    return {name: " / ".join(distinct(_written(one[name]) for one in sets if name in one)) for name in names}
-
-
-def _written(option: object) -> str:
-    """An option as a YAML file has it."""
-    return str(option).lower() if isinstance(option, bool) else str(option)
+    return {name: " / ".join(distinct(figures.option_text(one[name]) for one in sets if name in one)) for name in names}
 
 
 def _probed(page: Page, results: Results) -> list[Probed]:

@@ -29,6 +29,7 @@
     if (column === "value") return row[at.value] === null ? valueOf(row, "status") : row[at.printed];
     var value = valueOf(row, column);
     if (value === null || value === "") return "";
+    if (column === "speedup") return value.toFixed(2);
     if (RATIOS.indexOf(column) >= 0) return (value * 100).toFixed(1) + " %";
     return typeof value === "number" ? String(+value.toPrecision(5)) : value;
   }
