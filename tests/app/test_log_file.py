@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dlperf.app.logs.line_numbers import BLOCK, LineNumbers
-from dlperf.app.logs.log_file import PIECE, LogFile
+from dlperf.app.logs.log_file import PIECE, Line, LogFile
 from dlperf.app.logs.search import ERRORS, matching_lines, pattern_of
 from dlperf.app.logs.searcher import Request, Searcher
 from dlperf.app.logs.stopping import TooSlowError
@@ -27,6 +27,22 @@ CONTENTS = {
 }
 
 
+def forwards(log: LogFile) -> list[Line]:
+    """Every line, each found from the end of the one before it."""
+    lines: list[Line] = []
+    while (line := log.line_at(lines[-1].end if lines else 0)) is not None:
+        lines.append(line)
+    return lines
+
+
+def backwards(log: LogFile) -> list[Line]:
+    """Every line in the order of the file, each found from the start of the one after it."""
+    lines: list[Line] = []
+    while (line := log.line_before(lines[-1].start if lines else log.size)) is not None:
+        lines.append(line)
+    return lines[::-1]
+
+
 @pytest.fixture(params=CONTENTS.values(), ids=CONTENTS)
 def log(request: pytest.FixtureRequest, tmp_path: Path) -> LogFile:
     path = tmp_path / "out.log"
@@ -35,12 +51,11 @@ def log(request: pytest.FixtureRequest, tmp_path: Path) -> LogFile:
 
 
 def test_lines_are_the_same_forwards_and_backwards(log: LogFile):
-    forwards = log.lines_from(0, 1000)
-    assert log.lines_before(log.size, 1000) == forwards
+    assert backwards(log) == forwards(log)
 
 
 def test_lines_hold_every_byte_once(log: LogFile):
-    lines = log.lines_from(0, 1000)
+    lines = forwards(log)
     starts = [line.start for line in lines] + [log.size]
     assert starts[0] == 0
     assert [line.end for line in lines] == starts[1:]
@@ -49,25 +64,25 @@ def test_lines_hold_every_byte_once(log: LogFile):
 
 
 def test_every_byte_belongs_to_the_line_that_holds_it(log: LogFile):
-    lines = log.lines_from(0, 1000)
+    lines = forwards(log)
     for line in lines:
         for offset in {line.start, (line.start + line.end) // 2, line.end - 1}:
             assert log.start_of_line(offset) == line.start
 
 
 def test_no_line_costs_more_than_two_pieces_of_memory(log: LogFile):
-    assert all(len(line.data) <= 2 * PIECE for line in log.lines_from(0, 1000))
+    assert all(len(line.data) <= 2 * PIECE for line in forwards(log))
 
 
 def test_a_log_grows_while_it_is_read(tmp_path: Path):
     path = tmp_path / "out.log"
     path.write_text("one\ntw")
     log = LogFile(path)
-    assert [line.data for line in log.lines_before(log.size, 9)] == [b"one", b"tw"]
+    assert [line.data for line in backwards(log)] == [b"one", b"tw"]
     with path.open("a") as stream:
         stream.write("o\nthree\n")
     assert log.refresh()
-    assert [line.data for line in log.lines_before(log.size, 9)] == [b"one", b"two", b"three"]
+    assert [line.data for line in backwards(log)] == [b"one", b"two", b"three"]
     assert not log.refresh()
 
 
@@ -85,7 +100,7 @@ def test_a_log_that_was_replaced_is_noticed(tmp_path: Path):
 def test_a_gzipped_log_is_read_like_a_plain_one(tmp_path: Path):
     path = tmp_path / "out.log.gz"
     path.write_bytes(gzip.compress(b"one\ntwo\n"))
-    assert [line.data for line in LogFile(path).lines_from(0, 9)] == [b"one", b"two"]
+    assert [line.data for line in forwards(LogFile(path))] == [b"one", b"two"]
 
 
 def test_line_numbers_are_counted_in_blocks(tmp_path: Path):

@@ -126,13 +126,6 @@ def details(summary: str, value: str) -> str:
     return f'<details class="note"><summary>{text(summary)}</summary>\n{block(value)}\n</details>'
 
 
-def marked_details(summary: str, lines: Iterable[tuple[str, bool]]) -> str:
-    """As ``details``, line by line, with those lines marked that say so."""
-    body = "\n".join(f"<mark>{_pre(line)}</mark>" if marked else _pre(line) for line, marked in lines)
-    shown = f"<pre><code>{body}</code></pre>"
-    return f'<details class="note"><summary>{text(summary)}</summary>\n{shown}\n</details>'
-
-
 @lru_cache(maxsize=REMEMBERED)
 def attribute(value: str) -> str:
     """``value`` inside an attribute or an element of a line of HTML: quotes, tags and marks of Markdown are text."""

@@ -98,22 +98,6 @@ class LogFile:
                 return piece if piece - start >= PIECE else start
         return piece
 
-    def lines_from(self, start: int, count: int) -> list[Line]:
-        """At most ``count`` lines from an offset on."""
-        lines: list[Line] = []
-        while len(lines) < count and (line := self.line_at(start)) is not None:
-            lines.append(line)
-            start = line.end
-        return lines
-
-    def lines_before(self, end: int, count: int) -> list[Line]:
-        """The last ``count`` lines that end at or before an offset, in the order of the file."""
-        lines: list[Line] = []
-        while len(lines) < count and (line := self.line_before(end)) is not None:
-            lines.append(line)
-            end = line.start
-        return lines[::-1]
-
 
 def _plain(path: Path) -> IO[bytes]:
     """The file itself; a gzipped one is unpacked into a file without a name."""

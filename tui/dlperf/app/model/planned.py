@@ -98,12 +98,8 @@ def plan_columns() -> tuple[Column, ...]:
     )
 
 
-PlanKey = tuple[str, str]
-"""``plan`` or ``impossible``, and the configuration's id."""
-
-
 def plan_rows(plan: Plan, history: Mapping[str, float]) -> dict[Hashable, Row]:
-    """Rows by key: what runs, then what cannot, with the reason."""
+    """Rows by ``plan`` or ``impossible`` and the configuration's id: what runs, then what cannot, with the reason."""
     by_kind = seconds_by_kind(history)
     rows: dict[Hashable, Row] = {
         ("plan", item.configuration.id): _planned_row(item, trial_seconds(item.configuration, history, by_kind))
