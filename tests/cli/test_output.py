@@ -10,7 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.cli.output import Progress, cell, cut, format_table, one_line, print_json, width
+from dlperf.cli.output import (
+    Progress,
+    cell,
+    cut,
+    fitted_table,
+    format_table,
+    one_line,
+    print_json,
+    print_table,
+    width,
+)
 from dlperf.runs.records import State
 
 
@@ -69,3 +79,40 @@ def test_what_is_redrawn_is_erased_from_its_first_column(monkeypatch):
     terminal.truncate(0)
     progress.clear()
     assert terminal.getvalue().lstrip("\0") == "\r\x1b[2A\x1b[J"
+
+
+HEADERS = ("trial", "state", "unit", "left", "cause")
+WIDE = [("a/1", "failed", "images/s", "", "out of memory"), ("a/2", "failed", "images/s", "", "no space left")]
+
+
+def test_a_table_that_fits_is_left_as_it_is():
+    assert fitted_table(HEADERS, WIDE, 80) == format_table(HEADERS, WIDE)
+
+
+def test_a_table_that_is_too_wide_says_once_what_is_the_same_in_every_row():
+    assert fitted_table(HEADERS, WIDE, 32).splitlines() == [
+        "state: failed; unit: images/s",
+        "",
+        "trial  cause",
+        "a/1    out of memory",
+        "a/2    no space left",
+    ]
+
+
+def test_a_table_that_is_still_too_wide_has_a_paragraph_for_each_row_and_leaves_nothing_out():
+    assert fitted_table(HEADERS, [*WIDE[:1], ("b/1", "lost", "", "", "")], 20).splitlines() == [
+        "a/1",
+        "  state  failed",
+        "  unit   images/s",
+        "  cause  out of",
+        "         memory",
+        "",
+        "b/1",
+        "  state  lost",
+    ]
+
+
+def test_a_table_is_fitted_to_a_terminal_only(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "32")
+    print_table(HEADERS, WIDE)
+    assert capsys.readouterr().out == format_table(HEADERS, WIDE) + "\n"

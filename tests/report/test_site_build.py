@@ -22,6 +22,7 @@ from dlperf.report.mkdocs import build_html
 from dlperf.report.serve import rebuild_if_changed, stamp
 from dlperf.report.template import create_site, template_files
 from dlperf.report.writing import FOLDERS, PAGES
+from dlperf.runs.paths import Workspace
 
 ROOT = Path(__file__).parents[2]
 EXTERNAL = re.compile(r"""(?:src|href|action|srcset)\s*=\s*["']?(?:https?:)?//|url\(\s*["']?(?:https?:)?//|@import""")
@@ -159,6 +160,12 @@ def test_a_broken_page_is_one_line_and_leaves_the_old_site(tmp_path: Path) -> No
     assert "\n" not in str(caught.value)
     assert (workspace.site_html / "index.html").is_file()
     assert [path.name for path in workspace.site_html.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(DlperfError, match=r"file/html: cannot be written .*: name another folder with --out"):
+        build_html(Workspace(tmp_path), tmp_path / "file" / "html")
 
 
 def test_a_folder_that_is_no_site_is_not_replaced(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import shutil
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
 from enum import Enum
@@ -90,9 +91,49 @@ def _aligned(text: str, columns: int, right: bool) -> str:
     return padding + text if right else text + padding
 
 
+def fitted_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], columns: int) -> str:
+    """A table that is no wider than so many columns, and leaves nothing out.
+
+    Where it would be, empty columns go, and what is the same in every row is said once, above. Where that is not
+    enough, or there is one row, each row becomes a paragraph.
+    """
+    table = format_table(headers, rows)
+    if _fits(table, columns) or not rows:
+        return table
+    cells = {header: [cell(row[index]) for row in rows] for index, header in enumerate(headers)}
+    told = [index for index, header in enumerate(headers) if set(cells[header]) - {"", "-"}]
+    first, *others = told or [0]
+    varying = [first, *(index for index in others if len(set(cells[headers[index]])) > 1)]
+    same = [f"{headers[index]}: {cells[headers[index]][0]}" for index in others if index not in varying]
+    short = format_table([headers[index] for index in varying], [[row[index] for index in varying] for row in rows])
+    if len(rows) > 1 and _fits(short, columns):
+        return "\n".join([*textwrap.wrap("; ".join(same), columns), "", short] if same else [short])
+    return "\n\n".join(_paragraph([(headers[index], cell(row[index])) for index in told], columns) for row in rows)
+
+
+def _fits(table: str, columns: int) -> bool:
+    return all(width(line) <= columns for line in table.splitlines())
+
+
+def _paragraph(row: Sequence[tuple[str, str]], columns: int) -> str:
+    """The first value, and below it the others behind their names; those that are too long go on in further lines."""
+    (_, title), *others = [(name, value) for name, value in row if value not in ("", "-")]
+    indent = 4 + max((width(name) for name, _ in others), default=0)
+    wrap = textwrap.TextWrapper(columns, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    lines = [title]
+    for name, value in others:
+        wrap.initial_indent = f"  {name}{' ' * (indent - 2 - width(name))}"
+        lines += wrap.wrap(value)
+    return "\n".join(lines)
+
+
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table on stdout."""
-    print(format_table(headers, rows))
+    """A table on stdout; on a terminal, one that fits its width."""
+    rows = list(rows)
+    if sys.stdout.isatty():
+        print(fitted_table(headers, rows, shutil.get_terminal_size().columns))
+    else:
+        print(format_table(headers, rows))
 
 
 def say(message: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dlperf.errors import DlperfError
+from dlperf.errors import DlperfError, StorageError
 from dlperf.runs.paths import Workspace
 
 WORTH_SAYING = ("WARNING", "ERROR", "Error", "CRITICAL")
@@ -25,11 +25,10 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
     by side.
 
     Raises:
-        DlperfError: MkDocs refused, or ``out`` holds something that is not a site.
+        DlperfError: MkDocs refused, or ``out`` holds something that is not a site, or cannot be written.
     """
     _refuse_foreign_folder(out)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
+    with _folder_beside(out) as folder:
         new, chinese, data = (Path(folder) / name for name in ("html", "zh", "data"))
         builds = {workspace.mkdocs_config: new, workspace.root / CHINESE_CONFIG: chinese}
         with _all_built({config: target for config, target in builds.items() if config.is_file()}, strict) as said:
@@ -41,6 +40,14 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
         new.chmod(0o755)
         _replace(new, out)
     return "".join(said)
+
+
+def _folder_beside(out: Path) -> tempfile.TemporaryDirectory[str]:
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        return tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent)
+    except OSError as error:
+        raise StorageError(f"{out}: cannot be written ({error.strerror}): name another folder with --out") from error
 
 
 @contextmanager
