@@ -20,8 +20,7 @@ from textual.pilot import Pilot
 
 from dlperf.app.engine import Outcome
 from dlperf.app.screens.base import PlaceScreen
-from dlperf.app.screens.pages import ListPage
-from dlperf.app.screens.plan_actions import check_columns, check_rows
+from dlperf.app.screens.plan_actions import check_page, check_rows
 from dlperf.app.words import say
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import Workspace
@@ -128,7 +127,7 @@ async def ready_machines(pilot: Pilot[str]) -> None:
         '{"node": "h200-02", "check": "reached", "ok": false, "message": "h200-02: connection refused: no sshd?"}',
     ]
     rows = check_rows(Outcome(3, f"[{','.join(answers)}]", ""))
-    pilot.app.push_screen(ListPage(say("Are the machines ready?"), check_columns(), rows))
+    pilot.app.push_screen(check_page(rows))
     await until_shown(pilot, "41 ms")
 
 

@@ -112,7 +112,13 @@ def _frameworks(catalog: Catalog, choice: Choice) -> Iterator[Option]:
             )
         elif not any(_recipe(item, case) for case in cases):
             reason = say("no recipe for {cases}", cases=_ids(cases))
-        yield Option(item.id, item.title, item.id in choice.values("frameworks"), reason, item.version)
+        yield Option(
+            item.id,
+            item.title,
+            item.id in choice.values("frameworks"),
+            reason,
+            say("version {version}", version=item.version),
+        )
 
 
 def _cases(catalog: Catalog, choice: Choice) -> Iterator[Option]:

@@ -134,7 +134,7 @@ def _steps(progress: TrialProgress | None) -> str:
 
 def _throughput(progress: TrialProgress | None, result: TrialResult | None) -> str:
     if progress is not None:
-        return number(progress.value, progress.unit) if progress.value is not None else say("no step yet")
+        return say("no step yet") if progress.step is None else number(progress.value, progress.unit)
     if result is not None and result.value is not None:
         return number(result.value, result.unit)
     return ""

@@ -46,14 +46,21 @@ class ListPage(ModalScreen[Hashable | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "give_up", show=False)]
 
-    def __init__(self, title: str, columns: Sequence[Column], rows: Mapping[Hashable, Row], empty: str = "") -> None:
+    def __init__(
+        self,
+        title: str,
+        columns: Sequence[Column],
+        rows: Mapping[Hashable, Row],
+        empty: str = "",
+        keys: str = "enter chooses · esc goes back",
+    ) -> None:
         super().__init__()
-        self._title, self._columns, self._rows, self._empty = title, columns, rows, empty
+        self._title, self._columns, self._rows, self._empty, self._keys = title, columns, rows, empty, keys
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="page") as page:
             page.border_title = self._title
-            page.border_subtitle = say("enter chooses · esc goes back")
+            page.border_subtitle = say(self._keys)
             yield RowTable(self._columns, self._empty)
             yield Static(classes="about-row", markup=False)
 

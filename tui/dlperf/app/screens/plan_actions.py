@@ -98,9 +98,7 @@ class PlanActions(PlaceScreen):
         self.notify(say("Asking {hardware} …", hardware=", ".join(hardware)))
         outcome = await run_command(self.workspace, ["check", "--hardware", ",".join(hardware), "--json"])
         rows = check_rows(outcome)
-        await self.app.push_screen_wait(
-            ListPage(say("Are the machines ready?"), check_columns(), rows, outcome.message)
-        )
+        await self.app.push_screen_wait(check_page(rows, outcome.message))
 
     # ------------------------------------------------------------------ start
 
@@ -124,6 +122,11 @@ class PlanActions(PlaceScreen):
             self.notify(outcome.message or say("the engine did not start"), severity="error", markup=False, timeout=20)
         else:
             self.main.watch_campaign(name)
+
+
+def check_page(rows: dict[Hashable, Row], empty: str = "") -> ListPage:
+    """What the machines answered, to be read."""
+    return ListPage(say("Are the machines ready?"), check_columns(), rows, empty, keys="esc closes")
 
 
 def check_columns() -> tuple[Column, ...]:

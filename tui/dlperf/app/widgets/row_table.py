@@ -104,7 +104,6 @@ class RowTable(ScrollView, can_focus=True):
         if moved:
             self._cursor = self._index_of(selected) if self._steered else 0
             self._resize()
-            self.refresh()
             if self.selected != selected:
                 self._announce()
         else:
@@ -123,7 +122,6 @@ class RowTable(ScrollView, can_focus=True):
         """Show other columns."""
         self.columns = tuple(columns)
         self._resize()
-        self.refresh()
 
     @property
     def keys(self) -> Sequence[Hashable]:
@@ -154,8 +152,10 @@ class RowTable(ScrollView, can_focus=True):
     # ---------------------------------------------------------------- drawing
 
     def _resize(self) -> None:
+        """Take the room there is, and draw everything again: what was painted says nothing of the rows any more."""
         self.virtual_size = Size(self._width, len(self._keys) + self._header)
         self._painted.clear()
+        self.refresh()
 
     @property
     def _width(self) -> int:

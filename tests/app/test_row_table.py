@@ -1,0 +1,28 @@
+"""The table of rows, alone."""
+
+from __future__ import annotations
+
+from textual.app import App, ComposeResult
+
+from dlperf.app.model.table import Column, Row
+from dlperf.app.widgets.row_table import RowTable
+
+
+class Alone(App[None]):
+    def compose(self) -> ComposeResult:
+        yield RowTable((Column("", 20),), header=False)
+
+
+async def test_a_row_that_changes_after_the_table_was_told_of_its_size_is_drawn_again():
+    said = {"key": "before"}
+    app = Alone()
+    async with app.run_test() as pilot:
+        table = app.query_one(RowTable)
+        table.show_rows(list(said), lambda key: Row((said[str(key)],)))
+        await pilot.pause()
+        table.on_resize()
+        await pilot.pause()
+        said["key"] = "after"
+        table.refresh_rows()
+        await pilot.pause()
+        assert "after" in app.screen._compositor.render_strips()[0].text
