@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice, pairwise, product
 from pathlib import Path
 
@@ -40,15 +41,50 @@ ENVIRONMENT = {"os": "Linux", "kernel": "6.1", "gpus": [{"name": "V100", "driver
 RECORD = "DLPERF 2026-01-01T00:{:02}:{:02}.000000Z step={} throughput={:.3f}\n"
 LAUNCH = "#!/bin/sh\nexport DLPERF_TRIAL={trial}\n" + "export SETTING=value\n" * 20 + "exec python3 -u train.py\n"
 
+SECONDS_BETWEEN_LOOKS = 0.2
+
 
 def main() -> None:
     arguments = _arguments()
     with tempfile.TemporaryDirectory() as folder:
         workspace = make_workspace(Path(folder), arguments.configurations, arguments.trials)
         command = [sys.executable, __file__, "--rounds", str(arguments.rounds), "--measure", str(workspace.root)]
-        measured = subprocess.run(command, check=True, capture_output=True, text=True)
+        measured, peak_mb = run_watched(command)
     size = {"configurations": arguments.configurations, "trials": arguments.trials, "rounds": arguments.rounds}
-    print(json.dumps({**size, **json.loads(measured.stdout)}))
+    print(json.dumps({**size, **json.loads(measured), "peak_mb_of_all_processes": peak_mb}))
+
+
+def run_watched(command: list[str]) -> tuple[str, int]:
+    """What a program prints, and the most memory that it and all its children had together, in MB.
+
+    What processes share counts once (Linux: the proportional set size).
+    """
+    peak = 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        while process.poll() is None:
+            peak = max(peak, sum(map(_memory_kib, _with_children(process.pid))))
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+        printed = process.stdout.read() if process.stdout else ""
+    if process.returncode != 0:
+        raise SystemExit(process.returncode)
+    return printed, round(peak / 1024)
+
+
+def _with_children(pid: int) -> Iterator[int]:
+    yield pid
+    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            for child in listed.read_text().split():
+                yield from _with_children(int(child))
+
+
+def _memory_kib(pid: int) -> int:
+    """Nothing for a process that has just ended."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1])
+    return 0
 
 
 def measure(root: Path, rounds: int) -> dict[str, float]:
@@ -71,7 +107,7 @@ def measure(root: Path, rounds: int) -> dict[str, float]:
 
 def _round(workspace: Workspace) -> dict[str, float]:
     """A build of a fresh clone, MkDocs alone on the pages that it made, and a build of what did not change."""
-    for made in (workspace.site_docs / "results", workspace.site_docs / "data", workspace.runs / ".cache"):
+    for made in (workspace.site_docs / "results", workspace.site_data, workspace.runs / ".cache"):
         shutil.rmtree(made, ignore_errors=True)
     moments = [time.monotonic()]
     for build in (build_site, lambda workspace: build_html(workspace, workspace.site_html), build_site):

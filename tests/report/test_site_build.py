@@ -6,9 +6,11 @@ import csv
 import hashlib
 import json
 import re
+import threading
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
+from urllib.request import urlopen
 
 import pytest
 import yaml
@@ -19,7 +21,8 @@ from site_sample import make_workspace, sample
 from dlperf.errors import DlperfError
 from dlperf.report.build import write_pages
 from dlperf.report.mkdocs import build_html
-from dlperf.report.serve import rebuild_if_changed, stamp
+from dlperf.report.processes import beside
+from dlperf.report.serve import open_server, rebuild_if_changed, stamp
 from dlperf.report.template import create_site, template_files
 from dlperf.report.writing import FOLDERS, PAGES
 from dlperf.runs.paths import Workspace
@@ -202,6 +205,15 @@ def test_the_theme_fetches_no_font_and_every_script_is_there() -> None:
     assert settings["theme"]["font"] is False
     for name in (*settings["extra_javascript"], *settings["extra_css"], *settings["extra"]["polyfills"]):
         assert (ROOT / "site/theme" / name).is_file()
+
+
+def test_a_site_is_served_beside_the_process_that_builds_it(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("here")
+    threads = threading.active_count()
+    with open_server(tmp_path, 0) as server, beside(server.serve_forever):
+        with urlopen(f"http://127.0.0.1:{server.server_port}/index.html") as answer:
+            assert answer.read() == b"here"
+        assert threading.active_count() == threads
 
 
 def test_a_served_site_is_built_again_only_when_something_changed(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -44,6 +45,18 @@ def side_by_side(work: Callable[[Sequence[Item]], Result], items: Sequence[Item]
 
 
 @contextmanager
+def beside(work: Callable[[], object]) -> Iterator[None]:
+    """``work`` in a process of its own, which ends with the block; Ctrl-C is for this process alone."""
+    process = multiprocessing.get_context("fork").Process(target=_undisturbed, args=(work,), daemon=True)
+    process.start()
+    try:
+        yield
+    finally:
+        process.kill()
+        process.join()
+
+
+@contextmanager
 def without_collector() -> Iterator[None]:
     """Without Python's search for cycles: it walks through all results again and again, and finds nothing."""
     was_on = gc.isenabled()
@@ -53,6 +66,11 @@ def without_collector() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def _undisturbed(work: Callable[[], object]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    work()
 
 
 def _start(

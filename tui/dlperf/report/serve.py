@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -10,10 +10,11 @@ from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError
 from dlperf.report.build import build_site
+from dlperf.report.processes import beside
 from dlperf.report.writing import FOLDERS, PAGES
 from dlperf.runs.paths import Workspace
 
-SECONDS_BETWEEN_LOOKS = 1.0
+SECONDS_BETWEEN_LOOKS = 0.5
 
 Stamp = tuple[int, int]
 """Number of files, and the newest change in nanoseconds."""
@@ -40,11 +41,11 @@ def serve(workspace: Workspace, port: int, say: Callable[[str], None]) -> None:
     say(f"building {workspace.site_html}")
     seen = stamp(workspace)
     build_site(workspace)
-    with open_server(workspace.site_html, port) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    # in a process of its own: with a thread in this one the pages would be written by one process alone
+    with open_server(workspace.site_html, port) as server, beside(server.serve_forever):
         say(f"http://127.0.0.1:{server.server_port}/ (Ctrl-C ends it)")
-        stop = threading.Event()
-        while not stop.wait(SECONDS_BETWEEN_LOOKS):
+        while True:
+            time.sleep(SECONDS_BETWEEN_LOOKS)
             seen = rebuild_if_changed(workspace, seen, say)
 
 
