@@ -172,6 +172,14 @@ def test_a_source_cannot_leave_its_attribute(value: str) -> None:
     assert {name for _, name, _ in document.attributes} <= {"href"}
 
 
+def test_a_brief_link_to_a_source_is_called_like_the_file_and_keeps_the_rest_in_its_title() -> None:
+    link = md.source_link("owner/repository@e7a07c4:a-folder/logs/run_1.txt", brief=True)
+    document = Document(link)
+    assert document.text == "run_1.txt"
+    assert ("a", "title", "owner/repository@e7a07c4:a-folder/logs/run_1.txt") in document.attributes
+    assert md.source_link("no log", brief=True) == "no log"
+
+
 def test_columns_of_figures_are_set_to_the_right() -> None:
     table = md.table(["name", "figure"], [["alpha", "[393.5](x)"], ["beta", "[*not run*](x)"], ["gamma", "*not run*"]])
     assert table.splitlines()[1] == "| --- | ---: |"

@@ -70,15 +70,20 @@ def web_link(value: str) -> str:
     return f'<a href="{html.escape(quote(value, safe=":/?#[]@!$&()*+,;=%~"))}">{text(value)}</a>'
 
 
-def source_link(value: str) -> str:
+def source_link(value: str, brief: bool = False) -> str:
     """``owner/repository@commit:path`` as a link to that file on GitHub, to be broken after any folder; any other text
-    as ``web_link``."""
+    as ``web_link``.
+
+    Args:
+        brief: the link is called like the file alone; the rest stands in its title.
+    """
     match = SOURCE.fullmatch(value)
     if match is None:
         return web_link(value)
     repository, commit, path = match.groups()
-    label = text(value).replace("/", "/<wbr>")
-    return f'<a href="https://github.com/{repository}/blob/{commit}/{html.escape(quote(path))}">{label}</a>'
+    label = text(path.rstrip("/").rpartition("/")[2] if brief else value).replace("/", "/<wbr>")
+    title = f' title="{attribute(value)}"' if brief else ""
+    return f'<a href="https://github.com/{repository}/blob/{commit}/{html.escape(quote(path))}"{title}>{label}</a>'
 
 
 def heading(level: int, words: str, anchor: str | None = None) -> str:

@@ -65,5 +65,5 @@ def _row(page: Page, row: AuditRow) -> tuple[str, ...]:
         figures.percent(row.difference, 3),
         _verdict(page, row.verdict),
         md.code(row.rule) if row.rule else "",
-        md.source_link(row.log),
+        md.source_link(row.log, brief=True),
     )

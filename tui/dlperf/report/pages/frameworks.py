@@ -59,7 +59,7 @@ def _facts(page: Page, entry: Framework) -> str:
         (say("log_format"), md.code(entry.format)),
         *((page.fact(fact), md.web_link(value)) for fact, value in entry.facts.items()),
         *((md.text(option), md.text(figures.option_text(value))) for option, value in entry.options.items()),
-        (say("source"), md.web_link(entry.source)),
+        (say("source"), md.source_link(entry.source)),
     ]
     return page.facts(rows)
 

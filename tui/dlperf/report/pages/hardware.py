@@ -46,7 +46,7 @@ def hardware_index(say: Language, data: SiteData) -> str:
 
 def _description(page: Page, name: str) -> str:
     entry = page.data.hardware.get(name)
-    return md.paragraphs(md.text(entry.description), md.web_link(entry.source)) if entry else ""
+    return md.paragraphs(md.text(entry.description), md.source_link(entry.source)) if entry else ""
 
 
 def _facts(page: Page, name: str) -> str:

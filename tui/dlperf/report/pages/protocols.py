@@ -53,5 +53,5 @@ def _described(page: Page, name: str) -> str:
         md.text(protocol.title) if protocol.title != name else "",
         md.text(protocol.description) if protocol.description != protocol.title else "",
         protocol_facts(page, name),
-        f"{page.say('source')}{page.say.colon}{md.web_link(protocol.source)}" if protocol.source else "",
+        f"{page.say('source')}{page.say.colon}{md.source_link(protocol.source)}" if protocol.source else "",
     )
