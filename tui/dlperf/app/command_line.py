@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -112,7 +112,11 @@ def _language(asked: str | None) -> Language:
     raise RequestError(f"--language {asked}: choose {' or '.join(LANGUAGES)}")
 
 
-def _speaks_utf8() -> bool:
-    """Textual writes to standard error in that stream's own encoding."""
+def _speaks_utf8(environment: Mapping[str, str] = os.environ) -> bool:
+    """Textual writes to standard error in that stream's own encoding.
+
+    Where the locale is C, Python takes UTF-8 for it (PEP 538 and 540); who says C means it.
+    """
+    told = environment.get("LC_ALL") or environment.get("LANG")
     stream = sys.__stderr__
-    return stream is not None and stream.encoding.lower().replace("-", "") == "utf8"
+    return told not in ("C", "POSIX") and stream is not None and stream.encoding.lower().replace("-", "") == "utf8"
