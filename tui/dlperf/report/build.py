@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -65,8 +65,9 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
     with without_collector():
         data = load_site_data(workspace)
         sources = write_pages(workspace, data)
+    problems = "".join(f"{problem}\n" for problem in (*data.problems, *sorted(sources.problems)))
+    del data  # of a large workspace, it is as large as MkDocs
     out = (out or workspace.site_html).resolve()
-    problems = "".join(f"{problem}\n" for problem in (*data.problems, *sources.problems))
     warnings = problems + build_html(workspace, out, strict)
     pages = sum(name.endswith(".md") for name in sources.kept)
     return SiteBuild(pages, sources.written, time.monotonic() - started, out, warnings)
@@ -74,14 +75,11 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
 
 def write_pages(workspace: Workspace, data: SiteData) -> Sources:
     """Write every generated file of ``site``, and remove those that nothing makes any more."""
-    parts: list[Part] = [
-        *_groups(data),
-        *(partial(_write_overview, language) for language in LANGUAGES),
-        _write_downloads,
-    ]
+    # what reads all results first, in one process: each that reads them has a copy of them
+    parts: list[Part] = [_write_overviews, *_groups(data)]
     sources, digests = Sources(workspace.site), Digests(workspace.digests)
 
-    def write(share: Sequence[Part]) -> tuple[Sources, Digests]:
+    def write(share: Iterable[Part]) -> tuple[Sources, Digests]:
         return _write_parts(workspace, data, share, digests)
 
     for found, hashed in side_by_side(write, parts):
@@ -97,13 +95,19 @@ def _groups(data: SiteData) -> list[Part]:
 
 
 def _write_parts(
-    workspace: Workspace, data: SiteData, parts: Sequence[Part], digests: Digests
+    workspace: Workspace, data: SiteData, parts: Iterable[Part], digests: Digests
 ) -> tuple[Sources, Digests]:
     sources = Sources(workspace.site)
     reader = EvidenceReader(workspace, digests, sources.problems.append)
     for write in parts:
         write(sources, data, reader)
     return sources, digests
+
+
+def _write_overviews(sources: Sources, data: SiteData, reader: EvidenceReader) -> None:
+    for language in LANGUAGES:
+        _write_overview(language, sources, data, reader)
+    _write_downloads(sources, data, reader)
 
 
 def _write_overview(language: Language, sources: Sources, data: SiteData, _: EvidenceReader) -> None:

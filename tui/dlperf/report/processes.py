@@ -7,9 +7,10 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
+from multiprocessing.sharedctypes import Synchronized
 from typing import Any, TypeVar
 
 from dlperf.errors import DlperfError
@@ -18,20 +19,22 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def side_by_side(work: Callable[[Sequence[Item]], Result], items: Sequence[Item]) -> Iterator[Result]:
-    """``work`` on a share of the items in each process; what each share came to, which must be picklable.
+def side_by_side(work: Callable[[Iterable[Item]], Result], items: Sequence[Item]) -> Iterator[Result]:
+    """``work`` on a share of the items in each process, each of which takes the next item when it is done with one;
+    what each share came to, which must be picklable.
 
     One process does it all where there is one core, where the system cannot fork, or where threads run already: a
     process that is forked among threads may find a lock taken that nobody will release.
 
     Raises:
-        Exception: what ``work`` raised in one of them, the first share first.
+        Exception: what ``work`` raised in one of them.
     """
     processes = min(os.cpu_count() or 1, len(items))
     if processes < 2 or threading.active_count() > 1 or "fork" not in multiprocessing.get_all_start_methods():
         yield work(items)
         return
-    running = [_start(work, items[number::processes]) for number in range(processes)]
+    taken = multiprocessing.get_context("fork").Value("q", 0)
+    running = [_start(work, _next_of(items, taken)) for _ in range(processes)]
     try:
         for process, results in running:
             result, error = _received(process, results)
@@ -42,6 +45,17 @@ def side_by_side(work: Callable[[Sequence[Item]], Result], items: Sequence[Item]
         for process, _ in running:
             process.kill()
             process.join()
+
+
+def _next_of(items: Sequence[Item], taken: Synchronized[int]) -> Iterator[Item]:
+    """The items that nobody has taken yet."""
+    while True:
+        with taken.get_lock():
+            number = taken.value
+            taken.value += 1
+        if number >= len(items):
+            return
+        yield items[number]
 
 
 @contextmanager
@@ -74,7 +88,7 @@ def _undisturbed(work: Callable[[], object]) -> None:
 
 
 def _start(
-    work: Callable[[Sequence[Item]], Result], share: Sequence[Item]
+    work: Callable[[Iterable[Item]], Result], share: Iterable[Item]
 ) -> tuple[multiprocessing.process.BaseProcess, Connection]:
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
@@ -84,7 +98,7 @@ def _start(
     return process, receiver
 
 
-def _work(sender: Connection, work: Callable[[Sequence[Item]], Result], share: Sequence[Item]) -> None:
+def _work(sender: Connection, work: Callable[[Iterable[Item]], Result], share: Iterable[Item]) -> None:
     try:
         sender.send((work(share), None))
     except Exception as error:  # raised again where the result is waited for
