@@ -109,12 +109,22 @@ def _round(workspace: Workspace) -> dict[str, float]:
     """A build of a fresh clone, MkDocs alone on the pages that it made, and a build of what did not change."""
     for made in (workspace.site_docs / "results", workspace.site_data, workspace.runs / ".cache"):
         shutil.rmtree(made, ignore_errors=True)
-    moments = [time.monotonic()]
+    moments = [_moment()]
     for build in (build_site, lambda workspace: build_html(workspace, workspace.site_html), build_site):
         build(workspace)
-        moments.append(time.monotonic())
-    names = ("full_build_seconds", "mkdocs_alone_seconds", "build_again_seconds")
-    return {name: after - before for name, (before, after) in zip(names, pairwise(moments), strict=True)}
+        moments.append(_moment())
+    names = ("full_build", "mkdocs_alone", "build_again")
+    return {
+        f"{name}_{kind}": after[kind] - before[kind]
+        for name, (before, after) in zip(names, pairwise(moments), strict=True)
+        for kind in before
+    }
+
+
+def _moment() -> dict[str, float]:
+    """Time now, and the processor time of this process and of its children that ended."""
+    times = os.times()
+    return {"seconds": time.monotonic(), "processor_seconds": sum(times[:4])}
 
 
 def make_workspace(root: Path, configurations: int, trials: int) -> Workspace:
