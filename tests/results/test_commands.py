@@ -136,6 +136,13 @@ def test_compare_gives_json(run: Command):
     assert [item["reason"] for item in document["only_a"]] == ["no 1n2g"]
 
 
+def test_the_whole_name_of_a_campaign_means_its_trials_alone(run: Command):
+    done = run("logs", "b")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'b/here_numpy_lenet5_fp32_bs4_1n1g/1'" in done.stderr
+    assert "'a/" not in done.stderr
+
+
 def test_verify_exits_1_on_any_difference(run: Command, workspace: Workspace):
     assert run("verify").returncode == 0
     log = workspace.campaign("b").trial(TrialKey(planned(1).configuration.id, 1)).node("n0").log

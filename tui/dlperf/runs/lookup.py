@@ -47,10 +47,12 @@ def find_key(paths: CampaignPaths, words: str) -> TrialKey:
 def find_trial(workspace: Workspace, words: str) -> FoundTrial:
     """The trial ``<campaign>/<configuration id>/<number>``, or the only one whose name holds the words.
 
+    A campaign's whole name means its trials, whatever others have in their names.
+
     Raises:
         RequestError: none does, or several do.
     """
-    named = [paths for paths in workspace.campaigns() if words.startswith(f"{paths.name}/")]
+    named = [paths for paths in workspace.campaigns() if f"{words}/".startswith(f"{paths.name}/")]
     trials = {
         f"{paths.name}/{key}": FoundTrial(paths, key)
         for paths in named or workspace.campaigns()
