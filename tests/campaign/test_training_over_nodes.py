@@ -104,6 +104,7 @@ def write(path: Path, **entry: object) -> None:
     path.write_text(json.dumps(entry))
 
 
+@pytest.mark.timeout(1200)  # Horovod may still be built
 @pytest.mark.parametrize("name", STACKS)
 def test_a_small_network_is_trained_over_two_and_four_nodes(tmp_path, node_lab: NodeLab, name):
     if name == "mpirun" and shutil.which("mpirun") is None:

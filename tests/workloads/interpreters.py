@@ -22,6 +22,10 @@ ONE_THREAD = {
     "PADDLE_DISTRI_BACKEND": "gloo",
 }
 """On the CPU, alone on a core; compiling fast counts for more than running fast."""
+PATIENCE_SECONDS = 800.0
+"""For one program: some compile for a minute, and for several where the machine does other work."""
+trains = pytest.mark.timeout(2 * PATIENCE_SECONDS)
+"""For modules whose tests train."""
 
 
 def interpreter(module: str) -> str:
@@ -49,7 +53,7 @@ def run(*command: str | Path, cwd: Path | None = None, **environment: str | None
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=PATIENCE_SECONDS,
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from interpreters import WORKLOADS, interpreter, run, torchrun
+from interpreters import WORKLOADS, interpreter, run, torchrun, trains
 from test_programs import IMAGES, VGG, parsed
 
 from dlperf.catalog.load import load_catalog
@@ -19,10 +19,10 @@ from dlperf.plan import Launch, Selection, expand
 from dlperf.render.launchers import LAUNCHERS, Seat
 from ports import free_port
 
+pytestmark = trains
 HERE = Path(__file__).parent
 
 
-@pytest.mark.timeout(200)
 def test_ranks_that_do_not_exchange_their_gradients_are_refused():
     done = torchrun(2, HERE / "without_exchange.py", *IMAGES, PYTHONPATH=str(WORKLOADS))
     assert done.returncode == 1
@@ -57,7 +57,6 @@ def test_when_one_rank_overflows_all_skip_the_step():
     assert done.stdout.splitlines() == ["scale 32768 weight 0.900"] * 2
 
 
-@pytest.mark.timeout(200)
 def test_split_classes_of_jax_give_the_loss_and_the_gradients_of_whole_ones():
     def outcome(devices: int) -> dict[str, list[float]]:
         flags = f"--xla_force_host_platform_device_count={devices}"
@@ -94,7 +93,6 @@ WAYS = {
 }
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("framework", WAYS)
 def test_processes_find_each_other_through_the_launcher_and_train_one_model(framework: str, tmp_path: Path):
     """As a trial starts them: the launcher's words, on every node, side by side."""

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from interpreters import WORKLOADS, interpreter, run
+from interpreters import WORKLOADS, interpreter, run, trains
 
 from dlperf.catalog.load import load_catalog
 from dlperf.formats.registry import detect, parser_for
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import figure
 
+pytestmark = trains
 CATALOG = load_catalog(None)
 BRIEF = ["--batch-size", "4", "--batches", "1", "--steps", "8", "--log-interval", "1"]
 """The same four samples at every step, so that what is learned does not hang on chance."""
@@ -105,7 +106,6 @@ def test_a_program_says_how_it_is_used_without_its_framework(program: str):
     assert done.stderr.splitlines()[-1].endswith("error: argument --steps: must be 1 or more, not 0")
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", CASES)
 def test_a_program_learns_and_its_log_gives_a_figure(name: str):
     module, program, arguments = CASES[name]
@@ -120,7 +120,6 @@ def test_a_program_learns_and_its_log_gives_a_figure(name: str):
     assert figure(trained, "rate(skip=2, take=4)").value > 0
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("name", "rate", "problem"),
     [

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from interpreters import WORKLOADS, interpreter, run
+from interpreters import WORKLOADS, interpreter, run, trains
 from PIL import Image
 from test_programs import parsed
 
+pytestmark = trains
 HERE = Path(__file__).parent
 IMAGES_IN_ALL = 16
 STEPS = ["--batch-size", "8", "--image-size", "32", "--steps", "8", "--log-interval", "1"]
@@ -79,7 +80,6 @@ def test_dali_reads_whatever_lies_there(kind: str, request: pytest.FixtureReques
     assert {name: outcome["facts"][name] for name in ("data", "images")} == {"data": kind, "images": IMAGES_IN_ALL}
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("module", "program", "kind", "loader"),
     [
