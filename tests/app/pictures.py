@@ -111,7 +111,7 @@ async def _picture(pilot: Pilot[str], size: tuple[int, int], theme: str, drawn: 
     def at_rest() -> bool:
         app._frame()
         seen.append(shown(pilot))
-        return len(seen) > 3 and len(set(seen[-3:])) == 1 and not _is_reading(pilot)
+        return len(seen) > 5 and len(set(seen[-5:])) == 1 and not _is_reading(pilot)
 
     await until(pilot, at_rest)
     strips = app.screen._compositor.render_strips()
