@@ -86,9 +86,15 @@ def source_link(value: str, brief: bool = False) -> str:
     return f'<a href="https://github.com/{repository}/blob/{commit}/{html.escape(quote(path))}"{title}>{label}</a>'
 
 
-def heading(level: int, words: str, anchor: str | None = None) -> str:
-    """``words`` is Markdown already; an anchor does not depend on the language of the words."""
-    return f"{'#' * level} {words}" + (f" {{ #{anchor} }}" if anchor else "")
+def heading(level: int, words: str, anchor: str | None = None, *, searched: bool = True) -> str:
+    """``words`` is Markdown already; an anchor does not depend on the language of the words.
+
+    Args:
+        searched: what follows, up to the next heading, is found by the site's search. Tables of figures are not: every
+            page loads the index, and figures are found in the explorer.
+    """
+    marks = [f"#{anchor}"] * (anchor is not None) + ["data-search-exclude=true"] * (not searched)
+    return f"{'#' * level} {words}" + (f" {{ {' '.join(marks)} }}" if marks else "")
 
 
 def paragraphs(*parts: str) -> str:

@@ -31,7 +31,7 @@ def _section(page: Page, report: str, rows: tuple[AuditRow, ...]) -> str:
     logged = tuple(row for row in rows if row.log)
     without = len(rows) - len(logged)
     return md.paragraphs(
-        md.heading(2, md.text(page.data.source_title(page.say, f"{PUBLISHED}{report}"))),
+        md.heading(2, md.text(page.data.source_title(page.say, f"{PUBLISHED}{report}")), searched=False),
         _table(page, logged) if logged else "",
         page.say("audit_without", count=md.number(str(without))) if without else "",
     )

@@ -81,7 +81,11 @@ def configurations_index(say: Language, data: SiteData) -> str:
             for group in groups
         ]
         header = [say(word) for word in ("case", "hardware", "framework", "configurations")]
-        parts.append(md.paragraphs(md.heading(2, md.text(data.source_title(say, campaign))), md.table(header, rows)))
+        parts.append(
+            md.paragraphs(
+                md.heading(2, md.text(data.source_title(say, campaign)), searched=False), md.table(header, rows)
+            )
+        )
     return page.written(say("configurations"), say("configurations_intro"), *(parts or [say("no_figures")]))
 
 

@@ -22,7 +22,7 @@ def framework(say: Language, data: SiteData, name: str, results: Sequence[Config
         md.text(entry.description) if entry else "",
         _facts(page, entry) if entry else "",
         _patches(page, entry) if entry else "",
-        md.heading(2, say("all_figures"), "figures"),
+        md.heading(2, say("all_figures"), "figures", searched=False),
         say("other_versions") if entry and any(is_published(row.campaign) for row in results) else "",
         page.all_figures(results, ("case", "hardware", "source")),
         wide=True,

@@ -20,7 +20,7 @@ def hardware(say: Language, data: SiteData, name: str, results: Sequence[Configu
         _description(page, name),
         _facts(page, name),
         _accelerator(page, name),
-        md.heading(2, say("all_figures"), "figures"),
+        md.heading(2, say("all_figures"), "figures", searched=False),
         page.all_figures(results, ("case", "framework", "source")),
         wide=True,
     )

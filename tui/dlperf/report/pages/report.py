@@ -22,6 +22,8 @@ from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import PublishedFigure
 
 Results = Sequence[ConfigurationResult]
+SEARCHED = ("s_tested", "s_steps")
+"""Sections whose words a search finds; the others repeat what stands there, or are figures."""
 
 
 def report(say: Language, data: SiteData, source: str, case: str, results: Results) -> str:
@@ -38,7 +40,7 @@ def report(say: Language, data: SiteData, source: str, case: str, results: Resul
         ("s_notes", notes(page, results)),
     )
     numbered = [
-        md.paragraphs(md.heading(2, f"{number}. {say(word)}", word.removeprefix("s_")), body)
+        md.paragraphs(md.heading(2, f"{number}. {say(word)}", word.removeprefix("s_"), searched=word in SEARCHED), body)
         for number, (word, body) in enumerate(((word, body) for word, body in sections if body), start=1)
     ]
     title = f"{data.case_title(case)} – {data.source_title(say, source)}"
@@ -119,7 +121,9 @@ def _results(page: Page, results: Results) -> str:
         ("s_repeats", single_runs(page, results)),
         ("missing_why", missing(page, results)),
     )
-    sections = [md.paragraphs(md.heading(3, page.say(word), word), body) for word, body in parts if body]
+    sections = [
+        md.paragraphs(md.heading(3, page.say(word), word, searched=False), body) for word, body in parts if body
+    ]
     return md.paragraphs(page.say("cell_note"), *sections)
 
 
@@ -153,7 +157,7 @@ def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> str:
         if figure.log
     ]
     words = ("framework", "hardware", "precision", "gpus", "figure", "log", "rule")
-    title = md.heading(3, page.say("published_logs"))
+    title = md.heading(3, page.say("published_logs"), searched=False)
     return md.paragraphs(title, md.table([page.say(word) for word in words], rows)) if rows else ""
 
 

@@ -95,7 +95,9 @@ def environment(page: Page, results: Results) -> str:
     if report:
         groups = [_environment_group(page, group) for group in report.environment]
         topology = (
-            md.paragraphs(md.heading(3, page.say("topology")), md.block(report.topology)) if report.topology else ""
+            md.paragraphs(md.heading(3, page.say("topology"), searched=False), md.block(report.topology))
+            if report.topology
+            else ""
         )
         return md.paragraphs(*groups, topology) or page.say("no_environment")
     parts = []
@@ -104,7 +106,9 @@ def environment(page: Page, results: Results) -> str:
         topologies = distinct(probed.topology for probed in _probed(page, rows) if probed.topology)
         if known or topologies:
             folded = [md.details(page.say("topology"), topology) for topology in topologies]
-            parts.append(md.paragraphs(md.heading(3, page.hardware(hardware)), _facts(page, known), *folded))
+            parts.append(
+                md.paragraphs(md.heading(3, page.hardware(hardware), searched=False), _facts(page, known), *folded)
+            )
     return md.paragraphs(*parts) or page.say("no_environment")
 
 
@@ -148,7 +152,7 @@ def steps(page: Page, results: Results) -> str:
 def _environment_group(page: Page, group: EnvironmentGroup) -> str:
     facts = [(fact.zh if page.say.code == "zh" else fact.en, fact.value) for fact in group.facts]
     rows = [(md.text(name), md.web_link(value)) for name, value in facts]
-    return md.paragraphs(md.heading(3, md.text(in_language(page.say, group.title))), page.facts(rows))
+    return md.paragraphs(md.heading(3, md.text(in_language(page.say, group.title)), searched=False), page.facts(rows))
 
 
 def _step(page: Page, number: int, step: Step) -> str:
@@ -184,7 +188,7 @@ def _commands(page: Page, framework: str, results: Results) -> str:
     if not commands:
         return ""
     title = page.say("commands_of", framework=page.framework(framework))
-    return md.paragraphs(md.heading(3, title), *map(md.block, commands))
+    return md.paragraphs(md.heading(3, title, searched=False), *map(md.block, commands))
 
 
 def _plans(page: Page, results: Results) -> list[PlannedConfiguration]:

@@ -25,7 +25,7 @@ def throughput(page: Page, results: Results) -> str:
     for (hardware, framework, unit), rows in tables.items():
         campaign = rows[0].campaign
         title = f"{page.framework(framework, campaign)}, {page.hardware(hardware, campaign)} ({md.text(unit)})"
-        parts.append(md.paragraphs(md.heading(4, title), *_throughput_tables(page, rows)))
+        parts.append(md.paragraphs(md.heading(4, title, searched=False), *_throughput_tables(page, rows)))
     return md.paragraphs(*parts)
 
 
@@ -37,7 +37,7 @@ def comparisons(page: Page, results: Results) -> str:
             title = f"{page.hardware(hardware, rows[0].campaign)}, {_precision(page, rows[0])} ({md.text(unit)})"
             axes = (_scale_and_batch, _scale_and_batch_label, _framework, _framework_label)
             body = _grid(page, rows, *axes, best_of_row=True)
-            parts.append(md.paragraphs(md.heading(4, title), body))
+            parts.append(md.paragraphs(md.heading(4, title, searched=False), body))
     return md.paragraphs(*parts)
 
 
