@@ -98,6 +98,7 @@ def sample() -> SiteData:
             )
         },
         protocols={"dlperf-v1": PROTOCOL},
+        parquet=True,
         estimators={"window(a, b)": "Arithmetic mean of iterations a+1 … b."},
         audit=(_audited("393.561", 393.5611, "exact"), _audited("1438.518", None, "no log")),
     )

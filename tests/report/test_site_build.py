@@ -15,6 +15,7 @@ from urllib.request import urlopen
 import pytest
 import yaml
 from html_text import Document
+from pandas import read_parquet
 from site_rows import LOG, measured
 from site_sample import make_workspace, sample
 
@@ -51,6 +52,19 @@ def test_the_site_has_both_languages_and_its_data(site: Path) -> None:
         assert [row["value"] for row in csv.DictReader(stream)] == [
             "" if row["value"] is None else str(row["value"]) for row in rows
         ]
+
+
+def test_a_page_of_figures_offers_them_as_data(site: Path) -> None:
+    report = "results/reports/published/perf/resnet50-imagenet.html"
+    links = [link for link in documents(site)[site / report].links if "/data/tables/" in link]
+    assert [Path(link).suffix for link in links] == [".csv", ".json", ".parquet"]
+    table = ((site / report).parent / links[0]).resolve()
+    with table.open(newline="") as stream:
+        printed = [row["value"] for row in csv.DictReader(stream)]
+    rows = json.loads(table.with_suffix(".json").read_text())["rows"]
+    assert printed == ["" if row["value"] is None else str(row["value"]) for row in rows]
+    assert read_parquet(table.with_suffix(".parquet"))["address"].to_list() == [row["address"] for row in rows]
+    assert all((site / row["address"].partition("#")[0]).is_file() for row in rows)
 
 
 def test_every_link_inside_the_site_leads_somewhere(site: Path) -> None:

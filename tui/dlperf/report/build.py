@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dlperf.report import downloads
 from dlperf.report import locations as at
-from dlperf.report.data import SiteData, grouped
+from dlperf.report.data import SiteData
 from dlperf.report.evidence import NOTHING, Evidence, EvidenceReader
 from dlperf.report.feed import feed
 from dlperf.report.load import load_site_data
@@ -121,6 +121,21 @@ def _write_downloads(sources: Sources, data: SiteData, _: EvidenceReader) -> Non
     if data.parquet:
         sources.write(at.RESULTS_PARQUET, downloads.results_parquet(data.ordered))
     sources.write(at.FEED, feed(data))
+    for page, results in pages_with_data(data):
+        sources.write(at.page_data(page, "csv"), downloads.results_csv(results))
+        sources.write(at.page_data(page, "json"), downloads.rows_json(results))
+        if data.parquet:
+            sources.write(at.page_data(page, "parquet"), downloads.results_parquet(results))
+
+
+def pages_with_data(data: SiteData) -> Iterator[tuple[str, tuple[ConfigurationResult, ...]]]:
+    """The pages whose tables are offered as files of data, and the figures in them."""
+    for (source, case), results in data.reports.items():
+        yield at.report_page(source, case), results
+    for name, results in data.of_hardware.items():
+        yield at.hardware_page(name), results
+    for name, results in data.of_framework.items():
+        yield at.framework_page(name), results
 
 
 def overview_pages(say: Language, data: SiteData) -> Iterator[tuple[str, str]]:
@@ -131,10 +146,10 @@ def overview_pages(say: Language, data: SiteData) -> Iterator[tuple[str, str]]:
     for (source, case), results in data.reports.items():
         yield at.report_page(source, case), report(say, data, source, case, results)
     yield at.HARDWARE, hardware_index(say, data)
-    for name, results in grouped(data.ordered, lambda row: row.hardware).items():
+    for name, results in data.of_hardware.items():
         yield at.hardware_page(name), hardware(say, data, name, results)
     yield at.FRAMEWORKS, frameworks_index(say, data)
-    for name, results in grouped(data.ordered, lambda row: row.framework).items():
+    for name, results in data.of_framework.items():
         yield at.framework_page(name), framework(say, data, name, results)
     yield at.CONFIGURATIONS, configurations_index(say, data)
     yield at.EXPLORER, explorer(say, data)

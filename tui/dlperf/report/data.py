@@ -79,6 +79,14 @@ class SiteData:
         return grouped(self.ordered, group_of)
 
     @cached_property
+    def of_hardware(self) -> dict[str, tuple[ConfigurationResult, ...]]:
+        return grouped(self.ordered, lambda row: row.hardware)
+
+    @cached_property
+    def of_framework(self) -> dict[str, tuple[ConfigurationResult, ...]]:
+        return grouped(self.ordered, lambda row: row.framework)
+
+    @cached_property
     def series(self) -> dict[str, int]:
         """Framework → the index of its colour and mark, the same on every page."""
         meetings = grouped(self.ordered, lambda row: (self.source(row), row.case, row.hardware))

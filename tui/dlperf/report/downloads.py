@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from dlperf.report.locations import configuration_page, file_download, html_address, log_download
 from dlperf.report.writing import Sources
@@ -43,9 +45,21 @@ def results_json(results: Sequence[ConfigurationResult]) -> str:
     return f'{{"schema":{SCHEMA_VERSION},"results":[\n{listed}\n]}}\n'
 
 
+def rows_json(results: Sequence[ConfigurationResult]) -> str:
+    """The rows of the Parquet file as objects, under the version of the schema."""
+    columns = addressed_columns(results)
+    rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+    return json.dumps({"schema": SCHEMA_VERSION, "rows": rows}, ensure_ascii=False, indent=0) + "\n"
+
+
 def results_parquet(results: Sequence[ConfigurationResult]) -> bytes:
     """As Parquet, with the address of each figure; pyarrow must be installed."""
-    return parquet({**flat_columns(results), "address": [address_of(row) for row in results]})
+    return parquet(addressed_columns(results))
+
+
+def addressed_columns(results: Sequence[ConfigurationResult]) -> dict[str, list[Any]]:
+    """The flat columns, with the address of each figure."""
+    return {**flat_columns(results), "address": [address_of(row) for row in results]}
 
 
 def address_of(row: ConfigurationResult) -> str:

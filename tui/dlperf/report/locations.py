@@ -78,6 +78,11 @@ def pictures(result: ConfigurationResult) -> str:
     return f"data/pictures/{_group_name(group_of(result))}/{configuration_anchor(result)}.svg"
 
 
+def page_data(page: str, kind: str) -> str:
+    """The figures of a page as a file of data: ``csv``, ``json`` or ``parquet``."""
+    return f"data/tables/{page.removeprefix('results/').removesuffix('.md')}.{kind}"
+
+
 def _group_name(group: Group) -> str:
     return group_page(group).removeprefix("results/configurations/").removesuffix(".md")
 

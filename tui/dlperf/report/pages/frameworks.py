@@ -25,6 +25,7 @@ def framework(say: Language, data: SiteData, name: str, results: Sequence[Config
         md.heading(2, say("all_figures"), "figures", searched=False),
         say("other_versions") if entry and any(is_published(row.campaign) for row in results) else "",
         page.all_figures(results, ("case", "hardware", "source")),
+        page.data_files(),
         wide=True,
     )
 

@@ -22,6 +22,7 @@ def hardware(say: Language, data: SiteData, name: str, results: Sequence[Configu
         _accelerator(page, name),
         md.heading(2, say("all_figures"), "figures", searched=False),
         page.all_figures(results, ("case", "framework", "source")),
+        page.data_files(),
         wide=True,
     )
 

@@ -88,6 +88,14 @@ class Page:
     def status(self, result: ConfigurationResult) -> str:
         return figures.status_text(self.say, result.status)
 
+    def data_files(self) -> str:
+        """The figures of this page as files."""
+        kinds = {"csv": "CSV", "json": "JSON", **({"parquet": "Parquet"} if self.data.parquet else {})}
+        links = [self.file(at.page_data(self.path, kind), name) for kind, name in kinds.items()]
+        return self.say(
+            "page_data", files=self.say.separator.join(links), schema=self.to("guide/data.md", self.say("schema"))
+        )
+
     def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> str:
         """A long table, one row for each configuration; ``columns`` are the axes that vary on this page."""
         axes = {

@@ -133,6 +133,7 @@ def logs(page: Page, results: Results) -> str:
     report = page.data.published.get(results[0].campaign)
     sources = distinct(row.source for row in results if row.source)
     return md.paragraphs(
+        page.data_files(),
         page.say("raw_logs"),
         md.bullets(links),
         f"{page.say('sources')}{page.say.colon.rstrip()}" if sources else "",

@@ -149,6 +149,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "What is measured here is run several times; a lead within the spread of the trials is called a tie.",
         "本站实测的配置会重复多次；领先幅度在各次测试的波动之内时称为不分高下。",
     ),
+    "page_data": (
+        "The figures of this page as data: {files} ({schema}).",
+        "本页数据：{files}（{schema}）。",
+    ),
     "measurements": (
         "All figures: {explorer}, {files} ({schema}). Changes: {feed}.",
         "全部数据：{explorer}、{files}（{schema}）。更新：{feed}。",
