@@ -6,9 +6,12 @@ import csv
 import hashlib
 import json
 import re
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
+from urllib.error import URLError
 from urllib.parse import unquote
 from urllib.request import urlopen
 
@@ -228,6 +231,28 @@ def test_a_site_is_served_beside_the_process_that_builds_it(tmp_path: Path) -> N
         with urlopen(f"http://127.0.0.1:{server.server_port}/index.html") as answer:
             assert answer.read() == b"here"
         assert threading.active_count() == threads
+
+
+SERVING = """
+import time
+from pathlib import Path
+from dlperf.report.processes import beside
+from dlperf.report.serve import open_server
+with open_server(Path("."), 0) as server, beside(server.serve_forever):
+    print(server.server_port, flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_server_ends_with_the_process_that_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SERVING]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        port = int(process.stdout.readline())
+        process.kill()
+        assert process.stdout.read() == "", "the pipe ends when nobody holds it any more"
+    with pytest.raises(URLError):
+        urlopen(f"http://127.0.0.1:{port}/")
 
 
 def test_a_served_site_is_built_again_only_when_something_changed(tmp_path: Path) -> None:

@@ -60,7 +60,8 @@ def _next_of(items: Sequence[Item], taken: Synchronized[int]) -> Iterator[Item]:
 
 @contextmanager
 def beside(work: Callable[[], object]) -> Iterator[None]:
-    """``work`` in a process of its own, which ends with the block; Ctrl-C is for this process alone."""
+    """``work`` in a process of its own, which ends with the block, and with this process however that ends; Ctrl-C is
+    for this process alone."""
     process = multiprocessing.get_context("fork").Process(target=_undisturbed, args=(work,), daemon=True)
     process.start()
     try:
@@ -84,7 +85,15 @@ def without_collector() -> Iterator[None]:
 
 def _undisturbed(work: Callable[[], object]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     work()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(0)
 
 
 def _start(
