@@ -25,10 +25,10 @@ from sshd import Sshd
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
-SLOW = """
-id: slow
-title: A trial of some seconds
-description: Prints a step every tenth of a second.
+HELD = """
+id: held
+title: A trial that is held
+description: Prints a step, and others when it is let go.
 version: "1"
 format: dlperf
 devices: [cpu]
@@ -36,7 +36,8 @@ recipes:
   - case: lenet5
     precisions: [fp32]
     interpreter: []
-    command: [sh, -c, "for i in $(seq 40); do echo DLPERF 2026-01-31T12:00:$i.0Z step=$i samples=$i; sleep 0.1; done"]
+    command: [sh, -c, "for i in $(seq 40); do echo DLPERF 2026-01-31T12:00:$i.0Z step=$i samples=$i;
+                       until [ -e '{go}' ]; do sleep 0.1; done; done"]
 """
 
 
@@ -54,10 +55,10 @@ def agree(terminal: Terminal) -> None:
         time.sleep(0.5)
 
 
-def start_slow_campaign(terminal: Terminal, workspace: Workspace) -> CampaignPaths:
-    """Two trials of four seconds, started from the Choose screen."""
+def start_held_campaign(terminal: Terminal, workspace: Workspace) -> CampaignPaths:
+    """Two trials that go on when they are let go, started from the Choose screen."""
     (workspace.catalog / "frameworks").mkdir(parents=True)
-    (workspace.catalog / "frameworks" / "slow.yaml").write_text(SLOW)
+    (workspace.catalog / "frameworks" / "held.yaml").write_text(HELD.replace("{go}", str(workspace.root / "go")))
     terminal.type(PROGRAM)
     terminal.until_shown("Nothing has been measured")
     terminal.press("2")
@@ -65,9 +66,9 @@ def start_slow_campaign(terminal: Terminal, workspace: Workspace) -> CampaignPat
     terminal.press("Tab")
     terminal.until_shown("fused operators")
     terminal.press("End")
-    terminal.until_shown("A trial of some seconds")
+    terminal.until_shown("A trial that is held")
     terminal.press("Space")
-    terminal.until_shown("[x] slow", "configurations: 4")
+    terminal.until_shown("[x] held", "configurations: 4")
     for key in ("Tab", "Tab", "Tab"):
         terminal.press(key)
         time.sleep(0.3)
@@ -83,7 +84,9 @@ def start_slow_campaign(terminal: Terminal, workspace: Workspace) -> CampaignPat
     return paths
 
 
-def wait_for_end(paths: CampaignPaths) -> None:
+def let_go(workspace: Workspace, paths: CampaignPaths) -> None:
+    """Let the held trials go on, and wait for the campaign's end."""
+    (workspace.root / "go").touch()
     deadline = time.monotonic() + 60
     while not campaign_status(paths).finished:
         assert time.monotonic() < deadline
@@ -151,7 +154,7 @@ def test_quickstart_over_ssh_is_chosen_checked_run_left_found_again_and_publishe
 
 
 def test_leaving_says_what_goes_on_and_how_to_come_back(terminal: Terminal, workspace: Workspace):
-    paths = start_slow_campaign(terminal, workspace)
+    paths = start_held_campaign(terminal, workspace)
     terminal.press("q")
     terminal.until_shown(
         f"{paths.name} goes on without this window (engine: process {engine_pid(paths)})",
@@ -162,18 +165,18 @@ def test_leaving_says_what_goes_on_and_how_to_come_back(terminal: Terminal, work
     terminal.until_shown("▶ running", "1 running")
     terminal.press("Enter")
     terminal.until_shown("▶ running", "step=")
-    wait_for_end(paths)
+    let_go(workspace, paths)
     terminal.until_shown("2 of 2")
 
 
 def test_a_killed_window_takes_nothing_with_it(terminal: Terminal, workspace: Workspace):
-    paths = start_slow_campaign(terminal, workspace)
+    paths = start_held_campaign(terminal, workspace)
     engine = engine_pid(paths)
     for pid in terminal.programs():
         os.kill(pid, signal.SIGKILL)
     terminal.until_shown("Killed")
     assert engine_pid(paths) == engine
-    wait_for_end(paths)
+    let_go(workspace, paths)
     states = [trial.state for trial in campaign_status(paths).trials.values()]
     assert states == [State.SUCCEEDED, State.SUCCEEDED]
 
