@@ -26,7 +26,7 @@ from dlperf.report.pages.home import home
 from dlperf.report.pages.protocols import protocols
 from dlperf.report.pages.report import report, reports_index
 from dlperf.report.pages.trial_evidence import Shapes, curves, log_lines, pictures
-from dlperf.report.processes import side_by_side, without_collector
+from dlperf.report.processes import apart, side_by_side, without_collector
 from dlperf.report.text import LANGUAGES, Language
 from dlperf.report.writing import Sources
 from dlperf.results.model import ConfigurationResult
@@ -63,7 +63,7 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
     """
     started = time.monotonic()
     with without_collector():
-        data = load_site_data(workspace)
+        data = apart(partial(load_site_data, workspace))
         sources = write_pages(workspace, data)
     problems = "".join(f"{problem}\n" for problem in (*data.problems, *sorted(sources.problems)))
     del data  # of a large workspace, it is as large as MkDocs

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.sharedctypes import Synchronized
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from dlperf.errors import DlperfError
 
@@ -23,18 +23,39 @@ def side_by_side(work: Callable[[Iterable[Item]], Result], items: Sequence[Item]
     """``work`` on a share of the items in each process, each of which takes the next item when it is done with one;
     what each share came to, which must be picklable.
 
-    One process does it all where there is one core, where the system cannot fork, or where threads run already: a
-    process that is forked among threads may find a lock taken that nobody will release.
+    One process does it all where there is one core, or where a process cannot be forked.
 
     Raises:
         Exception: what ``work`` raised in one of them.
     """
     processes = min(os.cpu_count() or 1, len(items))
-    if processes < 2 or threading.active_count() > 1 or "fork" not in multiprocessing.get_all_start_methods():
+    if processes < 2 or not _can_fork():
         yield work(items)
         return
     taken = multiprocessing.get_context("fork").Value("q", 0)
-    running = [_start(work, _next_of(items, taken)) for _ in range(processes)]
+    yield from _results_of([_start(work, _next_of(items, taken)) for _ in range(processes)])
+
+
+def apart(work: Callable[[], Result]) -> Result:
+    """What ``work`` comes to in a process of its own, where one can be forked: the memory that it needs on the way,
+    often a multiple of the result, goes back to the system. The result must be picklable.
+
+    Raises:
+        Exception: what ``work`` raised.
+    """
+    if not _can_fork():
+        return work()
+    [result] = _results_of([_start(lambda _: work(), ())])
+    return cast(Result, result)
+
+
+def _can_fork() -> bool:
+    """Not every system can; and among threads, the new process may find a lock taken that nobody will release."""
+    return threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
+
+
+def _results_of(running: Sequence[tuple[multiprocessing.process.BaseProcess, Connection]]) -> Iterator[Any]:
+    """What each process came to; none is left when this returns or raises."""
     try:
         for process, results in running:
             result, error = _received(process, results)
