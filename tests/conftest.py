@@ -12,6 +12,8 @@ from counting_workspace import Counting, counting_workspace
 from dlperf.runs.paths import Workspace
 
 SOURCE = Path(__file__).parents[1] / "tui"
+# iptables, tc, runc, slurmctld: many a shell does not look for them there, and what is not found is not tested
+os.environ["PATH"] += ":/usr/sbin:/sbin"
 
 
 def pytest_xdist_auto_num_workers() -> int:
