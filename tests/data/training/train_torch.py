@@ -22,4 +22,6 @@ for step in range(1, STEPS + 1):
     optimizer.step()
     record(rank, ranks, step, loss.item())
 end(rank, ranks, network[2].weight.flatten()[:3].tolist())
+torch.distributed.barrier()
+del loss, optimizer, model  # threads of DistributedDataParallel that outlive the process group abort the process, often
 torch.distributed.destroy_process_group()
