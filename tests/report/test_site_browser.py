@@ -50,9 +50,14 @@ class Watched:
         self.requests: list[str] = []
         self.errors: list[str] = []
         page.on("request", lambda request: self.requests.append(request.url))
-        page.on("requestfailed", lambda request: self.errors.append(f"failed: {request.url}"))
+        page.on("requestfailed", self.note_failure)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+
+    def note_failure(self, request) -> None:
+        """What the browser gave up because its reader went on to another page did not fail."""
+        if request.failure != "net::ERR_ABORTED":
+            self.errors.append(f"failed: {request.url}: {request.failure}")
 
 
 @pytest.fixture(scope="module")
