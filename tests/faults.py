@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import random
 import signal
@@ -12,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dlperf.plan import TrialKey
+from dlperf.campaign.create import trial_id
 from dlperf.runs.checksums import checksum_problems
-from dlperf.runs.journal import campaign_status
+from dlperf.runs.journal import CampaignReader, campaign_status
 from dlperf.runs.lock import engine_pid
-from dlperf.runs.records import State, TrialRecord, TrialStatus
-from dlperf.runs.store import read_record
+from dlperf.runs.records import CampaignRecord, State, TrialStatus
+from dlperf.runs.store import read_campaign
 from many_nodes import ManyNodes, marked_processes
 
 FAULTS = {"connection": 40, "server": 10, "engine": 2, "supervisor": 3}
@@ -72,31 +73,43 @@ class Chaos:
     done: Counter[str] = field(default_factory=Counter)
     comes_back: dict[int, float] = field(default_factory=dict)
     """Server → when it listens again (monotonic)."""
+    lasted: float = 0.0
+    """Seconds from the campaign's start to the last fault."""
 
-    def run(self, repeats: int, patience: float) -> float:
-        """Start the campaign, do what is planned, wait for its end; how long it took, in seconds."""
+    def run(self, repeats: int, patience: float, seconds: float = math.inf) -> float:
+        """Start the campaign, do what is planned, wait for its end; how long it took, in seconds.
+
+        Args:
+            repeats: of the one configuration of each node.
+            patience: seconds in which it must have ended.
+            seconds: after which what is left is cancelled.
+        """
         started = time.monotonic()
         self._start(*self.here.run_words(repeats), "-H", ",".join(f"m{n}" for n in range(len(self.here.servers))))
-        waiting = list(self.faults)
-        while not campaign_status(self.here.paths).finished:
+        waiting, reader, cancelled = list(self.faults), CampaignReader(self.here.paths), False
+        while not reader.refresh().finished:
             now = time.monotonic() - started
             assert now < patience, "the campaign did not end"
             while waiting and waiting[0].seconds <= now:
                 self._do(waiting.pop(0))
-            self._bring_back()
-            self._keep_engine()
+                self.lasted = time.monotonic() - started
+            self._bring_back(everything=now >= seconds)
+            self._keep_engine(reader)
+            if now >= seconds and not cancelled:
+                cancelled = self.here.dlperf("cancel", self.here.paths.name).returncode == 0
             time.sleep(0.1)
         self._bring_back(everything=True)
+        assert not waiting, f"the campaign ended before {len(waiting)} of the faults were due: give it more trials"
         return time.monotonic() - started
 
     def _start(self, *words: str) -> None:
         done = self.here.dlperf(*words, "--detach")
         assert done.returncode == 0, done
 
-    def _keep_engine(self) -> None:
+    def _keep_engine(self, reader: CampaignReader) -> None:
         pid = engine_pid(self.here.paths)
         self.meter.look(pid)
-        if pid is None and not campaign_status(self.here.paths).finished:
+        if pid is None and not reader.refresh().finished:
             self.here.dlperf("resume", self.here.paths.name, "--detach")
 
     def _do(self, fault: Fault) -> None:
@@ -148,13 +161,18 @@ class Verdict:
     succeeded: int
     lost: int
     """Trials whose supervisor was killed: found, said and tried again."""
+    cancelled: int
+    """Planned or running when the campaign was cancelled, or planned on a machine that was left out."""
+    may_still_run: int
+    """Of those that were cancelled: their machine did not answer at that moment."""
     left_out: int
     started_twice: list[str]
     unfinished: list[str]
     unexplained: list[str]
     """Ended without a figure, for no reason that a fault gave."""
     broken: list[str]
-    """Said to have succeeded, but never started, or its archive is not what the node wrote, or its seal is broken."""
+    """Said to have succeeded, but never started; said never to have started, but it was; its archive is not what the
+    node wrote, or its seal is broken."""
     processes_left: list[int]
 
     @property
@@ -164,21 +182,21 @@ class Verdict:
 
 def examine(here: ManyNodes) -> Verdict:
     """Compare what the campaign says with what its nodes hold."""
-    status = campaign_status(here.paths)
+    record, status = read_campaign(here.paths), campaign_status(here.paths)
     trials = status.trials
     starts = Counter(mark for server in here.servers for mark in _marks(server.home))
     return Verdict(
         trials=len(trials),
         succeeded=status.count(State.SUCCEEDED),
         lost=status.count(State.LOST),
+        cancelled=status.count(State.CANCELLED),
+        may_still_run=sum(_may_still_run(trial) for trial in trials.values()),
         left_out=len(status.left_out),
         started_twice=[mark for mark, count in starts.items() if count > 1],
         unfinished=[str(key) for key, trial in trials.items() if not trial.state.finished],
         unexplained=[f"{key}: {trial.cause}" for key, trial in trials.items() if not _explained(trial)],
         broken=[
-            f"{key}: {problem}"
-            for key, trial in trials.items()
-            if trial.state is State.SUCCEEDED and (problem := _broken(here, key, starts))
+            f"{key}: {problem}" for key, trial in trials.items() if (problem := _broken(here, record, trial, starts))
         ],
         processes_left=_left(here),
     )
@@ -190,27 +208,51 @@ def _marks(home: Path) -> list[str]:
 
 
 def _explained(trial: TrialStatus) -> bool:
-    """Only what a fault can have done: a supervisor was killed, or a machine did not answer for long, twice."""
+    """Only what a fault can have done – a supervisor was killed, or a machine did not answer for long, twice – and what
+    was asked for at the end."""
     cause = trial.cause or ""
-    return trial.state in (State.SUCCEEDED, State.LOST) or "unreachable" in cause or "left out" in cause
+    cancelled = trial.state is State.CANCELLED and cause.startswith("cancelled")
+    return cancelled or trial.state in (State.SUCCEEDED, State.LOST) or "unreachable" in cause or "left out" in cause
 
 
-def _broken(here: ManyNodes, key: TrialKey, starts: Counter[str]) -> str:
-    node = key.configuration.partition("_")[0]
-    paths = here.paths.trial(key)
-    name = read_record(paths.trial, TrialRecord).trial_id
-    if starts[f"{name}/{node}"] != 1:
+def _may_still_run(trial: TrialStatus) -> bool:
+    return trial.state is State.CANCELLED and (trial.cause or "").endswith("it may still run there")
+
+
+def _never_began(trial: TrialStatus) -> bool:
+    cause = trial.cause or ""
+    return trial.state is State.CANCELLED and (cause == "cancelled before it started" or "left out" in cause)
+
+
+def _broken(here: ManyNodes, record: CampaignRecord, trial: TrialStatus, starts: Counter[str]) -> str:
+    """What is wrong with a trial that ended, by its node and by its archive; empty where nothing is."""
+    paths = here.paths.trial(trial.key)
+    if not trial.state.finished or _may_still_run(trial):
+        return ""
+    node = trial.key.configuration.partition("_")[0]
+    name = trial_id(record, trial.key)
+    started = starts[f"{name}/{node}"]
+    if trial.state is State.SUCCEEDED and not started:
         return "never started"
+    if _never_began(trial) and started:
+        return "started, though it is said that it was not"
     written = here.servers[int(node[1:])].home / ".dlperf" / name / node / "out.log"
-    if paths.node(node).log.read_bytes() != written.read_bytes():
+    if _bytes(paths.node(node).log) != _bytes(written):
         return "its log is not what the node wrote"
-    return "; ".join(map(str, checksum_problems(paths)))
+    return "; ".join(map(str, checksum_problems(paths))) if paths.directory.exists() else ""
+
+
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""
 
 
 def _left(here: ManyNodes) -> list[int]:
-    """Processes of trials that are there although everything has ended, after a while to go."""
+    """Processes of trials that are there although everything has ended, after a while to go.
+
+    A trial that was cancelled while its machine did not answer goes on to its own end.
+    """
     folder = here.workspace.root.parent
-    give_up = time.monotonic() + 15.0
+    give_up = time.monotonic() + 60.0
     while (found := list(marked_processes(folder))) and time.monotonic() < give_up:
         time.sleep(0.2)
     return found

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, Workspace
 from sshd import Sshd, prepare
 
@@ -56,6 +58,8 @@ class ManyNodes:
         return ("run", "-f", "counting", "-c", "lenet5", "--repeats", str(repeats), "--name", CAMPAIGN, "--yes")
 
     def stop(self) -> None:
+        if pid := engine_pid(self.paths):
+            os.kill(pid, signal.SIGKILL)
         for server in self.servers:
             server.stop()
 
