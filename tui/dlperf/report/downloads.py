@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from dlperf.report.locations import configuration_page, file_download, html_address, log_download
 from dlperf.report.writing import Sources
-from dlperf.results.columns import flat_columns, parquet
+from dlperf.results.columns import flat_columns, flat_rows, parquet
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.records import SCHEMA_VERSION
 from dlperf.runs.store import dump_record
@@ -41,15 +40,18 @@ class Download:
 def results_json(results: Sequence[ConfigurationResult]) -> str:
     """The list of ``dlperf results --json`` with the address of each figure, under the version of its schema."""
     rows = (dump_record(Addressed(**vars(row), address=address_of(row))).decode() for row in results)
-    listed = ",\n".join(rows)
-    return f'{{"schema":{SCHEMA_VERSION},"results":[\n{listed}\n]}}\n'
+    return _listed("results", rows)
 
 
 def rows_json(results: Sequence[ConfigurationResult]) -> str:
     """The rows of the Parquet file as objects, under the version of the schema."""
-    columns = addressed_columns(results)
-    rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
-    return json.dumps({"schema": SCHEMA_VERSION, "rows": rows}, ensure_ascii=False, indent=0) + "\n"
+    return _listed("rows", flat_rows(addressed_columns(results)))
+
+
+def _listed(name: str, rows: Iterable[str]) -> str:
+    """Objects of JSON as a list of that name, one on each line, under the version of the schema."""
+    listed = ",\n".join(rows)
+    return f'{{"schema":{SCHEMA_VERSION},"{name}":[\n{listed}\n]}}\n'
 
 
 def results_parquet(results: Sequence[ConfigurationResult]) -> bytes:
