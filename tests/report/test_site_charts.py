@@ -104,6 +104,11 @@ def test_every_value_stands_on_its_axis(values: list[float]) -> None:
     assert 2 <= len(axis.ticks) <= 14
 
 
+def test_nothing_is_left_empty_behind_the_last_step() -> None:
+    axis = linear([10, 120], 0, 100, ends_with_values=True)
+    assert (axis(120), axis.ticks) == (100, (0, 50, 100))
+
+
 @given(st.lists(st.floats(0.01, 1e6), min_size=1))
 def test_every_speed_up_stands_on_its_axis(values: list[float]) -> None:
     axis = doubling(values, 100, 0)

@@ -32,14 +32,30 @@ class Axis:
         return [self.start + (value - self.low) * scale for value in values]
 
 
-def linear(values: Sequence[float], start: float, end: float, *, from_zero: bool = False, whole: bool = False) -> Axis:
-    """An axis of about five round ticks; one value alone stands in its middle."""
+def linear(
+    values: Sequence[float],
+    start: float,
+    end: float,
+    *,
+    from_zero: bool = False,
+    whole: bool = False,
+    ends_with_values: bool = False,
+) -> Axis:
+    """An axis of about five round ticks; one value alone stands in its middle.
+
+    Args:
+        from_zero: the axis begins at zero.
+        whole: no tick between two whole numbers.
+        ends_with_values: nothing is left empty behind the last value.
+    """
     low, high = (0.0 if from_zero else min(values)), max(values)
     if high <= low:
         low, high = low - abs(low or 1.0) / 2, high + abs(high or 1.0) / 2
     step = max(_round_step((high - low) / 5), 1.0 if whole else 0.0)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(number * step for number in range(first, last + 1))
+    if ends_with_values:
+        return Axis(ticks[0], high, start, end, tuple(tick for tick in ticks if tick <= high))
     return Axis(ticks[0], ticks[-1], start, end, ticks)
 
 

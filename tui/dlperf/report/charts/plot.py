@@ -97,7 +97,8 @@ def _axes(wanted: Plot, points: Sequence[Point]) -> tuple[Axis, Axis]:
     left, right, top, bottom = LEFT, svg.WIDTH - RIGHT, wanted.top, wanted.bottom
     if wanted.ideal:
         return doubling(xs, left, right), doubling([*ys, *xs], bottom, top)
-    return linear(xs, left, right, whole=wanted.whole), linear(ys, bottom, top, from_zero=wanted.from_zero)
+    across = linear(xs, left, right, whole=wanted.whole, ends_with_values=True)
+    return across, linear(ys, bottom, top, from_zero=wanted.from_zero)
 
 
 def _grid(x: Axis, y: Axis, wanted: Plot) -> str:
