@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from html_text import Document
 from site_rows import measured, published
 
+from dlperf.measure.finding import Finding
 from dlperf.report import figures
 from dlperf.report.answer import answers
 from dlperf.report.text import CHINESE, ENGLISH
@@ -49,6 +51,14 @@ def test_a_published_figure_keeps_every_digit(value: float, text: str) -> None:
 )
 def test_a_measured_figure_has_five_significant_digits(value: float, text: str) -> None:
     assert figures.sensible(value) == text
+
+
+def test_a_figure_of_which_a_reader_must_know_more_is_marked() -> None:
+    note, warning = Finding("cap", "a cap", "note"), Finding("drift", 'it "rises" | *falls*')
+    marked = [figures.cell(ENGLISH, "index.md", measured(findings=found), "") for found in ((), (note,), (warning,))]
+    assert ["†" in cell for cell in marked] == [False, False, True]
+    assert ("small", "title", 'it "rises" | *falls*') in Document(marked[2]).attributes
+    assert "|" not in marked[2]
 
 
 @pytest.mark.parametrize(

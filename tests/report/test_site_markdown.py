@@ -146,7 +146,7 @@ def test_only_a_web_address_becomes_a_link(value: str) -> None:
 @given(st.text())
 def test_a_web_address_cannot_leave_its_attribute(value: str) -> None:
     document = rendered("see " + md.web_link(f"https://example.org/{value}"))
-    assert set(document.elements) <= {"p", "a"}
+    assert set(document.elements) <= {"p", "a", "wbr"}
     assert {name for _, name, _ in document.attributes} <= {"href"}
     assert all(link.startswith("https://example.org/") for link in document.links)
 
@@ -178,6 +178,21 @@ def test_a_brief_link_to_a_source_is_called_like_the_file_and_keeps_the_rest_in_
     assert document.text == "run_1.txt"
     assert ("a", "title", "owner/repository@e7a07c4:a-folder/logs/run_1.txt") in document.attributes
     assert md.source_link("no log", brief=True) == "no log"
+
+
+def test_a_long_word_may_go_on_in_the_next_line_and_reads_the_same() -> None:
+    image = "paddlepaddle/paddle-benchmark:2.5.0-cuda11.2@5bb2e8c339cad16136e310d5c5a0285f20383470"
+    document = rendered(md.breakable(f"{image} on 8 GPUs"))
+    assert document.text == f"{image} on 8 GPUs"
+    assert max(map(len, re.split("<wbr>| ", md.breakable(image)))) <= 20
+    assert "<wbr>" not in md.breakable("a-short/name and-another")
+
+
+def test_a_command_is_broken_between_its_words_and_a_matrix_nowhere() -> None:
+    document = rendered(md.block("run --batch-size 8 a--b"))
+    assert document.text.strip() == "run --batch-size 8 a--b"
+    assert '<span class="option">--batch-size</span> 8 a--b' in md.block("run --batch-size 8 a--b")
+    assert md.block("GPU0 --x", lines=True) == '<pre class="lines"><code>GPU0 --x</code></pre>'
 
 
 def test_columns_of_figures_are_set_to_the_right() -> None:

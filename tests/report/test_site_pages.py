@@ -14,6 +14,8 @@ from dlperf.report import locations as at
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.load import load_site_data
+from dlperf.report.pages.configurations import configurations_index
+from dlperf.report.pages.hardware import hardware
 from dlperf.report.pages.home import home
 from dlperf.report.text import CHINESE, ENGLISH
 from dlperf.report.words import WORDS
@@ -35,7 +37,7 @@ def test_both_languages_have_the_same_pages() -> None:
 def test_the_home_page_answers_first() -> None:
     text = pages(sample())["index.md"]
     answer = text.index("is fastest on")
-    assert answer < text.index("| Case |")
+    assert answer < text.index('<th class="words">Case</th>')
     assert "5.2 %" in text[answer : answer + 400]
 
 
@@ -105,3 +107,19 @@ def test_a_campaign_that_cannot_be_read_is_left_out_and_said(tmp_path: Path) -> 
     broken.parent.mkdir()
     broken.write_text("- 1\n")
     assert load_site_data(workspace).problems == (f"left out: {broken}: not a campaign (a list and no mapping)",)
+
+
+def test_what_is_the_same_in_every_row_is_said_once_above_the_table() -> None:
+    rows = (measured("alpha", 1), measured("beta", 1), measured("beta", 8, unit="samples/s"))
+    text = hardware(ENGLISH, SiteData(rows), "box", rows)
+    once = "Case resnet50-imagenet, Source first, Precision FP32, Batch per GPU 256, Protocol dlperf-v1"
+    assert f"The same in every row: {once}." in re.sub(r"<a [^>]*>|</a>", "", text)
+    assert [">Protocol<" in text, ">Unit<" in text] == [False, True]
+
+
+def test_the_index_of_configurations_holds_what_was_measured_here_in_one_table() -> None:
+    rows = (measured("alpha"), measured("beta", campaign="second"), measured("beta", 8, campaign="second"))
+    text = configurations_index(ENGLISH, SiteData(rows))
+    assert text.count("## ") == 1
+    assert "[1 figure](" in text
+    assert "[2 figures](" in text

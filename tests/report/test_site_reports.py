@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from site_rows import published
+from site_rows import measured, published
 from site_sample import pages, sample
 
 from dlperf.plan import Selection
@@ -48,6 +48,15 @@ def test_more_than_two_batch_sizes_make_a_table_of_batch_sizes_by_scales() -> No
 def test_single_runs_stand_with_their_average_and_median() -> None:
     text = pages(sample())[at.report_page("published/plsc", "arcface")]
     assert "| 397.44 | 397.64 | 398.05 | 398.98 | 397.78 | 397.98 | 397.78 |" in text
+
+
+def test_configurations_of_a_report_are_called_by_what_sets_them_apart() -> None:
+    here, there = measured("alpha", 1), measured("alpha", 1, hardware="case")
+    text = report(ENGLISH, SiteData((here, there)), "measured/dlperf-v1", "resnet50-imagenet", (here, there))
+    assert "| [box · FP32, BS=256, 1 × 1](" in text
+    assert "| [case · FP32, BS=256, 1 × 1](" in text
+    alone = report(ENGLISH, SiteData((here,)), "measured/dlperf-v1", "resnet50-imagenet", (here,))
+    assert "| [FP32, BS=256, 1 × 1](" in alone
 
 
 def test_a_report_gives_the_command_that_runs_it_again() -> None:

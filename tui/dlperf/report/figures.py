@@ -114,7 +114,7 @@ def cell(
         return md.link(f"*{short_status(say, result.status)}*", target)
     figure = md.link(value_text(result), target)
     marked = f"**{figure}**{{ .best }}" if best else figure
-    return marked + _confidence(result) + (_scaling(result) if scaling else "")
+    return marked + _confidence(say, result) + (_scaling(result) if scaling else "")
 
 
 def html_cell(say: Language, page: str, result: ConfigurationResult) -> str:
@@ -122,7 +122,7 @@ def html_cell(say: Language, page: str, result: ConfigurationResult) -> str:
     address = html_address(page, configuration_page(result))
     if result.value is None:
         return link(f"<em>{short_status(say, result.status)}</em>", address)
-    return link(value_text(result), address) + _confidence(result)
+    return link(value_text(result), address) + _confidence(say, result)
 
 
 def _scaling(result: ConfigurationResult) -> str:
@@ -131,12 +131,19 @@ def _scaling(result: ConfigurationResult) -> str:
     return f"<br><small>{factor(result.speedup)}× · {percent(result.efficiency)}</small>"
 
 
-def _confidence(result: ConfigurationResult) -> str:
-    """n and spread, small; nothing is invented where a source gives none."""
+def _confidence(say: Language, result: ConfigurationResult) -> str:
+    """n and spread, small, and a mark of doubt; nothing is invented where a source gives none."""
     if result.n is None:
-        return ""
+        return _doubt(say, result)
     spread = f" · {percent(result.spread)}" if result.spread is not None and result.n > 1 else ""
-    return f" <small>n={result.n}{spread}</small>"
+    return f" <small>n={result.n}{spread}</small>{_doubt(say, result)}"
+
+
+def _doubt(say: Language, result: ConfigurationResult) -> str:
+    """A dagger at a figure about which more was found than a note; what that is stands with its configuration."""
+    found = "; ".join(say.sentence(finding.message) for finding in result.findings if finding.severity != "note")
+    told = md.text(found).replace('"', "&quot;")
+    return f' <small class="doubt" title="{told}">†</small>' if found else ""
 
 
 def absent_word(campaign: str) -> str:
@@ -149,6 +156,13 @@ def scale_text(result: ConfigurationResult) -> str:
 
 def precision_text(result: ConfigurationResult) -> str:
     return md.text(result.precision.upper())
+
+
+def point_text(result: ConfigurationResult) -> str:
+    """Where a configuration stands among those of a framework on a hardware: ``AMP, BS=256, 1 × 8``."""
+    batch = f", BS={batch_text(result)}" if result.batch_size is not None else ""
+    variant = f" ({md.number(str(result.variant))})" if result.variant > 1 else ""
+    return f"{precision_text(result)}{batch}, {scale_text(result)}{variant}"
 
 
 def gpus_text(say: Language, result: ConfigurationResult) -> str:

@@ -43,6 +43,11 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
 
 
+def constant(rows: Sequence[Sequence[str]], columns: Iterable[int]) -> list[int]:
+    """Those of the columns that hold the same in each of several rows."""
+    return [column for column in columns if len(rows) > 1 and len({row[column] for row in rows}) == 1]
+
+
 def block(class_: str, *parts: str) -> str:
     """The parts that say something, as one block that Markdown does not look into."""
     told = "\n".join(part for part in parts if part)

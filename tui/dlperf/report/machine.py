@@ -48,6 +48,11 @@ def machine_facts(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
+def fact_in_words(name: str, value: str) -> str:
+    """A fact of ``environment.json`` as a reader says it."""
+    return _memory(value) or value if name == "memory_bytes" else value
+
+
 def _cpu(environment: Mapping[str, str]) -> str:
     model, threads = environment.get("cpu.model", ""), environment.get("cpu.threads", "")
     return f"{model} × {threads}" if model and threads else model

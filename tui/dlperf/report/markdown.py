@@ -24,6 +24,10 @@ FIGURE = re.compile(r"[\[*]*[-+]?[0-9][0-9.]*(?![^\s\]<|]*[A-Za-z])")
 """A cell that begins with a number; a name such as ``2026-01-02-first`` does not."""
 MISSING = re.compile(r"\[?\*[^*]")
 SCHEME = re.compile(r"https?://", re.IGNORECASE)
+OPTION = re.compile(r"(?<!\S)--?[A-Za-z][\w-]*", re.ASCII)
+LONG_WORD = re.compile(r"\S{20,}")
+PLACES_TO_BREAK = re.compile(r"[/@:_.=+-]+(?=\w)|[A-Za-z0-9]{16}(?=[A-Za-z0-9]{4})")
+BREAK = "\N{ZERO WIDTH SPACE}"
 REMEMBERED = 1 << 14
 """Values whose escaped form is kept: the pages of both languages have the same ones, and tables repeat them."""
 
@@ -39,6 +43,12 @@ def text(value: object) -> str:
 def number(value: str) -> str:
     """A number that we formatted: the same as text, but readable in the Markdown file."""
     return re.sub(r"[^0-9.,%+× -]", _reference, value)
+
+
+def breakable(value: str) -> str:
+    """As ``text``; a long word, such as the name of an image or a hash, may go on in the next line."""
+    marked = LONG_WORD.sub(lambda word: PLACES_TO_BREAK.sub(rf"\g<0>{BREAK}", word[0]), value)
+    return text(marked).replace(BREAK, "<wbr>")
 
 
 def code(value: object) -> str:
@@ -66,13 +76,12 @@ def raw_link(label: str, target: str, download: str | None = None) -> str:
 def web_link(value: str) -> str:
     """Text that links to itself where it is a web address, and only there."""
     if not SCHEME.match(value) or re.search(r"\s", value):
-        return text(value)
-    return f'<a href="{html.escape(quote(value, safe=":/?#[]@!$&()*+,;=%~"))}">{text(value)}</a>'
+        return breakable(value)
+    return f'<a href="{html.escape(quote(value, safe=":/?#[]@!$&()*+,;=%~"))}">{breakable(value)}</a>'
 
 
 def source_link(value: str, brief: bool = False) -> str:
-    """``owner/repository@commit:path`` as a link to that file on GitHub, to be broken after any folder; any other text
-    as ``web_link``.
+    """``owner/repository@commit:path`` as a link to that file on GitHub; any other text as ``web_link``.
 
     Args:
         brief: the link is called like the file alone; the rest stands in its title.
@@ -81,7 +90,7 @@ def source_link(value: str, brief: bool = False) -> str:
     if match is None:
         return web_link(value)
     repository, commit, path = match.groups()
-    label = text(path.rstrip("/").rpartition("/")[2] if brief else value).replace("/", "/<wbr>")
+    label = breakable(path.rstrip("/").rpartition("/")[2] if brief else value)
     title = f' title="{attribute(value)}"' if brief else ""
     return f'<a href="https://github.com/{repository}/blob/{commit}/{html.escape(quote(path))}"{title}>{label}</a>'
 
@@ -127,14 +136,24 @@ def facts(header: tuple[str, str], rows: Iterable[tuple[str, str]]) -> str:
     return "\n".join(map(_row, (header, ("---", "---"), *body))) if body else ""
 
 
-def block(value: str) -> str:
-    """Text as it is, line by line, in a fixed-width font."""
-    return f"<pre><code>{_pre(value)}</code></pre>"
+def block(value: str, *, lines: bool = False) -> str:
+    """Text as it is, line by line, in a fixed-width font. A long line goes on in the next one, not inside an option.
+
+    Args:
+        lines: no line is broken, however long it is: what stands under each other belongs together.
+    """
+    if lines:
+        return f'<pre class="lines"><code>{_pre(value)}</code></pre>'
+    return f"<pre><code>{OPTION.sub(_unbroken, _pre(value))}</code></pre>"
+
+
+def _unbroken(match: re.Match[str]) -> str:
+    return f'<span class="option">{match[0]}</span>'
 
 
 def details(summary: str, value: str) -> str:
     """A block that is folded away under its summary."""
-    return f'<details class="note"><summary>{text(summary)}</summary>\n{block(value)}\n</details>'
+    return f'<details class="note"><summary>{text(summary)}</summary>\n{block(value, lines=True)}\n</details>'
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -12,6 +12,7 @@ from dlperf.report import markdown as md
 from dlperf.report.data import SiteData, distinct, grouped, is_published
 from dlperf.report.evidence import NOTHING, Evidence
 from dlperf.report.locations import Group
+from dlperf.report.machine import fact_in_words
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_facts
 from dlperf.report.pages.trial_evidence import Shapes, for_script, lines_on_demand, repeat, trial_charts
@@ -68,25 +69,37 @@ def configurations(
 
 
 def configurations_index(say: Language, data: SiteData) -> str:
+    """What was measured here in one table, each report of others in its own."""
     page = Page(say, data, at.CONFIGURATIONS)
-    parts = []
-    for campaign, groups in grouped(data.groups, lambda group: group.campaign).items():
-        rows = [
-            (
-                md.text(data.case_title(group.case)),
-                page.hardware(group.hardware, group.campaign),
-                page.framework(group.framework, group.campaign),
-                page.to(at.group_page(group), say("group_figures", count=md.number(str(len(data.groups[group]))))),
-            )
-            for group in groups
-        ]
-        header = [say(word) for word in ("case", "hardware", "framework", "configurations")]
-        parts.append(
-            md.paragraphs(
-                md.heading(2, md.text(data.source_title(say, campaign)), searched=False), md.table(header, rows)
-            )
-        )
+    sources = grouped(data.groups, lambda group: "" if data.kind(group.campaign) == "measured" else group.campaign)
+    parts = [
+        md.paragraphs(md.heading(2, _index_title(page, source), searched=False), _index(page, groups))
+        for source, groups in sources.items()
+    ]
     return page.written(say("configurations"), say("configurations_intro"), *(parts or [say("no_figures")]))
+
+
+def _index_title(page: Page, source: str) -> str:
+    return md.text(page.data.source_title(page.say, source)) if source else page.say("home_measured")
+
+
+def _index(page: Page, groups: Sequence[Group]) -> str:
+    say, data = page.say, page.data
+    rows = [
+        (
+            md.text(group.campaign) if data.kind(group.campaign) == "measured" else "",
+            md.text(data.case_title(group.case)),
+            page.hardware(group.hardware, group.campaign),
+            page.framework(group.framework, group.campaign),
+            page.to(at.group_page(group), _count(say, len(data.groups[group]))),
+        )
+        for group in groups
+    ]
+    return md.table([say(word) for word in ("campaign", "case", "hardware", "framework", "configurations")], rows)
+
+
+def _count(say: Language, count: int) -> str:
+    return say("group_figures_1") if count == 1 else say("group_figures", count=md.number(str(count)))
 
 
 def _overview(page: Page, results: Results) -> str:
@@ -96,10 +109,8 @@ def _overview(page: Page, results: Results) -> str:
             html.link(figures.precision_text(row), f"#{at.configuration_anchor(row)}"),
             figures.batch_text(row),
             figures.scale_text(row),
-            figures.value_text(row) or page.status(row),
+            figures.html_cell(page.say, page.path, row),
             md.text(row.unit),
-            "" if row.n is None else md.number(str(row.n)),
-            figures.percent(row.spread),
             figures.factor(row.speedup),
             figures.percent(row.efficiency),
             figures.percent(row.mfu),
@@ -107,7 +118,7 @@ def _overview(page: Page, results: Results) -> str:
         )
         for row in results
     ]
-    words = ("precision", "batch_size", "nodes_gpus", "figure", "unit", "trials_n", "spread", "speedup", "efficiency")
+    words = ("precision", "batch_size", "nodes_gpus", "figure", "unit", "speedup", "efficiency")
     header = [say(word) for word in (*words, "mfu", "samples_per_joule")]
     return html.block("evidence", html.table(header, rows, words=(0, 4)))
 
@@ -128,7 +139,11 @@ def _environment(page: Page, evidence: EvidenceOf) -> str:
             news = _changed(facts, shown[0]) if shown else facts
             shown.append(facts)
             title = page.say("environment_of", node=md.text(found.node), number=md.number(str(number)))
-            rows = [(page.fact(name), md.text(value)) for name, value in news.items() if not DEVICE.search(name)]
+            rows = [
+                (page.fact(name), md.text(fact_in_words(name, value)))
+                for name, value in news.items()
+                if not DEVICE.search(name)
+            ]
             devices = [f"{name}: {value}" for name, value in news.items() if DEVICE.search(name)]
             folded = md.details(page.say("devices"), "\n".join(devices)) if devices else ""
             parts.append(md.paragraphs(f"{title}{page.say.colon.rstrip()}", page.facts(rows), folded))
@@ -148,21 +163,15 @@ def _launch(page: Page, results: Results, evidence: EvidenceOf) -> str:
             found = evidence.get((at.configuration_anchor(row), trial.number), NOTHING)
             if found.launch:
                 title = page.say("launch", node=found.node)
-                return md.details(f"{title} · {unescape(_title(row))} · {trial.number}", found.launch)
+                return md.details(f"{title} · {unescape(figures.point_text(row))} · {trial.number}", found.launch)
     return ""
-
-
-def _title(row: ConfigurationResult) -> str:
-    batch = f", BS={figures.batch_text(row)}" if row.batch_size is not None else ""
-    variant = f" ({md.number(str(row.variant))})" if row.variant > 1 else ""
-    return f"{figures.precision_text(row)}{batch}, {figures.scale_text(row)}{variant}"
 
 
 def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes: Mapping[str, Shapes]) -> str:
     anchor = at.configuration_anchor(row)
     found = {trial.number: evidence.get((anchor, trial.number), NOTHING) for trial in row.trials}
     return md.paragraphs(
-        md.heading(2, _title(row), anchor),
+        md.heading(2, figures.point_text(row), anchor),
         html.block(
             "evidence",
             _figure(page, row),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dlperf.report import figures
+from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, answers
@@ -16,6 +16,9 @@ from dlperf.results.model import ConfigurationResult
 
 MOST_CHARTS = 6
 NEWS = 6
+NO_BREAK = "\N{NO-BREAK SPACE}"
+WORDED = (0, 1, 2, 3, 6)
+"""Columns of words in the table of answers."""
 
 
 def home(say: Language, data: SiteData) -> str:
@@ -33,7 +36,7 @@ def home(say: Language, data: SiteData) -> str:
         ),
         say("home_table"),
         md.heading(2, say("home_how"), "how"),
-        md.bullets((say("home_how_steps"), say("home_how_spread"), say("home_trace"))),
+        md.bullets((say("home_how_steps"), say("home_how_spread"), say("home_how_doubt"), say("home_trace"))),
         md.heading(2, say("home_new"), "new"),
         news(page),
         _download(page),
@@ -70,8 +73,8 @@ def charts(page: Page, found: Sequence[Answer]) -> str:
     """The contests of several frameworks as bars, what was measured here first; the table below has them all."""
     contests = [answer for answer in found if answer.second is not None]
     drawn = [
-        f'<section><h3 id="chart-{number}">{md.text(pictures.contest_title(page, answer.best))}</h3>'
-        f"{pictures.ranking(page, answer)}</section>"
+        f'<section><h3 id="chart-{number}" data-search-exclude>'
+        f"{md.text(pictures.contest_title(page, answer.best))}</h3>{pictures.ranking(page, answer)}</section>"
         for number, answer in enumerate(contests[:MOST_CHARTS], 1)
     ]
     return f'<div class="charts">{"".join(drawn)}</div>' if drawn else ""
@@ -99,7 +102,7 @@ def sentence(page: Page, answer: Answer) -> str:
         "case": page.report(best, md.text(page.data.case_title(best.case))),
         "value": f"**{md.link(figures.value_text(best), at.relative(page.path, at.configuration_page(best)))}**",
         "unit": md.text(best.unit),
-        "hardware": _place(page, best),
+        "hardware": _counted(page, best, page.hardware(best.hardware, best.campaign)),
         "precision": figures.precision_text(best),
     }
     if second is None:
@@ -110,13 +113,12 @@ def sentence(page: Page, answer: Answer) -> str:
     )
 
 
-def _place(page: Page, row: ConfigurationResult) -> str:
+def _counted(page: Page, row: ConfigurationResult, machine: str) -> str:
     """The machine, and how many GPUs of it; a machine that is known to have none is counted by nothing."""
-    machine = page.hardware(row.hardware, row.campaign)
     entry = page.data.hardware.get(row.hardware)
     if entry is not None and entry.accelerator is None:
         return machine
-    return f"{machine} ({figures.gpus_text(page.say, row)})"
+    return f"{machine} ({figures.gpus_text(page.say, row).replace(' ', NO_BREAK)})"
 
 
 def certainty(say: Language, answer: Answer, length: str = "") -> str:
@@ -135,30 +137,40 @@ def weight(answer: Answer) -> tuple[bool, bool, int, float]:
 def _table(page: Page, title: str, found: Sequence[Answer]) -> str:
     if not found:
         return ""
-    words = ("case", "hardware", "precision", "gpus", "fastest", "figure", "lead", "source")
-    return md.paragraphs(
-        md.heading(2, title, searched=False),
-        md.table([page.say(word) for word in words], [_row(page, answer) for answer in found]),
-    )
+    words = ("case", "hardware", "precision", "fastest", "figure", "lead", "source")
+    table = html.table([page.say(word) for word in words], [_row(page, answer) for answer in found], WORDED)
+    return md.paragraphs(md.heading(2, title, searched=False), html.block("evidence answers", table))
 
 
 def _row(page: Page, answer: Answer) -> tuple[str, ...]:
-    best, second = answer.best, answer.second
-    lead = f"*{page.say('no_rival')}*"
-    if second is not None:
-        name = page.framework(second.framework, second.campaign)
-        sure = certainty(page.say, answer, "_short")
-        lead = f"{figures.percent(answer.lead)} <small>{page.say('before_second', name=name)}<br>{sure}</small>"
+    best = answer.best
     return (
         md.text(page.data.case_title(best.case)),
-        page.hardware(best.hardware, best.campaign),
+        _counted(page, best, page.html_to(*_machine(page, best))),
         figures.precision_text(best),
-        md.number(str(gpus_total(best))),
-        page.framework(best.framework, best.campaign),
-        f"{page.figure(best)}<br><small>{md.text(best.unit)}</small>",
-        lead,
-        page.report(best),
+        page.html_to(*_framework(page, best)),
+        f"{figures.html_cell(page.say, page.path, best)}<br><small>{md.text(best.unit)}</small>",
+        _lead(page, answer),
+        page.html_to(
+            at.report_page(page.data.source(best), best.case), page.data.source_title(page.say, best.campaign)
+        ),
     )
+
+
+def _lead(page: Page, answer: Answer) -> str:
+    if answer.second is None:
+        return f"<em>{page.say('no_rival')}</em>"
+    name = page.html_to(*_framework(page, answer.second))
+    sure = certainty(page.say, answer, "_short")
+    return f"{figures.percent(answer.lead)} <small>{page.say('before_second', name=name)}<br> {sure}</small>"
+
+
+def _framework(page: Page, row: ConfigurationResult) -> tuple[str, str]:
+    return at.framework_page(row.framework), page.data.framework_title(row.framework, row.campaign)
+
+
+def _machine(page: Page, row: ConfigurationResult) -> tuple[str, str]:
+    return at.hardware_page(row.hardware), page.data.hardware_title(row.hardware, row.campaign)
 
 
 def _download(page: Page) -> str:

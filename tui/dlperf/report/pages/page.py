@@ -50,6 +50,16 @@ class Page:
         words = md.text(self.data.source_title(self.say, row.campaign)) if label is None else label
         return self.to(at.report_page(self.data.source(row), row.case), words)
 
+    def subject(self, row: ConfigurationResult, among: Sequence[ConfigurationResult]) -> str:
+        """What sets a configuration apart from the others, linked to it."""
+        frameworks, machines = ({axis(other) for other in among} for axis in (_framework, _hardware))
+        names = (
+            self.data.framework_title(row.framework, row.campaign) if len(frameworks) > 1 else "",
+            self.data.hardware_title(row.hardware, row.campaign) if len(machines) > 1 else "",
+        )
+        words = (*(md.text(name) for name in names if name), figures.point_text(row))
+        return self.to(at.configuration_page(row), " · ".join(words))
+
     def protocol(self, protocol: str | None) -> str:
         if protocol is None:
             return ""
@@ -96,17 +106,45 @@ class Page:
             "page_data", files=self.say.separator.join(links), schema=self.to("guide/data.md", self.say("schema"))
         )
 
+    def told_once(
+        self,
+        header: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        words: Sequence[int],
+        once: Iterable[int],
+        *,
+        said: str = "same_in_rows",
+        note: str = "",
+    ) -> str:
+        """A table of HTML; what is the same in all of its rows stands in a line before it.
+
+        Args:
+            words: columns of words.
+            once: columns that may be said once.
+            said: the key of the words in which they are said.
+            note: Markdown that stands before them.
+        """
+        same = html.constant(rows, sorted(once))
+        facts = self.say.separator.join(f"{header[column]} {rows[0][column]}" for column in same if rows[0][column])
+        shown = [column for column in range(len(header)) if column not in same]
+        body = [[row[column] for column in shown] for row in rows]
+        told = html.table(
+            [header[column] for column in shown], body, [place for place, column in enumerate(shown) if column in words]
+        )
+        once_said = self.say(said, facts=facts) if facts else ""
+        return html.paragraph(" ".join(filter(None, (note, once_said)))) + (told if len(shown) > 1 else "")
+
     def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> str:
         """A long table, one row for each configuration; ``columns`` are the axes that vary on this page."""
         axes = {
-            "source": lambda row: self._html_to(
+            "source": lambda row: self.html_to(
                 at.report_page(self.data.source(row), row.case), self.data.source_title(self.say, row.campaign)
             ),
             "case": lambda row: md.text(self.data.case_title(row.case)),
-            "hardware": lambda row: self._html_to(
+            "hardware": lambda row: self.html_to(
                 at.hardware_page(row.hardware), self.data.hardware_title(row.hardware, row.campaign)
             ),
-            "framework": lambda row: self._html_to(
+            "framework": lambda row: self.html_to(
                 at.framework_page(row.framework), self.data.framework_title(row.framework, row.campaign)
             ),
         }
@@ -127,8 +165,18 @@ class Page:
             for row in results
         ]
         header = [self.say(word) for word in (*columns, *fixed)]
-        worded = (*range(len(columns) + 1), header.index(self.say("unit")), len(header) - 1)
-        return html.block("evidence", html.table(header, rows, worded))
+        unit, protocol = len(columns) + fixed.index("unit"), len(header) - 1
+        worded = (*range(len(columns) + 1), unit, protocol)
+        batch = len(columns) + fixed.index("batch_size")
+        return html.block("evidence", self.told_once(header, rows, worded, (*worded, batch)))
 
-    def _html_to(self, target: str, words: str) -> str:
+    def html_to(self, target: str, words: str) -> str:
         return html.link(md.text(words), at.html_address(self.path, target))
+
+
+def _framework(row: ConfigurationResult) -> str:
+    return row.framework
+
+
+def _hardware(row: ConfigurationResult) -> str:
+    return row.hardware

@@ -151,7 +151,7 @@ def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> str:
             md.text(figure.precision),
             md.number(str(figure.gpus)),
             md.number(figure.printed),
-            md.source_link(figure.log),
+            md.source_link(figure.log, brief=True),
             md.text(figure.rule),
         )
         for figure in published
@@ -168,16 +168,12 @@ def notes(page: Page, results: Results) -> str:
     if report and any(row.precision == "tf32" for row in results):
         said.append(page.say("tf32_note"))
     found = [
-        page.to(at.configuration_page(row), _short(row)) + page.say.colon + md.text(page.say.sentence(finding.message))
+        page.subject(row, results) + page.say.colon + md.text(page.say.sentence(finding.message))
         for row in results
         for finding in row.findings
         if finding.severity != "note"
     ]
     return md.bullets([*said, *found])
-
-
-def _short(row: ConfigurationResult) -> str:
-    return md.text(f"{row.framework} {row.precision} bs{row.batch_size} {row.nodes}n{row.gpus}g")
 
 
 def _names(page: Page, group: at.Group) -> str:

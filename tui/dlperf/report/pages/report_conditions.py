@@ -95,7 +95,7 @@ def environment(page: Page, results: Results) -> str:
     if report:
         groups = [_environment_group(page, group) for group in report.environment]
         topology = (
-            md.paragraphs(md.heading(3, page.say("topology"), searched=False), md.block(report.topology))
+            md.paragraphs(md.heading(3, page.say("topology"), searched=False), md.block(report.topology, lines=True))
             if report.topology
             else ""
         )

@@ -6,7 +6,6 @@ import statistics
 from collections.abc import Callable, Sequence
 
 from dlperf.report import figures
-from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import distinct, gpus_total, grouped, is_published
 from dlperf.report.pages.page import Page
@@ -52,7 +51,6 @@ def scaling(page: Page, results: Results) -> str:
             figures.precision_text(row),
             figures.batch_text(row),
             figures.scale_text(row),
-            md.number(str(gpus_total(row))),
             page.figure(row),
             figures.factor(row.speedup),
             figures.percent(row.efficiency),
@@ -61,17 +59,7 @@ def scaling(page: Page, results: Results) -> str:
         if len([row for row in members if row.value is not None]) > 1
         for row in sorted(members, key=_size)
     ]
-    words = (
-        "framework",
-        "hardware",
-        "precision",
-        "batch_size",
-        "nodes_gpus",
-        "gpus",
-        "figure",
-        "speedup",
-        "efficiency",
-    )
+    words = ("framework", "hardware", "precision", "batch_size", "nodes_gpus", "figure", "speedup", "efficiency")
     return md.paragraphs(say("scaling_rule"), md.table([say(word) for word in words], rows)) if rows else ""
 
 
@@ -83,8 +71,7 @@ def single_runs(page: Page, results: Results) -> str:
     most = max(len(values) for _, values in repeated)
     rows = [
         (
-            page.to(at.configuration_page(row), md.text(f"{row.framework} {row.precision} bs{row.batch_size}")),
-            figures.scale_text(row),
+            page.subject(row, results),
             *(_number(row, value) for value in values),
             *[""] * (most - len(values)),
             _number(row, round(statistics.fmean(values), 2)),
@@ -95,16 +82,15 @@ def single_runs(page: Page, results: Results) -> str:
     ]
     say = page.say
     runs = [md.number(str(number)) for number in range(1, most + 1)]
-    return md.table(
-        (say("configuration"), say("nodes_gpus"), *runs, say("average"), say("median"), say("speedup")), rows
-    )
+    return md.table((say("configuration"), *runs, say("average"), say("median"), say("speedup")), rows)
 
 
 def missing(page: Page, results: Results) -> str:
     """Every reason why a figure is missing, and where."""
     reasons = grouped((row for row in results if row.value is None), lambda row: row.status)
     return md.bullets(
-        f"{figures.status_text(page.say, status)}: " + page.say.separator.join(_where(page, row) for row in rows)
+        f"{figures.status_text(page.say, status)}{page.say.colon}"
+        + page.say("list_separator").join(page.subject(row, results) for row in rows)
         for status, rows in reasons.items()
     )
 
@@ -217,8 +203,3 @@ def _values(row: ConfigurationResult) -> list[float]:
 
 def _number(row: ConfigurationResult, value: float) -> str:
     return md.number(figures.exact(value) if is_published(row.campaign) else figures.sensible(value))
-
-
-def _where(page: Page, row: ConfigurationResult) -> str:
-    words = f"{row.framework} {row.hardware} {row.precision} bs{row.batch_size} {row.nodes}n{row.gpus}g"
-    return page.to(at.configuration_page(row), md.text(words))

@@ -29,23 +29,16 @@ def trials(page: Page, row: ConfigurationResult, found: Mapping[int, Evidence]) 
     words = ("trial", "state", "figure", "from_timestamps", "samples", "steps", "log_lines", "estimator")
     return "\n".join(
         [
-            _told_once(page, [*map(say, (*words, "started", "duration"))], outcomes),
-            _told_once(page, [say("trial"), say("log"), *map(md.text, files)], left, say("files_note")),
+            _of_trials(page, [*map(say, (*words, "started", "duration"))], outcomes),
+            _of_trials(page, [say("trial"), say("log"), *map(md.text, files)], left, say("files_note")),
         ]
     )
 
 
-def _told_once(page: Page, header: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> str:
-    """A table with a row for each trial; what is the same in all of them stands in a line before it."""
-    columns = range(len(header))
-    same = [column for column in columns if column and len(rows) > 1 and len({row[column] for row in rows}) == 1]
-    facts = page.say.separator.join(f"{header[column]} {rows[0][column]}" for column in same if rows[0][column])
-    shown = [column for column in columns if column not in same]
-    words = [place for place, column in enumerate(shown) if header[column] == page.say("state")]
-    body = [[row[column] for column in shown] for row in rows]
-    told = html.table([header[column] for column in shown], body, words) if len(shown) > 1 else ""
-    once = page.say("same_in_all", facts=facts) if facts else ""
-    return html.paragraph(" ".join(filter(None, (note, once)))) + told
+def _of_trials(page: Page, header: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> str:
+    """A table with a row for each trial."""
+    words = [column for column, name in enumerate(header) if name == page.say("state")]
+    return page.told_once(header, rows, words, range(1, len(header)), said="same_in_all", note=note)
 
 
 def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[str, ...]:

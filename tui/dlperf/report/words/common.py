@@ -145,6 +145,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "each figure.",
         "数据为全部 GPU 的总吞吐率，去掉预热步，按各数据所注明的[测试方法](results/protocols.md)计算。",
     ),
+    "home_how_doubt": (
+        "† marks a figure of which a careful reader must know more; what that is stands with its configuration.",
+        "† 表示该数据有需要注意之处，详见其配置。",
+    ),
     "home_how_spread": (
         "What is measured here is run several times; a lead within the spread of the trials is called a tie.",
         "本站实测的配置会重复多次；领先幅度在各次测试的波动之内时称为不分高下。",
@@ -157,6 +161,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "All figures: {explorer}, {files} ({schema}). Changes: {feed}.",
         "全部数据：{explorer}、{files}（{schema}）。更新：{feed}。",
     ),
+    "list_separator": ("; ", "；"),
     "schema": ("what the columns mean", "各列含义"),
     "feed": ("Atom feed", "Atom 订阅"),
 }

@@ -33,7 +33,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "fact_cpu.sockets": ("CPU sockets", "CPU 插槽数"),
     "fact_cpu.cores": ("CPU cores", "CPU 核心数"),
     "fact_cpu.threads": ("CPU threads", "CPU 线程数"),
-    "fact_memory_bytes": ("Memory, bytes", "内存，字节"),
+    "fact_memory_bytes": ("Memory", "内存"),
     "fact_driver_cuda": ("CUDA of the driver", "驱动的 CUDA"),
     "fact_cpu": ("CPU", "CPU"),
     "fact_memory": ("Memory", "内存"),
@@ -100,9 +100,10 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "cell_note": (
         "Each figure links to its configuration. Small print: n trials, and their spread (highest − lowest) ÷ median; "
-        "below, speed-up over one GPU and efficiency. The best of a row is marked ★.",
+        "below, speed-up over one GPU and efficiency. The best of a row is marked ★; † marks a figure of which a "
+        "careful reader must know more, see its configuration.",
         "每个数据都链接到对应的配置。小字：测试次数 n 与波动（最高 − 最低）÷ 中值；下方为相对单卡的加速比与扩展效率。"
-        "★ 标出每行最佳。",
+        "★ 标出每行最佳；† 表示该数据有需要注意之处，见其配置。",
     ),
     "tf32_short": ("the source says FP32", "来源称 FP32"),
     "missing_why": ("Why figures are missing", "缺失数据的原因"),
@@ -149,6 +150,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "此处由脚本显示。没有脚本时，请打开上表中该次测试的日志，查看所列的行。",
     ),
     "same_in_all": ("The same in all trials: {facts}.", "各次测试相同：{facts}。"),
+    "same_in_rows": ("The same in every row: {facts}.", "各行相同：{facts}。"),
     "files_note": (
         "What each trial left. A file is named by its SHA-256, of which the first digits stand here.",
         "各次测试留下的文件：文件名即其 SHA-256，此处为开头几位。",
@@ -264,6 +266,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "audit_difference": ("Difference", "差异"),
     "audit_verdict": ("Verdict", "结论"),
     "all_figures": ("All figures", "全部数据"),
+    "group_figures_1": ("1 figure", "1 个数据"),
     "group_figures": ("{count} figures", "{count} 个数据"),
     "home": ("Home", "首页"),
 }
