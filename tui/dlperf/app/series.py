@@ -54,6 +54,6 @@ class SeriesReader:
 
     def _series(self, reading: Reading) -> Series | None:
         try:
-            return Series(reading.steps_done, reading.values, reading.run.unit)
+            return Series(reading.steps_done, reading.rates, reading.run.unit)
         except NotEstimable:
             return None

@@ -65,7 +65,7 @@ class LiveLog:
         configuration = self._planned.configuration
         reading = Reading(run, configuration.gpus_total, configuration.gpus, configuration.batch_size)
         try:
-            return tuple(round(value, 3) for value in reading.values if isfinite(value))
+            return tuple(round(value, 3) for value in reading.rates if isfinite(value))
         except NotEstimable:
             return ()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress, count, islice, pairwise, repeat
@@ -94,6 +94,30 @@ class Reading:
         if any(map(isfinite, samples.value)):
             return Column("d", map(mul, samples.value, repeat(self.factor)))
         return Column("d", map(_quotient, repeat(self.global_batch_size), samples.seconds_per_step))
+
+    @cached_property
+    def rates(self) -> Column[float]:
+        """How fast it went up to every record, as a curve shows it; NaN where that is not known.
+
+        What the log prints; where it prints none, what was processed since the record before it, by their timestamps.
+
+        Raises:
+            NotEstimable: the GPU count, batch size or tokens per step that this takes are unknown.
+        """
+        samples = self.run.samples
+        if any(map(isfinite, samples.value)) or any(map(isfinite, samples.seconds_per_step)):
+            return self.values
+        return Column("d", _rates(self._processed, samples.time, frozenset(self.epoch_starts)))
+
+    @property
+    def _processed(self) -> Iterator[float]:
+        """Samples that all GPUs had processed at each record."""
+        counted = self.run.samples.samples
+        if any(map(isfinite, counted)):
+            return iter(counted)
+        if self.run.unit in VARYING_UNITS:
+            raise NotEstimable(sentence("step_size_unknown", samples=self.run.unit.partition("/")[0]))
+        return map(mul, self.steps_done, repeat(self.global_batch_size))
 
     @cached_property
     def usable(self) -> Sequence[int]:
@@ -233,6 +257,21 @@ def window_steps(steps: Sequence[float]) -> float:
     spacings = map(sub, islice(steps, 1, None), steps)
     forward = Counter(filter((0.0).__lt__, spacings))
     return max(forward, key=forward.__getitem__) if forward else 1.0
+
+
+def _rates(processed: Iterable[float], times: Iterable[float], breaks: Container[int]) -> Iterator[float]:
+    """Growth from one record to the next over the time between them, none across a break or where a count goes back.
+
+    Of several records with one time, as a clock of whole seconds gives them, the first tells of the time before.
+    """
+    before = nan, nan
+    for index, here in enumerate(zip(processed, times, strict=True)):
+        if index in breaks or here[0] < before[0]:
+            before = nan, nan
+        rate = _quotient(here[0] - before[0], here[1] - before[1])
+        yield rate
+        if isfinite(rate) or not all(map(isfinite, before)):
+            before = here
 
 
 def _quotient(samples: float, seconds: float) -> float:

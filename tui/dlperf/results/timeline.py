@@ -171,7 +171,7 @@ def _throughput(run: Run, planned: PlannedConfiguration) -> _Curve:
     point = planned.configuration
     reading = Reading(run, point.gpus_total, point.gpus, point.batch_size)
     try:
-        printed = _Curve(reading.steps_done, reading.values).where(lambda point: all(map(isfinite, point)))
+        printed = _Curve(reading.steps_done, reading.rates).where(lambda point: all(map(isfinite, point)))
     except NotEstimable:
         return _Curve()
     return replace(printed, values=Column("d", map(_short, printed.values)))
