@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -43,12 +42,11 @@ def shown(pilot: Pilot[str]) -> str:
 
 
 async def until(pilot: Pilot[str], condition: Callable[[], object]) -> None:
-    """Wait until something is so."""
+    """Wait until something is so: every widget has handled what came, and is drawn, before it is asked again."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
         assert time.monotonic() < deadline, f"waited {PATIENCE_SECONDS:.0f} s in vain; the screen shows\n{shown(pilot)}"
-        await pilot.pause()
-        await asyncio.sleep(0.02)
+        await pilot.pause(0.005)
 
 
 async def until_shown(pilot: Pilot[str], *texts: str) -> None:

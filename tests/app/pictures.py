@@ -79,11 +79,20 @@ async def pictures_of(
             await _campaigns_are_drawn(pilot)
             await scene.act(pilot)
             for size, theme in views:
-                if pilot.app.size != size:
-                    await pilot.resize_terminal(*size)
-                pilot.app.theme = f"textual-{theme}"
+                await _show_in(pilot, size, theme)
                 pictures.append(await _picture(pilot, size, theme, drawn))
     return pictures
+
+
+async def _show_in(pilot: Pilot[str], size: tuple[int, int], theme: str) -> None:
+    """Change size and theme, also of what Textual leaves as it was: its own palette, and the screen behind it."""
+    if pilot.app.theme != f"textual-{theme}":
+        pilot.app.theme = f"textual-{theme}"
+        await pilot.pause(0)
+        pilot.app.stylesheet.update(pilot.app.screen)
+        await pilot.resize_terminal(size[0] + 1, size[1])
+    if pilot.app.size != size:
+        await pilot.resize_terminal(*size)
 
 
 async def _campaigns_are_drawn(pilot: Pilot[str]) -> None:
@@ -120,19 +129,30 @@ async def _picture(pilot: Pilot[str], size: tuple[int, int], theme: str, drawn: 
 
 
 def mended(svg: str) -> str:
-    """The picture without a font from elsewhere, and with wide characters as wide as in a terminal.
+    """The picture without a font from elsewhere, and with every character where a terminal has it.
 
-    Rich gives each text the length of its characters, not of their cells.
+    Rich gives a text the length of its characters, not of their cells, and a viewer spreads what fonts lack of that
+    length evenly: what is as wide as two cells, or may come from another font, gets a place of its own.
     """
     svg = re.sub(r"@font-face\s*\{.*?\}", "", svg, flags=re.DOTALL)
     svg = svg.replace("Fira Code, monospace", "'Fira Code', 'DejaVu Sans Mono', 'Noto Sans Mono CJK SC', monospace")
-    return re.sub(r'textLength="([\d.]+)"([^>]*)>([^<]*)<', _stretched, svg)
+    return re.sub(r'(<text [^>]*?) x="([\d.]+)"([^>]*?) textLength="([\d.]+)"([^>]*)>([^<]*)</text>', _placed, svg)
 
 
-def _stretched(match: re.Match[str]) -> str:
-    text = html.unescape(match[3])
-    length = float(match[1]) / len(text) * cell_len(text)
-    return f'textLength="{length:g}"{match[2]}>{match[3]}<'
+def _placed(match: re.Match[str]) -> str:
+    """A text in pieces of characters of one kind, each at its own cells."""
+    start, x, middle, length, end, text = match.groups()
+    text = html.unescape(text)
+    if text.replace("\u00a0", " ").isascii():
+        return match[0]
+    cell, left, pieces = float(length) / len(text), float(x), []
+    for _, group in itertools.groupby(text, lambda char: (cell_len(char), char.isascii() or char == "\u00a0")):
+        piece = "".join(group)
+        width = cell * cell_len(piece)
+        words = html.escape(piece).replace("\u00a0", "&#160;")
+        pieces.append(f'{start} x="{left:g}"{middle} textLength="{width:g}"{end}>{words}</text>')
+        left += width
+    return "".join(pieces)
 
 
 def main(folder: Path, names: list[str]) -> None:

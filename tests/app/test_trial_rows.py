@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from builder import POINTS
+from rich.cells import cell_len
 
 from dlperf.app.model.curve import Series, draw
 from dlperf.app.model.text import packed
+from dlperf.app.model.trial_pages import NAME_WIDTH, figure_lines
 from dlperf.app.model.trials import trial_row
+from dlperf.app.words import use_language
 from dlperf.plan import TrialKey
 from dlperf.runs.records import State, TrialProgress, TrialStatus
 
@@ -32,3 +36,50 @@ def test_warm_up_and_measured_window_are_told_apart_without_colours():
     legend = " ".join(row[0].text for row in rows[-2:])
     assert "░░ warm-up to step 20" in legend
     assert "══ measured: steps 20 to 100" in legend
+
+
+def drawing(values: list[float], warm_up: float | None, window: tuple[float, float] | None) -> tuple[list[str], str]:
+    """The rows of a curve, and what is written below it."""
+    rows = [
+        "".join(piece.text for piece in row) for row in draw(Series(range(1, 101), values), 89, 20, warm_up, window)
+    ]
+    axis = next(index for index, row in enumerate(rows) if "└" in row)
+    return rows[:axis], " ".join(rows[axis + 2 :])
+
+
+SLOW_START = [0.5] * 5 + [100.0 + 3.0 * (step % 2) for step in range(95)]
+
+
+@pytest.mark.parametrize("window", [(20.0, 100.0), None])
+def test_slow_first_steps_do_not_flatten_what_is_measured(window: tuple[float, float] | None):
+    rows, legend = drawing(SLOW_START, 20.0, window)
+    drawn = [row for row in rows if any("\u2801" <= char <= "\u28ff" for char in row[40:])]
+    assert len(drawn) >= 3
+    assert "▼" in rows[-1][9:15]
+    assert "▼" not in rows[-1][20:]
+    assert "▼ cut off: down to 0.500" in legend
+
+
+def test_a_peak_beyond_what_is_measured_is_marked_at_the_top():
+    rows, legend = drawing([9000.0, *[100.0] * 99], 20.0, (20.0, 100.0))
+    assert rows[0][9] == "▲"
+    assert "▲ cut off: up to 9,000" in legend
+
+
+def test_every_value_that_is_measured_is_drawn():
+    rows, legend = drawing([*[100.0] * 60, 20.0, *[100.0] * 39], 20.0, (20.0, 100.0))
+    assert "cut off" not in legend
+    assert not any("▼" in row or "▲" in row for row in rows)
+
+
+def test_the_last_step_is_written_whole_in_chinese():
+    use_language("zh")
+    rows = draw(Series(range(1, 101), [100.0] * 100), 69, 12)
+    numbers = next(row[0].text for row in rows if "100 步" in row[0].text)
+    assert cell_len(numbers) == 69
+
+
+def test_names_and_values_stand_in_columns_in_chinese():
+    use_language("zh")
+    lines = figure_lines(TrialStatus(KEY, State.FAILED, cause="TIMED OUT"), None)
+    assert {cell_len(line.partition("TIMED")[0]) for line in lines if "TIMED" in line} == {NAME_WIDTH}

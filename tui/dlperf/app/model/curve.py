@@ -6,12 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from rich.cells import cell_len
+
 from dlperf.app.model.text import number, packed
 from dlperf.app.words import say
 
 LABEL_WIDTH = 9
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bits of a braille pattern, by row and column of the dot (Unicode chart U+2800)."""
+LEAST_ROOM = 0.05
+"""Of the value, above and below what is measured: less would make a mountain range of the noise."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,10 @@ class Frame:
     def step(self, column: int) -> float:
         return self.first_step + column / max(1, self.columns - 1) * (self.last_step - self.first_step)
 
+    def dot(self, value: float) -> int:
+        """Where a value lies, in dots from the top; outside of the drawing where it is cut off."""
+        return round((self.high - value) / (self.high - self.low) * (self.rows * 4 - 1))
+
 
 def draw(
     series: Series, width: int, height: int, warm_up: float | None = None, window: tuple[float, float] | None = None
@@ -71,44 +79,74 @@ def draw(
     points = series.points()
     if len(points) < 2 or width < LABEL_WIDTH + 8 or height < 5:
         return [[Piece(say("No curve yet: the log holds fewer than two throughput records."))]]
-    legend = packed(_legend(series, points, warm_up, window), width - LABEL_WIDTH, " · ")
-    frame = _frame(points, width - LABEL_WIDTH, height - 2 - len(legend))
+    low, high = _range(points, warm_up, window)
+    legend = packed(
+        _legend(series, low, warm_up, window) + _cut_in_words(points, low, high), width - LABEL_WIDTH, " · "
+    )
+    frame = Frame(width - LABEL_WIDTH, height - 2 - len(legend), *_ends(points), low, high)
     cells = _plot(points, frame)
     tones = [_tone(frame.step(column), warm_up, window) for column in range(frame.columns)]
     rows = [_row(frame, row, cells[row], tones) for row in range(frame.rows)]
     return [*rows, *_axis(frame, tones), *([Piece(" " * LABEL_WIDTH + line, "axis")] for line in legend)]
 
 
-def _frame(points: list[tuple[float, float]], columns: int, rows: int) -> Frame:
+def _ends(points: list[tuple[float, float]]) -> tuple[float, float]:
     first, last = points[0][0], max(step for step, _ in points)
-    return Frame(columns, rows, first, last if last > first else first + 1, *_range(points))
+    return first, last if last > first else first + 1
 
 
-def _range(points: list[tuple[float, float]]) -> tuple[float, float]:
-    """Lowest and highest value of the drawing: those of the curve and a little room."""
-    values = [value for _, value in points]
+def _range(
+    points: list[tuple[float, float]], warm_up: float | None, window: tuple[float, float] | None
+) -> tuple[float, float]:
+    """Lowest and highest value of the drawing: what is measured and as much room again on both sides.
+
+    A first step that takes minutes would flatten all that follows: what lies beyond is cut off.
+    """
+    measured = [value for step, value in points if _is_measured(step, warm_up, window)]
+    every = [value for _, value in points]
+    low, high = _with_room(every, 0.05)
+    if len(measured) < 2:
+        return low, high
+    close, far = _with_room(measured, 1.0, LEAST_ROOM)
+    return max(low, close), min(high, far)
+
+
+def _is_measured(step: float, warm_up: float | None, window: tuple[float, float] | None) -> bool:
+    """Whether a step belongs to what is measured; while that is not known, to what follows the warm-up."""
+    return window[0] <= step <= window[1] if window is not None else step > (warm_up or 0)
+
+
+def _with_room(values: list[float], share: float, least: float = 0.0) -> tuple[float, float]:
     low, high = min(values), max(values)
-    room = (high - low) * 0.05 or abs(high) * 0.01 or 1.0
+    room = max((high - low) * share, abs(high) * least) or abs(high) * 0.01 or 1.0
     return max(0.0, low - room), high + room
 
 
-def _plot(points: list[tuple[float, float]], frame: Frame) -> list[list[int]]:
-    """Braille patterns by row and column: each dot column spans the values that fall on it."""
-    cells = [[0] * frame.columns for _ in range(frame.rows)]
+def _plot(points: list[tuple[float, float]], frame: Frame) -> list[list[str]]:
+    """The drawing's cells by row and column: each dot column spans the values that fall on it."""
+    dots = [[0] * frame.columns for _ in range(frame.rows)]
+    for x, (top, bottom) in _spans(points, frame).items():
+        for y in range(max(0, top), min(bottom, frame.rows * 4 - 1) + 1):
+            dots[y // 4][x // 2] |= DOTS[y % 4][x % 2]
+    cells = [[chr(0x2800 + dot) if dot else " " for dot in row] for row in dots]
+    for step, value in points:
+        column, above = round(frame.column(step) * 2) // 2, value > frame.high
+        if (above or value < frame.low) and column >= 0:
+            cells[0 if above else -1][column] = CUT[above]
+    return cells
+
+
+def _spans(points: list[tuple[float, float]], frame: Frame) -> dict[int, tuple[int, int]]:
+    """Dot column → its highest and its lowest dot."""
     spans: dict[int, tuple[int, int]] = {}
     previous: tuple[int, int] | None = None
     for step, value in points:
-        x = round(frame.column(step) * 2)
-        y = round((frame.high - value) / (frame.high - frame.low) * (frame.rows * 4 - 1))
-        for column, dot in _joined(previous, (x, y)):
+        here = round(frame.column(step) * 2), frame.dot(value)
+        for column, dot in _joined(previous, here):
             top, bottom = spans.get(column, (dot, dot))
             spans[column] = (min(top, dot), max(bottom, dot))
-        previous = (x, y)
-    for x, (top, bottom) in spans.items():
-        for y in range(top, bottom + 1):
-            if 0 <= x < frame.columns * 2:
-                cells[y // 4][x // 2] |= DOTS[y % 4][x % 2]
-    return cells
+        previous = here
+    return {x: span for x, span in spans.items() if 0 <= x < frame.columns * 2}
 
 
 def _joined(start: tuple[int, int] | None, end: tuple[int, int]) -> Iterator[tuple[int, int]]:
@@ -129,12 +167,11 @@ def _tone(step: float, warm_up: float | None, window: tuple[float, float] | None
     return ""
 
 
-def _row(frame: Frame, row: int, cells: list[int], tones: list[str]) -> list[Piece]:
+def _row(frame: Frame, row: int, cells: list[str], tones: list[str]) -> list[Piece]:
     labels = {0: frame.high, frame.rows // 2: (frame.high + frame.low) / 2, frame.rows - 1: frame.low}
     label = number(labels[row]) if row in labels else ""
     pieces = [Piece(f"{label:>{LABEL_WIDTH - 2}} {'┤' if label else '│'}", "axis")]
-    for cell, tone in zip(cells, tones, strict=True):
-        text = chr(0x2800 + cell) if cell else " "
+    for text, tone in zip(cells, tones, strict=True):
         if len(pieces) > 1 and pieces[-1].tone == tone:
             pieces[-1] = Piece(pieces[-1].text + text, tone)
         else:
@@ -142,6 +179,8 @@ def _row(frame: Frame, row: int, cells: list[int], tones: list[str]) -> list[Pie
     return pieces
 
 
+CUT = {False: "▼", True: "▲"}
+"""At the lower and at the upper edge of the drawing, where the curve runs below or above it."""
 AXIS = {"warmup": "░", "measured": "═", "": "─"}
 """What the axis is drawn with below a part of the curve: on a terminal without colours it alone tells them apart."""
 
@@ -151,20 +190,28 @@ def _axis(frame: Frame, tones: Sequence[str]) -> list[list[Piece]]:
     left, right = f"{frame.first_step:.0f}", say("step {number}", number=f"{frame.last_step:.0f}")
     middle = f"{(frame.first_step + frame.last_step) / 2:.0f}"
     numbers = left + middle.rjust(frame.columns // 2 - len(left) + len(middle) // 2)
-    numbers += " " * max(1, frame.columns - len(numbers) - len(right)) + right
+    numbers += " " * max(1, frame.columns - len(numbers) - cell_len(right)) + right
     return [[Piece(line, "axis")], [Piece(" " * LABEL_WIDTH + numbers, "axis")]]
 
 
-def _legend(
-    series: Series, points: list[tuple[float, float]], warm_up: float | None, window: tuple[float, float] | None
-) -> list[str]:
+def _legend(series: Series, low: float, warm_up: float | None, window: tuple[float, float] | None) -> list[str]:
     parts = [series.unit] if series.unit else []
     if warm_up:
         parts.append(f"{AXIS['warmup'] * 2} " + say("warm-up to step {number}", number=f"{warm_up:.0f}"))
     if window:
         words = say("measured: steps {first} to {last}", first=f"{window[0]:.0f}", last=f"{window[1]:.0f}")
         parts.append(f"{AXIS['measured'] * 2} {words}")
-    low, _ = _range(points)
     if low > 0:
         parts.append(say("axis starts at {value}", value=number(low)))
+    return parts
+
+
+def _cut_in_words(points: list[tuple[float, float]], low: float, high: float) -> list[str]:
+    """How far the curve runs beyond the drawing."""
+    values = [value for _, value in points]
+    parts = []
+    if min(values) < low:
+        parts.append(f"{CUT[False]} " + say("cut off: down to {value}", value=number(min(values))))
+    if max(values) > high:
+        parts.append(f"{CUT[True]} " + say("cut off: up to {value}", value=number(max(values))))
     return parts

@@ -89,7 +89,7 @@ def plan_columns() -> tuple[Column, ...]:
         Column(say("case"), 12, importance=9),
         Column(say("framework"), 18, importance=9),
         Column(say("prec."), 5, importance=8),
-        Column(say("batch"), 5, right=True, importance=8),
+        Column(say("batch"), 6, right=True, importance=8),
         Column(say("GPUs"), 6, importance=8),
         Column(say("hardware"), 14, importance=6),
         Column(say("trials"), 6, right=True, importance=5),

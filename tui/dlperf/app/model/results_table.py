@@ -102,7 +102,7 @@ def result_columns(compared: bool) -> tuple[Column, ...]:
         Column(say("case"), 9, importance=9),
         Column(say("framework"), 14, importance=9),
         Column(say("prec."), 5, importance=8),
-        Column(say("batch"), 5, right=True, importance=7),
+        Column(say("batch"), 6, right=True, importance=7),
         Column(say("GPUs"), 6, importance=8),
         Column(say("hardware"), 10, importance=5),
         Column(say("figure"), 17, right=True, importance=9),
@@ -193,7 +193,7 @@ def beside_columns() -> tuple[Column, ...]:
     return (
         Column(say("framework"), 16, importance=9),
         Column(say("hardware"), 16, importance=8, flexible=True),
-        Column(say("batch"), 5, right=True, importance=6),
+        Column(say("batch"), 6, right=True, importance=6),
         Column(say("figure"), 18, right=True, importance=9),
         Column(say("ratio"), 6, right=True, importance=8),
         Column(say("campaign"), 20, importance=5),

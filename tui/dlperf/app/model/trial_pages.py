@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from rich.cells import cell_len
+
 from dlperf.app.model.text import duration, local_time, number, printable
 from dlperf.app.words import say
 from dlperf.plan import PlannedConfiguration
@@ -41,12 +43,17 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
     ]
     if result.estimates:
         lines += ["", say("The same samples under other rules")]
-        lines += [f"  {name:<{NAME_WIDTH}}{number(value, result.unit)}" for name, value in result.estimates.items()]
+        lines += [_beside(f"  {name}", number(value, result.unit)) for name, value in result.estimates.items()]
     return lines
 
 
 def _line(name: str, text: str) -> str:
-    return f"{say(name):<{NAME_WIDTH}}{printable(text)}"
+    return _beside(say(name), printable(text))
+
+
+def _beside(name: str, text: str) -> str:
+    """A name, and in a column of its own what there is to say."""
+    return f"{name}{' ' * max(1, NAME_WIDTH - cell_len(name))}{text}"
 
 
 def _range(words: str, first: int | None, last: int | None) -> str:
@@ -56,10 +63,10 @@ def _range(words: str, first: int | None, last: int | None) -> str:
 def environment_lines(planned: PlannedConfiguration, probed: Mapping[str, Any]) -> list[str]:
     """What the catalogue states, then what each node found of itself."""
     lines = [say("Stated by the catalogue")]
-    lines += [f"  {name:<{NAME_WIDTH}}{printable(value)}" for name, value in planned.facts.items()]
+    lines += [_beside(f"  {name}", printable(value)) for name, value in planned.facts.items()]
     for node, facts in probed.items():
         lines += ["", say("Found on {node}", node=printable(node))]
-        lines += [f"  {printable(name):<{NAME_WIDTH}}{printable(value)}" for name, value in _flat(facts)]
+        lines += [_beside(f"  {printable(name)}", printable(value)) for name, value in _flat(facts)]
     return lines
 
 

@@ -90,6 +90,7 @@ class ResultsScreen(PlaceScreen):
     def _loaded(self, rows: tuple[ConfigurationResult, ...], problems: list[str]) -> None:
         left_out = say("{count} left out: {reason}", count=len(problems), reason=problems[0]) if problems else ""
         self.query_one("#left-out", Static).update(left_out)
+        self.query_one("#left-out").display = bool(left_out)
         if rows != self._view.rows:
             self._show(replace(self._view, rows=rows))
         elif not rows:
@@ -105,6 +106,7 @@ class ResultsScreen(PlaceScreen):
         self.table.refresh()
         self.query_one("#results-panel").border_title = self._title()
         self.query_one("#about-result").display = bool(self._rows)
+        self.query_one("#results-panel").set_class(not self._rows, "-alone")
         self._show_selected()
 
     def _title(self) -> str:

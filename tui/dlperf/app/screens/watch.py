@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
-from dlperf.app.actions import bindings_of
+from dlperf.app.actions import ACTIONS, bindings_of
 from dlperf.app.model.summary import Standing, in_order, standing_of
 from dlperf.app.model.table import Row
 from dlperf.app.model.telemetry import Device, device_columns, device_rows, nodes_in_words, read_devices
@@ -40,6 +40,7 @@ from dlperf.runs.records import State, TrialStatus
 
 REFRESH_SECONDS = 0.2
 TELEMETRY_SECONDS = 1.0
+ACTING_ON_A_CAMPAIGN = frozenset(action.id for action in ACTIONS["watch"])
 FRAME_ROWS, LEAST_ROWS = 3, 8
 """Of the table of trials: title and border; what a small campaign gets."""
 
@@ -86,9 +87,11 @@ class WatchScreen(CampaignActions, LogActions):
             self.main.watched = summaries[0].name if summaries else None
         if self.main.watched is None:
             self._show_nothing(say("There is no campaign in this workspace yet. 2 chooses what to measure."))
+            self.add_class("-without-campaign")
         elif self.main.watched != self._campaign_name:
             self._campaign_name = self.main.watched
             self.campaign = None
+            self.remove_class("-without-campaign")
             self._show_nothing(say("Reading {name} …", name=printable(self._campaign_name)))
             self._open(self._campaign_name)
 
@@ -267,6 +270,11 @@ class WatchScreen(CampaignActions, LogActions):
     def action_maximize_log(self) -> None:
         self.toggle_class("-log-only")
         (self.log_view if self.has_class("-log-only") else self.trials).focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if self.campaign is None and action in ACTING_ON_A_CAMPAIGN:
+            return None
+        return super().check_action(action, parameters)
 
     def selected_trial(self) -> TrialKey | None:
         selected = self.trials.selected if self.campaign else None
