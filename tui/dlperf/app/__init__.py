@@ -12,5 +12,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         SystemExit: always, with an exit code of ``dlperf.errors.ExitCode``.
     """
     from dlperf.app.command_line import run
+    from dlperf.garbage import look_seldom
 
+    look_seldom()
     raise SystemExit(run(arguments))

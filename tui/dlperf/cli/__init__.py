@@ -25,17 +25,13 @@ request): ``main`` prints its one line and exits with its code. Write results wi
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 import traceback
 from collections.abc import Sequence
 
 from dlperf.errors import DlperfError, ExitCode
-
-NEW_OBJECTS = 100_000
-"""More than Python's 700 before it looks for garbage: reading a plan of 100 000 trials it would look again and again
-at millions of objects that are all in use, and take three times as long."""
+from dlperf.garbage import look_seldom
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -44,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Raises:
         SystemExit: always.
     """
-    gc.set_threshold(NEW_OBJECTS)
+    look_seldom()
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
         code = _run(words)

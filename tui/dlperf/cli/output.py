@@ -37,7 +37,8 @@ def _plain(value: Any) -> Any:
 
 def one_line(text: str) -> str:
     """``text`` with line breaks as spaces and other control characters escaped: safe to print on any terminal."""
-    return text if text.isprintable() and " " not in text else printable(" ".join(text.split()))
+    plain = text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]
+    return text if plain else printable(" ".join(text.split()))
 
 
 def printable(text: str) -> str:
@@ -72,23 +73,24 @@ def width(text: str) -> int:
 
 def format_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Aligned columns, numbers to the right; no line ends in spaces."""
-    rows = [list(row) for row in rows]
-    right = [_is_numeric([row[column] for row in rows]) for column in range(len(headers))]
-    lines = [list(headers), *([cell(value) for value in row] for row in rows)]
-    widths = [max(width(line[column]) for line in lines) for column in range(len(headers))]
-    return "\n".join(
-        "  ".join(_aligned(*item) for item in zip(line, widths, right, strict=True)).rstrip() for line in lines
-    )
+    rows = list(rows)
+    columns = [_column(header, [row[place] for row in rows]) for place, header in enumerate(headers)]
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
+
+
+def _column(header: str, values: Sequence[Any]) -> list[str]:
+    """Cells of one width."""
+    cells = [header, *map(cell, values)]
+    widths = [width(text) for text in cells]
+    most = max(widths)
+    if _is_numeric(values):
+        return [" " * (most - own) + text for text, own in zip(cells, widths, strict=True)]
+    return [text + " " * (most - own) for text, own in zip(cells, widths, strict=True)]
 
 
 def _is_numeric(values: Sequence[Any]) -> bool:
     present = [value for value in values if value is not None]
     return bool(present) and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present)
-
-
-def _aligned(text: str, columns: int, right: bool) -> str:
-    padding = " " * (columns - width(text))
-    return padding + text if right else text + padding
 
 
 def fitted_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], columns: int) -> str:

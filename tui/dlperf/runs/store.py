@@ -5,16 +5,19 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import yaml
 
 from dlperf.errors import DlperfError, StorageError
 from dlperf.plan.model import interleaved
 from dlperf.runs.paths import CampaignPaths
+from dlperf.runs.plain_yaml import load_plain
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.upgrades import upgrade
 
@@ -24,8 +27,11 @@ if TYPE_CHECKING:
 Record = TypeVar("Record")
 Complain = Callable[[str], object]
 
-_ADAPTERS: dict[type, Any] = {}
-"""Building a validator costs milliseconds: once for each kind."""
+PART_BYTES = 1 << 18
+"""Of a journal, read and understood at once."""
+
+_VALIDATORS: dict[Any, Any] = {}
+"""Building one costs milliseconds: once for each kind."""
 
 
 def write_atomic(path: Path, data: bytes, durable: bool = True) -> None:
@@ -107,7 +113,7 @@ def read_campaign(paths: CampaignPaths) -> CampaignRecord:
         DlperfError: there is none, or it cannot be read.
     """
     try:
-        data = yaml.load(paths.plan.read_bytes(), Loader=yaml_loader())
+        data = load_plain(paths.plan.read_bytes())
         if not isinstance(data, dict) or "trials" in data:
             return _validated(data, CampaignRecord)
         record = _validated(data | {"trials": []}, CampaignRecord)
@@ -150,42 +156,59 @@ def read_records(path: Path, kind: type[Record], offset: int = 0) -> tuple[list[
 
     A last line that is still being written is left for the next call; a line that a crash cut is passed over.
     """
-    try:
-        with path.open("rb") as stream:
-            stream.seek(offset)
-            return _whole_lines(stream, kind, offset)
-    except FileNotFoundError:
-        return [], offset
-
-
-def _whole_lines(stream: IO[bytes], kind: type[Record], offset: int) -> tuple[list[Record], int]:
-    records = []
-    for line in stream:
-        if not line.endswith(b"\n"):
-            break
-        offset += len(line)
-        try:
-            records.append(_adapter(kind).validate_json(line))
-        except ValueError:
-            continue
+    records: list[Record] = []
+    for part, end in records_in_parts(path, kind, offset):
+        records += part
+        offset = end
     return records, offset
 
 
+def records_in_parts(path: Path, kind: type[Record], offset: int = 0) -> Iterator[tuple[list[Record], int]]:
+    """The same, some at a time, each with the offset behind them: all records of a long journal need not be held."""
+    try:
+        with path.open("rb") as stream:
+            stream.seek(offset)
+            while lines := stream.readlines(PART_BYTES):
+                if not lines[-1].endswith(b"\n"):
+                    lines.pop()
+                offset += sum(map(len, lines))
+                yield _records(lines, kind), offset
+    except FileNotFoundError:
+        return
+
+
+def _records(lines: Sequence[bytes], kind: type[Record]) -> list[Record]:
+    """All lines at once, as one JSON array; one by one where one of them was cut."""
+    with suppress(ValueError):
+        records = _list_adapter(kind).validate_json(b"[" + b",".join(lines) + b"]")
+        if len(records) == len(lines):
+            return records
+    return [record for line in lines for record in _record(line, kind)]
+
+
+def _record(line: bytes, kind: type[Record]) -> Iterator[Record]:
+    with suppress(ValueError):
+        yield _adapter(kind).validate_json(line)
+
+
 def _adapter(kind: type[Record]) -> TypeAdapter[Record]:
-    if kind not in _ADAPTERS:
+    return cast("TypeAdapter[Record]", _validator(kind))
+
+
+def _list_adapter(kind: type[Record]) -> TypeAdapter[list[Record]]:
+    return cast("TypeAdapter[list[Record]]", _validator(GenericAlias(list, (kind,))))
+
+
+def _validator(kind: Any) -> Any:
+    if kind not in _VALIDATORS:
         from pydantic import TypeAdapter
 
-        _ADAPTERS[kind] = TypeAdapter(kind)
-    return cast("TypeAdapter[Record]", _ADAPTERS[kind])
+        _VALIDATORS[kind] = TypeAdapter(kind)
+    return _VALIDATORS[kind]
 
 
 def _first_line(error: Exception) -> str:
     return " ".join(str(error).split())[:200]
-
-
-def yaml_loader() -> Any:
-    """The safe loader, in C where it is there."""
-    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def _dumper() -> Any:
