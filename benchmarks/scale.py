@@ -4,8 +4,9 @@
 
 Plans two configurations for each of ``--nodes`` machines, ``--repeats`` times each (100 000 trials by default), writes
 and reads the campaign, lets an engine keep a trial at work on every machine for ``--seconds``, then writes the journal
-that all these trials leave and folds it as a viewer does. The machines are stand-ins that answer at once: what is
-measured is the engine alone, without connections (``orchestration`` measures those).
+that all these trials leave, folds it as a viewer does, and asks for the campaign's status (the aim: at most 3 s of
+processor time). The machines are stand-ins that answer at once: what is measured is the engine alone, without
+connections (``orchestration`` measures those).
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import argparse
 import asyncio
 import gc
 import json
+import os
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -27,9 +30,10 @@ from dlperf.campaign.engine import run_campaign
 from dlperf.campaign.means import Means
 from dlperf.catalog.load import load_catalog
 from dlperf.executors.base import CheckItem, Observation, Reference, Trial
+from dlperf.garbage import look_seldom
 from dlperf.plan import Launch, Plan, Selection, expand
 from dlperf.runs.clock import utc_now
-from dlperf.runs.journal import CampaignReader
+from dlperf.runs.journal import CampaignReader, figure_data
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import Event, State
 from dlperf.runs.store import append_records, read_campaign
@@ -39,6 +43,7 @@ Found = dict[str, float]
 
 def main() -> None:
     asked = arguments()
+    look_seldom()  # as both programs do
     with tempfile.TemporaryDirectory() as folder:
         workspace = _workspace(Path(folder), asked.nodes)
         plan, found = planning(workspace, asked.nodes, asked.repeats)
@@ -73,20 +78,36 @@ def journal(paths: CampaignPaths, plan: Plan) -> Found:
     states = (State.SUBMITTED, State.RUNNING, State.SUCCEEDED)
     for start in range(0, len(plan.trials), 1000):
         keys = plan.trials[start : start + 1000]
-        append_records(paths.journal, [Event(utc_now(), "state", str(key), state) for key in keys for state in states])
+        append_records(paths.journal, [_event(str(key), state) for key in keys for state in states])
     reader, started = CampaignReader(paths), time.perf_counter()
     reader.refresh()
     folded = time.perf_counter()
     append_records(paths.journal, [Event(utc_now(), "note", cause="one more")])
     appended = time.perf_counter()
     reader.refresh()
+    looked = time.perf_counter()
     return {
         "events": 3 * len(plan.trials),
         "journal_mb": paths.journal.stat().st_size / 1e6,
         "fold_s": folded - started,
-        "next_look_s": time.perf_counter() - appended,
+        "next_look_s": looked - appended,
         "peak_mb": peak_mb(),
+        "status_processor_s": status_seconds(paths),
     }
+
+
+def _event(trial: str, state: State) -> Event:
+    data = figure_data(320.0, "images/s") if state.finished else {}
+    return Event(utc_now(), "state", trial, state, data=data)
+
+
+def status_seconds(paths: CampaignPaths) -> float:
+    """Processor seconds of ``dlperf status``, which prints a line for each trial."""
+    workspace = paths.directory.parent.parent
+    command = [sys.executable, "-m", "dlperf", "--workspace", str(workspace), "status", paths.name]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    used = os.wait4(process.pid, 0)[2]
+    return used.ru_utime + used.ru_stime
 
 
 class StandIns:

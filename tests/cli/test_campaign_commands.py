@@ -141,12 +141,26 @@ def test_foreign_files_in_runs_are_passed_over_and_a_broken_campaign_is_named(me
     assert "broken/campaign.yaml: not a campaign" in told.stderr
 
 
-def test_a_damaged_result_or_progress_file_costs_what_it_holds_alone(measured):
+def values_told(measured) -> list[float | None]:
+    told = json.loads(measured.dlperf("status", "try", "--json").stdout)
+    return [trial["value"] for trial in told["trials"]]
+
+
+def test_a_status_is_told_from_the_journal_whatever_became_of_other_files(measured):
     campaign = measured.campaign("try")
     campaign.progress.write_text("{")
+    for key in campaign_status(campaign).trials:
+        campaign.trial(key).result.unlink()
+    assert values_told(measured) == [32.0, 64.0]
+
+
+def test_where_an_older_journal_tells_no_figures_each_trials_own_file_does(measured):
+    campaign = measured.campaign("try")
+    events = [json.loads(line) for line in campaign.journal.read_text().splitlines()]
+    campaign.journal.write_text("".join(json.dumps(event | {"data": {}}) + "\n" for event in events))
+    assert values_told(measured) == [32.0, 64.0]
     campaign.trial(next(iter(campaign_status(campaign).trials))).result.write_text("{")
-    told = json.loads(measured.dlperf("status", "try", "--json").stdout)
-    assert [trial["value"] for trial in told["trials"]] == [None, 64.0]
+    assert values_told(measured) == [None, 64.0]
 
 
 def test_a_workspace_without_campaigns_says_so(counting):

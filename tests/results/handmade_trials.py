@@ -11,6 +11,7 @@ from typing import Any
 from dlperf.plan import Configuration, Impossible, Launch, NodePlan, PlannedConfiguration, Selection, TrialKey
 from dlperf.results.derived import derive, write_derived
 from dlperf.runs.checksums import write_checksums
+from dlperf.runs.journal import figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, State, TrialRecord, TrialStatus
 from dlperf.runs.store import append_records, write_campaign, write_record
@@ -107,9 +108,11 @@ def end_trial(
     write_record(paths.trial, TrialRecord(f"t.{key.configuration}.{number}", campaign.name, item.configuration, number))
     write_trial(paths, files)
     write_checksums(paths)
-    write_derived(paths, derive(paths, item, TrialStatus(key, state, cause)))
+    derived = derive(paths, item, TrialStatus(key, state, cause))
+    write_derived(paths, derived)
+    figure = figure_data(derived.result.value, derived.result.unit)
     again = Event("2026-01-31T12:04:00Z", "planned", str(key), data={"retry_of": retry_of})
-    ended = Event("2026-01-31T12:05:00Z", "state", str(key), str(state), cause)
+    ended = Event("2026-01-31T12:05:00Z", "state", str(key), str(state), cause, data=figure)
     append_records(campaign.journal, [again, ended] if retry_of else [ended])
 
 

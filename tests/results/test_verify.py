@@ -12,9 +12,10 @@ from dlperf.plan import TrialKey
 from dlperf.results.logs import BUILTIN_FORMATS
 from dlperf.results.model import TrialResult
 from dlperf.results.verify import verify_campaign
+from dlperf.runs.journal import campaign_status, figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths
-from dlperf.runs.records import State
-from dlperf.runs.store import read_record
+from dlperf.runs.records import Event, JournaledFigure, State
+from dlperf.runs.store import append_records, read_record
 
 
 @pytest.fixture
@@ -50,6 +51,19 @@ def test_a_figure_that_the_log_does_not_give_is_reported_and_replaced(campaign: 
     assert difference.stored != difference.recomputed == pytest.approx(100.0)
     assert read_record(result, TrialResult).value == pytest.approx(100.0)
     assert differences(campaign) == []
+
+
+def test_a_journal_that_tells_another_figure_is_told_the_one_that_the_log_gives(campaign: CampaignPaths):
+    key = TrialKey(planned().configuration.id, 1)
+    older = Event("2026-01-31T12:05:00Z", "measured", str(key), data=figure_data(99.0, "images/s"))
+    append_records(campaign.journal, [older])
+    assert campaign_status(campaign).trials[key].figure == JournaledFigure(99.0, "images/s")
+    assert differences(campaign) == []
+    told = campaign_status(campaign).trials[key].figure
+    assert told == JournaledFigure(pytest.approx(100.0), "images/s")
+    size = campaign.journal.stat().st_size
+    assert differences(campaign) == []
+    assert campaign.journal.stat().st_size == size
 
 
 def test_a_changed_log_is_reported_and_no_result_is_made_from_it(campaign: CampaignPaths):

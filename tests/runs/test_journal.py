@@ -11,10 +11,10 @@ import pytest
 
 from dlperf.errors import DlperfError
 from dlperf.plan import Selection, TrialKey
-from dlperf.runs.journal import CampaignReader, campaign_status, fold, trial_key
+from dlperf.runs.journal import CampaignReader, campaign_status, figure_data, fold, trial_key
 from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.records import CampaignRecord, Event, State
-from dlperf.runs.store import append_records, read_records, write_campaign
+from dlperf.runs.records import CampaignRecord, Event, JournaledFigure, State
+from dlperf.runs.store import PART_BYTES, append_records, read_records, write_campaign
 
 KEYS = (TrialKey("a", 1), TrialKey("b", 1))
 RECORD = CampaignRecord("try", "00000000", "2026-01-01T00:00:00Z", "0.1.0", Selection(), (), KEYS)
@@ -58,6 +58,27 @@ def test_unreachable_since_is_the_first_time():
     events = [Event(time, "node_unreachable", data={"node": "n1"}) for time in ("1", "2")]
     assert fold(RECORD, events).unreachable == {"n1": "1"}
     assert fold(RECORD, [*events, Event("3", "node_reachable", data={"node": "n1"})]).unreachable == {}
+
+
+def test_a_trial_that_ended_tells_its_figure_and_one_that_was_measured_again_the_newer_one():
+    ended = replace(state(KEYS[0], "succeeded"), data=figure_data(12.5, "images/s"))
+    assert fold(RECORD, [ended]).trials[KEYS[0]].figure == JournaledFigure(12.5, "images/s")
+    again = Event("2", "measured", str(KEYS[0]), data=figure_data(13.0, "images/s"))
+    trial = fold(RECORD, [ended, again]).trials[KEYS[0]]
+    assert (trial.state, trial.ended, trial.figure) == (State.SUCCEEDED, "t", JournaledFigure(13.0, "images/s"))
+
+
+def test_an_older_journal_tells_no_figure_but_that_what_never_ran_has_none():
+    assert fold(RECORD, [state(KEYS[0], "succeeded")]).trials[KEYS[0]].figure is None
+    assert fold(RECORD, [state(KEYS[0], "cancelled")]).trials[KEYS[0]].figure == JournaledFigure()
+
+
+@pytest.mark.parametrize(
+    "event",
+    [Event("1", "from_the_future"), Event("1", "measured", "z/1", data=figure_data(1.0, "")), Event("1", "measured")],
+)
+def test_what_is_said_of_nothing_known_changes_nothing(event):
+    assert fold(RECORD, [event]) == fold(RECORD, [])
 
 
 @pytest.mark.parametrize(
@@ -110,6 +131,17 @@ def test_an_unfinished_last_line_is_left_for_the_next_look(paths):
         stream.write(b'"event":"unpaused"}\n')
     assert [event.event for event in events] == ["paused"]
     assert [event.event for event in read_records(paths.journal, Event, offset)[0]] == ["unpaused"]
+
+
+def test_a_long_journal_is_read_to_its_last_line_whatever_was_cut_in_it(paths):
+    for part in range(3):
+        append_records(paths.journal, [Event(f"{part}", "note", cause="x" * 500) for _ in range(1000)])
+        with paths.journal.open("ab") as stream:
+            stream.write(b'{"time":"2","event":"sta')
+    append_records(paths.journal, [state(KEYS[0], "running")])
+    events, offset = read_records(paths.journal, Event)
+    assert [len([event for event in events if event.time == time]) for time in ("0", "1", "2", "t")] == [1000] * 3 + [1]
+    assert offset == paths.journal.stat().st_size > 3 * PART_BYTES
 
 
 def test_two_writers_do_not_mix_their_lines(paths):

@@ -11,7 +11,7 @@ import os
 import platform
 import signal
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import replace
 
@@ -30,11 +30,12 @@ from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.campaign.stages import Stages
 from dlperf.errors import StorageError
 from dlperf.executors.base import Executor, Observation, Trial
-from dlperf.measure.finding import Finding
 from dlperf.measure.telemetry import disturbance
 from dlperf.plan import TrialKey
 from dlperf.results.logs import LogReader
+from dlperf.results.model import TrialResult
 from dlperf.runs.clock import utc_now
+from dlperf.runs.journal import figure_data
 from dlperf.runs.lock import engine_lock
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord, Event, Request, State
@@ -150,16 +151,16 @@ class Engine:
         stages = self._stages(running)
         ending = await stages.run(running)
         result = await stages.archive(running, ending)
-        self._end(running, replace(ending, cause=result.cause), result.findings)
+        self._end(running, replace(ending, cause=result.cause), result)
 
-    def _end(self, running: RunningTrial, ending: Ending, findings: Sequence[Finding]) -> None:
-        data = {"blamed": dict(ending.blamed)} if ending.blamed else {}
+    def _end(self, running: RunningTrial, ending: Ending, result: TrialResult) -> None:
+        data = figure_data(result.value, result.unit) | ({"blamed": dict(ending.blamed)} if ending.blamed else {})
         state = Event(utc_now(), "state", str(running.key), ending.state, ending.cause, ending.source, data)
         ended = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
         known = self._journal.trials | {running.key: ended}
         follow = self._journal.reliability.leave_out(known, state)
         if not follow and not running.cancel_wanted:
-            follow = consequences(known, ended, state.time, disturbance(findings))
+            follow = consequences(known, ended, state.time, disturbance(result.findings))
         self._journal.write(state, *follow)
         rest = self._pace.machine_rest if is_infrastructure(ended) else running.planned.protocol["pause_seconds"]
         self._machines.release(running.demands, time.monotonic() + rest)

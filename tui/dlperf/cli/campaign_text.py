@@ -9,9 +9,9 @@ from typing import Any
 
 from dlperf.cli.output import counted
 from dlperf.plan import Plan, TrialKey
-from dlperf.results.model import ConfigurationResult, TrialResult
+from dlperf.results.model import ConfigurationResult
 from dlperf.runs.journal import trial_key
-from dlperf.runs.records import CampaignStatus, Progress, State, TrialProgress, TrialStatus
+from dlperf.runs.records import CampaignStatus, JournaledFigure, Progress, State, TrialProgress, TrialStatus
 
 FIGURE_HEADERS = ("configuration", "median", "unit", "spread", "n", "status")
 TRIAL_HEADERS = ("trial", "state", "figure", "unit", "step", "left", "since", "cause")
@@ -126,10 +126,10 @@ def campaign_row(status: CampaignStatus, engine: int | None, seconds_left: float
     return (status.name, campaign_state(status, engine), done, failed, len(status.trials), left)
 
 
-def trial_row(trial: TrialStatus, result: TrialResult | None, now: TrialProgress | None) -> tuple[Any, ...]:
+def trial_row(trial: TrialStatus, figure: JournaledFigure, now: TrialProgress | None) -> tuple[Any, ...]:
     """A row under TRIAL_HEADERS: the figure of a trial that ended, the last throughput of one that runs."""
-    value = result.value if result else now.value if now else None
-    unit = result.unit if result else now.unit if now else ""
+    shown = now if now and not trial.state.finished else figure
+    value, unit = shown.value, shown.unit
     step = f"{now.step}/{now.steps or '?'}" if now and now.step is not None else ""
     left = duration(now.seconds_left) if now else ""
     since = (trial.since or "")[:19].replace("T", " ")

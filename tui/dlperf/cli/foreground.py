@@ -82,10 +82,10 @@ def wait_for_requests(paths: CampaignPaths, seconds: float = 10.0) -> None:
     from dlperf.runs.records import Event
     from dlperf.runs.store import read_records
 
-    size = paths.control.stat().st_size
+    size, read = paths.control.stat().st_size, 0
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        events, _ = read_records(paths.journal, Event)
+        events, read = read_records(paths.journal, Event, read)
         taken = [event for event in events if event.event == "request" and event.data.get("offset", 0) >= size]
         if taken:
             say(taken[0].cause or f"{taken[0].data.get('action')}: taken up by the engine")

@@ -13,9 +13,8 @@ from dlperf.cli.output import counted, one_line, print_json, print_table, say
 from dlperf.errors import DlperfError
 
 if TYPE_CHECKING:
-    from dlperf.results.model import TrialResult
     from dlperf.runs.paths import CampaignPaths, Workspace
-    from dlperf.runs.records import CampaignStatus, Progress, TrialStatus
+    from dlperf.runs.records import CampaignStatus, JournaledFigure, Progress
 
 commands = typer.Typer()
 
@@ -76,7 +75,10 @@ def _print_campaign(paths: CampaignPaths) -> None:
     running = progress.trials if progress else {}
     print_table(
         TRIAL_HEADERS,
-        [trial_row(trial, _result(paths, trial), running.get(str(key))) for key, trial in found.trials.items()],
+        [
+            trial_row(trial, figure, running.get(str(key)))
+            for (key, trial), figure in zip(found.trials.items(), _figures(paths, found), strict=True)
+        ],
     )
     for node, since in found.unreachable.items():
         say(f"node {one_line(node)} does not answer since {since}")
@@ -121,11 +123,10 @@ def _document(paths: CampaignPaths) -> dict[str, Any]:
 
 def _trial_documents(paths: CampaignPaths, found: CampaignStatus, progress: Progress | None) -> list[dict[str, Any]]:
     documents = []
-    for key, trial in found.trials.items():
-        result = _result(paths, trial)
+    for (key, trial), figure in zip(found.trials.items(), _figures(paths, found), strict=True):
         now = progress.trials.get(str(key)) if progress else None
-        document: dict[str, Any] = asdict(trial) | {"key": str(key)}
-        document |= {"value": result.value if result else None, "unit": result.unit if result else ""}
+        document = {name: value for name, value in vars(trial).items() if name not in ("key", "figure")}
+        document = {"key": str(key)} | document | asdict(figure)
         documents.append(document | {"now": asdict(now) if now else None})
     return documents
 
@@ -137,11 +138,19 @@ def _progress(paths: CampaignPaths) -> Progress | None:
     return read_record_if_whole(paths.progress, Progress)
 
 
-def _result(paths: CampaignPaths, trial: TrialStatus) -> TrialResult | None:
+def _figures(paths: CampaignPaths, found: CampaignStatus) -> Iterator[JournaledFigure]:
+    """Of each trial, as the journal tells it; one that an older dlperf wrote does not: then the trial's own file."""
     from dlperf.results.model import TrialResult
+    from dlperf.runs.records import JournaledFigure
     from dlperf.runs.store import read_record_if_whole
 
-    return read_record_if_whole(paths.trial(trial.key).result, TrialResult) if trial.state.finished else None
+    none = JournaledFigure()
+    for key, trial in found.trials.items():
+        if trial.figure is not None or not trial.state.finished:
+            yield trial.figure or none
+        else:
+            result = read_record_if_whole(paths.trial(key).result, TrialResult)
+            yield JournaledFigure(result.value, result.unit) if result else none
 
 
 @commands.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from dlperf import __version__
@@ -16,6 +16,7 @@ from dlperf.results.logs import LogReader, is_gzip
 from dlperf.results.model import TrialResult
 from dlperf.runs.checksums import sha256_of, write_checksums
 from dlperf.runs.clock import utc_now
+from dlperf.runs.journal import figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, State, TrialRecord, TrialStatus
 from dlperf.runs.store import append_records, write_campaign, write_record
@@ -37,7 +38,7 @@ def write_import(workspace: Workspace, name: str, plan: ImportPlan, logs: LogRea
             key: _write_trial(staging.trial(key), record, key, log, planned[key.configuration], logs)
             for key, log in plan.trials.items()
         }
-        append_records(staging.journal, _events(plan))
+        append_records(staging.journal, _events(plan, results))
         write_campaign(staging, record)
     return results
 
@@ -119,14 +120,15 @@ def _copy_log(log: ImportedLog, paths: TrialPaths) -> None:
         raise DlperfError(f"{log.file.shown} changed while it was read: import it when it is no longer written")
 
 
-def _events(plan: ImportPlan) -> list[Event]:
+def _events(plan: ImportPlan, results: Mapping[TrialKey, TrialResult]) -> list[Event]:
     now = utc_now()
-    states = [
-        Event(now, "state", str(key), str(State.SUCCEEDED), source="import", data={"log": log.file.name})
-        for key, log in plan.trials.items()
-    ]
     return [
         Event(now, "campaign_started", source="import"),
-        *states,
+        *(_state(now, key, log, results[key]) for key, log in plan.trials.items()),
         Event(now, "campaign_finished", source="import"),
     ]
+
+
+def _state(time: str, key: TrialKey, log: ImportedLog, result: TrialResult) -> Event:
+    data = {"log": log.file.name} | figure_data(result.value, result.unit)
+    return Event(time, "state", str(key), str(State.SUCCEEDED), source="import", data=data)

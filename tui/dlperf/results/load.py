@@ -17,7 +17,7 @@ from dlperf.runs.journal import fold
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event
-from dlperf.runs.store import read_campaign, read_record_if_whole, read_records
+from dlperf.runs.store import read_campaign, read_record_if_whole, records_in_parts
 
 EVERYTHING = Filters()
 Complain = Callable[[DlperfError], object]
@@ -78,8 +78,7 @@ def campaign_rows(
         damaged: is told of each result that is there and cannot be read.
     """
     record = record or read_campaign(paths)
-    events, _ = read_records(paths.journal, Event)
-    status = fold(record, events)
+    status = fold(record, (event for events, _ in records_in_parts(paths.journal, Event) for event in events))
     return rows_of_campaign(record, status, _trial_results(paths, record, status, workspace, damaged))
 
 

@@ -13,10 +13,11 @@ from dlperf.results.model import TrialResult
 from dlperf.results.timeline import Timeline
 from dlperf.results.trial import write_result
 from dlperf.runs.checksums import checksum_problems
-from dlperf.runs.journal import campaign_status
+from dlperf.runs.clock import utc_now
+from dlperf.runs.journal import campaign_status, figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths
-from dlperf.runs.records import State, TrialStatus
-from dlperf.runs.store import read_campaign, read_record_if_whole
+from dlperf.runs.records import Event, JournaledFigure, State, TrialStatus
+from dlperf.runs.store import append_records, read_campaign, read_record_if_whole
 
 Record = TypeVar("Record")
 
@@ -49,7 +50,8 @@ class Verification:
 
 
 def verify_campaign(paths: CampaignPaths, logs: LogReader) -> Verification:
-    """Check every trial that ended; a ``result.json`` that differs is rewritten where the archived files are whole.
+    """Check every trial that ended; a ``result.json`` that differs is rewritten where the archived files are whole, and
+    the journal told of the figure.
 
     Raises:
         DlperfError: the campaign's plan cannot be read.
@@ -83,6 +85,7 @@ def verify_trial(
         differing.append(_difference(campaign, status.key, paths.timeline.name, "differs"))
     if not broken:
         _mend(paths, derived, result=bool(differing), timeline=stored != derived.timeline)
+        _journal(campaign, status, derived.result)
     return broken + differing, derived.result
 
 
@@ -91,6 +94,13 @@ def _mend(paths: TrialPaths, derived: Derived, *, result: bool, timeline: bool) 
         write_timeline(paths, derived.timeline)
     if result:
         write_result(paths, derived.result)
+
+
+def _journal(campaign: CampaignPaths, status: TrialStatus, result: TrialResult) -> None:
+    """The journal repeats what ``result.json`` holds: where it tells another figure, it is told this one."""
+    if status.figure is not None and status.figure != JournaledFigure(result.value, result.unit):
+        data = figure_data(result.value, result.unit)
+        append_records(campaign.journal, [Event(utc_now(), "measured", str(status.key), source="verify", data=data)])
 
 
 def _differing_fields(

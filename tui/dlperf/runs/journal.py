@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.records import CampaignRecord, CampaignStatus, Event, State, TrialStatus
-from dlperf.runs.store import read_campaign, read_records
+from dlperf.runs.records import CampaignRecord, CampaignStatus, Event, JournaledFigure, State, TrialStatus
+from dlperf.runs.store import read_campaign, records_in_parts
 
 
 def trial_key(text: str) -> TrialKey:
@@ -36,7 +38,7 @@ class CampaignFold:
     def take(self, event: Event) -> None:
         """One more event; one that this version does not know changes nothing."""
         match event.event:
-            case "planned" | "state" if event.trial:
+            case "planned" | "state" | "measured" if event.trial:
                 self._take_trial(event)
             case "paused" | "unpaused":
                 self.paused = event.event == "paused"
@@ -56,14 +58,17 @@ class CampaignFold:
     def _take_trial(self, event: Event) -> None:
         try:
             key = self._keys.get(event.trial or "") or trial_key(event.trial or "")
-            state = State(event.state or State.PLANNED)
-        except ValueError:
+            state = _STATES[event.state or State.PLANNED]
+        except (ValueError, KeyError):
             return
+        known = self.trials.get(key)
         if event.event == "planned":
             self.trials.setdefault(key, TrialStatus(key, retry_of=event.data.get("retry_of")))
             self.stopped.pop(key.configuration, None)
-        else:
-            self.trials[key] = _after(self.trials.get(key, TrialStatus(key)), state, event)
+        elif event.event == "state":
+            self.trials[key] = _after(known or TrialStatus(key), state, event)
+        elif known is not None:
+            self.trials[key] = replace(known, figure=_figure(event))
 
     def status(self) -> CampaignStatus:
         """A frozen snapshot."""
@@ -79,9 +84,25 @@ class CampaignFold:
 
 
 def _after(known: TrialStatus, state: State, event: Event) -> TrialStatus:
-    started = event.time if state is State.RUNNING and known.started is None else known.started
-    ended = event.time if state.finished else None
-    return TrialStatus(known.key, state, event.cause, event.time, started, ended, known.retry_of)
+    begun = event.time if state is State.RUNNING and known.started is None else known.started
+    if not state.finished:
+        return TrialStatus(known.key, state, event.cause, event.time, begun, None, known.retry_of)
+    never_ran = known.state is State.PLANNED and state is State.CANCELLED
+    figure = _figure(event) if "value" in event.data or never_ran else None
+    return TrialStatus(known.key, state, event.cause, event.time, begun, event.time, known.retry_of, figure)
+
+
+_STATES = {str(state): state for state in State}
+
+
+def figure_data(value: float | None, unit: str) -> dict[str, Any]:
+    """What an event's ``data`` says of a trial's figure."""
+    return {"value": value, "unit": unit}
+
+
+def _figure(event: Event) -> JournaledFigure:
+    value, unit = event.data.get("value"), event.data.get("unit")
+    return JournaledFigure(value if isinstance(value, (int, float)) else None, unit if isinstance(unit, str) else "")
 
 
 def fold(record: CampaignRecord, events: Iterable[Event]) -> CampaignStatus:
@@ -118,10 +139,11 @@ class CampaignReader:
         """The state now; the same object while nothing was added."""
         if self._replaced():
             self._start()
-        events, self._offset = read_records(self.paths.journal, Event, self._offset)
-        for event in events:
-            self._folding.take(event)
-        if events:
+        before = self._offset
+        for events, self._offset in records_in_parts(self.paths.journal, Event, before):
+            for event in events:
+                self._folding.take(event)
+        if self._offset != before:
             self._status = self._folding.status()
         return self._status
 

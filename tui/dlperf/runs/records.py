@@ -25,7 +25,10 @@ class State(StrEnum):
 
     @property
     def finished(self) -> bool:
-        return self not in (State.PLANNED, State.SUBMITTED, State.RUNNING)
+        return self not in _OPEN
+
+
+_OPEN = (State.PLANNED, State.SUBMITTED, State.RUNNING)
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,9 @@ class Event:
     time: str
     """ISO 8601, UTC, by the engine's clock."""
     event: str
-    """campaign_started, campaign_finished, engine_stopped, paused, unpaused, planned, state, node_unreachable,
-    node_reachable, node_left_out, node_taken_back, configuration_stopped, request, note."""
+    """campaign_started, campaign_finished, engine_stopped, paused, unpaused, planned, state, measured (again, with
+    another figure), node_unreachable, node_reachable, node_left_out, node_taken_back, configuration_stopped, request,
+    note."""
     trial: str | None = None
     """``str(TrialKey)``."""
     state: str | None = None
@@ -124,6 +128,15 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class JournaledFigure:
+    """What the log of a trial that ended gave, as its journal tells it: a copy of what ``result.json`` holds, so that
+    a viewer of 100 000 trials reads one file."""
+
+    value: float | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True)
 class TrialStatus:
     """A trial as its journal tells it."""
 
@@ -134,6 +147,8 @@ class TrialStatus:
     started: str | None = None
     ended: str | None = None
     retry_of: int | None = None
+    figure: JournaledFigure | None = None
+    """None before its end, and where an older dlperf wrote the journal: it said nothing of figures."""
 
 
 @dataclass(frozen=True)
