@@ -61,7 +61,11 @@ class Estimator:
         return self.name in ("rate", "time_window")
 
     def __call__(self, reading: Reading) -> Estimate:
-        return ESTIMATORS[self.name](reading, **dict(self.arguments))
+        """What the rule gives; a rule that was applied to this reading before is not applied again."""
+        if self not in reading.estimates:
+            reading.estimates[self] = ESTIMATORS[self.name](reading, **dict(self.arguments))
+        estimate: Estimate = reading.estimates[self]
+        return estimate
 
 
 def estimator(rule: Rule) -> Rule:

@@ -6,24 +6,22 @@ Each is a function of a ``Reading``, registered under its name.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import repeat
-from math import inf, isfinite
-from operator import lt
+from itertools import chain, repeat
+from math import fsum, inf, isfinite
+from operator import gt, le, lt, neg
 
 from dlperf.formats.column import Column
 from dlperf.formats.samples import Run, Summary
 from dlperf.measure.estimator import ESTIMATORS, Estimate, Estimator, apply, estimator, parse_estimator
-from dlperf.measure.order import at_rank
+from dlperf.measure.order import at_rank, how_many
 from dlperf.measure.reading import (
     NotEstimable,
     Reading,
     entries_at,
     finite_indices,
     have_equal_batches,
-    picked,
-    window_steps,
 )
 from dlperf.sentences import sentence
 
@@ -64,25 +62,27 @@ def mean(reading: Reading) -> Estimate:
 @estimator
 def skipmean(reading: Reading, k: int) -> Estimate:
     """Arithmetic mean without the first k records."""
-    return _mean_of(reading, reading.usable[k:], "none_after", records=k)
+    return _mean_of(reading, slice(k, None), "none_after", records=k)
 
 
 @estimator
 def tailmean(reading: Reading, n: int) -> Estimate:
     """Arithmetic mean of the last n records."""
     _need(len(reading.usable) >= n, "few_last", count=len(reading.usable), wanted=n)
-    return _mean_of(reading, reading.usable[-n:], "none_of_last", records=n)
+    return _mean_of(reading, slice(-n, None), "none_of_last", records=n)
 
 
 @estimator
 def window(reading: Reading, a: int, b: int) -> Estimate:
     """Arithmetic mean of the records that end iterations a+1 … b: a dropped, b - a measured."""
-    done, spacing = reading.steps_done, window_steps(reading.run.samples.step)
+    done, spacing = reading.steps_done, reading.window_steps
     reached = max(filter(isfinite, done), default=None)
     _need(reached is not None, "no_steps")
     _need(reached is not None and reached + spacing > b, "few_before", iteration=b)
-    inside = Column("q", (index for index in reading.usable if a < done[index] <= b))
-    return _mean_of(reading, inside, "none_between", first=a + 1, last=b)
+    ends = zip(reading.usable, entries_at(done, reading.usable), strict=True)
+    inside = Column("q", (index for index, end in ends if a < end <= b))
+    _need(len(inside) > 0, "none_between", first=a + 1, last=b)
+    return _estimate(reading, inside, statistics.fmean(entries_at(reading.values, inside)))
 
 
 @estimator
@@ -112,11 +112,12 @@ def rate(reading: Reading, skip: int = 0, take: int | None = None) -> Estimate:
 @estimator
 def tipc(reading: Reading, skip: int = 10) -> Estimate:
     """Paddle's rule: without the first ``skip`` records, then without the slowest and the fastest 5 % (5 at least)."""
-    rest = reading.usable[skip:]
-    trim = max(int(len(rest) * TIPC_TRIM_SHARE), TIPC_TRIM_LEAST)
-    _need(len(rest) > 2 * TIPC_TRIM_LEAST, "few_tipc", least=skip + 2 * TIPC_TRIM_LEAST)
-    places = _trimmed(entries_at(reading.values, rest), trim)
-    return _mean_of(reading, Column("q", picked(rest, Column("q", places))), "none_after_trimming")
+    rest = slice(skip, None)
+    indices, speeds = reading.usable[rest], reading.speeds[rest]
+    _need(len(indices) > 2 * TIPC_TRIM_LEAST, "few_tipc", least=skip + 2 * TIPC_TRIM_LEAST)
+    trim = max(int(len(speeds) * TIPC_TRIM_SHARE), TIPC_TRIM_LEAST)
+    _need(len(speeds) > 2 * trim, "none_after_trimming")
+    return _without_extremes(reading, indices, speeds, trim)
 
 
 @estimator
@@ -172,17 +173,33 @@ def between(reading: Reading, start: int, end: int) -> Estimate:
     return replace(result, samples=end - start, dropped=result.dropped + 1)
 
 
-def _trimmed(values: Sequence[float], trim: int) -> Iterator[int]:
-    """Where the values stand that remain without the ``trim`` lowest and highest; of equal ones the first is lowest."""
-    low, high = at_rank(values, trim), at_rank(values, len(values) - trim - 1)
-    ranks = {bound: sum(map(lt, values, repeat(bound))) for bound in (low, high)}
-    for place, value in enumerate(values):
-        if value in ranks:
-            rank, ranks[value] = ranks[value], ranks[value] + 1
-            if trim <= rank < len(values) - trim:
-                yield place
-        elif low < value < high:
-            yield place
+def _without_extremes(reading: Reading, indices: Sequence[int], speeds: Sequence[float], trim: int) -> Estimate:
+    """Mean without the ``trim`` lowest and highest speeds; of equal ones the first is lowest."""
+    low, high = at_rank(speeds, trim), at_rank(speeds, len(speeds) - trim - 1)
+    mean = _mean_within(speeds, low, high, trim)
+    first = _first_kept(speeds, low, high, trim - how_many(speeds, lt, low))
+    behind = _first_kept(map(neg, reversed(speeds)), -high, -low, trim - how_many(speeds, gt, high))
+    found = _estimate(reading, (indices[first], indices[len(speeds) - 1 - behind]), mean)
+    count = len(speeds) - 2 * trim
+    return replace(found, samples=count, dropped=len(reading.run.samples) - count)
+
+
+def _mean_within(speeds: Sequence[float], low: float, high: float, trim: int) -> float:
+    """Mean of the sorted speeds without ``trim`` at either end: the rest begins with ``low`` and ends with ``high``."""
+    count, up_to_low = len(speeds) - 2 * trim, how_many(speeds, le, low)
+    lows = min(up_to_low - trim, count)
+    between = max(how_many(speeds, lt, high) - up_to_low, 0)
+    inner = (speed for speed in speeds if low < speed < high)
+    return fsum(chain(inner, repeat(low, lows), repeat(high, count - lows - between))) / count
+
+
+def _first_kept(speeds: Iterable[float], low: float, high: float, cut: int) -> int:
+    """Where the first speed from ``low`` to ``high`` stands, but for the first ``cut`` that equal ``low``."""
+    for place, speed in enumerate(speeds):
+        cut -= speed == low
+        if low < speed <= high or (speed == low and cut < 0):
+            return place
+    raise AssertionError("a speed at a rank is one of the speeds")
 
 
 def _first(indices: Sequence[int], reading: Reading, steps: float, shortage: str, /, **values: object) -> int:
@@ -193,9 +210,11 @@ def _first(indices: Sequence[int], reading: Reading, steps: float, shortage: str
     raise NotEstimable(sentence(shortage, **values))
 
 
-def _mean_of(reading: Reading, indices: Sequence[int], shortage: str, /, **values: object) -> Estimate:
+def _mean_of(reading: Reading, used: slice, shortage: str, /, **values: object) -> Estimate:
+    """Mean of some of the usable records."""
+    indices = reading.usable[used]
     _need(len(indices) > 0, shortage, **values)
-    return _estimate(reading, indices, statistics.fmean(entries_at(reading.values, indices)))
+    return _estimate(reading, indices, statistics.fmean(reading.speeds[used]))
 
 
 def _estimate(reading: Reading, indices: Sequence[int], value: float) -> Estimate:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass, field
-from math import isfinite
 
-from dlperf.formats.column import Column
 from dlperf.formats.samples import Run
 from dlperf.measure.estimator import Estimate, Estimator, apply, parse_estimator
 from dlperf.measure.estimators import between
 from dlperf.measure.natural import natural_estimator
-from dlperf.measure.reading import NotEstimable, Reading
+from dlperf.measure.reading import NotEstimable, Reading, finite, positive
 
 OTHER_ESTIMATORS = (
     "rate(skip=20, take=100)",
@@ -98,7 +96,7 @@ def _as_printed(reading: Reading, estimate: Estimate, rule: Estimator) -> float 
         printed = reading.values[estimate.first + 1 : estimate.last + 1]
     except NotEstimable:
         return None
-    speeds = Column("d", (value for value in printed if isfinite(value) and value > 0))
+    speeds = positive(finite(printed))
     return statistics.fmean(speeds) if speeds else None
 
 

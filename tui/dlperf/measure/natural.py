@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-from itertools import repeat
+from itertools import chain
 from math import isfinite
 from operator import le
 
 from dlperf.measure.estimator import Estimator, apply, parse_estimator
-from dlperf.measure.estimators import skipmean
+from dlperf.measure.order import how_many
 from dlperf.measure.reading import FactMissing, NotEstimable, Reading
 
 WARM_UP_STEPS = 20
@@ -27,8 +26,9 @@ def natural_estimator(reading: Reading) -> Estimator:
     skip = _warm_up_records(reading)
     choices = (f"rate(skip={WARM_UP_STEPS})", f"batch_over_time(skip={skip})", f"skipmean({skip})", "summary()")
     rules = [parse_estimator(choice) for choice in choices]
-    fitting = [rule for rule in rules if _plausible(reading, rule, skip)]
-    return next(iter(fitting or filter(partial(_lacks_a_fact, reading), rules)), rules[0])
+    fitting = (rule for rule in rules if _plausible(reading, rule, skip))
+    lacking = (rule for rule in rules if _lacks_a_fact(reading, rule))
+    return next(chain(fitting, lacking), rules[0])
 
 
 def _plausible(reading: Reading, rule: Estimator, skip: int) -> bool:
@@ -37,7 +37,7 @@ def _plausible(reading: Reading, rule: Estimator, skip: int) -> bool:
     except NotEstimable:
         return False
     try:
-        printed = skipmean(reading, skip).value
+        printed = parse_estimator(f"skipmean({skip})")(reading).value
     except NotEstimable:
         return True
     return max(value, printed) < IMPLAUSIBLE_FACTOR * min(value, printed)
@@ -56,5 +56,5 @@ def _lacks_a_fact(reading: Reading, rule: Estimator) -> bool:
 def _warm_up_records(reading: Reading) -> int:
     """Records that end within the warm-up, at most half of them; a tenth where steps are not numbered."""
     done = reading.steps_done
-    inside = sum(map(le, done, repeat(WARM_UP_STEPS))) if any(map(isfinite, done)) else len(done) // 10
+    inside = how_many(done, le, WARM_UP_STEPS) if any(map(isfinite, done)) else len(done) // 10
     return min(inside, len(done) // 2)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, compress, count, islice, pairwise, repeat
-from math import isfinite, nan
-from operator import add, lt, mul, sub
+from math import isfinite, isnan, nan
+from operator import add, gt, lt, mul, sub
+from typing import Any
 
 from dlperf.errors import DlperfError
 from dlperf.formats.column import Column, Number
 from dlperf.formats.samples import Run
-from dlperf.measure.order import median
+from dlperf.measure.order import median, those
 from dlperf.sentences import sentence
 
 VARYING_UNITS = ("tokens/s", "words/s")
@@ -42,6 +43,8 @@ class Reading:
     gpus_per_node: int | None = None
     batch_size: int | None = None
     """Per GPU."""
+    estimates: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What rules gave, by the rule: several ask for the same."""
 
     @property
     def total_gpus(self) -> int | None:
@@ -91,9 +94,30 @@ class Reading:
             NotEstimable: the GPU count or batch size that this takes is unknown.
         """
         samples = self.run.samples
-        if any(map(isfinite, samples.value)):
-            return Column("d", map(mul, samples.value, repeat(self.factor)))
-        return Column("d", map(_quotient, repeat(self.global_batch_size), samples.seconds_per_step))
+        if not any(map(isfinite, samples.value)):
+            return Column("d", map(_quotient, repeat(self.global_batch_size), samples.seconds_per_step))
+        return samples.value if self.factor == 1.0 else Column("d", map(mul, samples.value, repeat(self.factor)))
+
+    @cached_property
+    def speeds(self) -> Column[float]:
+        """The values that are finite, in file order: one for each entry of ``usable``.
+
+        Raises:
+            NotEstimable: there is none.
+        """
+        return self.values if isinstance(self.usable, range) else Column("d", filter(isfinite, self.values))
+
+    @cached_property
+    def batches(self) -> Column[float]:
+        """Samples of a step by the rate and the time that each record prints, in the format's scope; NaN without."""
+        return Column("d", map(mul, self.run.samples.value, self.run.samples.seconds_per_step))
+
+    @cached_property
+    def spacings(self) -> Counter[float]:
+        """How often so many steps lie between one record and the next, in the order in which they first do."""
+        steps = self.run.samples.step
+        spacings = map(sub, islice(steps, 1, None), steps)
+        return Counter(spacings if all_finite(steps) else filter(isfinite, spacings))
 
     @cached_property
     def rates(self) -> Column[float]:
@@ -142,8 +166,10 @@ class Reading:
         if not any(map(isfinite, steps)):
             every_step = self.run.window == "step"
             return Column("d", (index + 1.0 if every_step else nan for index in range(len(steps))))
+        first_offset = float(self._counts_from_zero)
+        if not first_offset and not self.epoch_starts:
+            return steps
         done: Column[float] = Column("d")
-        first_offset = float(counts_from_zero(steps))
         for start, end in pairwise(chain((0,), self.epoch_starts, (len(steps),))):
             offset = (done[-1] if done else 0.0) + first_offset
             done.extend(map(add, steps[start:end], repeat(offset)))
@@ -152,6 +178,8 @@ class Reading:
     @cached_property
     def epoch_starts(self) -> Sequence[int]:
         """Indices of the records before which the step counter went back: what lies between is not measured."""
+        if not any(spacing < 0 for spacing in self.spacings):
+            return ()
         steps, epochs = self.run.samples.step, self.run.samples.epoch
         goes_back = map(lt, islice(steps, 1, None), steps)
         candidates = compress(count(1), goes_back)
@@ -185,6 +213,18 @@ class Reading:
         return total
 
     @cached_property
+    def window_steps(self) -> float:
+        """Steps from one record to the next, as most records have it; 1 where that cannot be told."""
+        forward = {spacing: count for spacing, count in self.spacings.items() if spacing > 0}
+        return max(forward, key=forward.__getitem__) if forward else 1.0
+
+    @property
+    def _counts_from_zero(self) -> bool:
+        """Whether the first step of a run is number 0: its first record is 0, or ends a window as 19, 39, … do."""
+        first = next(filter(isfinite, self.run.samples.step))
+        return first == 0 or (self.window_steps > 1 and (first + 1) % self.window_steps == 0)
+
+    @cached_property
     def clock_resolution(self) -> float:
         """Seconds that the log's timestamps are rounded to: 1.0 where they are all whole."""
         return 1.0 if all(map(float.is_integer, filter(isfinite, self.run.samples.time))) else 0.0
@@ -197,10 +237,9 @@ def have_equal_batches(reading: Reading, indices: Sequence[int]) -> bool:
     """
     if reading.run.unit in VARYING_UNITS:
         return False
-    samples = reading.run.samples
-    products = map(mul, entries_at(samples.value, indices), entries_at(samples.seconds_per_step, indices))
-    sizes = Column("d", (product for product in products if product > 0))
-    return not sizes or max(sizes) - min(sizes) < UNEQUAL_BATCHES * max(sizes)
+    sizes = positive(entries_at(reading.batches, indices))
+    largest = max(sizes, default=0.0)
+    return not sizes or largest - min(sizes) < UNEQUAL_BATCHES * largest
 
 
 def implied_batch_size(reading: Reading) -> int | None:
@@ -209,24 +248,32 @@ def implied_batch_size(reading: Reading) -> int | None:
     Raises:
         NotEstimable: the GPU count that this takes is unknown.
     """
-    samples = reading.run.samples
     if reading.run.unit in VARYING_UNITS:
         return None
-    products = Column("d", filter(isfinite, map(mul, samples.value, samples.seconds_per_step)))
-    if not products:
-        return None
-    return round(round(median(products)) * reading.factor) or None
+    sizes = finite(reading.batches)
+    return round(round(median(sizes)) * reading.factor) or None if sizes else None
 
 
 def finite_indices(column: Sequence[float]) -> Sequence[int]:
     """Where a column holds a number: a range where it does throughout."""
     indices = range(len(column))
-    return indices if all(map(isfinite, column)) else Column("q", compress(indices, map(isfinite, column)))
+    return indices if all_finite(column) else Column("q", compress(indices, map(isfinite, column)))
 
 
 def finite(numbers: Sequence[float]) -> Sequence[float]:
     """Those that are numbers: the sequence itself where all are."""
-    return numbers if all(map(isfinite, numbers)) else Column("d", filter(isfinite, numbers))
+    return numbers if all_finite(numbers) else Column("d", filter(isfinite, numbers))
+
+
+def all_finite(numbers: Iterable[float]) -> bool:
+    """Whether none is NaN or infinite: a sum tells it in a third of the time, unless it overflows."""
+    return isfinite(sum(numbers)) or all(map(isfinite, numbers))
+
+
+def positive(numbers: Sequence[float]) -> Sequence[float]:
+    """Those above 0: the sequence itself where all are."""
+    all_are = not isnan(sum(numbers)) and min(numbers, default=1.0) > 0
+    return numbers if all_are else those(numbers, gt, 0.0)
 
 
 def entries_at(column: Sequence[float], indices: Sequence[int]) -> Sequence[float]:
@@ -243,20 +290,6 @@ def picked(column: Sequence[Number], indices: Sequence[int]) -> Iterator[Number]
         if index == following:
             yield entry
             following = next(wanted, end)
-
-
-def counts_from_zero(steps: Sequence[float]) -> bool:
-    """Whether the first step of a run is number 0: its first record is 0, or ends a window as 19, 39, … do."""
-    first = next(filter(isfinite, steps))
-    spacing = window_steps(steps)
-    return first == 0 or (spacing > 1 and (first + 1) % spacing == 0)
-
-
-def window_steps(steps: Sequence[float]) -> float:
-    """Steps from one record to the next, as most records have it; 1 where that cannot be told."""
-    spacings = map(sub, islice(steps, 1, None), steps)
-    forward = Counter(filter((0.0).__lt__, spacings))
-    return max(forward, key=forward.__getitem__) if forward else 1.0
 
 
 def _rates(processed: Iterable[float], times: Iterable[float], breaks: Container[int]) -> Iterator[float]:

@@ -6,14 +6,13 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from math import sqrt
-from operator import ne
+from operator import gt
 
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import Figure
 from dlperf.measure.finding import Finding, amount, distinct
-from dlperf.measure.order import median
+from dlperf.measure.order import how_many, median
 from dlperf.measure.reading import NotEstimable, Reading, finite, implied_batch_size
 from dlperf.sentences import sentence
 
@@ -125,10 +124,16 @@ def _drift(case: _Case) -> Finding | None:
 
 def _end_stall(case: _Case) -> Finding | None:
     speeds = case.speeds
-    if len(speeds) < 3 or speeds[-1] >= STALL_SHARE * median(speeds):
+    if len(speeds) < 3 or not _is_slow(speeds[-1], speeds):
         return None
     means = {"without": amount(statistics.fmean(speeds[:-1])), "mean": amount(statistics.fmean(speeds))}
     return Finding("end_stall", sentence("end_stall", last=amount(speeds[-1]), **means))
+
+
+def _is_slow(speed: float, speeds: Sequence[float]) -> bool:
+    """Whether a speed is below the share of the median: not so unless half of them are above what that would be."""
+    above = how_many(speeds, gt, speed / STALL_SHARE)
+    return 2 * above >= len(speeds) and speed < STALL_SHARE * median(speeds)
 
 
 def _printed_rate(case: _Case) -> Finding | None:
@@ -136,7 +141,7 @@ def _printed_rate(case: _Case) -> Finding | None:
     if figure is None or figure.value_printed is None or figure.value_from_timestamps is None:
         return None
     difference = figure.value_printed / figure.value_from_timestamps - 1
-    if abs(difference) <= PRINTED_LIMIT + _clock_error(case):
+    if abs(difference) <= PRINTED_LIMIT or abs(difference) <= PRINTED_LIMIT + _clock_error(case):
         return None
     rates = {"printed": amount(figure.value_printed), "timed": amount(figure.value_from_timestamps)}
     key = "printed_rate" if difference < ACCUMULATION else "printed_rate_accumulation"
@@ -203,9 +208,8 @@ def _missing_end(case: _Case) -> Finding | None:
 
 
 def _interleaved_ranks(case: _Case) -> Finding | None:
-    steps = case.run.samples.step
-    changes = sum(map(ne, steps, islice(steps, 1, None)))
-    copies = round(len(steps) / (changes + 1))
+    records = len(case.run.samples)
+    copies = round(records / max(records - case.reading.spacings[0.0], 1))
     if copies < 2:
         return None
     return Finding("interleaved_ranks", sentence("interleaved_ranks", copies=copies))
