@@ -11,6 +11,8 @@ Memory does not depend on ``--size``: the peaks of two sizes show it.
 from __future__ import annotations
 
 import argparse
+import gc
+import json
 import os
 import platform
 import re
@@ -25,17 +27,15 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+from dlperf.cli import NEW_OBJECTS
 from dlperf.formats.registry import parser_for
-from dlperf.formats.samples import Run
-from dlperf.measure.figure import figure_of
-from dlperf.measure.reading import Reading as RunReading
-from dlperf.measure.run_findings import findings_of_run
 
 READ_SIZE = 1 << 20
 HEADER = """# How fast logs are parsed
 
 Logs of {size} MB, {machine}; medians of {repeats} readings.
-Measured: parsed, with the figure by all estimators, and the findings. Loop: over the lines with one regular
+Measured: the command `dlperf parse LOG` from its start to its end: format found out, parsed, figure by all
+estimators, findings. Loop: over the lines with one regular
 expression, keeping one number of each record. Grep: `grep -c` of a text that all records hold.
 
 | records in | records | parsed MB/s | measured MB/s | loop MB/s | grep MB/s | parsed to loop | parsed to grep | \
@@ -154,7 +154,7 @@ def _timed(reader: Callable[[Path, Shape], int], log: Path, shape: Shape) -> Rea
     start = time.perf_counter()
     records = reader(log, shape)
     seconds = time.perf_counter() - start
-    who = resource.RUSAGE_CHILDREN if reader is _grep else resource.RUSAGE_SELF
+    who = resource.RUSAGE_CHILDREN if reader in (_grep, _measure) else resource.RUSAGE_SELF
     return Reading(seconds, resource.getrusage(who).ru_maxrss / 1000, records)
 
 
@@ -175,24 +175,19 @@ def _loop(log: Path, shape: Shape) -> int:
 
 
 def _parse(log: Path, shape: Shape) -> int:
-    return sum(len(run.samples) for run in _runs(log, shape))
-
-
-def _measure(log: Path, shape: Shape) -> int:
-    """As ``dlperf parse`` does it."""
-    (run,) = _runs(log, shape)
-    reading = RunReading(run, gpus=8, batch_size=256)
-    findings_of_run(reading, figure_of(reading))
-    return len(run.samples)
-
-
-def _runs(log: Path, shape: Shape) -> list[Run]:
+    gc.set_threshold(NEW_OBJECTS)
     parser = parser_for(shape.format)
     with log.open("rb") as stream:
         while data := stream.read(READ_SIZE):
             parser.feed(data)
     parser.finish()
-    return parser.runs
+    return sum(len(run.samples) for run in parser.runs)
+
+
+def _measure(log: Path, shape: Shape) -> int:
+    command = [sys.executable, "-m", "dlperf", "parse", str(log), "--gpus", "8", "--batch-size", "256", "--json"]
+    (run,) = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return int(run["samples"])
 
 
 def _write(log: Path, shape: Shape, every: int, size: int) -> int:

@@ -28,7 +28,9 @@ def few_at_a_time():
 @given(st.lists(FLOATS, min_size=1, max_size=60), st.data())
 def test_the_number_at_a_rank_is_that_of_the_sorted_list(numbers: list[float], data: st.DataObject) -> None:
     rank = data.draw(st.integers(0, len(numbers) - 1))
-    assert at_rank(numbers, rank) == sorted(numbers)[rank]
+    number = sorted(numbers)[rank]
+    below, up_to = sum(other < number for other in numbers), sum(other <= number for other in numbers)
+    assert at_rank(numbers, rank) == (number, below, up_to)
 
 
 @given(st.lists(FLOATS, min_size=1, max_size=60))

@@ -85,7 +85,6 @@ SENTENCES = {
     "none_after": "too few samples: no record after the first {records}",
     "none_of_last": "too few samples: no record of the last {records}",
     "none_between": "too few samples: no record in iterations {first} … {last}",
-    "none_after_trimming": "too few samples: no record after trimming",
     "no_steps": "the records carry no step numbers",
     "no_timestamps": "the records carry no timestamps",
     "some_timestamps": "not every record carries a timestamp",

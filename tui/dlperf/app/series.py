@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dlperf.app.model.curve import Series
 from dlperf.errors import DlperfError
+from dlperf.formats.column import Column
 from dlperf.formats.parser import LogParser
 from dlperf.formats.registry import parser_for
 from dlperf.measure.reading import NotEstimable, Reading
@@ -53,7 +54,8 @@ class SeriesReader:
         return point.gpus_total, point.gpus, point.batch_size
 
     def _series(self, reading: Reading) -> Series | None:
+        """A copy: the columns may be the run's own, which grow while the curve is drawn."""
         try:
-            return Series(reading.steps_done, reading.rates, reading.run.unit)
+            return Series(Column("d", reading.steps_done), Column("d", reading.rates), reading.run.unit)
         except NotEstimable:
             return None

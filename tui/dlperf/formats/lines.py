@@ -91,24 +91,22 @@ class LineReader:
         return text
 
     def _split(self, text: bytes) -> Lines:
-        first = self.count + 1
-        self.count += text.count(b"\n")
+        first, lines = self.count + 1, text.split(b"\n")
+        self.count += len(lines) - 1
         self._inside_line = not text.endswith(b"\n")
-        if self._is_plain(text):
-            lines = text.split(b"\n")
-            if _can_hold_a_long_line(text):
-                lines = [line[:LINE_LIMIT] for line in lines]
-            return Lines(text, lines, range(first, first + len(lines)), self.count + 1)
-        return _joined(list(self._undone(text, first)), self.count + 1)
+        if not self._is_plain(text):
+            return _joined(list(self._undone(lines, first)), self.count + 1)
+        if _can_hold_a_long_line(text):
+            lines = [line[:LINE_LIMIT] for line in lines]
+        return Lines(text, lines, range(first, first + len(lines)), self.count + 1)
 
     def _is_plain(self, text: bytes) -> bool:
         if self._ranks.inside_tagged_line or b"\r" in text or b"\x1b" in text or b"\0" in text:
             return False
         return not (b"<" in text and _TAG_MARK in text)  # one character is looked for much faster than several
 
-    def _undone(self, text: bytes, first: int) -> Iterator[tuple[int, bytes]]:
+    def _undone(self, physical_lines: Sequence[bytes], first: int) -> Iterator[tuple[int, bytes]]:
         """Lines without colours, overwriting, NUL bytes and ranks."""
-        physical_lines = text.split(b"\n")
         last = len(physical_lines) - 1
         for index, physical in enumerate(physical_lines):
             for piece in physical.split(b"\r"):

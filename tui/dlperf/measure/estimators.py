@@ -6,23 +6,16 @@ Each is a function of a ``Reading``, registered under its name.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, repeat
-from math import fsum, inf, isfinite
-from operator import gt, le, lt, neg
+from math import inf, isfinite
 
 from dlperf.formats.column import Column
 from dlperf.formats.samples import Run, Summary
+from dlperf.measure.columns import entries_at
 from dlperf.measure.estimator import ESTIMATORS, Estimate, Estimator, apply, estimator, parse_estimator
-from dlperf.measure.order import at_rank, how_many
-from dlperf.measure.reading import (
-    NotEstimable,
-    Reading,
-    entries_at,
-    finite_indices,
-    have_equal_batches,
-)
+from dlperf.measure.reading import NotEstimable, Reading, have_equal_batches
+from dlperf.measure.trimming import trimmed
 from dlperf.sentences import sentence
 
 __all__ = ["ESTIMATORS", "Estimate", "Estimator", "NotEstimable", "estimate", "parse_estimator"]
@@ -75,7 +68,7 @@ def tailmean(reading: Reading, n: int) -> Estimate:
 @estimator
 def window(reading: Reading, a: int, b: int) -> Estimate:
     """Arithmetic mean of the records that end iterations a+1 … b: a dropped, b - a measured."""
-    done, spacing = reading.steps_done, reading.window_steps
+    done, spacing = reading.steps_done, reading.spacings.usual
     reached = max(filter(isfinite, done), default=None)
     _need(reached is not None, "no_steps")
     _need(reached is not None and reached + spacing > b, "few_before", iteration=b)
@@ -98,7 +91,7 @@ def rate(reading: Reading, skip: int = 0, take: int | None = None) -> Estimate:
     The window begins at the first record with ``skip`` steps done and ends at the first with ``take`` more,
     so a log that prints every tenth step is measured from one printed step to another.
     """
-    timed = finite_indices(reading.run.samples.time)
+    timed = reading.timed
     _need(bool(timed), "no_timestamps")
     _need(any(map(isfinite, reading.steps_done)), "no_steps")
     start = _first(timed, reading, skip, "few_before_step", step=skip)
@@ -112,12 +105,12 @@ def rate(reading: Reading, skip: int = 0, take: int | None = None) -> Estimate:
 @estimator
 def tipc(reading: Reading, skip: int = 10) -> Estimate:
     """Paddle's rule: without the first ``skip`` records, then without the slowest and the fastest 5 % (5 at least)."""
-    rest = slice(skip, None)
-    indices, speeds = reading.usable[rest], reading.speeds[rest]
-    _need(len(indices) > 2 * TIPC_TRIM_LEAST, "few_tipc", least=skip + 2 * TIPC_TRIM_LEAST)
-    trim = max(int(len(speeds) * TIPC_TRIM_SHARE), TIPC_TRIM_LEAST)
-    _need(len(speeds) > 2 * trim, "none_after_trimming")
-    return _without_extremes(reading, indices, speeds, trim)
+    rest, speeds = reading.usable[skip:], reading.speeds[skip:]
+    trim = max(int(len(rest) * TIPC_TRIM_SHARE), TIPC_TRIM_LEAST)
+    _need(len(rest) > 2 * TIPC_TRIM_LEAST, "few_tipc", least=skip + 2 * TIPC_TRIM_LEAST)
+    kept = trimmed(speeds, trim)
+    found = _estimate(reading, (rest[kept.first], rest[kept.last]), kept.mean)
+    return replace(found, samples=kept.count, dropped=len(reading.run.samples) - kept.count)
 
 
 @estimator
@@ -126,13 +119,12 @@ def batch_over_time(reading: Reading, skip: int = 0) -> Estimate:
 
     Not given where the printed rates tell that the steps are not all of one size.
     """
-    seconds = reading.run.samples.seconds_per_step
-    indices = finite_indices(seconds)
+    indices = reading.with_step_seconds
     _need(bool(indices), "no_step_seconds")
     _need(len(indices) > skip, "few_skipped", count=len(indices), skipped=skip)
     used = indices[skip:]
     _need(have_equal_batches(reading, used), "unequal_steps")
-    duration = statistics.fmean(entries_at(seconds, used))
+    duration = statistics.fmean(entries_at(reading.run.samples.seconds_per_step, used))
     _need(duration > 0, "zero_step_seconds")
     return _estimate(reading, used, reading.global_batch_size / duration)
 
@@ -171,35 +163,6 @@ def between(reading: Reading, start: int, end: int) -> Estimate:
     _need(0 < work / seconds < inf, "few_work")
     result = _estimate(reading, range(start, end + 1), work / seconds)
     return replace(result, samples=end - start, dropped=result.dropped + 1)
-
-
-def _without_extremes(reading: Reading, indices: Sequence[int], speeds: Sequence[float], trim: int) -> Estimate:
-    """Mean without the ``trim`` lowest and highest speeds; of equal ones the first is lowest."""
-    low, high = at_rank(speeds, trim), at_rank(speeds, len(speeds) - trim - 1)
-    mean = _mean_within(speeds, low, high, trim)
-    first = _first_kept(speeds, low, high, trim - how_many(speeds, lt, low))
-    behind = _first_kept(map(neg, reversed(speeds)), -high, -low, trim - how_many(speeds, gt, high))
-    found = _estimate(reading, (indices[first], indices[len(speeds) - 1 - behind]), mean)
-    count = len(speeds) - 2 * trim
-    return replace(found, samples=count, dropped=len(reading.run.samples) - count)
-
-
-def _mean_within(speeds: Sequence[float], low: float, high: float, trim: int) -> float:
-    """Mean of the sorted speeds without ``trim`` at either end: the rest begins with ``low`` and ends with ``high``."""
-    count, up_to_low = len(speeds) - 2 * trim, how_many(speeds, le, low)
-    lows = min(up_to_low - trim, count)
-    between = max(how_many(speeds, lt, high) - up_to_low, 0)
-    inner = (speed for speed in speeds if low < speed < high)
-    return fsum(chain(inner, repeat(low, lows), repeat(high, count - lows - between))) / count
-
-
-def _first_kept(speeds: Iterable[float], low: float, high: float, cut: int) -> int:
-    """Where the first speed from ``low`` to ``high`` stands, but for the first ``cut`` that equal ``low``."""
-    for place, speed in enumerate(speeds):
-        cut -= speed == low
-        if low < speed <= high or (speed == low and cut < 0):
-            return place
-    raise AssertionError("a speed at a rank is one of the speeds")
 
 
 def _first(indices: Sequence[int], reading: Reading, steps: float, shortage: str, /, **values: object) -> int:

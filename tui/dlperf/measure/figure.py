@@ -6,10 +6,11 @@ import statistics
 from dataclasses import dataclass, field
 
 from dlperf.formats.samples import Run
+from dlperf.measure.columns import finite, positive
 from dlperf.measure.estimator import Estimate, Estimator, apply, parse_estimator
 from dlperf.measure.estimators import between
 from dlperf.measure.natural import natural_estimator
-from dlperf.measure.reading import NotEstimable, Reading, finite, positive
+from dlperf.measure.reading import NotEstimable, Reading
 
 OTHER_ESTIMATORS = (
     "rate(skip=20, take=100)",

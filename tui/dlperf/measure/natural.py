@@ -6,8 +6,8 @@ from itertools import chain
 from math import isfinite
 from operator import le
 
+from dlperf.measure.columns import how_many
 from dlperf.measure.estimator import Estimator, apply, parse_estimator
-from dlperf.measure.order import how_many
 from dlperf.measure.reading import FactMissing, NotEstimable, Reading
 
 WARM_UP_STEPS = 20

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, compress, count, islice, pairwise, repeat
-from math import isfinite, isnan, nan
-from operator import add, gt, lt, mul, sub
+from itertools import chain, pairwise, repeat
+from math import isfinite, nan
+from operator import add, mul, sub
 from typing import Any
 
 from dlperf.errors import DlperfError
-from dlperf.formats.column import Column, Number
+from dlperf.formats.column import Column
 from dlperf.formats.samples import Run
-from dlperf.measure.order import median, those
+from dlperf.measure.columns import entries_at, finite, finite_indices, positive
+from dlperf.measure.order import median
+from dlperf.measure.steps import Spacings, spacings
 from dlperf.sentences import sentence
 
 VARYING_UNITS = ("tokens/s", "words/s")
@@ -35,7 +36,10 @@ class FactMissing(NotEstimable):
 
 @dataclass(frozen=True)
 class Reading:
-    """What estimators read. A count that is None is taken from the log where the log declares it."""
+    """What estimators read. A count that is None is taken from the log where the log declares it.
+
+    Columns are worked out when they are first asked for, and may be the run's own: a run that grows is read anew.
+    """
 
     run: Run
     gpus: int | None = None
@@ -99,6 +103,16 @@ class Reading:
         return samples.value if self.factor == 1.0 else Column("d", map(mul, samples.value, repeat(self.factor)))
 
     @cached_property
+    def timed(self) -> Sequence[int]:
+        """Indices of the records with a timestamp."""
+        return finite_indices(self.run.samples.time)
+
+    @cached_property
+    def with_step_seconds(self) -> Sequence[int]:
+        """Indices of the records that print seconds per step."""
+        return finite_indices(self.run.samples.seconds_per_step)
+
+    @cached_property
     def speeds(self) -> Column[float]:
         """The values that are finite, in file order: one for each entry of ``usable``.
 
@@ -113,11 +127,9 @@ class Reading:
         return Column("d", map(mul, self.run.samples.value, self.run.samples.seconds_per_step))
 
     @cached_property
-    def spacings(self) -> Counter[float]:
-        """How often so many steps lie between one record and the next, in the order in which they first do."""
-        steps = self.run.samples.step
-        spacings = map(sub, islice(steps, 1, None), steps)
-        return Counter(spacings if all_finite(steps) else filter(isfinite, spacings))
+    def spacings(self) -> Spacings:
+        """How the step counter goes on from record to record."""
+        return spacings(self.run.samples.step)
 
     @cached_property
     def rates(self) -> Column[float]:
@@ -178,12 +190,8 @@ class Reading:
     @cached_property
     def epoch_starts(self) -> Sequence[int]:
         """Indices of the records before which the step counter went back: what lies between is not measured."""
-        if not any(spacing < 0 for spacing in self.spacings):
-            return ()
-        steps, epochs = self.run.samples.step, self.run.samples.epoch
-        goes_back = map(lt, islice(steps, 1, None), steps)
-        candidates = compress(count(1), goes_back)
-        return Column("q", (index for index in candidates if epochs[index] != epochs[index - 1]))
+        epochs = self.run.samples.epoch
+        return Column("q", (index for index in self.spacings.back if epochs[index] != epochs[index - 1]))
 
     def segments(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Records ``start`` … ``end`` cut where the step counter goes back: first and last index of each part."""
@@ -212,17 +220,12 @@ class Reading:
             raise NotEstimable(sentence("step_size_unknown", samples=self.run.unit.partition("/")[0]))
         return total
 
-    @cached_property
-    def window_steps(self) -> float:
-        """Steps from one record to the next, as most records have it; 1 where that cannot be told."""
-        forward = {spacing: count for spacing, count in self.spacings.items() if spacing > 0}
-        return max(forward, key=forward.__getitem__) if forward else 1.0
-
     @property
     def _counts_from_zero(self) -> bool:
         """Whether the first step of a run is number 0: its first record is 0, or ends a window as 19, 39, … do."""
         first = next(filter(isfinite, self.run.samples.step))
-        return first == 0 or (self.window_steps > 1 and (first + 1) % self.window_steps == 0)
+        usual = self.spacings.usual
+        return first == 0 or (usual > 1 and (first + 1) % usual == 0)
 
     @cached_property
     def clock_resolution(self) -> float:
@@ -252,44 +255,6 @@ def implied_batch_size(reading: Reading) -> int | None:
         return None
     sizes = finite(reading.batches)
     return round(round(median(sizes)) * reading.factor) or None if sizes else None
-
-
-def finite_indices(column: Sequence[float]) -> Sequence[int]:
-    """Where a column holds a number: a range where it does throughout."""
-    indices = range(len(column))
-    return indices if all_finite(column) else Column("q", compress(indices, map(isfinite, column)))
-
-
-def finite(numbers: Sequence[float]) -> Sequence[float]:
-    """Those that are numbers: the sequence itself where all are."""
-    return numbers if all_finite(numbers) else Column("d", filter(isfinite, numbers))
-
-
-def all_finite(numbers: Iterable[float]) -> bool:
-    """Whether none is NaN or infinite: a sum tells it in a third of the time, unless it overflows."""
-    return isfinite(sum(numbers)) or all(map(isfinite, numbers))
-
-
-def positive(numbers: Sequence[float]) -> Sequence[float]:
-    """Those above 0: the sequence itself where all are."""
-    all_are = not isnan(sum(numbers)) and min(numbers, default=1.0) > 0
-    return numbers if all_are else those(numbers, gt, 0.0)
-
-
-def entries_at(column: Sequence[float], indices: Sequence[int]) -> Sequence[float]:
-    """The entries of a column at some indices in ascending order."""
-    return column[indices.start : indices.stop] if isinstance(indices, range) else Column("d", picked(column, indices))
-
-
-def picked(column: Sequence[Number], indices: Sequence[int]) -> Iterator[Number]:
-    """The entries at some indices in ascending order, one by one: much faster than to look each of them up."""
-    end = indices[-1] + 1 if indices else 0
-    wanted = iter(indices)
-    following = next(wanted, end)
-    for index, entry in enumerate(column[following:end], following):
-        if index == following:
-            yield entry
-            following = next(wanted, end)
 
 
 def _rates(processed: Iterable[float], times: Iterable[float], breaks: Container[int]) -> Iterator[float]:

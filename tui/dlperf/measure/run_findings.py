@@ -10,10 +10,11 @@ from math import sqrt
 from operator import gt
 
 from dlperf.formats.samples import Run
+from dlperf.measure.columns import finite, how_many
 from dlperf.measure.figure import Figure
 from dlperf.measure.finding import Finding, amount, distinct
-from dlperf.measure.order import how_many, median
-from dlperf.measure.reading import NotEstimable, Reading, finite, implied_batch_size
+from dlperf.measure.order import median
+from dlperf.measure.reading import NotEstimable, Reading, implied_batch_size
 from dlperf.sentences import sentence
 
 MINIMUM_SAMPLES = 10
@@ -209,7 +210,7 @@ def _missing_end(case: _Case) -> Finding | None:
 
 def _interleaved_ranks(case: _Case) -> Finding | None:
     records = len(case.run.samples)
-    copies = round(records / max(records - case.reading.spacings[0.0], 1))
+    copies = round(records / max(records - case.reading.spacings.counts[0.0], 1))
     if copies < 2:
         return None
     return Finding("interleaved_ranks", sentence("interleaved_ranks", copies=copies))

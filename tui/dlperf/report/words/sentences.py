@@ -58,7 +58,6 @@ CHINESE: dict[str, str] = {
     "none_after": "采样太少：前 {records} 条之后没有记录",
     "none_of_last": "采样太少：没有最后 {records} 条记录",
     "none_between": "采样太少：第 {first} … {last} 次迭代没有记录",
-    "none_after_trimming": "采样太少：去掉两端后没有记录",
     "no_steps": "记录中没有步数",
     "no_timestamps": "记录中没有时间戳",
     "some_timestamps": "并非每条记录都有时间戳",
