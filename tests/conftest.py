@@ -7,11 +7,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from counting_workspace import Counting, counting_workspace
 from dlperf.runs.paths import Workspace
 
 SOURCE = Path(__file__).parents[1] / "tui"
+# how long an example takes tells of the machine, not of the code
+settings.register_profile("dlperf", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("dlperf")
 # iptables, tc, runc, slurmctld: many a shell does not look for them there, and what is not found is not tested
 os.environ["PATH"] += ":/usr/sbin:/sbin"
 

@@ -50,7 +50,7 @@ def figures(format_id: str, data: bytes) -> set[float]:
 
 @pytest.mark.parametrize("log", LOGS, ids=name)
 @given(cuts=CUTS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_log_gives_the_same_in_any_chunking(log, cuts):
     data = log.read_bytes()
     assert columns(log.parent.name, *cut(data, cuts)) == columns(log.parent.name, data)
@@ -63,7 +63,7 @@ def test_a_log_gives_the_same_byte_by_byte(log):
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_damaged_log_gives_the_same_in_any_chunking(data):
     """Lines of a log, cut into pieces with anything between them."""
     log = data.draw(st.sampled_from(LOGS))
@@ -82,7 +82,7 @@ def test_plain_lines_read_beside_a_coloured_one_are_the_same(log):
 
 
 @given(data=st.binary(max_size=400), format_id=st.sampled_from(format_ids()))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_binary_data_is_no_log_and_no_error(data, format_id):
     assert parsed(format_id, data, data).runs == []
     assert detect(data) is None

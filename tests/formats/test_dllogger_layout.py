@@ -35,7 +35,7 @@ def line(head: str, step: int, metrics: list[tuple[str, str, str]]) -> str:
 
 
 @given(data=st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_lines_that_look_alike_give_what_they_give_one_by_one(data):
     """Some layouts, each of them printed again with other values."""
     layouts = data.draw(st.lists(st.tuples(HEADS, METRICS), min_size=1, max_size=2))

@@ -48,7 +48,7 @@ def runs(draw: st.DrawFn) -> Run:
         "hmean_epochs(1)",
     ],
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(run=runs(), gpus=COUNTS, batch_size=COUNTS)
 def test_every_figure_is_a_finite_speed_or_has_a_reason(
     rule: str | None, run: Run, gpus: int | None, batch_size: int | None

@@ -68,7 +68,7 @@ def run(launch: Launch, folder: Path, trial_id: str = "T", **environment: str):
     return json.loads(done.stdout)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(arguments=st.lists(TEXT, max_size=4), environment=st.dictionaries(NAME, TEXT, max_size=3), setup=TEXT)
 def test_arguments_and_environment_arrive_as_they_are_written(tmp_path, arguments, environment, setup):
     launch = launch_of(

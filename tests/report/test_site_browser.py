@@ -13,11 +13,14 @@ from dlperf.report.data import SiteData
 from dlperf.report.pages.explorer import explorer_data
 from dlperf.report.serve import open_server
 from dlperf.report.text import ENGLISH
+from waiting import PATIENCE_SECONDS
 
 CHROMIUM = Path("/usr/bin/chromium")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+expect = playwright.expect
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed")
 
+PATIENCE_MILLISECONDS = PATIENCE_SECONDS * 1000
 AXE = Path(__file__).parents[1] / "data/axe/axe.min.js"
 SAME_IN_BOTH = (
     "index.html",
@@ -62,6 +65,8 @@ class Watched:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[object]:
+    """A browser whose pages are waited for as long as a busy machine may need."""
+    expect.set_options(timeout=PATIENCE_MILLISECONDS)
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=str(CHROMIUM), headless=True, args=FLAGS)
         yield browser
@@ -71,6 +76,7 @@ def browser() -> Iterator[object]:
 @pytest.fixture
 def watched(browser) -> Iterator[Watched]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(PATIENCE_MILLISECONDS)
     yield Watched(context.new_page())
     context.close()
 
@@ -102,20 +108,20 @@ def test_a_table_sorts_by_number_with_missing_figures_last(watched: Watched, add
     header = table.locator("th", has_text="Figure")
     place = header.evaluate("it => it.cellIndex") + 1
     orders = []
-    for _ in range(2):
+    for order in ("ascending", "descending"):
         header.click()
+        expect(header).to_have_attribute("aria-sort", order)
         cells = table.locator(f"tbody tr td:nth-child({place})").all_inner_texts()
         orders.append([cell.split()[0] for cell in cells])
     assert sorted(orders[0][1:]) == sorted(orders[1][1:]) == ["failed", "out"]
     assert orders[0][0] == orders[1][0] == "380.5"
-    assert header.get_attribute("aria-sort") == "descending"
 
 
 def test_search_finds_a_page(watched: Watched, address: str) -> None:
     watched.page.goto(address + "index.html")
     watched.page.locator("input.md-search__input").click()
     watched.page.locator("input.md-search__input").press_sequentially("protocols")
-    watched.page.locator(".md-search-result__link").first.wait_for(state="attached", timeout=10000)
+    watched.page.locator(".md-search-result__link").first.wait_for(state="attached")
     assert watched.errors == []
 
 
@@ -160,23 +166,24 @@ def test_the_home_page_is_light(watched: Watched, address: str, site: Path) -> N
     assert sum((site / name).stat().st_size for name in files if (site / name).is_file()) < 500_000
 
 
-def explorer_figures(page) -> list[str]:
-    return page.locator("#figure-explorer .explorer-table").last.locator("tbody td:nth-child(4)").all_inner_texts()
+def explorer_figures(page):
+    return page.locator("#figure-explorer .explorer-table").last.locator("tbody td:nth-child(4)")
 
 
 def test_the_explorer_filters_and_sorts_and_the_address_keeps_both(watched: Watched, address: str) -> None:
     page = watched.page
     page.goto(address + "results/explorer.html")
-    everything = explorer_figures(page)
+    everything = explorer_figures(page).all_inner_texts()
+    assert len(everything) > 2
     page.get_by_label("Framework", exact=True).select_option("Alpha")
     page.get_by_role("button", name="Figure").click()
-    assert explorer_figures(page) == ["3101", "400.12"]
+    expect(explorer_figures(page)).to_have_text(["3101", "400.12"])
     kept = page.url
     page.get_by_role("button", name="Reset").click()
-    assert explorer_figures(page) == everything
+    expect(explorer_figures(page)).to_have_text(everything)
     page.goto("about:blank")
     page.goto(kept)
-    assert explorer_figures(page) == ["3101", "400.12"]
+    expect(explorer_figures(page)).to_have_text(["3101", "400.12"])
     page.get_by_role("link", name="3101").click()
     page.wait_for_url("**/box_alpha_resnet50-imagenet.html#fp32-bs256-1n8g")
     assert watched.errors == []
@@ -187,7 +194,8 @@ def test_the_explorer_puts_missing_figures_last_in_either_order(watched: Watched
     for order in ("value", "-value"):
         page.goto("about:blank")
         page.goto((site / "results/explorer.html").as_uri() + f"#framework=Beta&sort={order}")
-        figures = explorer_figures(page)
+        expect(explorer_figures(page)).to_have_count(3)
+        figures = explorer_figures(page).all_inner_texts()
         assert figures[0] == "380.5"
         assert sorted(figures[1:]) == ["failed: NCCL timeout", "out of memory"]
 
@@ -199,10 +207,11 @@ def test_the_explorer_compares_any_two(watched: Watched, site: Path) -> None:
     boxes = page.locator("#figure-explorer input[type=checkbox]")
     boxes.nth(0).check()
     boxes.nth(1).check()
-    comparison = page.locator(".explorer-comparison").inner_text()
-    assert "B ÷ A = 7.750; beyond the spread of the trials" in comparison
+    comparison = page.locator(".explorer-comparison")
+    expect(comparison).to_contain_text("B ÷ A = 7.750; beyond the spread of the trials")
+    before = comparison.inner_text()
     page.reload()
-    assert page.locator(".explorer-comparison").inner_text() == comparison
+    expect(comparison).to_have_text(before, use_inner_text=True)
 
 
 def test_the_explorer_stays_fast_with_ten_thousand_figures(watched: Watched, site: Path) -> None:
@@ -211,21 +220,21 @@ def test_the_explorer_stays_fast_with_ten_thousand_figures(watched: Watched, sit
     assert len(script) < 2_000_000
     watched.page.route("**/figures.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
     watched.page.goto((site / "results/explorer.html").as_uri())
-    assert len(explorer_figures(watched.page)) == 100
-    assert "10000 of 10000" in watched.page.locator(".explorer-count").inner_text()
+    expect(explorer_figures(watched.page)).to_have_count(100)
+    expect(watched.page.locator(".explorer-count")).to_contain_text("10000 of 10000")
     watched.page.get_by_role("button", name="→").click()
-    assert explorer_figures(watched.page)[0] == "200"
+    expect(explorer_figures(watched.page).first).to_have_text("200")
 
 
 def test_without_scripts_charts_and_tables_are_there(browser, site: Path) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto((site / "index.html").as_uri())
-    assert page.locator("figure.chart svg[role=img]").first.is_visible()
+    expect(page.locator("figure.chart svg[role=img]").first).to_be_visible()
     page.goto((site / "results/configurations/first/box_alpha_resnet50-imagenet.html").as_uri())
-    assert page.locator("figure.chart img").first.is_visible()
+    expect(page.locator("figure.chart img").first).to_be_visible()
     page.goto((site / "results/explorer.html").as_uri())
-    assert page.get_by_text("This table needs JavaScript").is_visible()
+    expect(page.get_by_text("This table needs JavaScript")).to_be_visible()
     context.close()
 
 
@@ -242,10 +251,10 @@ def test_a_curve_opens_with_every_value_and_nothing_is_loaded_before(watched: Wa
     box = plot.bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    assert "Trial 1" in picture.locator(".u-legend").inner_text()
-    assert not picture.locator("img").is_visible()
+    expect(picture.locator(".u-legend")).to_contain_text("Trial 1")
+    expect(picture.locator("img")).to_be_hidden()
     picture.get_by_role("button", name="Show the picture").click()
-    assert picture.locator("img").is_visible()
+    expect(picture.locator("img")).to_be_visible()
 
 
 def test_the_log_lines_that_gave_a_figure_are_marked_when_a_reader_opens_them(watched: Watched, address: str) -> None:
@@ -255,7 +264,7 @@ def test_the_log_lines_that_gave_a_figure_are_marked_when_a_reader_opens_them(wa
     lines = page.locator("details[data-lines]").first
     lines.get_by_text("Log lines that gave the figure").click()
     lines.locator("mark").first.wait_for()
-    assert "Trial 5" in lines.inner_text()
+    expect(lines).to_contain_text("Trial 5")
     first, last = lines.locator("mark").all_inner_texts()[:2]
     assert first.split()[0] == "21"
     assert last.split("\n")[-1].split()[0] == "120"
