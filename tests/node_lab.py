@@ -41,6 +41,11 @@ class LabNode:
     def plan(self) -> NodePlan:
         return NodePlan(self.name, "ssh", self.address, self.address, user="root", interface="eth0")
 
+    @property
+    def yaml(self) -> str:
+        """The node in an entry of hardware."""
+        return f"{{name: {self.name}, host: {self.address}, user: root, interface: eth0}}"
+
     def power_on(self) -> None:
         spaces = ("--uts", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
         script = f"hostname {self.name}; mount --bind {self.folder}/hosts /etc/hosts; exec sleep infinity"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -104,6 +106,34 @@ async def test_a_machine_that_does_not_answer_for_a_while_is_waited_for_and_the_
     assert [event.data for event in events(paths, "node_unreachable")] == [{"node": "m1"}]
     assert len(events(paths, "node_reachable")) == 1
     assert campaign_status(paths).unreachable == {}
+
+
+async def test_a_machine_that_never_answered_is_waited_for_only_shortly(tmp_path):
+    paths = campaign(tmp_path, planned("a", repeats=3))
+    executor = ScriptedExecutor(deaf={"m1": 10**6})
+    await run(paths, executor, replace(QUICK, silence=10**6, first_answer=0.05))
+    assert campaign_status(paths).left_out == {"m1": "failed 2 times in a row: unreachable: no route to host"}
+    (silence,) = events(paths, "node_unreachable")
+    assert silence.cause == "no route to host: it never answered so far, tried for 0.05 s"
+
+
+@pytest.mark.parametrize("engines", [1, 2])
+async def test_a_machine_that_answered_before_is_waited_for_also_by_the_next_engine(tmp_path, engines):
+    paths = campaign(tmp_path, planned("a", repeats=2))
+    executor = ScriptedExecutor(deaf={"m1": 0})
+
+    def fall_silent() -> None:
+        executor.deaf = {"m1": 20}
+        executor.on_poll = lambda: None
+        if engines == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    executor.on_poll = fall_silent
+    for _ in range(engines):
+        await run(paths, executor, replace(QUICK, silence=600.0, first_answer=0.01))
+    assert states(paths) == {"a.1": "succeeded", "a.2": "succeeded"}
+    (silence,) = events(paths, "node_unreachable")
+    assert silence.cause == "no route to host: it is waited for, up to 10 min"
 
 
 async def test_a_machine_that_stays_silent_is_left_out_in_the_end(tmp_path):

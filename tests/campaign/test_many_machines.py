@@ -8,7 +8,14 @@ import signal
 import pytest
 
 from counting_workspace import Counting, counting_workspace
+from dlperf.campaign.create import create_campaign
+from dlperf.campaign.engine import run_campaign
+from dlperf.campaign.means import means_of
+from dlperf.campaign.pace import Pace
+from dlperf.catalog.load import load_catalog
+from dlperf.plan import Selection, expand
 from dlperf.runs.journal import campaign_status
+from dlperf.runs.store import read_campaign
 from node_lab import NodeLab, node_lab
 from slurm_lab import SlurmLab, slurm, slurm_cluster
 from waiting import until
@@ -51,7 +58,7 @@ def write_hardware(counting: Counting, text: str) -> None:
 
 def nodes_workspace(tmp_path, lab: NodeLab) -> Counting:
     counting = counting_workspace(tmp_path)
-    nodes = [f"  - {{name: {n.name}, host: {n.address}, user: root, interface: eth0}}\n" for n in lab.nodes]
+    nodes = [f"  - {n.yaml}\n" for n in lab.nodes]
     write_hardware(counting, "id: many\ntitle: Four nodes\nnodes:\n" + "".join(nodes))
     script = counting.workspace.catalog / "workloads" / "count.sh"
     text = OVER_NODES % (counting.home, script, lab.ssh_config)
@@ -76,6 +83,25 @@ def test_one_run_measures_on_two_and_on_four_nodes(tmp_path, node_lab: NodeLab):
     results = json.loads(counting.dlperf("results", "--campaign", "try", "--json").stdout)
     assert [(row["nodes"], row["status"], row["n"]) for row in results] == [(2, "measured", 1), (4, "measured", 1)]
     assert sorted((counting.home / "hosts").read_text().split()) == ["n1", "n1", "n2", "n2", "n3", "n4"]
+
+
+async def test_a_machine_that_drops_every_packet_is_left_out_soon_and_the_others_go_on(tmp_path, node_lab: NodeLab):
+    counting = nodes_workspace(tmp_path, node_lab)
+    lines = [f"- {{id: {n.name}, title: One, nodes: [{n.yaml}]}}\n" for n in node_lab.nodes[:2]]
+    (counting.workspace.catalog / "hardware" / "many.yaml").write_text("".join(lines))
+    node_lab.ssh_config.write_text(f"ConnectTimeout 1\n{node_lab.ssh_config.read_text()}")
+    node_lab.nodes[1].inside("iptables", "-A", "INPUT", "-p", "tcp", "--dport", "22", "-j", "DROP")
+    selection = Selection(("n1", "n2"), ("counting",), ("lenet5",), batch_sizes=(32,), repeats=3)
+    paths = create_campaign(counting.workspace, expand(selection, load_catalog(counting.workspace.catalog)), "try")
+    means = means_of(counting.workspace, read_campaign(paths))
+    await run_campaign(paths, means, Pace(machine_rest=0.1, silence=10**6, first_answer=2.0))
+    status = campaign_status(paths)
+    address = node_lab.nodes[1].address
+    assert status.left_out == {
+        "n2": f"failed 2 times in a row: unreachable: no answer from {address} port 22 within 1 s"
+    }
+    assert f"does a firewall drop it? `ssh root@{address}` must work" in status.silence["n2"]
+    assert [str(trial.state) for key, trial in status.trials.items() if "n1_" in str(key)] == ["succeeded"] * 3
 
 
 def test_an_engine_killed_while_a_job_runs_is_resumed_and_submits_nothing_twice(cluster: Counting):

@@ -74,16 +74,22 @@ def test_an_engine_killed_in_the_middle_finds_its_trial_again(remote):
     assert len(remote.starts) == len(set(remote.starts)) == 2
 
 
-def test_a_machine_that_starts_anew_before_a_trial_is_waited_for(remote, sshd):
-    sshd.stop()
+def test_a_machine_that_starts_anew_between_two_trials_is_waited_for(remote, sshd):
+    hold = remote.hold(32)
     engine = remote.start(*RUN, "--repeats", "2")
+    remote.wait_for("try", "32/1", "running")
+    remote.dlperf("pause", "try")
+    hold.unlink()
+    remote.wait_for("try", "32/1", "succeeded")
+    sshd.stop()
+    remote.dlperf("resume", "try")
     wait_for_event(remote, "node_unreachable")
     assert "node alpha does not answer since" in remote.dlperf("status", "try").stderr
-    assert remote.states("try") == {"32/1": "planned", "32/2": "planned"}
+    assert remote.states("try") == {"32/1": "succeeded", "32/2": "planned"}
     sshd.start()
     _, said = engine.communicate()
     assert engine.returncode == 0
-    assert said.count(b"node alpha does not answer: it is waited for") == 1
+    assert said.count(b"node alpha does not answer: ") == said.count(b"it is waited for, up to 5 min") == 1
     assert remote.states("try") == {"32/1": "succeeded", "32/2": "succeeded"}
     assert len(events(remote, "node_unreachable")) == len(events(remote, "node_reachable")) == 1
 
@@ -101,6 +107,8 @@ async def test_a_machine_that_never_answers_is_left_out_and_exit_code_3(remote, 
     assert status.left_out["alpha"].startswith("failed 2 times in a row: unreachable: ")
     assert remote.states("try") == {"32/1": "failed", "32/2": "failed"}
     assert list(status.unreachable) == ["alpha"]
+    assert status.silence["alpha"].startswith(f"nothing listens at 127.0.0.1 port {sshd.port} (connection refused): ")
+    assert "`ssh node-a` must work: it never answered so far, tried for 1 s" in status.silence["alpha"]
 
 
 def test_a_machine_that_refuses_is_exit_code_3_at_once(remote, sshd):

@@ -29,7 +29,7 @@ from dlperf.campaign.rules import consequences, is_infrastructure
 from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.campaign.stages import Stages
 from dlperf.errors import StorageError
-from dlperf.executors.base import Executor, Observation, Trial
+from dlperf.executors.base import UNREACHABLE, Executor, Observation, Trial
 from dlperf.measure.telemetry import disturbance
 from dlperf.plan import TrialKey
 from dlperf.results.logs import LogReader
@@ -188,7 +188,8 @@ class Engine:
         if observation.state is State.RUNNING and known is not State.RUNNING:
             self._journal.state(running.key, State.RUNNING, source=observation.source)
         for node in observation.nodes:
-            self._journal.note_silence(running.key, node.node, node.unreachable_since is not None)
+            silent = f"{node.cause or UNREACHABLE}: what runs there goes on"
+            self._journal.note_silence(running.key, node.node, silent if node.unreachable_since else None)
 
     # --------------------------------------------------------------------------------------- requests
 

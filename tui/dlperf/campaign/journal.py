@@ -56,11 +56,11 @@ class EngineJournal:
         """A trial changed its state."""
         self.write(Event(utc_now(), "state", str(key), state, cause, source))
 
-    def note_silence(self, key: TrialKey, node: str, silent: bool) -> None:
-        """A node of a trial answers, or does not; nothing is written where that is known."""
-        if silent != (node in self.unreachable):
-            event = "node_unreachable" if silent else "node_reachable"
-            self.write(Event(utc_now(), event, str(key), data={"node": node}))
+    def note_silence(self, key: TrialKey, node: str, why: str | None) -> None:
+        """A node of a trial answers (None), or why it does not; nothing is written where that is known."""
+        if (why is None) == (node in self.unreachable):
+            event = "node_reachable" if why is None else "node_unreachable"
+            self.write(Event(utc_now(), event, str(key), cause=why, data={"node": node}))
 
     def note(self, cause: str, key: TrialKey | None = None) -> None:
         """Something that explains what is seen later."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from dlperf.executors.base import UNREACHABLE, CheckItem, NodeObservation
 from dlperf.nodes.transport import Machine
@@ -42,9 +42,13 @@ class Reliability:
     Under Slurm nobody is blamed: its nodes are its own to drain.
     """
 
-    def __init__(self, configurations: Iterable[PlannedConfiguration]) -> None:
-        self._machines = {item.configuration.id: _machines_of(item) for item in configurations}
-        """Configuration id → node → its machine."""
+    def __init__(self, configurations: Sequence[PlannedConfiguration]) -> None:
+        self._reached = {item.configuration.id: _reached_by(item) for item in configurations}
+        """Configuration id → node → the machine that is reached for it."""
+        slurm = {item.configuration.id for item in configurations if item.launch.executor == "slurm"}
+        self._machines = {name: {} if name in slurm else nodes for name, nodes in self._reached.items()}
+        """The same, of those who may be blamed."""
+        self._answered: set[str] = set()
         self._failures: Counter[str] = Counter()
         self._left_out: set[str] = set()
 
@@ -52,13 +56,29 @@ class Reliability:
         """One more event of the journal."""
         match event.event:
             case "state" if event.trial:
-                self._take_end(self._machines.get(trial_key(event.trial).configuration, {}), event)
+                configuration = trial_key(event.trial).configuration
+                self._take_end(self._machines.get(configuration, {}), event)
+                if event.state == State.SUBMITTED:  # which follows a check of all of them
+                    self._answered.update(self._reached.get(configuration, {}).values())
             case "node_left_out":
                 self._left_out.add(str(event.data.get("machine")))
             case "node_taken_back":
                 machine = str(event.data.get("machine"))
                 self._left_out.discard(machine)
                 del self._failures[machine]
+
+    def note_answer(self, key: TrialKey, node: str) -> None:
+        """A machine answered."""
+        self._answered.add(self._machine(key, node))
+
+    def answered(self, key: TrialKey, node: str) -> bool:
+        """Whether a machine has answered in this campaign."""
+        return self._machine(key, node) in self._answered
+
+    def _machine(self, key: TrialKey, node: str) -> str:
+        """Under Slurm the login node, whatever it is called."""
+        nodes = self._reached[key.configuration]
+        return nodes.get(node) or next(iter(nodes.values()))
 
     def _take_end(self, machines: Mapping[str, str], event: Event) -> None:
         blamed = event.data.get("blamed", {})
@@ -101,7 +121,5 @@ class Reliability:
         ]
 
 
-def _machines_of(planned: PlannedConfiguration) -> dict[str, str]:
-    if planned.launch.executor == "slurm":
-        return {}
+def _reached_by(planned: PlannedConfiguration) -> dict[str, str]:
     return {node.name: str(Machine.of(node)) for node in planned.launch.nodes}

@@ -18,7 +18,11 @@ class Pace:
     busy: float = 300.0
     """For GPUs on which somebody else computes, before the trial is given up."""
     silence: float = 300.0
-    """For a machine that does not answer before a trial, as one that starts anew, before the trial is given up."""
+    """For a machine that answered in this campaign and does not before a trial, as one that starts anew, before the
+    trial is given up."""
+    first_answer: float = 20.0
+    """The same for a machine that has not answered yet, as one whose address is wrong. It is left out after the second
+    time: with ten seconds for each connection that is after less than a minute."""
     reconnect: float = 3.0
     """Between two tries to reach a machine that does not answer, or is busy. Clients connect less and less often."""
     collect: float = 300.0

@@ -27,6 +27,9 @@ from dlperf.runs.records import Event, State
 Stage = Callable[[RunningTrial], Awaitable[None]]
 
 
+CHECKING = "its machines are asked whether they are ready"
+
+
 class Stages:
     """The stages of a trial on one executor. Each can be done again by an engine that starts after a crash."""
 
@@ -70,10 +73,12 @@ class Stages:
         waited for; each client tries to connect less and less often. A machine that answers is judged at once.
         """
         begun = time.monotonic()
+        running.observation = Observation(running.trial.trial_id, State.PLANNED, pending_reason=CHECKING)
         while True:
             unfit, patience = await self._unfit(running)
             still_wanted = self._journal.trials[running.key].state is State.PLANNED
             if unfit is None or not still_wanted or time.monotonic() >= begun + patience:
+                running.observation = None
                 return unfit
             running.observation = Observation(running.trial.trial_id, State.PLANNED, pending_reason=unfit.cause)
             await asyncio.sleep(self._pace.reconnect)
@@ -83,24 +88,32 @@ class Stages:
         try:
             items = await self._executor.check(running.trial.launch)
         except UnreachableError as error:
-            return Ending(State.FAILED, f"{UNREACHABLE}: {error}", collectable=False), self._pace.silence
+            return Ending(State.FAILED, f"{UNREACHABLE}: {error}", collectable=False), self._pace.first_answer
         except StorageError:
             raise
         except DlperfError as error:
             return Ending(State.FAILED, str(error), collectable=False), 0.0
-        silent = self._note_silence(running, items)
+        silence = self._note_silence(running, items)
         problem = readiness_problem(items)
         if problem is None:
             return None, 0.0
-        patience = self._pace.silence if silent else self._pace.busy if BUSY in problem else 0.0
+        patience = silence or (self._pace.busy if BUSY in problem else 0.0)
         return Ending(State.FAILED, problem, collectable=False, blamed=blamed_by_check(items)), patience
 
-    def _note_silence(self, running: RunningTrial, items: list[CheckItem]) -> bool:
-        """Say in the journal which machines do not answer, and which do so again; whether one does not."""
-        silent = {item.node for item in items if item.silent}
-        for node in dict.fromkeys(item.node for item in items if item.check == "reachable"):
-            self._journal.note_silence(running.key, node, node in silent)
-        return bool(silent)
+    def _note_silence(self, running: RunningTrial, items: list[CheckItem]) -> float:
+        """Say in the journal which machines do not answer, and which do so again; how long that is waited for."""
+        reached = {item.node: item for item in items if item.check == "reachable"}
+        patience = 0.0
+        for node, item in reached.items():
+            if item.silent:
+                known = self._journal.reliability.answered(running.key, node)
+                seconds = self._pace.silence if known else min(self._pace.first_answer, self._pace.silence)
+                patience = min(patience or seconds, seconds)
+                self._journal.note_silence(running.key, node, f"{item.in_words}: {_waits(known, seconds)}")
+            else:
+                self._journal.reliability.note_answer(running.key, node)
+                self._journal.note_silence(running.key, node, None)
+        return patience
 
     async def _submit(self, running: RunningTrial) -> None:
         await self._executor.submit(running.trial)
@@ -174,6 +187,14 @@ class Stages:
 
 def _unanswered(error: UnreachableError) -> Ending:
     return Ending(State.CANCELLED, f"cancelled, but {error}: it may still run there", collectable=False)
+
+
+def _waits(known: bool, seconds: float) -> str:
+    return (
+        f"it is waited for, up to {seconds / 60:g} min"
+        if known
+        else f"it never answered so far, tried for {seconds:g} s"
+    )
 
 
 def readiness_problem(items: list[CheckItem]) -> str | None:

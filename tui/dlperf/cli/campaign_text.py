@@ -87,7 +87,7 @@ def announcements(before: CampaignStatus, after: CampaignStatus) -> list[str]:
         if configuration not in before.stopped_configurations:
             lines.append(f"{configuration}: not tried any more: {cause}")
     silent = sorted(after.unreachable.keys() - before.unreachable.keys())
-    lines += [f"node {node} does not answer: it is waited for, other machines go on" for node in silent]
+    lines += [f"node {node} does not answer: {after.silence[node]}; other machines go on" for node in silent]
     news = replace(after, left_out={node: after.left_out[node] for node in after.left_out.keys() - before.left_out})
     return lines + left_out_lines(news)
 

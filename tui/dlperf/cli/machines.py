@@ -37,7 +37,7 @@ def check(
     if as_json:
         print_json(items)
     else:
-        rows = [(item.node, item.check, "ok" if item.ok else "NOT READY", item.message) for item in items]
+        rows = [(item.node, item.check, "ok" if item.ok else "NOT READY", item.in_words) for item in items]
         print_table(("node", "check", "", "what it says"), rows)
     raise typer.Exit(_exit_code(items))
 

@@ -81,7 +81,7 @@ def _print_campaign(paths: CampaignPaths) -> None:
         ],
     )
     for node, since in found.unreachable.items():
-        say(f"node {one_line(node)} does not answer since {since}")
+        say(one_line(f"node {node} does not answer since {since}: {found.silence[node]}"))
     for line in left_out_lines(found):
         say(line)
     for configuration, cause in found.stopped_configurations.items():

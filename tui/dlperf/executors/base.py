@@ -67,6 +67,13 @@ class CheckItem:
     ok: bool
     message: str
     data: dict[str, Any] = field(default_factory=dict)
+    advice: str = ""
+    """What to do about it, where the message does not say so."""
+
+    @property
+    def in_words(self) -> str:
+        """The message, and what to do about it."""
+        return f"{self.message}: {self.advice}" if self.advice else self.message
 
     @property
     def silent(self) -> bool:

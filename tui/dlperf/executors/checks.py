@@ -13,6 +13,7 @@ from dlperf.errors import RefusedError, UnreachableError
 from dlperf.executors.base import CheckItem
 from dlperf.nodes.messages import Hello
 from dlperf.nodes.supervisor.containers import KEEPING_RUNTIMES
+from dlperf.nodes.transport import Machine
 from dlperf.plan import Launch, NodePlan
 
 DISK_BYTES = 2 * 1024**3
@@ -22,8 +23,11 @@ IDLE_PERCENT = 5.0
 
 def unreachable(node: NodePlan, error: UnreachableError) -> list[CheckItem]:
     """The one line of a machine that does not answer, or refuses."""
-    data = {"refused": True} if isinstance(error, RefusedError) else {}
-    return [CheckItem(node.name, "reachable", False, error.cause, data)]
+    if isinstance(error, RefusedError):
+        return [CheckItem(node.name, "reachable", False, error.cause, {"refused": True})]
+    login = Machine.of(node).login
+    advice = f"is its address right, is it on, does a firewall drop it? `{login}` must work" if login else ""
+    return [CheckItem(node.name, "reachable", False, error.cause, advice=advice)]
 
 
 def items(node: NodePlan, launch: Launch, hello: Hello, facts: dict[str, Any]) -> list[CheckItem]:

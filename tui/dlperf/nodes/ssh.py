@@ -200,7 +200,10 @@ def _in_words(error: Exception, options: asyncssh.SSHClientConnectionOptions) ->
         case asyncssh.HostKeyNotVerifiable() | asyncssh.KeyExchangeFailed():
             return RefusedError(_host_key_problem(error, options))
         case asyncssh.PermissionDenied():
-            return RefusedError(f"{server} refuses user {options.username!r}: none of our keys is accepted there")
+            return RefusedError(
+                f"{server} refuses user {options.username!r}: none of our keys is accepted there: "
+                "add one to its authorized_keys, or say user and key in ~/.ssh/config"
+            )
         case socket.gaierror():
             return UnreachableError(f"the host name {options.host!r} cannot be resolved ({error.strerror})")
         case ConnectionRefusedError():

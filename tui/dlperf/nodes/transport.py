@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,6 +67,13 @@ class Machine:
     def __str__(self) -> str:
         user, port = f"{self.user}@" if self.user else "", f":{self.port}" if self.port else ""
         return f"{user}{self.host}{port}" if self.host else self.transport
+
+    @property
+    def login(self) -> str:
+        """What a person types to reach it; empty for this machine."""
+        port = ("-p", str(self.port)) if self.port else ()
+        user = f"{self.user}@" if self.user else ""
+        return shlex.join(("ssh", *port, f"{user}{self.host}")) if self.host else ""
 
     @classmethod
     def of(cls, node: NodePlan) -> Machine:

@@ -33,6 +33,7 @@ class CampaignFold:
         self.finished = False
         self.stopped: dict[str, str] = {}
         self.unreachable: dict[str, str] = {}
+        self.silence: dict[str, str] = {}
         self.left_out: dict[str, str] = {}
 
     def take(self, event: Event) -> None:
@@ -48,8 +49,10 @@ class CampaignFold:
                 self.stopped[str(event.data.get("configuration"))] = event.cause or ""
             case "node_unreachable":
                 self.unreachable.setdefault(str(event.data.get("node")), event.time)
+                self.silence.setdefault(str(event.data.get("node")), event.cause or "it is waited for")
             case "node_reachable":
                 self.unreachable.pop(str(event.data.get("node")), None)
+                self.silence.pop(str(event.data.get("node")), None)
             case "node_left_out":
                 self.left_out[str(event.data.get("node"))] = event.cause or ""
             case "node_taken_back":
@@ -79,6 +82,7 @@ class CampaignFold:
             self.finished,
             dict(self.stopped),
             dict(self.unreachable),
+            dict(self.silence),
             dict(self.left_out),
         )
 

@@ -163,6 +163,8 @@ class CampaignStatus:
     """Configuration id → why it is not tried any more."""
     unreachable: dict[str, str] = field(default_factory=dict)
     """Node → since when."""
+    silence: dict[str, str] = field(default_factory=dict)
+    """The same nodes → what was said when they fell silent."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Node → why nothing more is started there."""
 
