@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from threading import Thread
 
 import pytest
+from site_browser import CHROMIUM, FLAGS, PATIENCE_MILLISECONDS, Watched
 from site_sample import make_workspace, sample
 
-from dlperf.report.build import write_pages
+from dlperf.report.build import build_site, write_pages
 from dlperf.report.mkdocs import build_html
+from dlperf.report.serve import open_server
+from dlperf.runs.paths import Workspace
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
@@ -18,3 +27,52 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_pages(workspace, sample())
     build_html(workspace, workspace.site_html, strict=True)
     return workspace.site_html
+
+
+@pytest.fixture(scope="session")
+def own_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of this repository's own site, built in a copy of what it is made from."""
+    copy = tmp_path_factory.mktemp("repository")
+    for path in ROOT.glob("mkdocs*.yml"):
+        shutil.copy(path, copy)
+    for name in ("catalog", "runs", "site/theme"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns(".cache"))
+    shutil.copytree(ROOT / "site/docs", copy / "site/docs", ignore=shutil.ignore_patterns("results", "data"))
+    return build_site(Workspace(copy), strict=True).out
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    """A browser whose pages are waited for as long as a busy machine may need. Of a module, not of the session: while
+    it is there, no other event loop can run."""
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=PATIENCE_MILLISECONDS)
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=str(CHROMIUM), headless=True, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def watched(browser) -> Iterator[Watched]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(PATIENCE_MILLISECONDS)
+    yield Watched(context.new_page())
+    context.close()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Path], str]]:
+    """Serves a folder over HTTP; gives its address."""
+    with ExitStack() as running:
+
+        def address(folder: Path) -> str:
+            server = running.enter_context(open_server(folder, 0))
+            thread = Thread(target=server.serve_forever)
+            thread.start()
+            running.callback(thread.join)
+            running.callback(server.shutdown)
+            return f"http://127.0.0.1:{server.server_port}/"
+
+        yield address

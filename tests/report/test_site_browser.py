@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from site_browser import Watched, needs_browser
 from site_rows import measured
 
 from dlperf.report.data import SiteData
 from dlperf.report.pages.explorer import explorer_data
-from dlperf.report.serve import open_server
 from dlperf.report.text import ENGLISH
-from waiting import PATIENCE_SECONDS
 
-CHROMIUM = Path("/usr/bin/chromium")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = playwright.expect
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed")
+pytestmark = needs_browser
 
-PATIENCE_MILLISECONDS = PATIENCE_SECONDS * 1000
 AXE = Path(__file__).parents[1] / "data/axe/axe.min.js"
 SAME_IN_BOTH = (
     "index.html",
@@ -33,65 +28,11 @@ SAME_IN_BOTH = (
 PAGES = (*SAME_IN_BOTH, *(f"zh/{page}" for page in SAME_IN_BOTH))
 WIDTHS = (390, 1280, 1920)
 THEMES = ("light", "dark")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-class Watched:
-    """A page that remembers what it asked for and what went wrong."""
-
-    def __init__(self, page) -> None:
-        self.page = page
-        self.requests: list[str] = []
-        self.errors: list[str] = []
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("requestfailed", self.note_failure)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
-
-    def note_failure(self, request) -> None:
-        """What the browser gave up because its reader went on to another page did not fail."""
-        if request.failure != "net::ERR_ABORTED":
-            self.errors.append(f"failed: {request.url}: {request.failure}")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[object]:
-    """A browser whose pages are waited for as long as a busy machine may need."""
-    expect.set_options(timeout=PATIENCE_MILLISECONDS)
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=str(CHROMIUM), headless=True, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def watched(browser) -> Iterator[Watched]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(PATIENCE_MILLISECONDS)
-    yield Watched(context.new_page())
-    context.close()
 
 
 @pytest.fixture(params=["folder", "http"])
-def address(request, site: Path) -> Iterator[str]:
-    if request.param == "folder":
-        yield site.as_uri() + "/"
-        return
-    with open_server(site, 0) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        thread.join()
+def address(request, site: Path, serve) -> str:
+    return site.as_uri() + "/" if request.param == "folder" else serve(site)
 
 
 def test_pages_open_without_an_error_or_a_request_to_elsewhere(watched: Watched, address: str) -> None:

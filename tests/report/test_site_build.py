@@ -24,7 +24,9 @@ from site_sample import make_workspace, sample
 
 from dlperf.errors import DlperfError
 from dlperf.report.build import write_pages
+from dlperf.report.locations import SCRIPTS
 from dlperf.report.mkdocs import build_html
+from dlperf.report.pages.configurations import SCRIPTS as OF_TRIALS
 from dlperf.report.processes import beside
 from dlperf.report.serve import open_server, rebuild_if_changed, stamp
 from dlperf.report.template import create_site, template_files
@@ -220,7 +222,8 @@ def test_git_ignores_everything_that_is_generated() -> None:
 def test_the_theme_fetches_no_font_and_every_script_is_there() -> None:
     settings = yaml.safe_load((ROOT / "mkdocs.base.yml").read_text())
     assert settings["theme"]["font"] is False
-    for name in (*settings["extra_javascript"], *settings["extra_css"], *settings["extra"]["polyfills"]):
+    own = (f"{SCRIPTS}/{name}" for name in ("explorer.js", *OF_TRIALS))
+    for name in (*settings["extra_javascript"], *settings["extra_css"], *settings["extra"]["polyfills"], *own):
         assert (ROOT / "site/theme" / name).is_file()
 
 

@@ -71,6 +71,10 @@ def differences(expected: Path, built: Path) -> Iterator[str]:
             yield f"{name}: not loaded ({', '.join(unloaded)})"
 
 
+def files_in(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
 def article(page: str) -> Document:
     found = ARTICLE.search(page)
     return Document(found[0] if found else "")

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dlperf.errors import DlperfError, StorageError
+from dlperf.report.search import mend_index
 from dlperf.runs.paths import Workspace
 
 WORTH_SAYING = ("WARNING", "ERROR", "Error", "CRITICAL")
@@ -34,6 +35,8 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
         with _all_built({config: target for config, target in builds.items() if config.is_file()}, strict) as said:
             if workspace.site_data.is_dir():
                 shutil.copytree(workspace.site_data, data, copy_function=_link)
+        for language in (new, chinese):
+            mend_index(language)
         _move(chinese, new / "zh")
         for part in sorted(data.glob("*")):
             _move(part, new / "data" / part.name)

@@ -23,6 +23,7 @@ from dlperf.results.model import ConfigurationResult
 Results = Sequence[ConfigurationResult]
 EvidenceOf = Mapping[tuple[str, int], Evidence]
 """By configuration anchor and trial number."""
+SCRIPTS = ("curves.js", "log-lines.js")
 DEVICE = re.compile(r"\.[0-9]+(\.|$)")
 """One of several devices: ``gpus.0.name``."""
 OF_THE_MOMENT = re.compile(r"boot_id|.*\.(?:utilization_percent|memory_used_mib)")
@@ -63,6 +64,7 @@ def configurations(
         _environment(page, evidence),
         _launch(page, results, evidence),
         for_script(page, group) if evidence else "",
+        *(page.script(name) for name in SCRIPTS if evidence),
         *(_section(page, result, evidence, shapes or {}) for result in results),
         in_search=False,
     )

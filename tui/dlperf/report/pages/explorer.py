@@ -46,6 +46,7 @@ def explorer(say: Language, data: SiteData) -> str:
         say("explorer_intro"),
         f'<div id="figure-explorer"><p>{without}</p></div>',
         f'<script src="{md.attribute(name)}"></script>',
+        page.script("explorer.js"),
         page.to(at.CONFIGURATIONS, say("explorer_index")),
         wide=True,
     )

@@ -39,6 +39,10 @@ class Page:
         """The address of a file of data on this page."""
         return at.up_from(self.say, self.path) + name
 
+    def script(self, name: str) -> str:
+        """A script of the theme that only some pages need; it runs when the page is there."""
+        return f'<script src="{md.attribute(at.relative(self.path, f"{at.SCRIPTS}/{name}"))}" defer></script>'
+
     def hardware(self, hardware: str, campaign: str = "") -> str:
         return self.to(at.hardware_page(hardware), md.text(self.data.hardware_title(hardware, campaign)))
 

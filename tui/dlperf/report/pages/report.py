@@ -74,7 +74,9 @@ def reports_index(say: Language, data: SiteData) -> str:
             for results in [data.reports[source, case]]
         ]
         header = [say(word) for word in ("report", "source", "hardware", "framework", "figures")]
-        parts.append(md.paragraphs(md.heading(2, md.text(data.case_title(case))), md.table(header, rows)))
+        parts.append(
+            md.paragraphs(md.heading(2, md.text(data.case_title(case)), searched=False), md.table(header, rows))
+        )
     return page.written(say("reports"), say("reports_intro"), *(parts or [say("no_figures")]))
 
 

@@ -1,0 +1,44 @@
+"""A real browser for which every other host is out of reach."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from waiting import PATIENCE_SECONDS
+
+PATIENCE_MILLISECONDS = PATIENCE_SECONDS * 1000
+CHROMIUM = Path("/usr/bin/chromium")
+needs_browser = pytest.mark.skipif(
+    not CHROMIUM.exists() or find_spec("playwright") is None, reason=f"{CHROMIUM} or playwright is not installed"
+)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class Watched:
+    """A page that remembers what it asked for and what went wrong."""
+
+    def __init__(self, page) -> None:
+        self.page = page
+        self.requests: list[str] = []
+        self.errors: list[str] = []
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("requestfailed", self.note_failure)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+
+    def note_failure(self, request) -> None:
+        """What the browser gave up because its reader went on to another page did not fail."""
+        if request.failure != "net::ERR_ABORTED":
+            self.errors.append(f"failed: {request.url}: {request.failure}")

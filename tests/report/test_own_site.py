@@ -1,0 +1,71 @@
+"""This repository's own site, as its readers get it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from site_browser import Watched, needs_browser
+
+pytestmark = needs_browser
+
+HOMES = ("index.html", "zh/index.html")
+MOST_BYTES = 500_000
+"""Of a home page with all that it loads, fonts apart."""
+AT_A_DESK = (
+    "index.html",
+    "results/reports/measured/dlperf/resnet50.html",
+    "results/reports/published/perf-resnet50-2.5/resnet50.html",
+    "results/reports/published/plsc-arcface/arcface.html",
+    "results/configurations/h200-pytorch-resnet50/h200-1x_pytorch-compiled_resnet50.html",
+    "results/hardware/h200-1x.html",
+    "results/frameworks/pytorch-compiled.html",
+    "results/audit.html",
+)
+CUT = """[...document.querySelectorAll("article table")]
+    .filter(table => { const box = table.closest(".md-typeset__scrollwrap") || table; return box.scrollWidth > box.clientWidth; })
+    .map(table => table.tHead ? table.tHead.innerText : "")"""
+
+
+@pytest.mark.parametrize("home", HOMES)
+@pytest.mark.parametrize("served", [False, True], ids=["folder", "http"])
+def test_a_home_page_is_light(watched: Watched, own_site: Path, serve, home: str, served: bool) -> None:
+    root = serve(own_site) if served else own_site.as_uri() + "/"
+    watched.page.goto(root + home)
+    watched.page.wait_for_load_state("networkidle")
+    files = {url.removeprefix(root).partition("?")[0].partition("#")[0] for url in watched.requests}
+    assert {home, f"{home.removesuffix('index.html')}assets/stylesheets/dlperf.css"} <= files
+    loaded = [own_site / name for name in files if (own_site / name).is_file()]
+    assert sum(path.stat().st_size for path in loaded) < MOST_BYTES
+
+
+@pytest.mark.parametrize("page", [*AT_A_DESK, *(f"zh/{page}" for page in AT_A_DESK)])
+def test_a_table_is_read_whole_at_a_desk(watched: Watched, own_site: Path, page: str) -> None:
+    watched.page.goto((own_site / page).as_uri())
+    assert watched.page.evaluate(CUT) == []
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_the_answers_are_read_whole_on_a_phone(watched: Watched, own_site: Path, home: str) -> None:
+    watched.page.set_viewport_size({"width": 390, "height": 844})
+    watched.page.goto((own_site / home).as_uri())
+    assert watched.page.evaluate(CUT) == []
+    assert watched.page.locator(".answers table").first.get_by_role("link", name="One NVIDIA H200").count() + (
+        watched.page.locator(".answers table").first.get_by_role("link", name="一张 NVIDIA H200").count()
+    )
+
+
+@pytest.mark.parametrize(
+    ("word", "title"), [("吞吐率", "VGG16"), ("加速比", "如何读数据"), ("显存", "一张 NVIDIA H200")]
+)
+def test_the_search_finds_chinese_words_inside_longer_runs(
+    watched: Watched, own_site: Path, serve, word: str, title: str
+) -> None:
+    watched.page.goto(serve(own_site) + "zh/index.html")
+    field = watched.page.locator("input.md-search__input")
+    field.click()
+    field.press_sequentially(word)
+    field.press("End")  # an input method presses a key; here the characters come without one
+    watched.page.locator(".md-search-result__link").first.wait_for(state="attached")
+    found = [words.replace("\u200b", "") for words in watched.page.locator(".md-search-result h1").all_inner_texts()]
+    assert any(title in words for words in found), found

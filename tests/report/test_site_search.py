@@ -1,0 +1,46 @@
+"""What the search of the site finds: its index is cut into Chinese words, and written in few letters."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dlperf.report.search import CUT, in_words, mend_index
+from dlperf.report.words.searched import WORDS
+
+
+def test_a_listed_word_is_cut_out_of_a_longer_run() -> None:
+    assert in_words("自动混合精度").split(CUT) == ["自动", "混合", "精度"]
+    assert in_words("的训练吞吐率（单卡）").split(CUT) == ["的", "训练", "吞吐率（单卡）"]
+    assert in_words("BERT 训练 of 8 GPUs") == "BERT 训练 of 8 GPUs"
+
+
+@given(st.lists(st.sampled_from([*sorted(WORDS), "的", "与", "<p>", " ", "H200"])).map("".join))
+def test_cutting_changes_nothing_that_is_seen_and_is_done_once(text: str) -> None:
+    cut = in_words(text)
+    assert cut.replace(CUT, "") == text
+    assert CUT * 2 not in cut
+
+
+def test_no_listed_word_begins_with_another() -> None:
+    assert [(a, b) for a in WORDS for b in WORDS if a != b and b.startswith(a)] == []
+
+
+def test_the_index_is_written_in_utf_8_for_a_server_and_for_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "search").mkdir()
+    document = {"location": "index.html", "title": "训练吞吐率", "text": "<p>显存带宽</p>"}
+    for name, before in (("search_index.json", ""), ("search_index.js", "var __index = ")):
+        (tmp_path / "search" / name).write_text(before + json.dumps({"config": {}, "docs": [document]}))
+    mend_index(tmp_path)
+    written = (tmp_path / "search/search_index.json").read_text("utf-8")
+    assert "\\u" not in written
+    assert json.loads(written)["docs"][0]["title"] == f"训练{CUT}吞吐率"
+    assert (tmp_path / "search/search_index.js").read_text("utf-8") == f"var __index = {written}"
+
+
+def test_a_site_without_a_search_stays_as_it_is(tmp_path: Path) -> None:
+    mend_index(tmp_path)
+    assert list(tmp_path.iterdir()) == []
