@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 from site_rows import measured
@@ -12,6 +13,7 @@ from dlperf.report import locations as at
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.feed import NAMESPACE, feed
+from dlperf.report.load import site_address
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
 from dlperf.report.text import ENGLISH
@@ -84,6 +86,26 @@ def test_a_date_of_a_year_or_a_month_is_a_time_in_the_feed() -> None:
     data = sample()
     dated = {name: replace(report, date="2021-05") for name, report in data.published.items()}
     assert "<updated>2021-05-01T00:00:00Z</updated>" in feed(replace(data, published=dated))
+
+
+def test_an_entry_keeps_its_id_when_its_report_gets_newer_figures() -> None:
+    before, after = twice(400.0, 380.0), replace(twice(400.0, 380.0), results=twice(400.0, 380.0).results[:1])
+    entry = f"{{{NAMESPACE}}}entry/{{{NAMESPACE}}}id"
+    ids = [ElementTree.fromstring(feed(data)).findtext(entry) for data in (before, after)]
+    assert ids[0] == ids[1] is not None
+
+
+def test_where_the_site_stands_is_known_the_feed_has_whole_addresses(tmp_path: Path) -> None:
+    config = tmp_path / "mkdocs.yml"
+    config.write_text("site_name: x\nsite_url: 'https://bench.example.org/site'\nplugins: !ENV [A, []]\n")
+    root = ElementTree.fromstring(feed(replace(twice(400.0, 380.0), address=site_address(config))))
+    links = {link.get("rel", "alternate"): link.get("href") for link in root.iter(f"{{{NAMESPACE}}}link")}
+    assert links == {
+        "self": "https://bench.example.org/site/data/feed.xml",
+        "alternate": "https://bench.example.org/site/results/reports/measured/dlperf-v1/resnet50-imagenet.html",
+    }
+    assert str(root.findtext(f"{{{NAMESPACE}}}id")).startswith("tag:bench.example.org,")
+    assert site_address(tmp_path / "none.yml") == ""
 
 
 def test_a_feed_without_entries_is_one_all_the_same() -> None:

@@ -2,7 +2,8 @@
 
     dlperf build-site && pip install zensical && python tests/report/zensical.py site/html
 
-Compared are the pages, text and anchors of each article, the links inside the site, and what each page loads.
+Compared are the pages, text and anchors of each article, the links inside the site, what each page loads, and every
+file of data, byte for byte.
 Exit code 1 where something differs that is not known (``KNOWN``).
 """
 
@@ -31,8 +32,9 @@ def main(arguments: list[str]) -> int:
     expected = Path(arguments[0] if arguments else ROOT / "site" / "html")
     with tempfile.TemporaryDirectory() as folder:
         built = build(Path(folder))
-        shutil.copytree(expected / "data", built / "data", dirs_exist_ok=True)  # neither program puts it there
-        found = list(differences(expected, built))
+        # what dlperf puts beside the pages of either program
+        shutil.copytree(ROOT / "site" / "data", built / "data", dirs_exist_ok=True)
+        found = [*differences(expected, built), *data_differences(expected / "data", built / "data")]
         pages = len(documents(built))
     told = [line for line in found if line.partition(" (")[0] not in KNOWN]
     print("\n".join([*told, f"{pages} pages by Zensical, {len(told)} differences"]))
@@ -69,6 +71,16 @@ def differences(expected: Path, built: Path) -> Iterator[str]:
             yield f"{name}: links ({', '.join(broken[:5])})"
         if unloaded := sorted(own_files(ours[name]) - own_files(theirs[name])):
             yield f"{name}: not loaded ({', '.join(unloaded)})"
+
+
+def data_differences(expected: Path, built: Path) -> Iterator[str]:
+    """A line for each file of data that only one site has, or that is not the same."""
+    ours, theirs = files_in(expected), files_in(built)
+    yield from (f"data/{name}: missing" for name in sorted(ours - theirs))
+    yield from (f"data/{name}: not in MkDocs's site" for name in sorted(theirs - ours))
+    for name in sorted(ours & theirs):
+        if (expected / name).read_bytes() != (built / name).read_bytes():
+            yield f"data/{name}: other bytes"
 
 
 def files_in(folder: Path) -> set[str]:

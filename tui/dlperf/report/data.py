@@ -49,6 +49,8 @@ class SiteData:
     audit: tuple[AuditRow, ...] = ()
     problems: tuple[str, ...] = ()
     """What could not be read and is left out, a line for each."""
+    address: str = ""
+    """Where the site stands on the web, with a slash at its end; empty where nobody said."""
     parquet: bool = False
     """The figures are offered as Parquet too."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 from dlperf.report import locations as at
@@ -15,19 +16,25 @@ NO_DATE = "1970-01-01T00:00:00Z"
 
 
 def feed(data: SiteData) -> str:
-    """An entry for each report, the one with the newest figures first; its links are relative to the feed."""
+    """An entry for each report, the one with the newest figures first. Links are relative to the feed, unless it is
+    known where the site stands (``site_url`` in mkdocs.yml)."""
     entries = sorted(_dated(data), reverse=True)
     root = ElementTree.Element("feed", {"xmlns": NAMESPACE})
     _add(root, "title", "dlperf")
-    _add(root, "id", "tag:dlperf,2026:results")
+    name = f"tag:{urlsplit(data.address).hostname or 'dlperf'},2026:"
+    _add(root, "id", f"{name}results")
+    if data.address:
+        ElementTree.SubElement(root, "link", {"rel": "self", "href": f"{data.address}{at.FEED}"})
     _add(root, "updated", entries[0][0] if entries else NO_DATE)
     _add(ElementTree.SubElement(root, "author"), "name", "dlperf")
     for updated, source, case in entries:
         entry = ElementTree.SubElement(root, "entry")
         _add(entry, "title", f"{data.case_title(case)} – {data.source_title(ENGLISH, source)}")
-        _add(entry, "id", f"tag:dlperf,{updated[:10]}:{at.campaign_folder(source)}/{at.slug(case)}")
+        _add(entry, "id", f"{name}{at.campaign_folder(source)}/{at.slug(case)}")
         _add(entry, "updated", updated)
-        ElementTree.SubElement(entry, "link", {"href": at.html_address(at.FEED, at.report_page(source, case))})
+        from_here = at.HOME if data.address else at.FEED
+        address = data.address + at.html_address(from_here, at.report_page(source, case))
+        ElementTree.SubElement(entry, "link", {"href": address})
     ElementTree.indent(root, " ")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 

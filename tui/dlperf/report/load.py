@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
+from pathlib import Path
 
 from dlperf.catalog.load import load_catalog
 from dlperf.errors import DlperfError
@@ -23,6 +25,8 @@ from dlperf.runs.paths import Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.store import Complain
+
+SITE_URL = re.compile(r"""^site_url:\s*["']?(https?://[^\s"']+)""", re.MULTILINE)
 
 
 def load_site_data(workspace: Workspace) -> SiteData:
@@ -60,8 +64,16 @@ def load_site_data(workspace: Workspace) -> SiteData:
         protocols=catalog.protocols,
         estimators=estimator_definitions(),
         audit=tuple(checked),
+        address=site_address(workspace.mkdocs_config),
         parquet=find_spec("pyarrow") is not None,
     )
+
+
+def site_address(config: Path) -> str:
+    """``site_url`` of mkdocs.yml, with a slash at its end; empty without one. Read as a line: other lines may hold tags
+    that only MkDocs knows."""
+    found = SITE_URL.search(config.read_text("utf-8")) if config.is_file() else None
+    return f"{found[1].rstrip('/')}/" if found else ""
 
 
 def _probed(
