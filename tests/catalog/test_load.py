@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import pickle
+from pathlib import Path
 
 import pytest
 from entries import BOX, CASE, FRAMEWORK, problems_of
 
 from dlperf.catalog.load import Check, load_catalog, load_formats
-from dlperf.catalog.problem import CatalogError
+from dlperf.catalog.problem import CatalogError, Problem
 
 
 def test_a_workspace_adds_entries_and_replaces_those_of_equal_id(write):
@@ -108,3 +110,11 @@ def test_a_file_that_may_not_be_read_is_reported(write):
     folder = write(BOX)
     (folder / "hardware.yaml").chmod(0)
     assert problems_of(folder) == ["hardware.yaml:1: cannot be read: Permission denied"]
+
+
+def test_mistakes_are_the_same_when_they_come_from_another_process() -> None:
+    error = CatalogError(
+        [Problem(Path("b.yaml"), 2, "case", "is missing"), Problem(Path("a.yaml"), 1, "", "is no map")]
+    )
+    sent = pickle.loads(pickle.dumps(error))
+    assert (sent.lines, str(sent), sent.problems) == (error.lines, str(error), error.problems)

@@ -12,6 +12,7 @@ import threading
 from dataclasses import replace
 from http.client import HTTPException
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.parse import unquote
 from urllib.request import urlopen
 
@@ -22,13 +23,14 @@ from pandas import read_parquet
 from site_rows import LOG, measured
 from site_sample import make_workspace, sample
 
-from dlperf.errors import DlperfError
+from dlperf.errors import DlperfError, RequestError
 from dlperf.report.build import write_pages
 from dlperf.report.locations import SCRIPTS
 from dlperf.report.mkdocs import build_html
 from dlperf.report.pages.configurations import SCRIPTS as OF_TRIALS
 from dlperf.report.processes import beside
 from dlperf.report.serve import open_server, rebuild_if_changed, stamp
+from dlperf.report.serve import serve as serve_site
 from dlperf.report.template import create_site, template_files
 from dlperf.report.writing import FOLDERS, PAGES
 from dlperf.runs.paths import Workspace
@@ -278,3 +280,34 @@ def test_a_served_site_is_built_again_only_when_something_changed(tmp_path: Path
     (workspace.site_docs / "about.md").write_text("# New\n")
     assert rebuild_if_changed(workspace, seen, said.append) != seen
     assert len(said) == 2
+
+
+def test_a_served_site_says_what_is_wrong_and_shows_the_last_good_one(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, replace(sample(), results=()))
+    said: list[str] = []
+    rebuild_if_changed(workspace, (0, 0), said.append)
+    home = (workspace.site_html / "index.html").read_bytes()
+    (workspace.catalog / "hardware").mkdir(parents=True)
+    (workspace.catalog / "hardware/box.yaml").write_text("box: [\n")
+    rebuild_if_changed(workspace, (0, 0), said.append)
+    assert said[-1].startswith(f"not built: {workspace.catalog / 'hardware/box.yaml'}:")
+    assert "\n" not in said[-1]
+    assert (workspace.site_html / "index.html").read_bytes() == home
+    (workspace.catalog / "hardware/box.yaml").unlink()
+    (tmp_path / "runs/cut").mkdir(parents=True)
+    (tmp_path / "runs/cut/campaign.yaml").write_text("}{")
+    rebuild_if_changed(workspace, (0, 0), said.append)
+    assert said[-2].startswith("built again")
+    assert said[-1].startswith("left out: ")
+
+
+def test_a_missing_address_shows_the_page_that_the_site_has_for_it(site: Path, serve) -> None:
+    with pytest.raises(HTTPError) as refused:
+        urlopen(f"{serve(site)}results/gone/for/ever.html")
+    assert refused.value.code == 404
+    assert "There is no such page" in refused.value.read().decode()
+
+
+def test_a_port_that_is_taken_is_told_before_anything_is_built(tmp_path: Path) -> None:
+    with open_server(tmp_path, 0) as server, pytest.raises(RequestError, match=f"--port {server.server_port}: "):
+        serve_site(Workspace(tmp_path / "not even a workspace"), server.server_port, pytest.fail)

@@ -30,7 +30,10 @@ class CatalogError(RequestError):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(sorted(set(problems)))
-        super().__init__("\n".join(self.lines))
+        super().__init__(self.problems)  # what it is made from again where it comes from another process
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError
-from dlperf.report.build import build_site
+from dlperf.report.build import SiteBuild, build_site
 from dlperf.report.processes import beside
 from dlperf.report.writing import FOLDERS, PAGES
 from dlperf.runs.paths import Workspace
@@ -27,6 +28,20 @@ class Handler(SimpleHTTPRequestHandler):
         self.send_header("Cache-Control", "no-cache")
         super().end_headers()
 
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """The site has a page of its own for a missing address."""
+        page = Path(self.directory) / "404.html"
+        if code != HTTPStatus.NOT_FOUND or not page.is_file():
+            super().send_error(code, message, explain)
+            return
+        told = page.read_bytes()
+        self.send_response(code)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(told)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(told)
+
     def log_message(self, format: str, *args: object) -> None:
         pass
 
@@ -38,15 +53,16 @@ def serve(workspace: Workspace, port: int, say: Callable[[str], None]) -> None:
         DlperfError: the first build failed; a later failure is said, and the last good site stays.
         RequestError: the port is taken.
     """
-    say(f"building {workspace.site_html}")
-    seen = stamp(workspace)
-    build_site(workspace)
-    # in a process of its own: with a thread in this one the pages would be written by one process alone
-    with open_server(workspace.site_html, port) as server, beside(server.serve_forever):
-        say(f"http://127.0.0.1:{server.server_port}/ (Ctrl-C ends it)")
-        while True:
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-            seen = rebuild_if_changed(workspace, seen, say)
+    with open_server(workspace.site_html, port) as server:
+        say(f"building {workspace.site_html}")
+        seen = stamp(workspace)
+        _say_warnings(build_site(workspace), say)
+        # in a process of its own: with a thread in this one the pages would be written by one process alone
+        with beside(server.serve_forever):
+            say(f"http://127.0.0.1:{server.server_port}/ (Ctrl-C ends it)")
+            while True:
+                time.sleep(SECONDS_BETWEEN_LOOKS)
+                seen = rebuild_if_changed(workspace, seen, say)
 
 
 def open_server(folder: Path, port: int) -> ThreadingHTTPServer:
@@ -69,9 +85,15 @@ def rebuild_if_changed(workspace: Workspace, seen: Stamp, say: Callable[[str], N
     try:
         site = build_site(workspace)
         say(f"built again: {site.written} files changed, {site.seconds:.1f} s")
+        _say_warnings(site, say)
     except DlperfError as error:
-        say(f"not built: {error}")
+        say(f"not built: {'; '.join(error.lines)}")
     return now
+
+
+def _say_warnings(site: SiteBuild, say: Callable[[str], None]) -> None:
+    for line in site.warnings.splitlines():
+        say(line)
 
 
 def stamp(workspace: Workspace) -> Stamp:
