@@ -15,7 +15,7 @@ from dlperf.report.evidence import NOTHING, Evidence, EvidenceReader
 from dlperf.report.feed import feed
 from dlperf.report.load import load_site_data
 from dlperf.report.locations import Group
-from dlperf.report.mkdocs import build_html
+from dlperf.report.mkdocs import ready_to_build
 from dlperf.report.pages.audit import audit
 from dlperf.report.pages.configurations import EvidenceOf, configurations, configurations_index
 from dlperf.report.pages.explorer import explorer, explorer_data
@@ -62,15 +62,22 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
         DlperfError: results cannot be read, or MkDocs refused.
     """
     started = time.monotonic()
-    with without_collector():
-        data = apart(partial(load_site_data, workspace))
-        sources = write_pages(workspace, data)
-    problems = "".join(f"{problem}\n" for problem in (*data.problems, *sorted(sources.problems)))
-    del data  # of a large workspace, it is as large as MkDocs
     out = (out or workspace.site_html).resolve()
-    warnings = problems + build_html(workspace, out, strict)
+    with ready_to_build(workspace, out, strict) as build_html:
+        # apart, so that nothing of the results is left beside MkDocs: of a large workspace, they are as large
+        sources = apart(partial(_write_sources, workspace))
+        warnings = "".join(f"{problem}\n" for problem in sources.problems) + build_html()
     pages = sum(name.endswith(".md") for name in sources.kept)
     return SiteBuild(pages, sources.written, time.monotonic() - started, out, warnings)
+
+
+def _write_sources(workspace: Workspace) -> Sources:
+    """What MkDocs builds from; its problems are all that was found."""
+    with without_collector():
+        data = load_site_data(workspace)
+        sources = write_pages(workspace, data)
+    sources.problems = [*data.problems, *sorted(sources.problems)]
+    return sources
 
 
 def write_pages(workspace: Workspace, data: SiteData) -> Sources:

@@ -7,8 +7,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from dlperf.errors import DlperfError, StorageError
@@ -17,6 +18,17 @@ from dlperf.runs.paths import Workspace
 
 WORTH_SAYING = ("WARNING", "ERROR", "Error", "CRITICAL")
 CHINESE_CONFIG = "mkdocs.zh.yml"
+ENGLISH, CHINESE = "html", "zh"
+"""Where each language is built."""
+PROGRAM = """\
+import sys
+from mkdocs.__main__ import cli
+import mkdocs.commands.build, mkdocs.config.defaults, markdown.extensions.tables, markdown.extensions.toc
+import material.plugins.offline.plugin, material.plugins.search.plugin, pymdownx.superfences
+if sys.stdin.readline():
+    cli(prog_name="mkdocs")
+"""
+"""MkDocs's own command, which loads what it needs, and waits to be told to begin."""
 
 
 def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
@@ -28,21 +40,33 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
     Raises:
         DlperfError: MkDocs refused, or ``out`` holds something that is not a site, or cannot be written.
     """
+    with ready_to_build(workspace, out, strict) as build:
+        return build()
+
+
+@contextmanager
+def ready_to_build(workspace: Workspace, out: Path, strict: bool = False) -> Iterator[Callable[[], str]]:
+    """As ``build_html``, in two steps: MkDocs is loaded while pages are still being written; what is given builds."""
     _refuse_foreign_folder(out)
-    with _folder_beside(out) as folder:
-        new, chinese, data = (Path(folder) / name for name in ("html", "zh", "data"))
-        builds = {workspace.mkdocs_config: new, workspace.root / CHINESE_CONFIG: chinese}
-        with _all_built({config: target for config, target in builds.items() if config.is_file()}, strict) as said:
-            if workspace.site_data.is_dir():
-                shutil.copytree(workspace.site_data, data, copy_function=_link)
-        for language in (new, chinese):
-            mend_index(language)
-        _move(chinese, new / "zh")
-        for part in sorted(data.glob("*")):
-            _move(part, new / "data" / part.name)
-        new.chmod(0o755)
-        _replace(new, out)
-    return "".join(said)
+    with _folder_beside(out) as folder, _loaded(workspace, Path(folder), strict) as processes:
+        yield partial(_build, workspace, Path(folder), out, processes)
+
+
+def _build(workspace: Workspace, folder: Path, out: Path, processes: Sequence[subprocess.Popen[str]]) -> str:
+    for process in processes:
+        _begin(process)
+    new, data = folder / ENGLISH, folder / "data"
+    if workspace.site_data.is_dir():
+        shutil.copytree(workspace.site_data, data, copy_function=_link)
+    warnings = [_warnings(process) for process in processes]
+    for language in (new, folder / CHINESE):
+        mend_index(language)
+    _move(folder / CHINESE, new / "zh")
+    for part in sorted(data.glob("*")):
+        _move(part, new / "data" / part.name)
+    new.chmod(0o755)
+    _replace(new, out)
+    return "".join(warnings)
 
 
 def _folder_beside(out: Path) -> tempfile.TemporaryDirectory[str]:
@@ -54,18 +78,22 @@ def _folder_beside(out: Path) -> tempfile.TemporaryDirectory[str]:
 
 
 @contextmanager
-def _all_built(builds: dict[Path, Path], strict: bool) -> Iterator[list[str]]:
-    """Run MkDocs for each configuration; at the end the list has what they warned of, and none is still writing."""
-    said: list[str] = []
-    running = [_start(config, target, strict) for config, target in builds.items()]
-    try:
-        yield said
-        outputs = [process.communicate()[0] for process in running]
-    finally:
-        for process in running:
-            process.kill()
-            process.wait()
-    said += [_warnings(process.returncode, output) for process, output in zip(running, outputs, strict=True)]
+def _loaded(workspace: Workspace, folder: Path, strict: bool) -> Iterator[list[subprocess.Popen[str]]]:
+    """A process for each language, which waits to be told to begin; at the end none is left."""
+    configs = {workspace.mkdocs_config: ENGLISH, workspace.root / CHINESE_CONFIG: CHINESE}
+    with ExitStack() as running:
+        processes = []
+        for config, name in configs.items():
+            if config.is_file():
+                processes.append(running.enter_context(_start(config, folder / name, strict)))
+                running.callback(processes[-1].kill)
+        yield processes
+
+
+def _begin(process: subprocess.Popen[str]) -> None:
+    if process.stdin is not None:
+        with suppress(BrokenPipeError):  # it ended: what it said tells why
+            os.write(process.stdin.fileno(), b"begin\n")
 
 
 def _link(source: str, target: str) -> None:
@@ -84,17 +112,20 @@ def _move(made: Path, place: Path) -> None:
 
 def _start(config: Path, out: Path, strict: bool) -> subprocess.Popen[str]:
     # not --quiet: MkDocs would then count no warning, and --strict would pass
-    command = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(config), "--site-dir", str(out)]
+    command = [sys.executable, "-c", PROGRAM, "build", "--config-file", str(config), "--site-dir", str(out)]
     # the date of the build would be the only thing to differ between two builds of the same pages
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}
+    pipe = subprocess.PIPE
     return subprocess.Popen(
-        command + ["--strict"] * strict, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command + ["--strict"] * strict, env=environment, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True
     )
 
 
-def _warnings(code: int, said: str) -> str:
+def _warnings(process: subprocess.Popen[str]) -> str:
+    """What MkDocs warned of, when it is done."""
+    said, _ = process.communicate()
     worth_saying = [line.strip() for line in said.splitlines() if line.startswith(WORTH_SAYING)]
-    if code != 0:
+    if process.returncode != 0:
         reason = worth_saying or said.split("\n")[-2:]
         raise DlperfError(f"MkDocs could not build the site: {' | '.join(reason[:3])}")
     return "".join(f"{line}\n" for line in worth_saying)

@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -64,7 +65,7 @@ def _results_of(running: Sequence[tuple[multiprocessing.process.BaseProcess, Con
             yield result
     finally:
         for process, _ in running:
-            process.kill()
+            process.terminate()
             process.join()
 
 
@@ -122,13 +123,16 @@ def _start(
 ) -> tuple[multiprocessing.process.BaseProcess, Connection]:
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(sender, work, share), daemon=True)
+    process = context.Process(target=_work, args=(sender, work, share))
     process.start()
     sender.close()
     return process, receiver
 
 
 def _work(sender: Connection, work: Callable[[Iterable[Item]], Result], share: Iterable[Item]) -> None:
+    """Ctrl-C is for the process that waits; when that ends this one, the processes that this one started end too."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     try:
         sender.send((work(share), None))
     except Exception as error:  # raised again where the result is waited for
