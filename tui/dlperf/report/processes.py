@@ -19,6 +19,9 @@ from dlperf.errors import DlperfError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+ENDING = (signal.SIGINT, signal.SIGTERM)
+"""Signals that end a process. While others are started they wait: a process that nobody knows yet would be left."""
+
 
 def side_by_side(work: Callable[[Iterable[Item]], Result], items: Sequence[Item]) -> Iterator[Result]:
     """``work`` on a share of the items in each process, each of which takes the next item when it is done with one;
@@ -34,7 +37,7 @@ def side_by_side(work: Callable[[Iterable[Item]], Result], items: Sequence[Item]
         yield work(items)
         return
     taken = multiprocessing.get_context("fork").Value("q", 0)
-    yield from _results_of([_start(work, _next_of(items, taken)) for _ in range(processes)])
+    yield from _results_of(work, [_next_of(items, taken) for _ in range(processes)])
 
 
 def apart(work: Callable[[], Result]) -> Result:
@@ -46,7 +49,7 @@ def apart(work: Callable[[], Result]) -> Result:
     """
     if not _can_fork():
         return work()
-    [result] = _results_of([_start(lambda _: work(), ())])
+    [result] = _results_of(lambda _: work(), [()])
     return cast(Result, result)
 
 
@@ -55,9 +58,12 @@ def _can_fork() -> bool:
     return threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
 
 
-def _results_of(running: Sequence[tuple[multiprocessing.process.BaseProcess, Connection]]) -> Iterator[Any]:
+def _results_of(work: Callable[[Iterable[Item]], Result], shares: Iterable[Iterable[Item]]) -> Iterator[Any]:
     """What each process came to; none is left when this returns or raises."""
+    running: list[tuple[multiprocessing.process.BaseProcess, Connection]] = []
     try:
+        with _held(ENDING):
+            running += [_start(work, share) for share in shares]
         for process, results in running:
             result, error = _received(process, results)
             if error is not None:
@@ -67,6 +73,16 @@ def _results_of(running: Sequence[tuple[multiprocessing.process.BaseProcess, Con
         for process, _ in running:
             process.terminate()
             process.join()
+
+
+@contextmanager
+def _held(signals: Iterable[signal.Signals]) -> Iterator[None]:
+    """Let signals wait until the end of the block, here and in the processes that it starts."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _next_of(items: Sequence[Item], taken: Synchronized[int]) -> Iterator[Item]:
@@ -133,6 +149,7 @@ def _work(sender: Connection, work: Callable[[Iterable[Item]], Result], share: I
     """Ctrl-C is for the process that waits; when that ends this one, the processes that this one started end too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     try:
         sender.send((work(share), None))
     except Exception as error:  # raised again where the result is waited for
