@@ -52,6 +52,21 @@ async def test_everything_comes_home(executor, tmp_path):
     assert paths.launch.read_bytes() == (trial.paths.rendered / "here" / "launch.sh").read_bytes()
 
 
+async def test_telemetry_comes_home_while_a_trial_runs(executor, tmp_path):
+    trial = shell_trial(tmp_path, "exec sleep 60")
+    await executor.submit(trial)
+    home = trial.paths.node("here").telemetry
+    while not home.is_file() or home.read_text().count("\n") < 3:
+        await executor.tail([trial])
+        await asyncio.sleep(0.05)
+    early = home.read_bytes()
+    await executor.cancel(trial, 0.1)
+    await finished(executor, trial)
+    await executor.collect(trial)
+    assert home.read_bytes().startswith(early)
+    assert home.read_text().count("time,") == 1
+
+
 async def test_a_second_submit_starts_nothing(executor, tmp_path):
     trial = shell_trial(tmp_path, "echo started; sleep 0.3")
     first = await executor.submit(trial)

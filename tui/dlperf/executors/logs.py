@@ -1,8 +1,8 @@
-"""Bringing a trial's files home: logs as they grow, the rest whole at the end."""
+"""Bringing a trial's files home: logs and telemetry as they grow, the rest whole at the end."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,11 +41,18 @@ async def tail_machine(client: NodeClient, shares: Sequence[Share]) -> int:
 def _growth(shares: Sequence[Share], reports: Sequence[NodeReport]) -> list[_Growth]:
     found = []
     for share, report in zip(shares, reports, strict=True):
-        for stream, size in report.streams.items():
-            archived = stream_path(share.paths, stream)
+        for stream, archived, size in _streams(share, report):
             offset = archived_size(archived)
             found.append(_Growth(f"{share.directory}/{stream}", archived, offset, size - offset))
     return [growth for growth in found if growth.missing > 0]
+
+
+def _streams(share: Share, report: NodeReport) -> Iterator[tuple[str, Path, int]]:
+    """What grows on a node while a trial runs: its name there, its file here, its size there."""
+    for stream, size in report.streams.items():
+        yield stream, stream_path(share.paths, stream), size
+    if report.telemetry is not None:
+        yield share.paths.telemetry.name, share.paths.telemetry, report.telemetry
 
 
 async def _fetch(client: NodeClient, growths: Sequence[_Growth]) -> int:
@@ -61,7 +68,7 @@ async def _fetch(client: NodeClient, growths: Sequence[_Growth]) -> int:
 
 
 async def collect_share(client: NodeClient, share: Share) -> None:
-    """Everything that a node has of a trial: the rest of its logs, then the other files, each whole.
+    """Everything that a node has of a trial: the rest of its logs and telemetry, then the other files, each whole.
 
     Raises:
         UnreachableError: the node does not answer; what is home already stays, and another call goes on from there.
@@ -74,7 +81,7 @@ async def collect_share(client: NodeClient, share: Share) -> None:
             break
         await _fetch(client, growth)
     paths = share.paths
-    whole = (paths.launch, paths.supervisor, paths.environment, paths.telemetry, paths.exit)
+    whole = (paths.launch, paths.supervisor, paths.environment, paths.exit)
     await all_of(_bring(client, share, path) for path in whole)
 
 

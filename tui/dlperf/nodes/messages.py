@@ -62,6 +62,8 @@ class NodeReport:
     """When the supervisor last said that it lives; Unix time by the node's clock."""
     streams: dict[str, int]
     """Size in bytes of ``out.log`` and of each log below ``ranks/``."""
+    telemetry: int | None = None
+    """Size in bytes of ``telemetry.csv``; None where there is none."""
 
     @classmethod
     def of(cls, answer: dict[str, Any]) -> NodeReport:

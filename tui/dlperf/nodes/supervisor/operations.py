@@ -13,7 +13,7 @@ import time
 from typing import Optional, Tuple
 
 from .detached import detach, wait_for_record
-from .files import ROOT, Json, confined, log_streams, modified, read_json, write_atomic, write_json
+from .files import ROOT, Json, confined, log_streams, modified, read_json, regular_size, write_atomic, write_json
 from .machine import free_port
 from .probes import environment, readiness
 from .processes import boot_id, is_alive, marked_pids, send
@@ -80,6 +80,7 @@ def report(directory: str) -> Json:
         "cancelled": os.path.exists(os.path.join(directory, "cancel.json")),
         "heartbeat": modified(os.path.join(directory, "heartbeat")),
         "streams": log_streams(directory),
+        "telemetry": regular_size(os.path.join(directory, "telemetry.csv")),
     }
 
 
