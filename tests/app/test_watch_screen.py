@@ -119,7 +119,7 @@ async def test_cancelling_everything_counts_what_has_not_started(workspace: Work
         async with driving(workspace, start_screen="watch") as pilot:
             await until_shown(pilot, "71/120")
             await pilot.press("X")
-            await until_shown(pilot, "Cancel all of h200-nightly?", "6 that have not started", "will not start")
+            await until_shown(pilot, "Cancel all of h200-nightly?", "not started yet: 6", "will not start")
             await pilot.click("#yes")
             await until(pilot, lambda: requests_of(builder) == [("cancel", None)])
 
@@ -213,3 +213,30 @@ async def test_the_screen_can_be_resized_while_it_runs(workspace: Workspace, siz
             await until_shown(pilot, "71/120")
             await pilot.resize_terminal(*size)
             await until_shown(pilot, "dlperf", "resnet50 · pytorch")
+
+
+async def test_what_ends_while_a_trial_is_looked_at_is_counted_on_return(workspace: Workspace):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "2 of 3  median 23,072 images/s")
+            await pilot.press("o")
+            await until_shown(pilot, "Environment")
+            screen = screen_of(pilot, TrialScreen)
+            key = TrialKey(POINTS[0].id, 3)
+            builder.succeeded(key, 23200.0, 1400)
+            await until(pilot, lambda: screen._campaign.status.trials[key].state is State.SUCCEEDED)
+            await pilot.press("escape")
+            await until_shown(pilot, "3 of 3  median 23,103 images/s")
+
+
+async def test_a_pause_marks_no_trial(workspace: Workspace):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120")
+            await pilot.press("p")
+            await until(pilot, lambda: builder.paths.control.is_file())
+            builder.event(Event(clock(1500), "paused"))
+            await until_shown(pilot, "Paused: no new trial starts; p goes on.")
+            assert "asked" not in shown(pilot)

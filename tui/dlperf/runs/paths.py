@@ -197,7 +197,7 @@ class Workspace:
         for folder in (start, *start.parents):
             if (folder / MARKER).is_file() and (folder / "runs").is_dir():
                 return cls(folder)
-        raise RequestError(f"no workspace at or above {start}: run `dlperf init` there, or give --workspace")
+        raise RequestError(f"no workspace at or above {start}: run `dlperf init` there, or name the folder of one")
 
     @property
     def runs(self) -> Path:

@@ -14,8 +14,8 @@ from dlperf.app.words import say
 LABEL_WIDTH = 9
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bits of a braille pattern, by row and column of the dot (Unicode chart U+2800)."""
-LEAST_ROOM = 0.05
-"""Of the value, above and below what is measured: less would make a mountain range of the noise."""
+LEAST_SPAN = 0.1
+"""Of the value, from the lower to the upper edge: less would make a mountain range of the noise."""
 
 
 @dataclass(frozen=True)
@@ -98,28 +98,21 @@ def _ends(points: list[tuple[float, float]]) -> tuple[float, float]:
 def _range(
     points: list[tuple[float, float]], warm_up: float | None, window: tuple[float, float] | None
 ) -> tuple[float, float]:
-    """Lowest and highest value of the drawing: what is measured and as much room again on both sides.
+    """Lowest and highest value of the drawing: what is measured and a little room.
 
     A first step that takes minutes would flatten all that follows: what lies beyond is cut off.
     """
     measured = [value for step, value in points if _is_measured(step, warm_up, window)]
-    every = [value for _, value in points]
-    low, high = _with_room(every, 0.05)
-    if len(measured) < 2:
-        return low, high
-    close, far = _with_room(measured, 1.0, LEAST_ROOM)
-    return max(low, close), min(high, far)
+    values = measured if len(measured) > 1 else [value for _, value in points]
+    low, high = min(values), max(values)
+    spread = high - low
+    room = max(spread * 0.05, (LEAST_SPAN * abs(high) - spread) / 2) or 1.0
+    return max(0.0, low - room), high + room
 
 
 def _is_measured(step: float, warm_up: float | None, window: tuple[float, float] | None) -> bool:
     """Whether a step belongs to what is measured; while that is not known, to what follows the warm-up."""
     return window[0] <= step <= window[1] if window is not None else step > (warm_up or 0)
-
-
-def _with_room(values: list[float], share: float, least: float = 0.0) -> tuple[float, float]:
-    low, high = min(values), max(values)
-    room = max((high - low) * share, abs(high) * least) or abs(high) * 0.01 or 1.0
-    return max(0.0, low - room), high + room
 
 
 def _plot(points: list[tuple[float, float]], frame: Frame) -> list[list[str]]:

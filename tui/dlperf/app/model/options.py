@@ -172,9 +172,12 @@ def _ids(entries: Iterable[Hardware | Framework | Case]) -> str:
 
 
 def matching(options: Iterable[Option], text: str) -> list[Option]:
-    """The options that hold every word of a text."""
+    """The options that hold every word of a text, those first that have it in their name."""
     words = text.lower().split()
-    return [item for item in options if all(word in f"{item.value} {item.title} {item.note}".lower() for word in words)]
+    found = [
+        item for item in options if all(word in f"{item.value} {item.title} {item.note}".lower() for word in words)
+    ]
+    return sorted(found, key=lambda item: text.lower() not in item.value)
 
 
 def option_row(option: Option) -> Row:

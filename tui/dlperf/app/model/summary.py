@@ -13,6 +13,8 @@ from dlperf.plan import Selection
 from dlperf.runs.clock import seconds_between
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State, TrialStatus
 
+BAD = (State.FAILED, State.TIMED_OUT, State.LOST)
+
 
 class Standing(StrEnum):
     """How a campaign stands, for the person who comes back to it."""
@@ -36,7 +38,7 @@ class CampaignSummary:
     done: int = 0
     total: int = 0
     bad: int = 0
-    """Trials that ended without a figure."""
+    """Trials that ended without a figure, though nobody had cancelled them."""
     seconds_left: float | None = None
     engine_pid: int | None = None
     selection: Selection = field(default_factory=Selection)
@@ -65,7 +67,7 @@ def summary_of(
         created=record.created,
         done=len(finished),
         total=len(status.trials),
-        bad=sum(state is not State.SUCCEEDED for state in finished),
+        bad=sum(state in BAD for state in finished),
         seconds_left=progress.seconds_left if progress and engine_pid is not None else None,
         engine_pid=engine_pid,
         selection=record.selection,

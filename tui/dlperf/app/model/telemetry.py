@@ -129,7 +129,9 @@ def _by_node(devices: Sequence[Device]) -> dict[str, list[Device]]:
 
 def _in_words(known: Sequence[Device]) -> str:
     """The devices of a node: means of what they tell, and what slows them."""
+    name = "CPU" if known[0].name == "CPU" else "GPU" if len(known) == 1 else f"{len(known)} × GPU"
     parts = [
+        name,
         _mean_text([device.utilization_percent for device in known], "%"),
         _mean_text([device.memory_mib and device.memory_mib / 1024 for device in known], "GiB"),
         _mean_text([device.power_watts for device in known], "W"),

@@ -151,7 +151,7 @@ def _note(trial: TrialStatus, progress: TrialProgress | None, result: TrialResul
             parts.append(say("waits: {reason}", reason=printable(progress.pending_reason)))
     if trial.retry_of is not None:
         parts.append(say("again after #{number}", number=trial.retry_of))
-    if trial.cause and trial.state is not State.SUCCEEDED:
+    if trial.cause and trial.state is not State.SUCCEEDED and trial.cause != WORDS[trial.state]:
         parts.append(printable(trial.cause))
     if result and result.findings:
         parts.append(say("findings: {count}", count=len(result.findings)))

@@ -79,7 +79,7 @@ class CampaignActions(PlaceScreen):
         running = [key for key in keys if self.campaign.status.trials[key].state is not State.PLANNED]
         words = [self._in_words(key) for key in running]
         if len(keys) > len(running):
-            words.append(say("{count} that have not started", count=len(keys) - len(running)))
+            words.append(say("not started yet: {count}", count=len(keys) - len(running)))
         if await self.app.push_screen_wait(cancel_question(printable(self.campaign.paths.name), words, True)):
             await self._ask("cancel", None)
 
@@ -119,8 +119,8 @@ class CampaignActions(PlaceScreen):
         except DlperfError as error:
             self.notify(str(error), severity="error", markup=False)
             return
-        for asked in [key] if key else self._unfinished():
-            self.asked[asked] = action
+        if action in ("cancel", "retry"):
+            self.asked |= dict.fromkeys([key] if key else self._unfinished(), action)
         self.campaign.refresh_engine()
         if self.campaign.engine_pid is None and action in ("retry", "cancel"):
             await self._start_engine()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dlperf.app.model.summary import Standing, standing_of
+from dlperf.app.model.summary import BAD, Standing, standing_of
 from dlperf.app.model.text import bar, duration, local_time, packed, printable
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.words import say
 from dlperf.runs.records import State
-
-BAD = (State.FAILED, State.TIMED_OUT, State.LOST)
 
 
 def campaign_lines(campaign: WatchedCampaign, width: int) -> list[str]:

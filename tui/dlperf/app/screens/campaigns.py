@@ -102,6 +102,7 @@ class CampaignsScreen(PlaceScreen):
         self.query_one("#about-campaign", Static).update(
             about_campaign(summary, self.size.width - 2) if summary else ""
         )
+        self.refresh_bindings()
 
     def _selected(self) -> CampaignSummary | None:
         selected = self.query_one(RowTable).selected
@@ -114,8 +115,12 @@ class CampaignsScreen(PlaceScreen):
             self.main.watch_campaign(summary.name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        summary = self._selected() if self.is_mounted else None
+        if action == "watch_selected":
+            return True if summary else None
+        if action == "find":
+            return True if self._summaries else None
         if action == "resume":
-            summary = self._selected() if self.is_mounted else None
             return True if summary and summary.standing is Standing.INTERRUPTED else None
         return True
 

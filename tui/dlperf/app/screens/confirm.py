@@ -66,8 +66,8 @@ def cancel_question(name: str, trials: list[str], everything: bool) -> ConfirmSc
     lines = [
         *shown,
         "",
-        say("Their processes are ended on their machines: TERM now, KILL after 10 s; a container is removed."),
-        say("What they wrote so far is kept and marked as cancelled; it never enters the results."),
+        say("Processes are ended on the machines: TERM now, KILL after 10 s; a container is removed."),
+        say("What was written so far is kept and marked as cancelled; it never enters the results."),
         say("Trials that have not started will not start.") if everything else say("The other trials go on."),
     ]
     title = say("Cancel all of {name}?", name=name) if everything else say("Cancel this trial?")

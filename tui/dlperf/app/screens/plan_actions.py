@@ -98,6 +98,7 @@ class PlanActions(PlaceScreen):
         self.notify(say("Asking {hardware} …", hardware=", ".join(hardware)))
         outcome = await run_command(self.workspace, ["check", "--hardware", ",".join(hardware), "--json"])
         rows = check_rows(outcome)
+        self.app.clear_notifications()
         await self.app.push_screen_wait(check_page(rows, outcome.message))
 
     # ------------------------------------------------------------------ start

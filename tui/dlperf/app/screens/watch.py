@@ -36,7 +36,7 @@ from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.words import say
 from dlperf.errors import DlperfError
 from dlperf.plan import TrialKey
-from dlperf.runs.records import State, TrialStatus
+from dlperf.runs.records import CampaignStatus, State, TrialStatus
 
 REFRESH_SECONDS = 0.2
 TELEMETRY_SECONDS = 1.0
@@ -63,6 +63,7 @@ class WatchScreen(CampaignActions, LogActions):
         self._groups: dict[str, list[TrialStatus]] = {}
         self._devices: list[Device] = []
         self._shown: TrialKey | None = None
+        self._drawn_status: CampaignStatus | None = None
 
     def body(self) -> ComposeResult:
         yield Static(classes="status", id="campaign-line", markup=False)
@@ -139,9 +140,11 @@ class WatchScreen(CampaignActions, LogActions):
         if self.campaign is None:
             return
         if self.every(REFRESH_SECONDS, number):
-            before = self.campaign.status
-            if self.campaign.refresh():
-                self._status_changed() if self.campaign.status is not before else self._progress_changed()
+            changed = self.campaign.refresh()
+            if self.campaign.status is not self._drawn_status:  # also where another screen has read what was added
+                self._status_changed()
+            elif changed:
+                self._progress_changed()
         if self.every(TELEMETRY_SECONDS, number):
             if self.campaign.refresh_engine():
                 self.refresh_bindings()
@@ -150,6 +153,7 @@ class WatchScreen(CampaignActions, LogActions):
 
     def _status_changed(self) -> None:
         assert self.campaign is not None
+        self._drawn_status = self.campaign.status
         self._groups = dict(by_configuration(self.campaign.status))
         self.forget_what_was_done()
         self.trials.empty = self._no_rows()
