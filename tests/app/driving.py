@@ -8,8 +8,10 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from builder import NOW
+from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.strip import Strip
 
 from dlperf.app.app import DlperfApp
 from dlperf.app.settings import Settings
@@ -37,8 +39,13 @@ async def driving(
 
 def shown(pilot: Pilot[str]) -> str:
     """What the screen shows, as text."""
-    strips = pilot.app.screen._compositor.render_strips()
-    return "\n".join(strip.text.rstrip() for strip in strips)
+    return "\n".join(strip.text.rstrip() for strip in strips_of(pilot))
+
+
+def strips_of(pilot: Pilot[str]) -> list[Strip]:
+    """What the screen shows, line by line, with the screens behind a question, which Textual keeps as drawn here."""
+    visible_screen_stack.set(pilot.app._background_screens)
+    return pilot.app.screen._compositor.render_strips()
 
 
 async def until(pilot: Pilot[str], condition: Callable[[], object]) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from builder import CampaignBuilder, engine_of, make_workspace
-from driving import driving, shown, until
+from driving import driving, shown, strips_of, until
 from rich.cells import cell_len
 from rich.segment import Segment
 from scenes import SCENES, Scene
@@ -85,14 +85,13 @@ async def pictures_of(
 
 
 async def _show_in(pilot: Pilot[str], size: tuple[int, int], theme: str) -> None:
-    """Change size and theme, also of what Textual leaves as it was: its own palette, and the screen behind it."""
+    """Change size and theme, also of the palette: Textual leaves its own screens as they were opened."""
+    if pilot.app.size != size:
+        await pilot.resize_terminal(*size)
     if pilot.app.theme != f"textual-{theme}":
         pilot.app.theme = f"textual-{theme}"
         await pilot.pause(0)
         pilot.app.stylesheet.update(pilot.app.screen)
-        await pilot.resize_terminal(size[0] + 1, size[1])
-    if pilot.app.size != size:
-        await pilot.resize_terminal(*size)
 
 
 async def _campaigns_are_drawn(pilot: Pilot[str]) -> None:
@@ -123,9 +122,8 @@ async def _picture(pilot: Pilot[str], size: tuple[int, int], theme: str, drawn: 
         return len(seen) > 5 and len(set(seen[-5:])) == 1 and not _is_reading(pilot)
 
     await until(pilot, at_rest)
-    strips = app.screen._compositor.render_strips()
     svg = mended(app.export_screenshot(title="dlperf-tui", simplify=True)) if drawn else ""
-    return Picture(size, theme, seen[-1], tuple(itertools.chain.from_iterable(strips)), svg)
+    return Picture(size, theme, seen[-1], tuple(itertools.chain.from_iterable(strips_of(pilot))), svg)
 
 
 def mended(svg: str) -> str:
