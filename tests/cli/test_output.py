@@ -99,12 +99,39 @@ def test_a_table_that_is_too_wide_says_once_what_is_the_same_in_every_row():
     ]
 
 
-def test_a_table_that_is_still_too_wide_has_a_paragraph_for_each_row_and_leaves_nothing_out():
-    assert fitted_table(HEADERS, [*WIDE[:1], ("b/1", "lost", "", "", "")], 20).splitlines() == [
+def test_what_is_the_same_in_every_row_is_said_above_also_where_it_is_the_first_column():
+    rows = [("try", "a", 1.0), ("try", "b", 20.0)]
+    assert fitted_table(("campaign", "trial", "value"), rows, 16).splitlines() == [
+        "campaign: try",
+        "",
+        "trial  value",
+        "a      1.000",
+        "b      20.00",
+    ]
+
+
+def test_a_row_that_is_still_too_wide_goes_on_in_further_lines_below_its_first_cell():
+    rows = [("logs/of/a/folder/a", "fp32", 1.0, "images/s"), ("b", "amp", 20.0, "tokens/s")]
+    assert fitted_table(("log", "precision", "value", "unit"), rows, 18).splitlines() == [
+        "log",
+        "  precision  value",
+        "  unit",
+        "logs/of/a/folder/a",
+        "  fp32       1.000",
+        "  images/s",
+        "b",
+        "  amp        20.00",
+        "  tokens/s",
+    ]
+
+
+def test_rows_with_a_cell_that_is_wider_than_the_terminal_are_paragraphs_and_leave_nothing_out():
+    assert fitted_table(HEADERS, [*WIDE[:1], ("b/1", "lost", "", "", "")], 14).splitlines() == [
         "a/1",
         "  state  failed",
         "  unit   images/s",
-        "  cause  out of",
+        "  cause  out",
+        "         of",
         "         memory",
         "",
         "b/1",

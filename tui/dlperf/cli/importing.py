@@ -131,6 +131,8 @@ def _print_plan(plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> None:
     if plan.trials:
         headers = ("log", "trial", "format", "value", "unit", "notes")
         print_table(headers, [_cells(key, log, results.get(key)) for key, log in plan.trials.items()])
+    if plan.trials and plan.skipped:
+        print()
     if plan.skipped:
         print_table(("not imported", "why"), [(item.log, item.reason) for item in plan.skipped])
 

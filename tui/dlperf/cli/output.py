@@ -13,6 +13,9 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Any
 
+GAP = 2
+"""Columns between those of a table, and what the further lines of a row are indented by."""
+
 
 def print_json(data: Any) -> None:
     """Exactly one JSON document on stdout; dataclasses become objects, paths and enumerations strings.
@@ -53,7 +56,7 @@ def cell(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, float):
-        return f"{value:.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+        return f"{value:.1f}" if abs(value) >= 1000 else f"{value:#.4g}"
     return one_line(str(value))
 
 
@@ -97,24 +100,40 @@ def fitted_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], columns:
     """A table that is no wider than so many columns, and leaves nothing out.
 
     Where it would be, empty columns go, and what is the same in every row is said once, above. Where that is not
-    enough, or there is one row, each row becomes a paragraph.
+    enough, every row goes on in further lines; it is a paragraph where a cell is too wide for that, or the only one.
     """
     table = format_table(headers, rows)
-    if _fits(table, columns) or not rows:
+    if not rows or all(width(line) <= columns for line in table.splitlines()):
         return table
-    cells = {header: [cell(row[index]) for row in rows] for index, header in enumerate(headers)}
-    told = [index for index, header in enumerate(headers) if set(cells[header]) - {"", "-"}]
-    first, *others = told or [0]
-    varying = [first, *(index for index in others if len(set(cells[headers[index]])) > 1)]
-    same = [f"{headers[index]}: {cells[headers[index]][0]}" for index in others if index not in varying]
-    short = format_table([headers[index] for index in varying], [[row[index] for index in varying] for row in rows])
-    if len(rows) > 1 and _fits(short, columns):
-        return "\n".join([*textwrap.wrap("; ".join(same), columns), "", short] if same else [short])
-    return "\n\n".join(_paragraph([(headers[index], cell(row[index])) for index in told], columns) for row in rows)
+    cells = [[cell(row[place]) for row in rows] for place in range(len(headers))]
+    told = [place for place, values in enumerate(cells) if set(values) - {"", "-"}] or [0]
+    if len(rows) == 1:
+        return _paragraph([(headers[place], cells[place][0]) for place in told], columns)
+    varying = [place for place in told if len(set(cells[place])) > 1] or told
+    same = "; ".join(f"{headers[place]}: {cells[place][0]}" for place in told if place not in varying)
+    body = _in_lines([_column(headers[place], [row[place] for row in rows]) for place in varying], columns)
+    if body is None:
+        texts = [[(headers[place], cells[place][row]) for place in varying] for row in range(len(rows))]
+        body = "\n\n".join(_paragraph(text, columns) for text in texts)
+    return "\n".join([*textwrap.wrap(same, columns), "", body]) if same else body
 
 
-def _fits(table: str, columns: int) -> bool:
-    return all(width(line) <= columns for line in table.splitlines())
+def _in_lines(table: Sequence[Sequence[str]], columns: int) -> str | None:
+    """A table, given by its columns, whose rows go on in further lines, indented; None where a later cell is too wide.
+
+    The first cell, as the path of a file, may be: it then has a line of its own.
+    """
+    parts, room = [[table[0]]], columns - width(table[0][0])
+    for cells in table[1:]:
+        if GAP + width(cells[0]) > room:
+            parts.append([])
+            room = columns
+        parts[-1].append(cells)
+        room -= GAP + width(cells[0])
+        if room < 0:
+            return None
+    lines = zip(*[["  ".join(row).rstrip() for row in zip(*part, strict=True)] for part in parts], strict=True)
+    return "\n".join("\n  ".join(filter(None, row)) for row in lines)
 
 
 def _paragraph(row: Sequence[tuple[str, str]], columns: int) -> str:
@@ -136,6 +155,17 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         print(fitted_table(headers, rows, shutil.get_terminal_size().columns))
     else:
         print(format_table(headers, rows))
+
+
+def print_remarks(subject: str, remarks: Sequence[str]) -> None:
+    """What is to be said of something: below its name on a terminal, else each on a line that begins with it."""
+    if not sys.stdout.isatty():
+        print(*(one_line(f"{subject}: {remark}") for remark in remarks), sep="\n")
+        return
+    columns = shutil.get_terminal_size().columns
+    print(one_line(subject))
+    for remark in remarks:
+        print(textwrap.fill(one_line(remark), columns, initial_indent="  ", subsequent_indent="    "))
 
 
 def say(message: str) -> None:

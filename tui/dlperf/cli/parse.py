@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlperf.cli.context import Settings
-from dlperf.cli.output import one_line, print_json, print_table, say
+from dlperf.cli.output import one_line, print_json, print_remarks, print_table, say
 
 if TYPE_CHECKING:
     from dlperf.results.logs import LogReader
@@ -85,17 +85,20 @@ def _print(runs: Sequence[ParsedRun]) -> None:
     folder = os.path.commonpath([os.path.dirname(os.path.abspath(run.log)) for run in runs])
     names = [os.path.relpath(run.log, folder) for run in runs]
     print(f"in {one_line(folder)}:")
-    headers = ("log", "run", "format", "gpus", "batch", "precision", "samples", "estimator", "value", "by time", "unit")
+    headers = ("log", "run", "value", "by time", "unit", "gpus", "batch", "precision", "samples", "estimator", "format")
     print_table(headers, [(name, *_row(run)) for name, run in zip(names, runs, strict=True)])
+    if any(run.findings for run in runs):
+        print()
     for name, run in zip(names, runs, strict=True):
-        for finding in run.findings:
-            print(f"{one_line(name)}, run {run.run.number}: {finding.severity}: {one_line(finding.message)}")
+        if run.findings:
+            remarks = [f"{finding.severity}: {finding.message}" for finding in run.findings]
+            print_remarks(f"{name}, run {run.run.number}" if names.count(name) > 1 else name, remarks)
 
 
 def _row(run: ParsedRun) -> tuple[object, ...]:
     data = run.as_data()
-    names = ("run", "format", "gpus", "batch_size", "precision", "samples", "estimator", "value")
-    return (*(data[name] for name in names), data["value_from_timestamps"], data["unit"])
+    names = ("run", "value", "value_from_timestamps", "unit", "gpus", "batch_size", "precision", "samples", "estimator")
+    return (*(data[name] for name in names), data["format"])
 
 
 def _say_passed_over(lines: Sequence[str]) -> None:
