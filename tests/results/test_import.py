@@ -149,7 +149,7 @@ def test_what_cannot_be_imported_is_said_file_by_file(folder: Path, catalog: Cat
     reasons = {Path(item.log).relative_to(folder).as_posix(): item.reason for item in plan.skipped}
     assert reasons.keys() == {"link.log", "logs.tar.gz", "README.md", "empty.log", "pipe", "x.log"}
     assert reasons["link.log"] == "a link: not followed"
-    assert reasons["logs.tar.gz"] == "an archive: unpack it and import the folder"
+    assert reasons["logs.tar.gz"] == "an archive: unpack it and name the folder"
     assert reasons["README.md"] == "no throughput record of a known log format"
     assert reasons["x.log"].startswith("not known: case (give --case), precision (give --precision)")
 

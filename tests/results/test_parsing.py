@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import lzma
+import os
+import random
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -126,6 +129,14 @@ def write_binary(path: Path) -> None:
     path.write_bytes(b"\x7fELF" + bytes(4000))
 
 
+def write_noise(path: Path) -> None:
+    path.write_bytes(random.Random(0).randbytes(4000))
+
+
+def write_no_gzip(path: Path) -> None:
+    path.write_bytes(b"\x1f\x8bno gzip")
+
+
 def write_damaged(path: Path) -> None:
     path.write_bytes(b"\x1f\x8b\x08" + b"no gzip at all" * 10)
 
@@ -134,7 +145,11 @@ NO_LOGS = {
     "empty": (Path.touch, "empty"),
     "empty when unpacked": (lambda path: path.write_bytes(gzip.compress(b"")), "empty: nothing to parse"),
     "binary": (write_binary, "a binary file, no training log"),
-    "damaged": (write_damaged, ""),
+    "noise": (write_noise, "a binary file, no training log"),
+    "damaged": (write_damaged, "a damaged gzip file: pack it again, or give the plain log"),
+    "no gzip at all": (write_no_gzip, "a damaged gzip file: pack it again, or give the plain log"),
+    "packed by another": (lambda path: path.write_bytes(lzma.compress(b"log")), "packed by xz: unpack it"),
+    "pipe": (os.mkfifo, "no regular file: write what it gives to a file"),
     "cut before the first record": (lambda path: path.write_text(paddleclas_log()[:90]), "no throughput record"),
     "other text": (lambda path: path.write_text("hello\n" * 100), "no throughput record of any known format"),
     "missing": (lambda path: None, "there is no such file or folder"),

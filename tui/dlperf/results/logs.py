@@ -138,7 +138,7 @@ class _Blocks:
     def _part(self, size: int) -> bytes:
         try:
             return self._stream.read1(size)
-        except (EOFError, zlib.error):
+        except (EOFError, zlib.error, gzip.BadGzipFile):
             self.cut = True
             return b""
         except OSError as error:

@@ -20,9 +20,13 @@ from dlperf.results.logs import BUILTIN_FORMATS, LogReader, open_log
 from dlperf.results.names import NameFacts, facts_of_name
 from dlperf.results.sources import SourceFile, find_files
 
-BINARY_SHARE = 0.1
-"""Of the first bytes: logs hold a stray NUL here and there, programs and archives many."""
+BINARY_SHARE = 0.05
+"""Control characters among the first bytes: logs hold a stray NUL here and there, noise and packed files a tenth."""
+TEXT_CONTROLS = b"\t\n\r\b\f\x1b"
+"""Those that logs are full of: ends of lines, progress bars, colours."""
 HEAD = 1 << 16
+PACKED = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
+"""First bytes of packed files that are not read → what unpacks them."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +206,10 @@ def _why_no_run(path: Path, format_id: str | None) -> str:
         return "a damaged gzip file: pack it again, or give the plain log"
     if not head:
         return "empty: nothing to parse"
-    if head.count(b"\0") > BINARY_SHARE * len(head):
+    packer = next((name for start, name in PACKED.items() if head.startswith(start)), None)
+    if packer:
+        return f"packed by {packer}: unpack it, or pack it with gzip"
+    if sum(byte < 0x20 for byte in head.translate(None, TEXT_CONTROLS)) > BINARY_SHARE * len(head):
         return "a binary file, no training log"
     if format_id:
         return f"no throughput record of the format {format_id}: leave --format out to have it found by content"

@@ -66,6 +66,8 @@ def _candidates(source: Path) -> Iterator[tuple[Path, str]]:
                 yield path, readable(PurePath(root.name, path.relative_to(source)))
     elif source.exists():
         yield source, readable(PurePath(*source.resolve().parts[1:][-_NAME_PARTS:]))
+    elif source == Path("-"):
+        raise RequestError("-: standard input is not read: write it to a file and name that")
     else:
         raise RequestError(f"{source}: there is no such file or folder")
 
@@ -84,7 +86,7 @@ def _unfit(path: Path, named: bool) -> str | None:
     if stat.S_ISLNK(status.st_mode):
         return "a link: not followed"
     if not stat.S_ISREG(status.st_mode):
-        return "no regular file"
+        return "no regular file: write what it gives to a file"
     if path.name.lower().endswith(_ARCHIVES):
-        return "an archive: unpack it and import the folder"
+        return "an archive: unpack it and name the folder"
     return "empty" if status.st_size == 0 else None
