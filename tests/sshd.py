@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from ports import free_port
+from waiting import until
 
 PROGRAM = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin") or ""
 """sshd insists on being started by its absolute path."""
@@ -54,7 +55,10 @@ class Sshd:
         return children(self.process.pid)
 
     def stop(self) -> None:
-        """Stop listening and drop every connection; what was started over them goes on."""
+        """Stop listening and drop every connection; what was started over them goes on.
+
+        A session that the server began in its last moment holds its port for a moment longer.
+        """
         if self.process is not None:
             sessions = self.sessions()
             self.process.kill()
@@ -62,6 +66,7 @@ class Sshd:
             for pid in sessions:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
+            until(lambda: not _listens(self.port), lambda: f"port {self.port} is still listened at")
             self.process = None
 
     def known_hosts_line(self, key: str = "host_key") -> str:
