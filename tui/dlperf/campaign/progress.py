@@ -37,7 +37,7 @@ class ProgressFile:
     def write(self, running: Mapping[TrialKey, RunningTrial]) -> None:
         """Write what is known now."""
         self._written = time.monotonic()
-        write_record(self._path, self._progress(running))
+        write_record(self._path, self._progress(running), durable=False)
 
     def _progress(self, running: Mapping[TrialKey, RunningTrial]) -> Progress:
         now = utc_now()

@@ -22,7 +22,7 @@ from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
 from dlperf.runs.checksums import write_checksums
 from dlperf.runs.clock import utc_now
-from dlperf.runs.records import Event, State
+from dlperf.runs.records import Event, State, TrialStatus
 
 Stage = Callable[[RunningTrial], Awaitable[None]]
 
@@ -162,8 +162,11 @@ class Stages:
         paths = running.trial.paths
         await asyncio.to_thread(write_checksums, paths)
         status = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
-        derived = await asyncio.to_thread(derive, paths, running.planned, status, self._logs)
-        write_derived(paths, derived)
+        return await asyncio.to_thread(self._measure, running, status)
+
+    def _measure(self, running: RunningTrial, status: TrialStatus) -> TrialResult:
+        derived = derive(running.trial.paths, running.planned, status, self._logs)
+        write_derived(running.trial.paths, derived)
         return derived.result
 
     async def _collect(self, running: RunningTrial, patience: float) -> None:

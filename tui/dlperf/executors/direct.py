@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -79,7 +80,7 @@ class DirectExecutor(SupervisedExecutor):
         every = shares(trial)
         homes = [hello.home for hello in await all_of(self._client(share).hello() for share in every)]
         port = reference.data["master_port"] if reference else await self._free_port(every[0])
-        files = self._render(every, homes, port)
+        files = await asyncio.to_thread(self._render, every, homes, port)
         self._write_reference(trial, port, {})
         first = await self._start(every[0], files[0])
         rest = await all_of(self._start(share, sent) for share, sent in zip(every[1:], files[1:], strict=True))

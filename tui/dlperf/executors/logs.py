@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dlperf.errors import UnreachableError
 from dlperf.executors.archive import append, archived_size, stream_path
-from dlperf.executors.machines import all_of
 from dlperf.executors.shares import Share
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import ByteRange, NodeReport
@@ -17,6 +17,7 @@ from dlperf.runs.store import write_atomic
 TAIL_BYTES = 4 * 1024 * 1024
 """What one call brings home from one machine at most: a flood there leaves time for the others."""
 READ_BYTES = 4 * 1024 * 1024
+"""That a node gives in one answer, of all files together."""
 
 
 @dataclass(frozen=True)
@@ -82,25 +83,31 @@ async def collect_share(client: NodeClient, share: Share) -> None:
         await _fetch(client, growth)
     paths = share.paths
     whole = (paths.launch, paths.supervisor, paths.environment, paths.exit)
-    await all_of(_bring(client, share, path) for path in whole)
+    contents = await read_whole(client, [f"{share.directory}/{path.name}" for path in whole])
+    await asyncio.to_thread(_write, dict(zip(whole, contents, strict=True)))
 
 
-async def _bring(client: NodeClient, share: Share, destination: Path) -> None:
-    data = await read_whole(client, f"{share.directory}/{destination.name}")
-    if data is not None:
-        write_atomic(destination, data)
+def _write(files: Mapping[Path, bytes | None]) -> None:
+    """One after the other: ``exit.json`` comes last."""
+    for path, data in files.items():
+        if data is not None:
+            write_atomic(path, data)
 
 
-async def read_whole(client: NodeClient, path: str) -> bytes | None:
-    """A file of a node; None where it is not there."""
-    data = b""
-    while True:
-        (part,) = await client.read([ByteRange(path, len(data), READ_BYTES)])
-        if part is None:
-            return None
-        data += part
-        if len(part) < READ_BYTES:
-            return data
+async def read_whole(client: NodeClient, paths: Sequence[str]) -> list[bytes | None]:
+    """Files of a node, as many in one request as there is room for; None for one that is not there."""
+    found: dict[str, bytes | None] = dict.fromkeys(paths, b"")
+    unread = list(paths)
+    while unread:
+        parts = await client.read([ByteRange(path, len(found[path] or b""), READ_BYTES) for path in unread])
+        room, cut = READ_BYTES, []
+        for path, part in zip(unread, parts, strict=True):
+            found[path] = None if part is None else (found[path] or b"") + part
+            if part is not None and len(part) == room:
+                cut.append(path)
+            room -= len(part or b"")
+        unread = cut
+    return list(found.values())
 
 
 async def log_end(client: NodeClient, share: Share, size: int, length: int = 4096) -> bytes:

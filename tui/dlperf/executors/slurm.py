@@ -189,7 +189,7 @@ class SlurmExecutor(SupervisedExecutor):
 
     async def _slurm_log(self, trial: Trial) -> str:
         try:
-            text = await read_whole(self._login(trial), f"{_folder(trial)}/{LOG}")
+            (text,) = await read_whole(self._login(trial), [f"{_folder(trial)}/{LOG}"])
         except UnreachableError:
             return ""
         return printable_end(text or b"")
@@ -217,7 +217,7 @@ class SlurmExecutor(SupervisedExecutor):
 
     async def collect(self, trial: Trial) -> None:
         await super().collect(trial)
-        log = await read_whole(self._login(trial), f"{_folder(trial)}/{LOG}")
+        (log,) = await read_whole(self._login(trial), [f"{_folder(trial)}/{LOG}"])
         if log is not None:
             write_atomic(trial.paths.slurm_log, log)
 

@@ -37,8 +37,8 @@ def derive_timeline(paths: TrialPaths, planned: PlannedConfiguration, result: Tr
 
 
 def write_derived(paths: TrialPaths, derived: Derived) -> None:
-    """Write both files, the timeline first: a result that is there has its timeline."""
-    write_timeline(paths, derived.timeline)
+    """Write both files, the timeline first: a result that is there has its timeline, unless the machine crashed."""
+    write_timeline(paths, derived.timeline, durable=False)
     write_result(paths, derived.result)
 
 

@@ -54,9 +54,9 @@ def write_atomic(path: Path, data: bytes, durable: bool = True) -> None:
         raise StorageError(f"{path}: cannot be written ({error.strerror}): free space or mend permissions") from error
 
 
-def write_record(path: Path, record: Any) -> None:
-    """A dataclass as a JSON file."""
-    write_atomic(path, (json.dumps(asdict(record), indent=1, ensure_ascii=False) + "\n").encode())
+def write_record(path: Path, record: Any, durable: bool = True) -> None:
+    """A dataclass as a JSON file. Args: as for ``write_atomic``."""
+    write_atomic(path, (json.dumps(asdict(record), indent=1, ensure_ascii=False) + "\n").encode(), durable)
 
 
 def dump_record(record: Any) -> bytes:
