@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,43 @@ def test_the_search_finds_chinese_words_inside_longer_runs(
     watched.page.locator(".md-search-result__link").first.wait_for(state="attached")
     found = [words.replace("\u200b", "") for words in watched.page.locator(".md-search-result h1").all_inner_texts()]
     assert any(title in words for words in found), found
+
+
+HEADINGS = "[...document.querySelectorAll('article :is(h1, h2, h3, h4, h5, h6)')].map(it => Number(it.tagName[1]))"
+NAMELESS = """[...document.querySelectorAll(
+    "article :is(th, button, select, input, summary, img, svg[role=img], a[href])"
+)].filter(it => !(it.innerText || it.ariaLabel || it.alt || it.title || "").trim()).map(it => it.outerHTML)"""
+READ_ALOUD = (
+    *AT_A_DESK,
+    "results/reports/published/fleetx-vgg16/vgg16.html",
+    "results/explorer.html",
+    "results/history.html",
+    "results/protocols.html",
+    "guide/data.html",
+)
+
+
+@pytest.mark.parametrize("page", [*READ_ALOUD, *(f"zh/{page}" for page in READ_ALOUD)])
+def test_a_page_can_be_read_aloud(watched: Watched, own_site: Path, page: str) -> None:
+    watched.page.goto((own_site / page).as_uri())
+    levels = watched.page.evaluate(HEADINGS)
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(below <= above + 1 for above, below in pairwise(levels)), levels
+    assert watched.page.evaluate(NAMELESS) == []
+    assert watched.page.locator("html").get_attribute("lang") == ("zh" if page.startswith("zh/") else "en")
+
+
+def test_a_reader_without_a_mouse_sees_where_he_is(watched: Watched, own_site: Path) -> None:
+    page = watched.page
+    page.goto((own_site / "results/explorer.html").as_uri())
+    page.locator("#figure-explorer input[type=search]").focus()
+    page.keyboard.press("Shift+Tab")
+    seen = []
+    for _ in range(9):
+        page.keyboard.press("Tab")
+        seen.append(
+            page.evaluate("[document.activeElement.tagName, getComputedStyle(document.activeElement).outlineStyle]")
+        )
+    assert [name for name, _ in seen] == ["INPUT", *["SELECT"] * 5, "BUTTON", "DIV", "BUTTON"]
+    assert "none" not in [outline for _, outline in seen]

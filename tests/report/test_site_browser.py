@@ -108,7 +108,7 @@ def test_the_home_page_is_light(watched: Watched, address: str, site: Path) -> N
 
 
 def explorer_figures(page):
-    return page.locator("#figure-explorer .explorer-table").last.locator("tbody td:nth-child(4)")
+    return page.locator("#figure-explorer .explorer-table").last.locator("tbody td:nth-child(4) a")
 
 
 def test_the_explorer_filters_and_sorts_and_the_address_keeps_both(watched: Watched, address: str) -> None:

@@ -46,7 +46,7 @@ def test_published_figures_have_no_history() -> None:
 def test_what_two_campaigns_measured_by_one_protocol_is_compared() -> None:
     rows = (measured("alpha", value=400.0), measured("beta", value=300.0, campaign="again"))
     data = replace(sample(), results=rows, campaigns={row.campaign: campaign([row]) for row in rows})
-    assert "**33.3 %** ahead of [Beta]" in home(ENGLISH, data)
+    assert "**33.3\u00a0%** ahead of [Beta]" in home(ENGLISH, data)
     text = dict(overview_pages(ENGLISH, data))[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
     assert "Measured here, campaigns: again, first" in text
 

@@ -38,7 +38,7 @@ def test_the_home_page_answers_first() -> None:
     text = pages(sample())["index.md"]
     answer = text.index("is fastest on")
     assert answer < text.index('<th class="words">Case</th>')
-    assert "5.2 %" in text[answer : answer + 400]
+    assert "5.2\u00a0%" in text[answer : answer + 400]
 
 
 def test_a_workspace_without_results_says_what_to_do() -> None:

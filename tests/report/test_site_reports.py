@@ -42,7 +42,7 @@ def test_frameworks_are_compared_by_gpu_count_for_each_hardware_and_precision() 
 def test_more_than_two_batch_sizes_make_a_table_of_batch_sizes_by_scales() -> None:
     rows = [published("fleet", gpus, 100.0 * gpus, batch_size=batch) for batch in (32, 64, 128) for gpus in (1, 8)]
     text = report(ENGLISH, SiteData(tuple(rows)), "published/perf", "resnet50-imagenet", rows)
-    assert re.search(r"\|  \| 1 × 1 \| 1 × 8 \|\n.*\n\| BS=32 \| \[100\]\(.*?\) \| \[800\]\(", text)
+    assert re.search(r"\| Batch per GPU \| 1 × 1 \| 1 × 8 \|\n.*\n\| BS=32 \| \[100\]\(.*?\) \| \[800\]\(", text)
 
 
 def test_single_runs_stand_with_their_average_and_median() -> None:

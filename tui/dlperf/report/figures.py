@@ -139,8 +139,13 @@ def _confidence(say: Language, result: ConfigurationResult) -> str:
     return f" <small>n={result.n}{spread}</small>{_doubt(say, result)}"
 
 
+def doubtful(result: ConfigurationResult) -> bool:
+    """More than a note was found about the figure."""
+    return any(finding.severity != "note" for finding in result.findings)
+
+
 def _doubt(say: Language, result: ConfigurationResult) -> str:
-    """A dagger at a figure about which more was found than a note; what that is stands with its configuration."""
+    """A dagger at a doubtful figure; what was found stands with its configuration."""
     found = "; ".join(say.sentence(finding.message) for finding in result.findings if finding.severity != "note")
     told = md.text(found).replace('"', "&quot;")
     return f' <small class="doubt" title="{told}">†</small>' if found else ""

@@ -78,9 +78,8 @@
     var plot = null;
     button.type = "button";
     button.className = "curve-button";
-    button.textContent = page.open;
-    button.setAttribute("aria-expanded", "false");
     holder.className = "curve";
+    mark(false);
 
     function show() {
       if (plot) plot.destroy();
@@ -102,6 +101,7 @@
       figure.classList.toggle("open", open);
       button.setAttribute("aria-expanded", String(open));
       button.textContent = open ? page.close : page.open;
+      button.setAttribute("aria-label", button.textContent + ": " + picture.alt);
     }
 
     new MutationObserver(function () { if (plot) show(); })

@@ -32,7 +32,7 @@ WORDS = {
 """Name in the script → key of the words; columns that are called as their key need none."""
 COLUMN_WORDS = (
     *("case", "hardware", "framework", "precision", "source", "batch_size", "nodes_gpus", "unit", "spread", "speedup"),
-    *("efficiency", "mfu", "protocol"),
+    *("efficiency", "mfu", "protocol", "list_separator"),
 )
 
 
@@ -99,4 +99,5 @@ NUMBERS: dict[str, Callable[[ConfigurationResult], object]] = {
     "efficiency": lambda row: row.efficiency,
     "mfu": lambda row: row.mfu,
     "per_joule": lambda row: row.samples_per_joule,
+    "doubtful": lambda row: int(figures.doubtful(row)),
 }

@@ -73,8 +73,8 @@ def charts(page: Page, found: Sequence[Answer]) -> str:
     """The contests of several frameworks as bars, what was measured here first; the table below has them all."""
     contests = [answer for answer in found if answer.second is not None]
     drawn = [
-        f'<section><h3 id="chart-{number}" data-search-exclude>'
-        f"{md.text(pictures.contest_title(page, answer.best))}</h3>{pictures.ranking(page, answer)}</section>"
+        f'<section><h2 id="chart-{number}" data-search-exclude>'
+        f"{md.text(pictures.contest_title(page, answer.best))}</h2>{pictures.ranking(page, answer)}</section>"
         for number, answer in enumerate(contests[:MOST_CHARTS], 1)
     ]
     return f'<div class="charts">{"".join(drawn)}</div>' if drawn else ""
@@ -107,7 +107,7 @@ def sentence(page: Page, answer: Answer) -> str:
     }
     if second is None:
         return page.say("answer_alone", **words)
-    words["lead"] = f"**{figures.percent(answer.lead)}**"
+    words["lead"] = f"**{figures.percent(answer.lead).replace(' ', NO_BREAK)}**"
     return page.say(
         "answer", **words, second=page.framework(second.framework, second.campaign), sure=certainty(page.say, answer)
     )

@@ -11,6 +11,8 @@ from dlperf.report import markdown as md
 from dlperf.report.data import distinct, facts_in_words, grouped, in_language, is_published
 from dlperf.report.machine import Probed, machine_facts
 from dlperf.report.pages.page import Page
+from dlperf.report.text import ENGLISH, Language
+from dlperf.report.words import WORDS
 from dlperf.results.audit import estimator_of
 from dlperf.results.identify import slug
 from dlperf.results.model import ConfigurationResult
@@ -64,7 +66,7 @@ def published_facts(page: Page, report: PublishedReport, results: Results) -> di
     say, first = page.say, results[0]
     name = page.data.framework_title(first.framework, first.campaign)
     printed = [figure for figure in report.figures if slug(figure.framework) == first.framework]
-    in_words = {(fact.zh if say.code == "zh" else fact.en): fact.value for fact in _facts_of(report, name)}
+    in_words = {_name_of(say, fact): fact.value for fact in _facts_of(report, name)}
     images = [fact.value for group in report.environment for fact in group.facts if fact.en == name]
     logs = sum(bool(figure.log) for figure in printed)
     return {
@@ -76,6 +78,13 @@ def published_facts(page: Page, report: PublishedReport, results: Results) -> di
         say("estimator"): _listed(rule for figure in printed if (rule := estimator_of(figure.rule))),
         say("published_logs_count"): f"{logs} / {len(printed)}",
     }
+
+
+def _name_of(say: Language, fact: Fact) -> str:
+    """In the source's own words; an image is called so in every column, whatever the source calls that of one."""
+    if fact.en == WORDS["image"][ENGLISH.column]:
+        return say("image")
+    return fact.zh if say.code == "zh" else fact.en
 
 
 def _facts_of(report: PublishedReport, framework: str) -> list[Fact]:

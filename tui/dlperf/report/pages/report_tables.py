@@ -35,7 +35,7 @@ def comparisons(page: Page, results: Results) -> str:
         if len(distinct(row.framework for row in rows)) > 1:
             title = f"{page.hardware(hardware, rows[0].campaign)}, {_precision(page, rows[0])} ({md.text(unit)})"
             axes = (_scale_and_batch, _scale_and_batch_label, _framework, _framework_label)
-            body = _grid(page, rows, *axes, best_of_row=True)
+            body = _grid(page, rows, *axes, corner=page.say("gpus"), best_of_row=True)
             parts.append(md.paragraphs(md.heading(4, title, searched=False), body))
     return md.paragraphs(*parts)
 
@@ -99,11 +99,13 @@ def _throughput_tables(page: Page, rows: Results) -> list[str]:
     if len(distinct(row.batch_size for row in rows)) > 2:
         return [
             md.paragraphs(
-                f"**{md.text(precision.upper())}**", _grid(page, same, _batch, _batch_label, _scale, _scale_label)
+                f"**{md.text(precision.upper())}**",
+                _grid(page, same, _batch, _batch_label, _scale, _scale_label, corner=page.say("batch_size")),
             )
             for precision, same in grouped(rows, lambda row: row.precision).items()
         ]
-    return [_grid(page, rows, _scale, _scale_label, _precision_and_batch, _precision_and_batch_label)]
+    axes = (_scale, _scale_label, _precision_and_batch, _precision_and_batch_label)
+    return [_grid(page, rows, *axes, corner=page.say("nodes_gpus"))]
 
 
 def _grid(
@@ -114,13 +116,14 @@ def _grid(
     column_of: Axis,
     column_label: Label,
     *,
+    corner: str,
     best_of_row: bool = False,
 ) -> str:
-    """A table of figures over two axes; a combination that the source lacks says so."""
+    """A table of figures over two axes; a combination that the source lacks says so. ``corner`` names the rows."""
     cells = grouped(results, lambda result: (row_of(result), column_of(result)))
     rows, columns = grouped(sorted(results, key=_size), row_of), grouped(results, column_of)
     absent = figures.absent_word(results[0].campaign)
-    header = ("", *(column_label(page, members[0]) for members in columns.values()))
+    header = (corner, *(column_label(page, members[0]) for members in columns.values()))
     body = []
     for row, members in rows.items():
         highest = max((member.value or 0.0 for member in members), default=0.0) if best_of_row else None

@@ -176,8 +176,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "temperature_celsius": ("Temperature, °C", "温度，°C"),
     "explorer": ("Explorer", "数据浏览"),
     "explorer_intro": (
-        "Every figure in one table. The address keeps filters, order and the two rows that are compared.",
-        "全部数据汇于一表。筛选、排序与所比较的两行都保存在网址中。",
+        "Every figure in one table. The address keeps filters, order and the two rows that are compared. † marks a "
+        "figure of which a careful reader must know more, see its configuration.",
+        "全部数据汇于一表。筛选、排序与所比较的两行都保存在网址中。† 表示该数据有需要注意之处，见其配置。",
     ),
     "explorer_no_script": (
         "This table needs JavaScript. The same figures: {csv}.",

@@ -11,6 +11,7 @@
   var FILTERS = ["case", "hardware", "framework", "precision", "source"];
   var COLUMNS = ["case", "framework", "value", "unit", "nodes_gpus", "precision", "batch_size", "hardware", "n", "spread",
     "speedup", "efficiency", "mfu", "per_joule", "source"];
+  var SHOWN = COLUMNS.filter(function (column) { return column !== "unit" && column !== "n"; });
   var NUMERIC = ["batch_size", "nodes_gpus", "value", "n", "spread", "speedup", "efficiency", "mfu", "per_joule"];
   var WORDED = ["case", "framework", "hardware", "source"];
   var RATIOS = ["spread", "efficiency", "mfu"];
@@ -119,7 +120,7 @@
       change({ sort: current ? (descending ? "" : "-") + column : first + column });
       holder.querySelector('[data-column="' + column + '"] button').focus();
     });
-    var attributes = { scope: "col", "data-column": column };
+    var attributes = { scope: "col", "data-column": column, class: NUMERIC.indexOf(column) >= 0 ? "number" : "words" };
     if (current) attributes["aria-sort"] = descending ? "descending" : "ascending";
     return element("th", attributes, [button]);
   }
@@ -127,8 +128,18 @@
   function cell(row, column) {
     var words = textOf(row, column);
     var content = column === "value" ? element("a", { href: addressOf(row) }, [words]) : words;
+    var aside = column === "value" && row[at.value] !== null && row[at.doubtful] ? " †" : "";
     var kind = NUMERIC.indexOf(column) >= 0 ? "number" : WORDED.indexOf(column) >= 0 ? "words" : "";
-    return element("td", kind ? { class: kind } : {}, [content]);
+    return element("td", kind ? { class: kind } : {}, [content, aside]);
+  }
+
+  /* In the long table unit and number of trials stand small beside what they belong to. */
+  function withAside(row, column) {
+    var made = cell(row, column);
+    var aside = column === "value" && row[at.value] !== null ? valueOf(row, "unit")
+      : column === "spread" && row[at.n] !== null ? data.words.n + " " + row[at.n] : "";
+    if (aside) made.append(" ", element("small", {}, [aside]));
+    return made;
   }
 
   function chooser(row) {
@@ -155,7 +166,7 @@
     if (spreads.indexOf(null) >= 0 || Math.min(a[at.n], b[at.n]) < 2) notes.push(data.words.spread_unknown);
     else notes.push(Math.abs(ratio - 1) > Math.max.apply(null, spreads) ? data.words.beyond : data.words.within);
     if (valueOf(a, "protocol") !== valueOf(b, "protocol")) notes.push(data.words.other_protocol);
-    return notes.join("; ");
+    return notes.join(data.words.list_separator);
   }
 
   function showComparison() {
@@ -188,9 +199,9 @@
     var page = Math.min(Math.max(1, parseInt(state.page || "1", 10) || 1), pages);
     count.textContent = data.words.count.replace("{count}", rows.length).replace("{total}", data.rows.length);
     var compare = element("th", { scope: "col" }, [data.words.compare]);
-    var head = element("tr", {}, [compare].concat(COLUMNS.map(header)));
+    var head = element("tr", {}, [compare].concat(SHOWN.map(header)));
     var body = rows.slice((page - 1) * PAGE, page * PAGE).map(function (row) {
-      return element("tr", {}, [chooser(row)].concat(COLUMNS.map(function (column) { return cell(row, column); })));
+      return element("tr", {}, [chooser(row)].concat(SHOWN.map(function (column) { return withAside(row, column); })));
     });
     holder.replaceChildren(element("table", { class: "figures" }, [element("thead", {}, [head]), element("tbody", {}, body)]));
     pager.replaceChildren(turn("←", page - 1, page > 1), " " + page + " / " + pages + " ", turn("→", page + 1, page < pages));

@@ -50,7 +50,9 @@
         if (!event.target.closest("a")) sortByThis();
       });
       header.addEventListener("keydown", function (event) {
-        if (event.key === "Enter" && event.target === header) sortByThis();
+        if ((event.key !== "Enter" && event.key !== " ") || event.target !== header) return;
+        event.preventDefault(); /* the space bar would scroll */
+        sortByThis();
       });
     });
   }
