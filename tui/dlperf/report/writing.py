@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -50,7 +49,8 @@ class Sources:
             return
         self.kept.add(place)
         target = f"{self.root}/{place}"
-        if _size(target) == os.stat(source).st_size:
+        size = _size(target)
+        if size >= 0 and size == os.stat(source).st_size:
             return
         # shutil.copyfile looks at both files several times before it begins
         with open(source, "rb", buffering=0) as read, _new_file(target) as write:
@@ -94,13 +94,13 @@ def _place(name: str) -> str:
 def _new_file(path: str) -> IO[bytes]:
     """Another file than the one that is there, which the built site may share: that keeps its bytes until it is built
     again. Folders are made where they are missing."""
-    with suppress(FileNotFoundError):
-        os.unlink(path)
     try:
-        return open(path, "wb")
+        return open(path, "xb")
+    except FileExistsError:
+        os.unlink(path)
     except FileNotFoundError:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        return open(path, "wb")
+    return open(path, "xb")
 
 
 def _size(path: str) -> int:

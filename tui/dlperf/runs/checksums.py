@@ -25,7 +25,7 @@ class ChecksumProblem:
     """changed, missing, added, or unreadable."""
 
 
-def sha256_of(path: Path) -> str:
+def sha256_of(path: str | Path) -> str:
     """The SHA-256 of a file of any size, in hexadecimal."""
     with open(path, "rb", buffering=0) as stream:
         digest = hashlib.sha256()

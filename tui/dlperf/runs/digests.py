@@ -39,7 +39,7 @@ class Digests:
                 return None
             stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
             known = self._known.get(name)
-            digest = known[1] if known and known[0] == stamp else sha256_of(Path(name))
+            digest = known[1] if known and known[0] == stamp else sha256_of(name)
         except OSError:
             return None
         self._asked[name] = (stamp, digest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -13,6 +14,7 @@ from dlperf.plan import TrialKey
 MARKER = "mkdocs.yml"
 
 
+@lru_cache(maxsize=1 << 12)
 def file_name(text: str) -> str:
     """``text`` as one path component: percent-encoded where needed, never ``.`` or ``..``, never empty."""
     encoded = quote(text, safe=" !#$&'()+,;=@[]~")
@@ -115,7 +117,7 @@ class TrialPaths:
         return TrialPaths(self.directory.parent / str(number))
 
     def node(self, name: str) -> NodePaths:
-        return NodePaths(self.directory / "nodes" / file_name(name))
+        return NodePaths(self.directory / f"nodes/{file_name(name)}")
 
     def nodes(self) -> tuple[NodePaths, ...]:
         """The nodes that left something, in name order."""
