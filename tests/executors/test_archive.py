@@ -41,6 +41,7 @@ async def test_a_full_disk_is_said_and_a_later_call_goes_on(executor, tmp_path, 
     assert not node.exit.exists()
     assert not [path for path in node.directory.iterdir() if path.name.endswith(".tmp")]
     _enlarge(small_disk)
+    await finished(executor, trial)
     await executor.collect(trial)
     assert node.log.read_bytes() == (b"0123456789\n" * 300_000)[:3_000_000]
     assert node.exit.exists()
