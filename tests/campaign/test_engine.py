@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from driving_engine import A, events, run, states
-from scripted import Script, ScriptedExecutor, campaign, planned
+from scripted import QUICK, Script, ScriptedExecutor, campaign, planned
 
 from dlperf.campaign.outcome import exit_code
 from dlperf.errors import DlperfError, ExitCode
@@ -62,7 +62,7 @@ async def test_a_machine_that_is_not_ready_starts_nothing(tmp_path):
 
 async def test_busy_gpus_are_waited_for(tmp_path):
     paths = campaign(tmp_path, planned("a", repeats=1))
-    await run(paths, ScriptedExecutor({"a.1": Script(busy=3)}))
+    await run(paths, ScriptedExecutor({"a.1": Script(busy=3)}), replace(QUICK, busy=60.0))
     assert [event.state for event in events(paths, "state")] == ["submitted", "running", "succeeded"]
 
 

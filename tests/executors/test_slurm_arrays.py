@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 
 from slurm_trials import array_trials, executor, open_executor
-from trials import finished, seen
+from trials import finished, held, seen
 
 from dlperf.runs.records import State
 
 __all__ = ["executor"]
 
 
-async def test_repeats_are_one_job_array_one_task_after_the_other(executor, slurm, tmp_path):
+async def test_repeats_are_one_job_array_one_task_after_the_other(executor, home, tmp_path):
     script = (
-        "echo $SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT for $DLPERF_TRIAL; date +%s.%N; sleep 0.5; date +%s.%N"
+        held("echo $SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT for $DLPERF_TRIAL; date +%s.%N")
+        + "; sleep 0.1; date +%s.%N"
     )
     trials = array_trials(tmp_path, script, 3)
     references = await asyncio.gather(*(executor.submit(trial) for trial in trials))
@@ -24,6 +25,7 @@ async def test_repeats_are_one_job_array_one_task_after_the_other(executor, slur
     await seen(executor, trials[0], lambda observation: observation.state is State.RUNNING)
     waiting = await seen(executor, trials[2], lambda observation: observation.pending_reason)
     assert waiting.pending_reason in ("JobArrayTaskLimit", "Resources", "Priority")
+    (home / "go").touch()
     for trial in trials:
         assert (await finished(executor, trial)).state is State.SUCCEEDED
         await executor.collect(trial)
@@ -34,11 +36,12 @@ async def test_repeats_are_one_job_array_one_task_after_the_other(executor, slur
     assert "--array=1,2,3%1" in (trials[2].paths.rendered / "batch.sh").read_text()
 
 
-async def test_one_task_of_an_array_is_cancelled_and_the_others_go_on(executor, slurm, tmp_path):
-    trials = array_trials(tmp_path, "echo on; sleep 0.5", 3)
+async def test_one_task_of_an_array_is_cancelled_and_the_others_go_on(executor, home, tmp_path):
+    trials = array_trials(tmp_path, held("echo on"), 3)
     for trial in trials:
         await executor.submit(trial)
     await executor.cancel(trials[1])
+    (home / "go").touch()
     ended = [await finished(executor, trial) for trial in trials]
     assert [observation.state for observation in ended] == [State.SUCCEEDED, State.CANCELLED, State.SUCCEEDED]
     assert not trials[1].paths.node("node0").log.exists()

@@ -41,6 +41,11 @@ def shell_trial(folder: Path, script: str, nodes: tuple[NodePlan, ...] = (LOCAL,
     return Trial(f"test-{folder.name}.{os.getpid()}-{number}", launch, TrialPaths(folder / "runs" / str(number)))
 
 
+def held(script: str) -> str:
+    """A shell script that goes on after ``script`` when there is a file ``go`` in the home folder."""
+    return f"{script}; while ! test -e $HOME/go; do sleep 0.05; done"
+
+
 async def seen(executor: Executor, trial: Trial, condition: Callable[[Observation], object]) -> Observation:
     """The first observation of which the condition is true; logs are tailed meanwhile."""
     give_up = time.monotonic() + PATIENCE_SECONDS

@@ -136,7 +136,8 @@ async def test_a_server_that_says_nothing_is_given_up(sshd: Sshd):
     assert "no answer from 127.0.0.1" in str(error)
 
 
-async def test_while_a_machine_is_away_requests_fail_at_once(sshd: Sshd):
+async def test_while_a_machine_is_away_requests_fail_at_once(sshd: Sshd, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("dlperf.nodes.client.FIRST_DELAY_SECONDS", 600.0)
     client = _client()
     sshd.stop()
     first = await _error(client)
