@@ -11,7 +11,6 @@ Memory does not depend on ``--size``: the peaks of two sizes show it.
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
 import platform
@@ -27,8 +26,8 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-from dlperf.cli import NEW_OBJECTS
 from dlperf.formats.registry import parser_for
+from dlperf.garbage import look_seldom
 
 READ_SIZE = 1 << 20
 HEADER = """# How fast logs are parsed
@@ -175,7 +174,7 @@ def _loop(log: Path, shape: Shape) -> int:
 
 
 def _parse(log: Path, shape: Shape) -> int:
-    gc.set_threshold(NEW_OBJECTS)
+    look_seldom()
     parser = parser_for(shape.format)
     with log.open("rb") as stream:
         while data := stream.read(READ_SIZE):
