@@ -1,10 +1,15 @@
 """One run → one figure, with its second sources."""
 
+import functools
+
 import pytest
 from handmade_runs import run_of
 
+from dlperf.measure.estimator import ESTIMATORS, Estimate, Rule
 from dlperf.measure.estimators import NotEstimable
-from dlperf.measure.figure import figure
+from dlperf.measure.figure import figure, figure_of
+from dlperf.measure.reading import Reading
+from dlperf.measure.run_findings import findings_of_run
 
 STEPS = {"from": 1, "to": 200}
 SECONDS = [0.5 * step for step in range(1, 201)]
@@ -76,3 +81,22 @@ def test_a_log_that_lacks_one_fact_says_which() -> None:
 def test_a_log_that_suits_no_rule_says_why() -> None:
     with pytest.raises(NotEstimable, match="the records carry no timestamps"):
         figure(run_of(value=[], step=[]))
+
+
+def test_no_rule_is_applied_twice_to_a_run_however_many_ask_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    applied: list[tuple[str, tuple[object, ...]]] = []
+
+    def counted(name: str, rule: Rule) -> Rule:
+        def apply(reading: Reading, **arguments: object) -> Estimate:
+            result = rule(reading, **arguments)
+            applied.append((name, tuple(arguments.items())))
+            return result
+
+        return functools.wraps(rule)(apply)
+
+    for name, rule in ESTIMATORS.items():
+        monkeypatch.setitem(ESTIMATORS, name, counted(name, rule))
+    reading = Reading(run_of(value=STEPS, seconds_per_step=[0.5] * 200), gpus=2, batch_size=16)
+    findings_of_run(reading, figure_of(reading))
+
+    assert len(applied) == len(set(applied)) > 3

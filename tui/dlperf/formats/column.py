@@ -45,6 +45,7 @@ class Spool:
         return start
 
     def read(self, start: int, size: int) -> bytes:
+        """Bytes of a block from where ``add`` put it."""
         self._file.seek(start)
         return self._file.read(size)
 

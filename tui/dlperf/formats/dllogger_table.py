@@ -34,6 +34,7 @@ class ThroughputTable:
         self._last_line = 0
 
     def rules(self) -> list[Rule]:
+        """What finds the table's title and its rows."""
         return [
             FunctionRule(b".ips", _TITLE.match, self._read_title),
             FunctionRule(b"   |   ", _ROW.match, self._read_row),

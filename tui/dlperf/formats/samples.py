@@ -29,10 +29,13 @@ class Samples:
     """Throughput in the format's unit and scope, or NaN where the record gives seconds per step only."""
     seconds_per_step: Column[float] = field(default_factory=_numbers)
     step: Column[float] = field(default_factory=_numbers)
+    """Number of the step that the record ends with, as the log counts: from 0 or 1, over the run or over each epoch."""
     epoch: Column[float] = field(default_factory=_numbers)
+    """Number of the epoch, as the log counts."""
     time: Column[float] = field(default_factory=_numbers)
     """Seconds since the epoch (or since some midnight or start: only differences count)."""
     loss: Column[float] = field(default_factory=_numbers)
+    """Training loss, as printed."""
     reader_share: Column[float] = field(default_factory=_numbers)
     """Part of the step spent waiting for data, 0 … 1."""
     samples: Column[float] = field(default_factory=_numbers)
@@ -64,10 +67,13 @@ class Metadata:
     batch_size: int | None = None
     """Per GPU."""
     global_batch_size: int | None = None
+    """Samples of one step over all GPUs, those of accumulated micro-batches included."""
     precision: str | None = None
+    """``fp32``, ``tf32``, ``amp``, ``fp16`` or ``bf16``."""
     model: str | None = None
     framework: str | None = None
     arguments: dict[str, str] = field(default_factory=dict)
+    """What else the program was given, by name."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +81,14 @@ class Summary:
     """A figure that the program itself printed for an epoch or for the whole run."""
 
     name: str
+    """The program's own name for it."""
     value: float
+    """Throughput in ``unit`` and in the scope of the run."""
     unit: str
     line: int
+    """1-based line of the log."""
     epoch: int | None = None
+    """None where it is of the whole run."""
 
 
 @dataclass

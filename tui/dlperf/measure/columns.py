@@ -37,10 +37,20 @@ def positive(numbers: Sequence[float]) -> Sequence[float]:
 
 def entries_at(column: Sequence[float], indices: Sequence[int]) -> Sequence[float]:
     """The entries of a column at some indices in ascending order."""
-    return column[indices.start : indices.stop] if isinstance(indices, range) else Column("d", picked(column, indices))
+    return column[indices.start : indices.stop] if isinstance(indices, range) else Column("d", _picked(column, indices))
 
 
-def picked(column: Sequence[Number], indices: Sequence[int]) -> Iterator[Number]:
+def how_many(numbers: Iterable[float], compare: Callable[[float, float], bool], bound: float) -> int:
+    """How many numbers are less than a bound (``lt``), at most that (``le``) …"""
+    return sum(map(compare, numbers, repeat(bound)))
+
+
+def those(numbers: Sequence[float], compare: Callable[[float, float], bool], bound: float) -> Column[float]:
+    """The numbers that are less than a bound (``lt``), at most that (``le``) …"""
+    return Column("d", compress(numbers, map(compare, numbers, repeat(bound))))
+
+
+def _picked(column: Sequence[Number], indices: Sequence[int]) -> Iterator[Number]:
     """The entries at some indices in ascending order, one by one: much faster than to look each of them up."""
     end = indices[-1] + 1 if indices else 0
     wanted = iter(indices)
@@ -49,13 +59,3 @@ def picked(column: Sequence[Number], indices: Sequence[int]) -> Iterator[Number]
         if index == following:
             yield entry
             following = next(wanted, end)
-
-
-def how_many(numbers: Iterable[float], compare: Callable[[float, float], bool], bound: float) -> int:
-    """Of how many numbers it is true that they are so (``lt``, ``ge`` …) beside a bound."""
-    return sum(map(compare, numbers, repeat(bound)))
-
-
-def those(numbers: Sequence[float], compare: Callable[[float, float], bool], bound: float) -> Column[float]:
-    """The numbers that are so (``lt``, ``ge`` …) beside a bound."""
-    return Column("d", compress(numbers, map(compare, numbers, repeat(bound))))

@@ -64,8 +64,7 @@ class Estimator:
         """What the rule gives; a rule that was applied to this reading before is not applied again."""
         if self not in reading.estimates:
             reading.estimates[self] = ESTIMATORS[self.name](reading, **dict(self.arguments))
-        estimate: Estimate = reading.estimates[self]
-        return estimate
+        return reading.estimates[self]
 
 
 def estimator(rule: Rule) -> Rule:

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import chain, pairwise, repeat
 from math import isfinite, nan
 from operator import add, mul, sub
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dlperf.errors import DlperfError
 from dlperf.formats.column import Column
@@ -18,10 +18,11 @@ from dlperf.measure.order import median
 from dlperf.measure.steps import Spacings, spacings
 from dlperf.sentences import sentence
 
+if TYPE_CHECKING:
+    from dlperf.measure.estimator import Estimate, Estimator
+
 VARYING_UNITS = ("tokens/s", "words/s")
 """Units whose count per step differs from step to step, so that a batch size does not give it."""
-
-
 UNEQUAL_BATCHES = 0.1
 """Sizes of batches told from rates and times differ by less where only their digits are rounded."""
 
@@ -47,7 +48,7 @@ class Reading:
     gpus_per_node: int | None = None
     batch_size: int | None = None
     """Per GPU."""
-    estimates: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    estimates: dict[Estimator, Estimate] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What rules gave, by the rule: several ask for the same."""
 
     @property
@@ -254,7 +255,9 @@ def implied_batch_size(reading: Reading) -> int | None:
     if reading.run.unit in VARYING_UNITS:
         return None
     sizes = finite(reading.batches)
-    return round(round(median(sizes)) * reading.factor) or None if sizes else None
+    if not sizes:
+        return None
+    return round(round(median(sizes)) * reading.factor) or None
 
 
 def _rates(processed: Iterable[float], times: Iterable[float], breaks: Container[int]) -> Iterator[float]:
