@@ -15,6 +15,7 @@ from dlperf.executors.base import Trial
 from dlperf.plan import ContainerPlan, NodePlan
 from dlperf.runs.records import State
 from podman_lab import IMAGE, PodmanLab
+from waiting import until_async
 
 RUNTIMES = pytest.mark.parametrize("runtime", ["podman", "docker"])
 
@@ -85,6 +86,23 @@ async def test_a_container_whose_supervisor_was_killed_is_removed(executor, podm
     assert (observation.state, observation.cause) == (State.LOST, "the supervisor died; the trial was ended")
     assert processes_of(trial) == []
     assert podman.containers() == []
+
+
+@RUNTIMES
+async def test_a_container_that_outlived_a_restart_is_removed(executor, podman: PodmanLab, home, tmp_path, runtime):
+    trial = container_trial(tmp_path, "echo on; exec sleep 60", runtime)
+    await executor.submit(trial)
+    await printed(executor, trial, b"on")
+    record = home / ".dlperf" / trial.trial_id / "here" / "supervisor.json"
+    supervisor = json.loads(record.read_text())
+    os.kill(supervisor["pid"], signal.SIGKILL)
+    record.write_text(json.dumps(supervisor | {"boot_id": "before the restart"}))
+    podman.command("run", "--detach", "--label", "dlperf.trial=another/here", IMAGE, "sleep", "60")
+    observation = await finished(executor, trial)
+    assert (observation.state, observation.cause) == (State.LOST, "the machine was restarted while the trial ran")
+    assert podman.containers() == ["another/here"]
+    podman.command("rm", "--all", "--force", "--time", "0")
+    await until_async(lambda: not processes_of(trial), "processes are left")
 
 
 async def test_containers_of_others_are_left_alone(executor, podman: PodmanLab, tmp_path):

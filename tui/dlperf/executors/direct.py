@@ -123,11 +123,14 @@ class DirectExecutor(SupervisedExecutor):
             self._note_silence(client, group, error)
 
     async def _act_on(self, client: NodeClient, share: Share, report: NodeReport) -> None:
-        """What a node must be told: to sweep after a dead supervisor, to end what was cancelled while it was silent."""
+        """What a node must be told: to sweep after a dead supervisor, to remove what a restart left of a container, to
+        end what was cancelled while it was silent."""
         if report.orphaned:
             await client.cancel(
                 share.directory, CANCEL_GRACE_SECONDS, "lost", "the supervisor died; the trial was ended"
             )
+        elif report.rebooted and report.exit is None:
+            await client.clear(share.directory)
         elif report.alive and share.trial.trial_id in self._cancelling and share.key not in self._told:
             await self._tell(share, self._cancelling[share.trial.trial_id], State.CANCELLED, "cancelled")
 

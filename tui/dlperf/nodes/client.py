@@ -82,6 +82,10 @@ class NodeClient:
         """End a trial, whether or not its supervisor lives; ``exit.json`` follows."""
         await self._request("cancel", directory=directory, grace_seconds=grace_seconds, state=state, cause=cause)
 
+    async def clear(self, directory: str) -> None:
+        """Remove the containers of a trial that a restart of the machine ended."""
+        await self._request("clear", directory=directory)
+
     async def check(self, container: dict[str, str] | None, files: Sequence[str]) -> dict[str, Any]:
         """What a check before a trial needs to know."""
         return (await self._request("check", container=container, files=list(files)))[0]

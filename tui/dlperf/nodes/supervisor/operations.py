@@ -12,6 +12,7 @@ import subprocess
 import time
 from typing import Optional, Tuple
 
+from .containers import remove_containers
 from .detached import detach, wait_for_record
 from .files import ROOT, Json, confined, log_streams, modified, read_json, regular_size, write_atomic, write_json
 from .machine import free_port
@@ -121,6 +122,14 @@ def cancel(request: Json, raw: bytes) -> Answer:
     return {}, b""
 
 
+def clear(request: Json, raw: bytes) -> Answer:
+    """Remove the containers of a trial that a restart of the machine ended: a daemon may have kept or revived them."""
+    job = read_json(os.path.join(confined(request["directory"]), "job.json")) or {}
+    if job:
+        remove_containers((job["container"] or {}).get("runtime"), job["mark"])
+    return {}, b""
+
+
 def check(request: Json, raw: bytes) -> Answer:
     os.makedirs(ROOT, 0o700, exist_ok=True)
     return readiness(request["container"], request["files"]), b""
@@ -178,5 +187,8 @@ def remove(request: Json, raw: bytes) -> Answer:
 
 OPERATIONS = {
     operation.__name__: operation
-    for operation in (hello, put, start, observe, read, cancel, check, logins, slurm, submit, job, probe, port, remove)
+    for operation in (
+        *(hello, put, start, observe, read, cancel, clear, check, logins),
+        *(slurm, submit, job, probe, port, remove),
+    )
 }
