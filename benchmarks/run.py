@@ -22,7 +22,19 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent
 README = FOLDER / "README.md"
-BENCHMARKS = ("startup", "parse", "orchestration", "occupancy", "chaos", "scale", "site", "observer", "kill", "tui")
+BENCHMARKS = (
+    "startup",
+    "parse",
+    "orchestration",
+    "occupancy",
+    "chaos",
+    "scale",
+    "site",
+    "page",
+    "observer",
+    "kill",
+    "tui",
+)
 INTRODUCTION = """\
 # Benchmarks
 
