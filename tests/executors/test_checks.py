@@ -10,12 +10,13 @@ from dlperf.executors.checks import agreement, items, ssh_options
 from dlperf.nodes.messages import Hello
 from dlperf.plan import Launch, NodePlan
 
-NOTHING_ODD: dict[str, Any] = {"disk_free_bytes": 10**12, "gpus": [], "missing": []}
+NOTHING_ODD: dict[str, Any] = {"disk_free_bytes": 10**12, "gpus": [], "missing": [], "infiniband": [], "nvlinks": {}}
 NODES = tuple(NodePlan(name, "ssh", name, name) for name in ("a", "b", "c"))
 
 
 def facts(driver: str | None = None, cuda: str | None = None, digest: str | None = None) -> dict[str, Any]:
-    return {"gpus": [{"driver": driver}] if driver else [], "cuda": cuda, "image_digest": digest}
+    gpus = [{"driver": driver}] if driver else []
+    return NOTHING_ODD | {"gpus": gpus, "cuda": cuda, "image_digest": digest}
 
 
 def told(*answers: dict[str, Any]) -> list[tuple[str, str, bool, str]]:
@@ -51,6 +52,41 @@ def test_a_clock_is_wrong_only_by_what_a_slow_answer_does_not_explain(offset, er
     node = NODES[0]
     told = items(node, Launch("direct", (node,), 1, "plain", (), ("true",)), hello, NOTHING_ODD)
     assert [item.ok for item in told if item.check == "clock"] == [right]
+
+
+def gpu(index: int) -> dict[str, Any]:
+    return {"index": index, "uuid": f"GPU-{index}", "name": "H100", "utilization_percent": 0.0, "driver": "550.1"}
+
+
+@pytest.mark.parametrize(
+    ("links", "right", "message"),
+    [
+        ({"GPU-0": 18, "GPU-1": 18}, True, "18 NVLinks up on each GPU"),
+        ({"GPU-0": 18, "GPU-1": 17}, False, "GPU 1 has 17 of 18 NVLinks up"),
+        ({"GPU-0": 0, "GPU-1": 18}, False, "GPU 0 has 0 of 18 NVLinks up"),
+    ],
+)
+def test_a_gpu_with_fewer_links_than_its_siblings_is_named(links, right, message):
+    node = NODES[0]
+    launch = Launch("direct", (node,), 2, "plain", (), ("true",), expected_gpu=("H100",))
+    answer = NOTHING_ODD | {"gpus": [gpu(0), gpu(1)], "gpu_processes": [], "nvlinks": links}
+    told = items(node, launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), answer)
+    assert [(item.ok, item.message) for item in told if item.check == "nvlink"] == [(right, message)]
+
+
+def test_the_state_of_infiniband_is_said_and_a_node_with_other_ports_up_is_named():
+    up = {"name": "mlx5_0:1", "state": "ACTIVE", "rate": "400 Gb/sec (4X NDR)"}
+    down = {"name": "mlx5_1:1", "state": "DOWN", "rate": "40 Gb/sec (4X QDR)"}
+    hello, launch = Hello("3.11", "a", "boot", "/root", 0.0, 0.0), Launch("direct", NODES, 1, "plain", (), ("true",))
+    told_by_one = items(NODES[0], launch, hello, NOTHING_ODD | {"infiniband": [up, down]})
+    assert [(item.ok, item.message) for item in told_by_one if item.check == "infiniband"] == [
+        (True, "mlx5_0:1 ACTIVE, 400 Gb/sec (4X NDR); mlx5_1:1 DOWN, 40 Gb/sec (4X QDR)")
+    ]
+    both, one = NOTHING_ODD | {"infiniband": [up, up]}, NOTHING_ODD | {"infiniband": [up, down]}
+    both, one = ({"cuda": None, "image_digest": None, **answer} for answer in (both, one))
+    assert told(both, both, one) == [
+        ("c", "infiniband_equal", False, "1 of 2 ports active, but 2 of 2 ports active on a")
+    ]
 
 
 def test_one_node_agrees_with_itself():

@@ -15,7 +15,10 @@ MOST_FAILURES = 2
 """In a row, with no success between them."""
 
 MACHINE_CHECKS = frozenset(
-    {"reachable", "python", "clock", "disk", "gpu_count", "gpu_model", "gpu_idle", "driver", "cuda", "port"}
+    {
+        *("reachable", "python", "clock", "disk", "port", "gpu_count", "gpu_model", "gpu_idle", "driver", "cuda"),
+        *("nvlink", "nvlink_equal", "infiniband_equal"),
+    }
 )
 """Checks that speak of the machine itself; others (image, files, ssh) speak of what is to run there."""
 

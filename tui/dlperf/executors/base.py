@@ -63,7 +63,7 @@ class CheckItem:
 
     node: str
     check: str
-    """reachable, python, gpu_model, gpu_count, gpu_idle, image, disk, clock, port, files …"""
+    """reachable, python, gpu_model, gpu_count, gpu_idle, nvlink, infiniband, image, disk, clock, port, files …"""
     ok: bool
     message: str
     data: dict[str, Any] = field(default_factory=dict)

@@ -38,6 +38,7 @@ def items(node: NodePlan, launch: Launch, hello: Hello, facts: dict[str, Any]) -
         _clock(node, hello),
         _disk(node, facts),
         *_gpus(node, launch, facts),
+        *_infiniband(node, facts),
         *_image(node, launch, facts),
         *_files(node, facts),
     ]
@@ -57,6 +58,15 @@ def agreement(answers: Sequence[tuple[NodePlan, dict[str, Any]]]) -> list[CheckI
     return found
 
 
+def _active_ports(facts: dict[str, Any]) -> str | None:
+    ports = facts["infiniband"]
+    return f"{sum(port['state'] == 'ACTIVE' for port in ports)} of {len(ports)} ports active" if ports else None
+
+
+def _links(facts: dict[str, Any]) -> str | None:
+    return ", ".join(f"{count} NVLinks up" for count in sorted(set(facts["nvlinks"].values()))) or None
+
+
 def _driver(facts: dict[str, Any]) -> str | None:
     return ", ".join(sorted({f"driver {gpu['driver']}" for gpu in facts["gpus"]})) or None
 
@@ -65,6 +75,8 @@ _EQUAL: dict[str, Callable[[dict[str, Any]], str | None]] = {
     "driver": _driver,
     "cuda": lambda facts: facts["cuda"] and f"CUDA {facts['cuda']}",
     "image_equal": lambda facts: facts["image_digest"],
+    "nvlink_equal": _links,
+    "infiniband_equal": _active_ports,
 }
 
 
@@ -117,7 +129,24 @@ def _gpus(node: NodePlan, launch: Launch, facts: dict[str, Any]) -> list[CheckIt
     if not launch.expected_gpu and not node.gpu_indices:
         return []
     ours = [gpu for gpu in facts["gpus"] if not node.gpu_indices or gpu["index"] in node.gpu_indices]
-    return [_gpu_count(node, launch, ours), *_gpu_model(node, launch, ours), _gpu_idle(node, ours, facts)]
+    found = [_gpu_count(node, launch, ours), *_gpu_model(node, launch, ours), _gpu_idle(node, ours, facts)]
+    return [*found, *_nvlink(node, ours, facts)]
+
+
+def _nvlink(node: NodePlan, gpus: list[dict[str, Any]], facts: dict[str, Any]) -> list[CheckItem]:
+    """A GPU with fewer links up than its siblings slows all of them."""
+    links = {gpu["index"]: facts["nvlinks"][gpu["uuid"]] for gpu in gpus if gpu["uuid"] in facts["nvlinks"]}
+    if not links:
+        return []
+    most = max(links.values())
+    fewer = [f"GPU {index} has {count} of {most} NVLinks up" for index, count in links.items() if count < most]
+    return [CheckItem(node.name, "nvlink", not fewer, ", ".join(fewer) or f"{most} NVLinks up on each GPU")]
+
+
+def _infiniband(node: NodePlan, facts: dict[str, Any]) -> list[CheckItem]:
+    """Which ports a machine uses is its own affair: one that is down is said, and is no reason not to start."""
+    told = [f"{port['name']} {port['state']}, {port['rate']}" for port in facts["infiniband"]]
+    return [CheckItem(node.name, "infiniband", True, "; ".join(told))] if told else []
 
 
 def _gpu_count(node: NodePlan, launch: Launch, gpus: list[dict[str, Any]]) -> CheckItem:

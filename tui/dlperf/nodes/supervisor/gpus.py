@@ -1,8 +1,9 @@
 """The machine's NVIDIA GPUs, as nvidia-smi tells of them."""
 
 import os
+import re
 import shutil
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .files import Json
 from .processes import output
@@ -60,6 +61,18 @@ def gpu_processes() -> List[Application]:
     query = ["nvidia-smi", "--query-compute-apps=gpu_uuid,pid", "--format=csv,noheader,nounits"]
     found = [application(line) for line in output(query, timeout=30).splitlines()]
     return [item for item in found if item]
+
+
+def nvlinks() -> Dict[str, int]:
+    """A GPU's UUID → how many of its NVLinks are up; only GPUs that have any, up or down."""
+    found: Dict[str, int] = {}
+    uuid = ""
+    for line in output(["nvidia-smi", "nvlink", "--status"], timeout=30).splitlines() if has_nvidia() else ():
+        gpu, link = re.search(r"UUID: (\S+?)\)", line), re.match(r"\s+Link \d+: (.*)", line)
+        uuid = gpu.group(1) if gpu else uuid
+        if link:
+            found[uuid] = found.get(uuid, 0) + ("inactive" not in link.group(1).lower())
+    return found
 
 
 def application(line: str) -> Optional[Application]:

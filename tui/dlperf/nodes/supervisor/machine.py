@@ -72,6 +72,18 @@ def interface_facts(name: str) -> Json:
     }
 
 
+def infiniband_ports(base: str = "/sys/class/infiniband") -> List[Json]:
+    """Name, state (``ACTIVE``, ``DOWN`` …) and rate of every port of an InfiniBand or RoCE adapter."""
+    adapters = sorted(os.listdir(base)) if os.path.isdir(base) else []
+    ports = [(name, port) for name in adapters for port in sorted(os.listdir(os.path.join(base, name, "ports")))]
+    return [infiniband_port(os.path.join(base, name, "ports", port), f"{name}:{port}") for name, port in ports]
+
+
+def infiniband_port(folder: str, name: str) -> Json:
+    state = read_text(os.path.join(folder, "state")).rpartition(":")[2].strip()
+    return {"name": name, "state": state, "rate": read_text(os.path.join(folder, "rate")).strip()}
+
+
 def free_port(first: int) -> int:
     """A TCP port of this machine that nobody uses, looked for from ``first`` on."""
     for step in range(len(PORTS)):

@@ -11,8 +11,16 @@ from typing import List, Optional
 
 from .containers import image_digest
 from .files import ROOT, SCHEMA, Json, read_text
-from .gpus import gpu_facts, gpu_processes
-from .machine import cpu_facts, cuda_version, library_version, memory_fact, network_interfaces, os_name
+from .gpus import gpu_facts, gpu_processes, nvlinks
+from .machine import (
+    cpu_facts,
+    cuda_version,
+    infiniband_ports,
+    library_version,
+    memory_fact,
+    network_interfaces,
+    os_name,
+)
 from .processes import boot_id, output
 
 SLURM_FACTS = ("SLURM_JOB_ID", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST", "SLURMD_NODENAME", "SLURM_CLUSTER_NAME")
@@ -72,6 +80,8 @@ def readiness(container: Optional[Json], files: List[str]) -> Json:
         "clock": time.time(),
         "disk_free_bytes": usage.free,
         "gpus": gpu_facts(),
+        "nvlinks": nvlinks(),
+        "infiniband": infiniband_ports(),
         "gpu_processes": [process_facts(uuid, pid) for uuid, pid in gpu_processes()],
         "image_digest": image_digest(container.get("runtime"), container.get("image")),
         "cuda": cuda_version(),

@@ -1,0 +1,44 @@
+"""What a machine tells of its links, from the words of the driver and of the kernel."""
+
+from __future__ import annotations
+
+import pytest
+
+from dlperf.nodes.supervisor import gpus
+from dlperf.nodes.supervisor.machine import infiniband_ports
+
+NVLINK = """\
+GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-aaaa-1)
+\t Link 0: 26.562 GB/s
+\t Link 1: 26.562 GB/s
+GPU 1: NVIDIA H100 80GB HBM3 (UUID: GPU-bbbb-2)
+\t Link 0: 26.562 GB/s
+\t Link 1: <inactive>
+GPU 2: NVIDIA H100 PCIe (UUID: GPU-cccc-3)
+"""
+
+
+def test_the_links_of_each_gpu_are_counted(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\ncat << 'END'\n{NVLINK}END\n")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(gpus, "has_nvidia", lambda: True)
+    assert gpus.nvlinks() == {"GPU-aaaa-1": 2, "GPU-bbbb-2": 1}
+
+
+def test_a_machine_without_a_driver_has_no_links(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(gpus, "has_nvidia", lambda: False)
+    assert gpus.nvlinks() == {}
+
+
+def test_the_ports_of_each_adapter_are_told(tmp_path):
+    for name, state, rate in (("mlx5_0", "4: ACTIVE", "400 Gb/sec (4X NDR)"), ("mlx5_1", "1: DOWN", "40 Gb/sec")):
+        port = tmp_path / name / "ports" / "1"
+        port.mkdir(parents=True)
+        (port / "state").write_text(f"{state}\n")
+        (port / "rate").write_text(f"{rate}\n")
+    assert infiniband_ports(str(tmp_path)) == [
+        {"name": "mlx5_0:1", "state": "ACTIVE", "rate": "400 Gb/sec (4X NDR)"},
+        {"name": "mlx5_1:1", "state": "DOWN", "rate": "40 Gb/sec"},
+    ]
+    assert infiniband_ports(str(tmp_path / "none")) == []
