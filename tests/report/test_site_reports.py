@@ -8,13 +8,15 @@ from dataclasses import replace
 from site_rows import measured, published
 from site_sample import pages, sample
 
+from dlperf.catalog.load import load_catalog
 from dlperf.plan import Selection
 from dlperf.report import locations as at
-from dlperf.report.data import SiteData
+from dlperf.report.data import FAMILIES, SiteData
 from dlperf.report.machine import Probed
 from dlperf.report.pages.report import report
 from dlperf.report.pages.report_conditions import run_command
 from dlperf.report.text import ENGLISH
+from dlperf.results.names import FRAMEWORKS
 
 
 def test_a_report_has_the_sections_of_the_public_reports_in_order() -> None:
@@ -85,6 +87,22 @@ def test_a_campaign_of_imported_logs_does_not_claim_to_have_run() -> None:
     assert "Nothing was run here" in report_text
     assert "dlperf run" not in report_text
     assert "## Computed from imported logs" in text["index.md"]
+
+
+def test_imported_logs_tell_a_framework_and_no_version_of_it() -> None:
+    data = sample()
+    record = data.campaigns["first"]
+    (plan, *_) = record.configurations
+    there = replace(plan, configuration=replace(plan.configuration, framework="tensorflow"))
+    tensorflow = load_catalog(None).frameworks["tensorflow"]
+    told: dict[str, str] = {}
+    for executor in ("direct", "imported"):
+        made = replace(there, launch=replace(there.launch, executor=executor))
+        of_one = replace(record, configurations=(made,))
+        data = replace(data, campaigns={"first": of_one}, frameworks={"tensorflow": tensorflow})
+        told[executor] = data.framework_title("tensorflow", "first")
+    assert told == {"direct": tensorflow.title, "imported": "TensorFlow"}
+    assert set(FAMILIES) == set(FRAMEWORKS)
 
 
 def test_two_figures_for_one_configuration_both_stand_and_a_repeated_one_once() -> None:

@@ -27,6 +27,15 @@ Kind = TypeVar("Kind", bound=Entry)
 
 PUBLISHED = "published/"
 MEASURED = "measured/"
+FAMILIES = {
+    "mindspore": "MindSpore",
+    "mxnet": "MXNet",
+    "oneflow": "OneFlow",
+    "paddle": "PaddlePaddle",
+    "pytorch": "PyTorch",
+    "tensorflow": "TensorFlow",
+}
+"""Frameworks that logs and their names tell (``results.names.FRAMEWORKS``) → their names, whatever the version."""
 
 
 @dataclass(frozen=True)
@@ -165,9 +174,18 @@ class SiteData:
         return _title(self.cases, case) or case
 
     def framework_title(self, framework: str, campaign: str = "") -> str:
-        """What a framework is called: in a published report as it says, elsewhere as the catalogue says."""
+        """What a framework is called: in a published report as it says, elsewhere as the catalogue says.
+
+        A log of others tells of PyTorch, but not which: it is called that, and nothing the catalogue says of its own.
+        """
+        if self.tells_no_version(framework, campaign):
+            return FAMILIES[framework]
         printed = self._printed_names.get(("framework", framework, campaign))
         return printed if printed and campaign else _title(self.frameworks, framework) or printed or framework
+
+    def tells_no_version(self, framework: str, campaign: str) -> bool:
+        """Whether a campaign's framework is what imported logs or their names tell, and no stack of the catalogue."""
+        return framework in FAMILIES and self.is_imported(campaign)
 
     def hardware_title(self, hardware: str, campaign: str = "") -> str:
         """As ``framework_title``."""

@@ -8,7 +8,7 @@ from dlperf.catalog.model import Framework
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
-from dlperf.report.data import SiteData, grouped, is_published
+from dlperf.report.data import SiteData, grouped
 from dlperf.report.pages.page import Page
 from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult
@@ -23,7 +23,7 @@ def framework(say: Language, data: SiteData, name: str, results: Sequence[Config
         _facts(page, entry) if entry else "",
         _patches(page, entry) if entry else "",
         md.heading(2, say("all_figures"), "figures", searched=False),
-        say("other_versions") if entry and any(is_published(row.campaign) for row in results) else "",
+        say("other_versions") if entry and any(data.kind(row.campaign) != "measured" for row in results) else "",
         page.all_figures(results, ("case", "hardware", "source")),
         page.data_files(),
         wide=True,

@@ -32,7 +32,7 @@ def options(page: Page, results: Results) -> str:
 
 
 def fairness(page: Page, results: Results) -> str:
-    """What was not equal between the frameworks; nothing for a single one."""
+    """What was not equal between the frameworks; nothing for a single one, nor where no condition is known."""
     frameworks = distinct(row.framework for row in results)
     if len(frameworks) < 2:
         return ""
@@ -50,6 +50,8 @@ def fairness(page: Page, results: Results) -> str:
             for name, rows in grouped(results, _framework).items()
         }
     names = distinct(name for facts in told.values() for name in facts)
+    if not names:
+        return ""
     unequal = [name for name in names if len({facts.get(name, "") for facts in told.values()}) > 1]
     equal = page.say.separator.join(page.fact(name) for name in names if name not in unequal)
     columns = {framework: {name: facts.get(name, "–") for name in unequal} for framework, facts in told.items()}
@@ -231,7 +233,7 @@ def _machine(page: Page, results: Results) -> dict[str, str]:
 
 def _software(page: Page, framework: str, results: Results) -> dict[str, str]:
     entry = page.data.frameworks.get(framework)
-    if entry is None:
+    if entry is None or any(page.data.tells_no_version(framework, row.campaign) for row in results):
         return {}
     printed = _listed(probed.framework_version for probed in _probed(page, results) if probed.framework_version)
     image = entry.container.image if entry.container else ""

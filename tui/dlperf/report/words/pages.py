@@ -112,8 +112,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "published_logs": ("Raw logs that the source published", "来源公布的原始日志"),
     "rule": ("How the figure follows from the log", "数据如何由日志得出"),
     "other_versions": (
-        "Published figures come from the versions that their reports name, which need not be the one described here.",
-        "公布的数据来自各报告所述的版本，未必是这里描述的版本。",
+        "Figures of others come from the versions of their reports and logs, which need not be the one described here.",
+        "他人的数据来自其报告和日志所用的版本，未必是这里描述的版本。",
     ),
     "no_steps": ("The source gives no commands.", "来源没有给出命令。"),
     "no_environment": ("Nothing is known about the machines.", "没有机器环境信息。"),
