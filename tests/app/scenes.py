@@ -122,9 +122,9 @@ def presses(before: str, keys: str, *texts: str) -> Act:
 async def ready_machines(pilot: Pilot[str]) -> None:
     await until_shown(pilot, "[ ] numpy")
     answers = [
-        '{"node": "h200-01", "check": "reached", "ok": true, "message": "in 41 ms, clock 3 ms ahead"}',
-        '{"node": "h200-01", "check": "gpus", "ok": true, "message": "8 × NVIDIA H200, idle"}',
-        '{"node": "h200-02", "check": "reached", "ok": false, "message": "h200-02: connection refused: no sshd?"}',
+        '{"node": "h200-01", "check": "reachable", "ok": true, "message": "in 41 ms, clock 3 ms ahead"}',
+        '{"node": "h200-01", "check": "gpu_idle", "ok": true, "message": "idle"}',
+        '{"node": "h200-02", "check": "reachable", "ok": false, "message": "h200-02: connection refused: no sshd?"}',
     ]
     rows = check_rows(Outcome(3, f"[{','.join(answers)}]", ""))
     pilot.app.push_screen(check_page(rows))

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 PATIENCE_SECONDS = 60.0
@@ -31,10 +31,7 @@ class Terminal:
 
     def until_left(self) -> None:
         """Wait until the program has ended and the shell has the terminal again."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while self.programs():
-            assert time.monotonic() < deadline, f"still there; the terminal shows\n{self.shown()}"
-            time.sleep(0.05)
+        self.until(lambda: not self.programs(), "the end of the program")
 
     def type(self, text: str) -> None:
         """Type a line and press enter."""
@@ -45,10 +42,10 @@ class Terminal:
         """Press keys, by tmux's names."""
         self._run("send-keys", "-t", "test", *keys)
 
-    def escape(self) -> None:
-        """Press escape, and wait as a hand does: a key right behind it would make it an alt key."""
+    def escape(self, closed: str) -> None:
+        """Press escape, and wait until it has closed what shows this: a key at its heels would make it an alt key."""
         self.press("Escape")
-        time.sleep(0.5)
+        self.until(lambda: closed not in self.shown(), f"{closed} to go")
 
     def shown(self) -> str:
         """What the terminal shows."""
@@ -56,11 +53,21 @@ class Terminal:
 
     def until_shown(self, *texts: str, seconds: float = PATIENCE_SECONDS) -> str:
         """Wait until the terminal shows all these texts."""
+        seen: list[str] = []
+
+        def shows() -> bool:
+            seen.append(self.shown())
+            return all(text in seen[-1] for text in texts)
+
+        self.until(shows, f"{texts}", seconds)
+        return seen[-1]
+
+    def until(self, condition: Callable[[], bool], words: str, seconds: float = PATIENCE_SECONDS) -> None:
+        """Wait until something is so."""
         deadline = time.monotonic() + seconds
-        while not all(text in (picture := self.shown()) for text in texts):
-            assert time.monotonic() < deadline, f"waited in vain for {texts}; the terminal shows\n{picture}"
+        while not condition():
+            assert time.monotonic() < deadline, f"waited in vain for {words}; the terminal shows\n{self.shown()}"
             time.sleep(0.1)
-        return picture
 
     def alternate_screen(self) -> bool:
         """Whether a program has the terminal for itself."""

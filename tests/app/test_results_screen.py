@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builder import POINTS, finished_campaign, running_campaign
+from builder import POINTS, CampaignBuilder, clock, finished_campaign, planned, running_campaign
 from driving import driving, until, until_gone, until_shown
 
 from dlperf.app.model.results_table import ResultsView, beside, result_row
 from dlperf.app.screens.publish import opener_of
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.paths import Workspace
+from dlperf.runs.records import Event, State
 
 
 def result(campaign: str, value: float | None, **others: object) -> ConfigurationResult:
@@ -170,3 +171,11 @@ async def test_results_of_a_trial_that_is_measured_now_appear_when_the_screen_is
         await pilot.press("4")
         await until_shown(pilot, "22,990 images/s")
         await until(pilot, lambda: Path(workspace.campaign("later").directory, POINTS[0].id).is_dir())
+
+
+async def test_a_configuration_without_a_figure_says_why_in_full(workspace: Workspace):
+    builder = CampaignBuilder(workspace, "broken", [planned(POINTS[0], 1)])
+    builder.state(builder.trials[0], State.FAILED, 60, "exit code 3: ValueError: the data set lies elsewhere")
+    builder.event(Event(clock(900), "campaign_finished"))
+    async with driving(workspace, size=(200, 40), start_screen="results") as pilot:
+        await until_shown(pilot, "figure: failed: exit code 3: ValueError: the data set lies elsewhere")

@@ -240,3 +240,16 @@ async def test_a_pause_marks_no_trial(workspace: Workspace):
             builder.event(Event(clock(1500), "paused"))
             await until_shown(pilot, "Paused: no new trial starts; p goes on.")
             assert "asked" not in shown(pilot)
+
+
+async def test_the_log_that_is_read_stays_when_others_come(workspace: Workspace):
+    builder = running_campaign(workspace)
+    builder.log(RUNNING, "rank 0 speaks\n", name="ranks/worker.0")
+    builder.log(RUNNING, "rank 1 speaks\n", name="ranks/worker.2")
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120", "h200-01 1/3")
+            await pilot.press("]", "]")
+            await until_shown(pilot, "worker.2 3/3", "rank 1 speaks")
+            builder.log(RUNNING, "another rank\n", name="ranks/worker.1")
+            await until_shown(pilot, "worker.2 4/4", "rank 1 speaks")

@@ -8,7 +8,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 
 _STAND_INS = {
-    "─━═╌┄▔▁⎯": "-",
+    "─━═╌┄╴╶╸╺▔▁⎯": "-",
     "│┃║▎▏┆▕▊▌▐": "|",
     "┌┐└┘├┤┬┴┼╭╮╰╯╔╗╚╝╠╣╦╩╬┏┓┗┛": "+",
     "▂": "_",

@@ -20,7 +20,7 @@ class SeriesReader:
     """Parses what was added to a log since the last time."""
 
     def __init__(self, path: Path, planned: PlannedConfiguration, formats: LogReader) -> None:
-        self._path, self._planned, self._formats = path, planned, formats
+        self.path, self._planned, self._formats = path, planned, formats
         self._parser: LogParser | None = None
         self._offset = 0
 
@@ -30,8 +30,8 @@ class SeriesReader:
         Raises:
             DlperfError: the log cannot be read, or its format is not known.
         """
-        if is_gzip(self._path):
-            runs = self._formats.read(self._path, self._planned.format)
+        if is_gzip(self.path):
+            runs = self._formats.read(self.path, self._planned.format)
             return self._series(Reading(runs[-1], *self._counts())) if runs else None
         if self._parser is None:
             self._parser = parser_for(self._planned.format, self._formats.formats)
@@ -41,13 +41,13 @@ class SeriesReader:
 
     def _feed(self, parser: LogParser) -> None:
         try:
-            with self._path.open("rb") as stream:
+            with self.path.open("rb") as stream:
                 stream.seek(self._offset)
                 while data := stream.read(BLOCK):
                     parser.feed(data)
                     self._offset += len(data)
         except OSError as error:
-            raise DlperfError(f"{self._path}: {error.strerror}") from error
+            raise DlperfError(f"{self.path}: {error.strerror}") from error
 
     def _counts(self) -> tuple[int, int, int]:
         point = self._planned.configuration

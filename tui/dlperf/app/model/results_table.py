@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from dlperf.app.model.table import Column, Row, Tone
 from dlperf.app.model.text import number, percent, printable
+from dlperf.app.model.trial_pages import finding_text
 from dlperf.app.words import say
 from dlperf.results.model import ConfigurationResult
 
@@ -121,7 +122,7 @@ def result_row(view: ResultsView, row: ConfigurationResult) -> Row:
     """A configuration as a row."""
     cells: tuple[str, ...] = (
         *map(printable, _axes(row)),
-        number(row.value, row.unit) if row.value is not None else say(printable(row.status)),
+        _figure(row).partition(":")[0],
         percent(row.spread),
         "-" if row.n is None else str(row.n),
         "-" if row.speedup is None else f"{row.speedup:.2f}×",
@@ -139,10 +140,20 @@ def result_row(view: ResultsView, row: ConfigurationResult) -> Row:
     return Row(cells, tone, tones)
 
 
+def _figure(row: ConfigurationResult) -> str:
+    """The figure, or why there is none: a word, and after a colon the cause."""
+    if row.value is not None:
+        return number(row.value, row.unit)
+    word, colon, cause = printable(row.status).partition(":")
+    return f"{say(word)}{colon}{cause}"
+
+
 def _note(row: ConfigurationResult) -> str:
     """What a reader must know of the figure."""
+    if row.value is None:
+        return _figure(row).partition(":")[2].strip()
     if row.status != "measured":
-        return say(printable(row.status)) if row.value is not None else ""
+        return say(printable(row.status))
     return say("findings: {count}", count=len(row.findings)) if row.findings else ""
 
 
@@ -163,7 +174,7 @@ def about_result(row: ConfigurationResult) -> list[str]:
     values = [number(trial.value) for trial in row.trials if trial.value is not None]
     lines = [
         " · ".join((*map(printable, _axes(row)), printable(row.campaign))),
-        f"{say('figure')}: {number(row.value, row.unit)}",
+        f"{say('figure')}: {_figure(row)}",
     ]
     if row.protocol:
         lines[-1] += "  " + say("protocol {name}", name=row.protocol)
@@ -171,7 +182,7 @@ def about_result(row: ConfigurationResult) -> list[str]:
         lines.append(say("trials") + ": " + "  ".join(values))
     if row.source:
         lines.append(say("source") + ": " + printable(row.source))
-    lines += [f"{item.severity}: {printable(item.message)}" for item in row.findings]
+    lines += [finding_text(item) for item in row.findings]
     return lines
 
 

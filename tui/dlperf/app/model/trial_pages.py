@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 from dlperf.app.model.text import duration, local_time, number, printable
 from dlperf.app.words import say
+from dlperf.measure.finding import Finding
 from dlperf.plan import PlannedConfiguration
 from dlperf.results.model import TrialResult
 from dlperf.runs.paths import TrialPaths
@@ -36,15 +37,17 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
         _line("mean power", number(result.power_watts, "W")),
         "",
         say("Findings"),
-        *(
-            [f"  {item.severity}: {printable(item.message)} ({item.code})" for item in result.findings]
-            or [say("  none")]
-        ),
+        *([f"  {finding_text(item)} ({item.code})" for item in result.findings] or [say("  none")]),
     ]
     if result.estimates:
         lines += ["", say("The same samples under other rules")]
         lines += [_beside(f"  {name}", number(value, result.unit)) for name, value in result.estimates.items()]
     return lines
+
+
+def finding_text(finding: Finding) -> str:
+    """A finding with its weight."""
+    return say(f"{finding.severity}: {{message}}", message=printable(finding.message))
 
 
 def _line(name: str, text: str) -> str:

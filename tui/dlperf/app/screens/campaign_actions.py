@@ -38,7 +38,7 @@ class CampaignActions(PlaceScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action not in ("cancel_trial", "cancel_campaign", "retry", "pause", "resume") or not self.is_mounted:
-            return True
+            return super().check_action(action, parameters)
         return True if self._possible(action) else None
 
     def _possible(self, action: str) -> bool:

@@ -30,13 +30,24 @@ class LogActions(PlaceScreen):
 
     def choose_stream(self, index: int) -> None:
         """Show this one of the next streams."""
-        self._stream = index
+        self._streams, self._stream = [], index
+
+    def _shown_stream(self) -> Stream | None:
+        return self._streams[self._stream] if self._streams else None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("next_stream", "previous_stream"):
+            return True if len(self._streams) > 1 else None
+        return super().check_action(action, parameters)
 
     def show_streams(self, streams: list[Stream], why_empty: str, title: str) -> None:
         """Show one of these logs, the one that was shown if it is among them."""
+        shown, before = self._shown_stream(), len(self._streams)
         self._streams, self._why_empty, self._title = streams, why_empty, title
-        self._stream = min(self._stream, max(0, len(streams) - 1))
-        stream = streams[self._stream] if streams else None
+        self._stream = streams.index(shown) if shown in streams else min(self._stream, max(0, len(streams) - 1))
+        if len(streams) != before:
+            self.refresh_bindings()
+        stream = self._shown_stream()
         self.log_view.message = why_empty
         self.log_view.show_log(stream.path if stream else None, why_empty)
         self._draw_frame()

@@ -151,7 +151,7 @@ def check_rows(outcome: Outcome) -> dict[Hashable, Row]:
         ok = bool(item.get("ok"))
         cells = (
             str(item.get("node")),
-            str(item.get("check")),
+            say(str(item.get("check")).replace("_", " ")),
             say("ok" if ok else "NOT READY"),
             str(item.get("message")),
         )

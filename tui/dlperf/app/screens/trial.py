@@ -125,7 +125,7 @@ class TrialScreen(LogActions):
             return
         self._reading = True
         try:
-            if self._series is None:
+            if self._series is None or self._series.path != log:
                 self._series = SeriesReader(log, planned, log_reader(self.workspace))
             series = self._series.advance()
         except DlperfError:

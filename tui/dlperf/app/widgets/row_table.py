@@ -202,7 +202,7 @@ class RowTable(ScrollView, can_focus=True):
     def _line(self, row: Row, base: Style, width: int) -> Strip:
         style = base + self._tone(row.tone)
         if row.tone == "group":
-            return Strip([Segment(set_cell_size(row.cells[0], width), style)])
+            return Strip([Segment(aligned(row.cells[0], width), style)])
         segments: list[Segment] = []
         for position, (index, column_width) in enumerate(self._layout):
             if row.merged is not None and index >= row.merged:
