@@ -19,6 +19,7 @@ def main() -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 800}, device_scale_factor=1)
         page.goto(PAGE.as_uri())
         page.get_by_role("link", name="Comparison of frameworks").first.click()
+        page.mouse.move(0, 0)
         page.wait_for_timeout(1000)
         page.screenshot(path=PICTURE)
         browser.close()
