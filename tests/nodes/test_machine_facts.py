@@ -1,10 +1,11 @@
-"""What a machine tells of its links, from the words of the driver and of the kernel."""
+"""What a machine tells of its links and of an image's file, from the words of driver, kernel and header."""
 
 from __future__ import annotations
 
 import pytest
 
 from dlperf.nodes.supervisor import gpus
+from dlperf.nodes.supervisor.containers import image_digest
 from dlperf.nodes.supervisor.machine import infiniband_ports
 
 NVLINK = """\
@@ -42,3 +43,14 @@ def test_the_ports_of_each_adapter_are_told(tmp_path):
         {"name": "mlx5_1:1", "state": "DOWN", "rate": "40 Gb/sec"},
     ]
     assert infiniband_ports(str(tmp_path / "none")) == []
+
+
+def test_an_apptainer_image_is_known_by_the_identifier_in_its_header(tmp_path):
+    header = b"#!/usr/bin/env run-singularity\n".ljust(32, b"\0") + b"SIF_MAGIC\x0001\x0002\0" + bytes(range(16))
+    for name, end in (("image.sif", b"content"), ("copy.sif", b"content"), ("text.sif", b"")):
+        (tmp_path / name).write_bytes(header + end if end else b"no image")
+    digest = "sif:000102030405060708090a0b0c0d0e0f"
+    assert [image_digest("apptainer", str(tmp_path / name)) for name in ("image.sif", "copy.sif")] == [digest] * 2
+    assert image_digest("apptainer", str(tmp_path / "text.sif")) == f"file:{tmp_path}/text.sif"
+    assert image_digest("apptainer", str(tmp_path)) == f"file:{tmp_path}"
+    assert image_digest("apptainer", str(tmp_path / "none.sif")) is None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dlperf.campaign.means import OpenExecutor
 from dlperf.executors.base import CheckItem
+from dlperf.executors.machines import all_of
 from dlperf.plan import Launch, Plan
 
 
@@ -26,11 +27,11 @@ def _size(launch: Launch) -> tuple[int, int]:
 
 
 async def check_launches(launches: Sequence[Launch], open_executor: OpenExecutor) -> list[CheckItem]:
-    """What the machines say, each thing once; a machine that does not answer has one line that says so."""
+    """What the machines say, asked all at once, each thing once; a machine that does not answer has one line."""
     executors = {name: open_executor(name) for name in {launch.executor for launch in launches}}
     try:
-        items = [item for launch in launches for item in await executors[launch.executor].check(launch)]
+        found = await all_of(executors[launch.executor].check(launch) for launch in launches)
     finally:
         for executor in executors.values():
             await executor.close()
-    return list({(item.node, item.check, item.ok, item.message): item for item in items}.values())
+    return list({(item.node, item.check, item.ok, item.message): item for items in found for item in items}.values())

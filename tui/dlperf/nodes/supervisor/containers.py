@@ -29,6 +29,17 @@ def image_digest(runtime: Optional[str], image: Optional[str]) -> Optional[str]:
     if not image or not runtime:
         return None
     if runtime == "apptainer":
-        return "file:" + image if os.path.exists(image) else None
+        return file_identity(image) if os.path.exists(image) else None
     template = "{{if .RepoDigests}}{{index .RepoDigests 0}}{{else}}{{.Id}}{{end}}"
     return output([runtime, "image", "inspect", "--format", template, image], timeout=30).strip() or None
+
+
+def file_identity(path: str) -> str:
+    """What tells an apptainer image from another build of it: the identifier in its header, which its copies share (as
+    github.com/sylabs/sif, pkg/sif/sif.go, lays it out). A folder, or a file of another kind, has its path alone."""
+    try:
+        with open(path, "rb") as stream:
+            header = stream.read(64)
+    except OSError:
+        header = b""
+    return "sif:" + header[48:64].hex() if header[32:42] == b"SIF_MAGIC\0" else "file:" + path
