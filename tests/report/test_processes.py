@@ -12,8 +12,10 @@ import pytest
 from dlperf.report.processes import apart, side_by_side
 
 WAITING = """
-import os, time
+import os, signal, time
 from dlperf.report.processes import apart, side_by_side
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what a shell runs in the background
 
 def wait(items):
     for _ in items:
