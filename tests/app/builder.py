@@ -16,6 +16,7 @@ from dlperf.results.model import TrialResult
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, Progress, State, TrialProgress
 from dlperf.runs.store import append_records, write_campaign, write_record
+from dlperf.sentences import sentence
 
 START = datetime(2026, 5, 4, 10, 0, tzinfo=UTC)
 NOW = "2026-05-04T12:04:00.000000Z"
@@ -222,7 +223,7 @@ def running_campaign(workspace: Workspace, name: str = "h200-nightly") -> Campai
     resnet8, resnet1 = keys["resnet50pytorch1n8g"], keys["resnet50pytorch1n1g"]
     bert, paddle = keys["bert-basepytorch1n8g"], keys["resnet50paddle1n8g"]
     builder.succeeded(TrialKey(resnet8, 1), 23040.4, 60)
-    builder.succeeded(TrialKey(resnet1, 1), 3012.6, 320, (Finding("drift", "the rate falls by 3 % in the window"),))
+    builder.succeeded(TrialKey(resnet1, 1), 3012.6, 320, (Finding("drift", sentence("drift_falls", change="3.1%")),))
     builder.failed(TrialKey(bert, 1), "out of memory on rank 5 (GPU 5 of h200-01)", 620)
     builder.succeeded(TrialKey(paddle, 1), 22410.0, 700)
     builder.succeeded(TrialKey(resnet8, 2), 23102.9, 960)

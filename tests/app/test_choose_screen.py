@@ -148,7 +148,7 @@ async def test_a_preset_marks_a_whole_report(workspace: Workspace):
         await pilot.press("p")
         await until_shown(pilot, "quickstart", "ResNet50 V1.5", "PLSC ArcFace", "VGG16", "last campaign", "before")
         await pilot.press("enter")
-        await until_shown(pilot, "[x] numpy", "[x] lenet5", "configurations: 1", "trials: 3")
+        await until_shown(pilot, "[x] numpy", "[x] lenet5", "configurations: 2", "trials: 6")
 
 
 async def test_repeats_are_changed_with_two_keys(workspace: Workspace):
@@ -157,11 +157,11 @@ async def test_repeats_are_changed_with_two_keys(workspace: Workspace):
         await pilot.press("p")
         await until_shown(pilot, "quickstart")
         await pilot.press("enter")
-        await until_shown(pilot, "repeats: 3", "trials: 3")
+        await until_shown(pilot, "repeats: 3", "trials: 6")
         await pilot.press("plus")
-        await until_shown(pilot, "repeats: 4", "trials: 4")
+        await until_shown(pilot, "repeats: 4", "trials: 8")
         await pilot.press("minus", "minus")
-        await until_shown(pilot, "repeats: 2", "--repeats 2")
+        await until_shown(pilot, "repeats: 2", "trials: 4")
 
 
 async def test_the_exact_script_is_read_before_anything_runs(workspace: Workspace):
@@ -170,7 +170,7 @@ async def test_the_exact_script_is_read_before_anything_runs(workspace: Workspac
         await pilot.press("p")
         await until_shown(pilot, "quickstart")
         await pilot.press("enter")
-        await until_shown(pilot, "configurations: 1")
+        await until_shown(pilot, "configurations: 2")
         await pilot.press("v")
         await until_shown(pilot, "lenet_numpy.py", "launch.sh", "DLPERF_TRIAL")
         await pilot.press("escape")
@@ -191,7 +191,7 @@ async def test_starting_asks_and_says_why_it_did_not_start(workspace: Workspace,
         await pilot.press("p")
         await until_shown(pilot, "quickstart")
         await pilot.press("enter")
-        await until_shown(pilot, "configurations: 1")
+        await until_shown(pilot, "configurations: 2")
         await pilot.press("s")
         await until_shown(pilot, "Start this campaign?", "2026-05-04-120400-numpy-lenet5")
         await pilot.press("y")

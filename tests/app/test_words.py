@@ -21,7 +21,7 @@ from dlperf.app.screens.publish import PublishScreen
 from dlperf.app.screens.results import ResultsScreen
 from dlperf.app.screens.trial import PAGES, TrialScreen
 from dlperf.app.screens.watch import WatchScreen
-from dlperf.app.words import preferred_language, say, translation, use_language
+from dlperf.app.words import preferred_language, say, told, translation, use_language
 
 CHINESE = translation("zh")
 SOURCE = Path(dlperf.app.__file__).parent
@@ -91,3 +91,11 @@ def test_words_are_said_in_the_language_chosen():
 )
 def test_the_language_is_that_of_the_locale(environment: dict[str, str], language: str):
     assert preferred_language(environment) == language
+
+
+def test_what_was_stored_in_english_is_told_in_the_language_of_the_screens() -> None:
+    stored = "the speed falls by 3.1% over the measured window: no steady state"
+    assert told(stored) == stored
+    use_language("zh")
+    assert told(stored) == "测量窗口内速度下降 3.1%：未达到稳态"
+    assert told("exited with 1: RuntimeError: boom") == "exited with 1: RuntimeError: boom"

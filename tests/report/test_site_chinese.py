@@ -18,16 +18,16 @@ from dlperf.report import figures
 from dlperf.report.build import overview_pages
 from dlperf.report.data import facts_in_words
 from dlperf.report.text import CHINESE, ENGLISH
-from dlperf.report.words import WORDS
-from dlperf.report.words import sentences as chinese
+from dlperf.report.words import WORDS, stored
 from dlperf.runs.records import State
 from dlperf.sentences import PLACE, SENTENCES, recognised, sentence
+from dlperf.sentences.chinese import CHINESE as CHINESE_SENTENCES
 
 
 def test_every_sentence_has_a_chinese_one_with_the_same_values() -> None:
-    assert set(chinese.CHINESE) == set(SENTENCES)
+    assert set(CHINESE_SENTENCES) == set(SENTENCES)
     for key, english in SENTENCES.items():
-        assert set(PLACE.findall(english)) == set(PLACE.findall(chinese.CHINESE[key])), key
+        assert set(PLACE.findall(english)) == set(PLACE.findall(CHINESE_SENTENCES[key])), key
 
 
 @pytest.mark.parametrize("key", SENTENCES)
@@ -37,9 +37,9 @@ def test_a_sentence_that_was_stored_is_recognised_with_its_values(key: str) -> N
 
 
 def test_states_severities_estimators_and_aggregates_have_chinese_words() -> None:
-    assert {str(state) for state in State} <= set(chinese.STATES)
-    assert set(chinese.ESTIMATORS) == set(ESTIMATORS)
-    assert {"note", "warning", "error"} == set(chinese.SEVERITIES)
+    assert {str(state) for state in State} <= set(stored.STATES)
+    assert set(stored.ESTIMATORS) == set(ESTIMATORS)
+    assert {"note", "warning", "error"} == set(stored.SEVERITIES)
     assert {"by_median", "by_mean", "by_olympic"} <= set(WORDS)
 
 

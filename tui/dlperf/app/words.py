@@ -14,6 +14,7 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 _TRANSLATIONS: dict[Language, str] = {"zh": "chinese.toml"}
 """Files beside this one, by language; English needs none."""
 _current: Mapping[str, str] = {}
+_language: Language = "en"
 
 
 def translation(language: Language) -> Mapping[str, str]:
@@ -24,14 +25,23 @@ def translation(language: Language) -> Mapping[str, str]:
 
 def use_language(language: Language) -> None:
     """Say everything from now on in this language."""
-    global _current
-    _current = translation(language)
+    global _current, _language
+    _current, _language = translation(language), language
 
 
 def say(text: str, /, **values: Any) -> str:
     """``text`` in the current language, its placeholders in braces filled."""
     translated = _current.get(text, text)
     return translated.format(**values) if values else translated
+
+
+def told(stored: str) -> str:
+    """What dlperf said in English when it planned or measured, in the current language; any other text as it is."""
+    if _language == "en":
+        return stored
+    from dlperf.sentences.chinese import in_chinese
+
+    return in_chinese(stored)
 
 
 def preferred_language(environment: Mapping[str, str] = os.environ) -> Language:

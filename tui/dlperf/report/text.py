@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from dlperf.report.words import WORDS
-from dlperf.report.words import sentences as chinese
-from dlperf.sentences import recognised
-
-TRIALS = re.compile(r"; (?=trial [0-9])")
+from dlperf.report.words.stored import SEVERITIES, STATES
+from dlperf.sentences.chinese import in_chinese
 
 
 @dataclass(frozen=True)
@@ -36,25 +32,14 @@ class Language:
 
         What a program or a person said stays as it was.
         """
-        return _in_chinese(stored) if self.code == "zh" else stored
+        return in_chinese(stored) if self.code == "zh" else stored
 
     def state(self, stored: str) -> str:
         """Where a trial stands, or how it ended, in the page's language."""
-        return chinese.STATES.get(stored, stored) if self.code == "zh" else stored
+        return STATES.get(stored, stored) if self.code == "zh" else stored
 
     def severity(self, stored: str) -> str:
-        return chinese.SEVERITIES.get(stored, stored) if self.code == "zh" else stored
-
-
-@lru_cache(maxsize=1 << 12)
-def _in_chinese(stored: str) -> str:
-    """A value may be a sentence itself; that of ``trials`` is several of them."""
-    found = recognised(stored)
-    if found is None:
-        return stored
-    key, values = found
-    told = {name: TRIALS.split(value) if name == "trials" else [value] for name, value in values.items()}
-    return chinese.CHINESE[key].format(**{name: "；".join(map(_in_chinese, parts)) for name, parts in told.items()})
+        return SEVERITIES.get(stored, stored) if self.code == "zh" else stored
 
 
 ENGLISH = Language("en", 0, ", ", ": ")

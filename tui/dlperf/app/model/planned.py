@@ -9,7 +9,7 @@ from statistics import median
 
 from dlperf.app.model.table import Column, Row
 from dlperf.app.model.text import duration
-from dlperf.app.words import say
+from dlperf.app.words import say, told
 from dlperf.plan import Configuration, Impossible, Plan, PlannedConfiguration
 
 
@@ -115,7 +115,7 @@ def _planned_row(item: PlannedConfiguration, seconds: float | None) -> Row:
 
 
 def _impossible_row(item: Impossible) -> Row:
-    return Row((*_axes(item.configuration), "-", "-", item.reason), "dim")
+    return Row((*_axes(item.configuration), "-", "-", told(item.reason)), "dim")
 
 
 def _axes(point: Configuration) -> tuple[str, ...]:

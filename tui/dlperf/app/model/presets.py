@@ -32,7 +32,7 @@ PRESETS = (
             "frameworks": ("numpy",),
             "cases": ("lenet5",),
             "precisions": ("fp32",),
-            "batch_sizes": ("64",),
+            "batch_sizes": ("64", "128"),
             "scales": ("1n1g",),
         },
         repeats=3,

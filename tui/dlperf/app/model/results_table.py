@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from dlperf.app.model.table import Column, Row, Tone
 from dlperf.app.model.text import number, percent, printable
 from dlperf.app.model.trial_pages import finding_text
-from dlperf.app.words import say
+from dlperf.app.words import say, told
 from dlperf.results.model import ConfigurationResult
 
 Key = Callable[[ConfigurationResult], tuple[bool, object]]
@@ -144,8 +144,8 @@ def _figure(row: ConfigurationResult) -> str:
     """The figure, or why there is none: a word, and after a colon the cause."""
     if row.value is not None:
         return number(row.value, row.unit)
-    word, colon, cause = printable(row.status).partition(":")
-    return f"{say(word)}{colon}{cause}"
+    word, _, cause = row.status.partition(": ")
+    return printable(": ".join(part for part in (say(word), told(cause)) if part))
 
 
 def _note(row: ConfigurationResult) -> str:

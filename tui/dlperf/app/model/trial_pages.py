@@ -10,7 +10,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from dlperf.app.model.text import duration, local_time, number, printable
-from dlperf.app.words import say
+from dlperf.app.words import say, told
 from dlperf.measure.finding import Finding
 from dlperf.plan import PlannedConfiguration
 from dlperf.results.model import TrialResult
@@ -24,7 +24,7 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
     """The figure, where it comes from, and what a careful reader must know."""
     lines = [_line("state", say(trial.state.value.replace("_", " "))), _line("started", local_time(trial.started))]
     if trial.cause and trial.state is not State.SUCCEEDED:
-        lines.append(_line("cause", trial.cause))
+        lines.append(_line("cause", told(trial.cause)))
     if result is None:
         return [*lines, "", say("The result is not written yet.") if trial.state.finished else say("No figure yet.")]
     lines += [
@@ -47,7 +47,7 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
 
 def finding_text(finding: Finding) -> str:
     """A finding with its weight."""
-    return say(f"{finding.severity}: {{message}}", message=printable(finding.message))
+    return say(f"{finding.severity}: {{message}}", message=printable(told(finding.message)))
 
 
 def _line(name: str, text: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dlperf.app.model.sparkline import sparkline
 from dlperf.app.model.table import Column, Row, Tone
 from dlperf.app.model.text import duration, local_time, number, printable
-from dlperf.app.words import say
+from dlperf.app.words import say, told
 from dlperf.plan import Configuration, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialProgress, TrialStatus
@@ -152,7 +152,7 @@ def _note(trial: TrialStatus, progress: TrialProgress | None, result: TrialResul
     if trial.retry_of is not None:
         parts.append(say("again after #{number}", number=trial.retry_of))
     if trial.cause and trial.state is not State.SUCCEEDED and trial.cause != WORDS[trial.state]:
-        parts.append(printable(trial.cause))
+        parts.append(printable(told(trial.cause)))
     if result and result.findings:
         parts.append(say("findings: {count}", count=len(result.findings)))
     return " · ".join(parts)

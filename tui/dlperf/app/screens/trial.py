@@ -23,7 +23,7 @@ from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.curve_view import CurveView
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
-from dlperf.app.words import say
+from dlperf.app.words import say, told
 from dlperf.errors import DlperfError
 from dlperf.plan import TrialKey
 from dlperf.runs.records import State
@@ -98,7 +98,7 @@ class TrialScreen(LogActions):
         paths = self._campaign.paths.trial(self._key)
         name = f"{configuration_text(planned.configuration)} #{self._key.number}"
         state = f"{GLYPHS[trial.state]} {say(WORDS[trial.state])}"
-        cause = printable(trial.cause) if trial.cause and trial.state is not State.SUCCEEDED else ""
+        cause = printable(told(trial.cause)) if trial.cause and trial.state is not State.SUCCEEDED else ""
         self.query_one("#trial-line", Static).update("  ".join(part for part in (name, state, cause) if part))
         texts = {
             "figure": "\n".join(figure_lines(trial, self._campaign.result_of(self._key))),

@@ -7,7 +7,7 @@ from dlperf.report import markdown as md
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
 from dlperf.report.text import Language
-from dlperf.report.words.sentences import ESTIMATORS
+from dlperf.report.words.stored import ESTIMATORS
 
 
 def protocols(say: Language, data: SiteData) -> str:
