@@ -60,6 +60,7 @@ def run(name: str) -> bool:
     program = FOLDER / f"{name}.py"
     paths = [str(ROOT / "tui"), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has its bytecode
     print(f"{name} …", file=sys.stderr, flush=True)
     load = os.getloadavg()[0]
     done = subprocess.run([sys.executable, str(program)], env=environment, capture_output=True, text=True, check=False)

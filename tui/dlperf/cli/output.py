@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import shutil
 import sys
 import textwrap
@@ -23,6 +22,8 @@ def print_json(data: Any) -> None:
     Raises:
         ValueError: a number is NaN or infinite: a missing figure is None.
     """
+    import json
+
     sys.stdout.write(json.dumps(data, default=_plain, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
 
 
