@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
 from dlperf.errors import DlperfError, StorageError
+from dlperf.report import mkdocs_process
 from dlperf.report.search import mend_index
 from dlperf.runs.paths import Workspace
 
@@ -20,15 +22,6 @@ WORTH_SAYING = ("WARNING", "ERROR", "Error", "CRITICAL")
 CHINESE_CONFIG = "mkdocs.zh.yml"
 ENGLISH, CHINESE = "html", "zh"
 """Where each language is built."""
-PROGRAM = """\
-import sys
-from mkdocs.__main__ import cli
-import mkdocs.commands.build, mkdocs.config.defaults, markdown.extensions.tables, markdown.extensions.toc
-import material.plugins.offline.plugin, material.plugins.search.plugin, pymdownx.superfences
-if sys.stdin.readline():
-    cli(prog_name="mkdocs")
-"""
-"""MkDocs's own command, which loads what it needs, and waits to be told to begin."""
 
 
 def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
@@ -48,17 +41,30 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
 def ready_to_build(workspace: Workspace, out: Path, strict: bool = False) -> Iterator[Callable[[], str]]:
     """As ``build_html``, in two steps: MkDocs is loaded while pages are still being written; what is given builds."""
     _refuse_foreign_folder(out)
-    with _folder_beside(out) as folder, _loaded(workspace, Path(folder), strict) as processes:
-        yield partial(_build, workspace, Path(folder), out, processes)
+    with _folder_beside(out) as name, _loaded() as process:
+        folder = Path(name)
+        yield partial(_build, workspace, folder, out, process, _arguments(workspace, folder, strict))
 
 
-def _build(workspace: Workspace, folder: Path, out: Path, processes: Sequence[subprocess.Popen[str]]) -> str:
-    for process in processes:
-        _begin(process)
+def _arguments(workspace: Workspace, folder: Path, strict: bool) -> list[list[str]]:
+    """Of ``mkdocs``, for each language."""
+    configs = {workspace.mkdocs_config: ENGLISH, workspace.root / CHINESE_CONFIG: CHINESE}
+    # not --quiet: MkDocs would then count no warning, and --strict would pass
+    return [
+        ["build", "--config-file", str(config), "--site-dir", str(folder / name), *["--strict"] * strict]
+        for config, name in configs.items()
+        if config.is_file()
+    ]
+
+
+def _build(
+    workspace: Workspace, folder: Path, out: Path, process: subprocess.Popen[str], arguments: Sequence[Sequence[str]]
+) -> str:
+    _begin(process, arguments)
     new, data = folder / ENGLISH, folder / "data"
     if workspace.site_data.is_dir():
         shutil.copytree(workspace.site_data, data, copy_function=_link)
-    warnings = [_warnings(process) for process in processes]
+    warnings = _warnings(process)
     for language in (new, folder / CHINESE):
         mend_index(language)
     _move(folder / CHINESE, new / "zh")
@@ -66,7 +72,7 @@ def _build(workspace: Workspace, folder: Path, out: Path, processes: Sequence[su
         _move(part, new / "data" / part.name)
     new.chmod(0o755)
     _replace(new, out)
-    return "".join(warnings)
+    return warnings
 
 
 def _folder_beside(out: Path) -> tempfile.TemporaryDirectory[str]:
@@ -78,22 +84,23 @@ def _folder_beside(out: Path) -> tempfile.TemporaryDirectory[str]:
 
 
 @contextmanager
-def _loaded(workspace: Workspace, folder: Path, strict: bool) -> Iterator[list[subprocess.Popen[str]]]:
-    """A process for each language, which waits to be told to begin; at the end none is left."""
-    configs = {workspace.mkdocs_config: ENGLISH, workspace.root / CHINESE_CONFIG: CHINESE}
-    with ExitStack() as running:
-        processes = []
-        for config, name in configs.items():
-            if config.is_file():
-                processes.append(running.enter_context(_start(config, folder / name, strict)))
-                running.callback(processes[-1].kill)
-        yield processes
+def _loaded() -> Iterator[subprocess.Popen[str]]:
+    """The process that loads MkDocs and waits to be told to begin; at the end neither it nor one of its own is left."""
+    # the date of the build would be the only thing to differ between two builds of the same pages
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}
+    command, pipe = [sys.executable, "-m", mkdocs_process.__name__], subprocess.PIPE
+    with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
 
 
-def _begin(process: subprocess.Popen[str]) -> None:
+def _begin(process: subprocess.Popen[str], arguments: Sequence[Sequence[str]]) -> None:
     if process.stdin is not None:
         with suppress(BrokenPipeError):  # it ended: what it said tells why
-            os.write(process.stdin.fileno(), b"begin\n")
+            process.stdin.write(f"{json.dumps(arguments)}\n")
+            process.stdin.flush()
 
 
 def _link(source: str, target: str) -> None:
@@ -110,25 +117,23 @@ def _move(made: Path, place: Path) -> None:
         made.replace(place)
 
 
-def _start(config: Path, out: Path, strict: bool) -> subprocess.Popen[str]:
-    # not --quiet: MkDocs would then count no warning, and --strict would pass
-    command = [sys.executable, "-c", PROGRAM, "build", "--config-file", str(config), "--site-dir", str(out)]
-    # the date of the build would be the only thing to differ between two builds of the same pages
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}
-    pipe = subprocess.PIPE
-    return subprocess.Popen(
-        command + ["--strict"] * strict, env=environment, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True
-    )
-
-
 def _warnings(process: subprocess.Popen[str]) -> str:
     """What MkDocs warned of, when it is done."""
-    said, _ = process.communicate()
-    worth_saying = [line.strip() for line in said.splitlines() if line.startswith(WORTH_SAYING)]
+    printed, said = process.communicate()
     if process.returncode != 0:
-        reason = worth_saying or said.split("\n")[-2:]
-        raise DlperfError(f"MkDocs could not build the site: {' | '.join(reason[:3])}")
+        raise _refused(said)
+    return "".join(_warnings_of(*built) for built in json.loads(printed))
+
+
+def _warnings_of(code: int, said: str) -> str:
+    worth_saying = [line.strip() for line in said.splitlines() if line.startswith(WORTH_SAYING)]
+    if code != 0:
+        raise _refused("\n".join(worth_saying[:3]) or said)
     return "".join(f"{line}\n" for line in worth_saying)
+
+
+def _refused(said: str) -> DlperfError:
+    return DlperfError(f"MkDocs could not build the site: {' | '.join(said.strip().splitlines()[-3:])}")
 
 
 def _refuse_foreign_folder(out: Path) -> None:
