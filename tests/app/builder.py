@@ -125,7 +125,7 @@ class CampaignBuilder:
         """A trial that failed, with its log."""
         self.state(key, State.RUNNING, seconds)
         self.state(key, State.FAILED, seconds + 41, cause)
-        self.log(key, training_log(900.0, 3) + OUT_OF_MEMORY)
+        self.log(key, training_log(900.0, 3) + OUT_OF_MEMORY_LOG)
 
     def log(self, key: TrialKey, text: str, node: str = "h200-01", name: str = "out.log") -> Path:
         """Append to a node's log."""
@@ -163,7 +163,8 @@ GPU_HEADER = (
     "temperature_celsius,foreign_processes"
 )
 TALK = ("NCCL version 2.27.3+cuda12.9", "数据集 imagenet 已加载: 1,281,167 张图片", "compiling the model …")
-OUT_OF_MEMORY = """[rank5]: Traceback (most recent call last):
+OUT_OF_MEMORY = sentence("and_more", told=sentence("exit_code", code=1), more=sentence("out_of_memory"))
+OUT_OF_MEMORY_LOG = """[rank5]: Traceback (most recent call last):
 [rank5]:   File "train.py", line 311, in <module>
 [rank5]:     main()
 [rank5]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.31 GiB. GPU 5 has 39.39 GiB in all.
@@ -224,7 +225,7 @@ def running_campaign(workspace: Workspace, name: str = "h200-nightly") -> Campai
     bert, paddle = keys["bert-basepytorch1n8g"], keys["resnet50paddle1n8g"]
     builder.succeeded(TrialKey(resnet8, 1), 23040.4, 60)
     builder.succeeded(TrialKey(resnet1, 1), 3012.6, 320, (Finding("drift", sentence("drift_falls", change="3.1%")),))
-    builder.failed(TrialKey(bert, 1), "out of memory on rank 5 (GPU 5 of h200-01)", 620)
+    builder.failed(TrialKey(bert, 1), OUT_OF_MEMORY, 620)
     builder.succeeded(TrialKey(paddle, 1), 22410.0, 700)
     builder.succeeded(TrialKey(resnet8, 2), 23102.9, 960)
     running = TrialKey(resnet1, 2)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from builder import (
     POINTS,
@@ -22,9 +23,11 @@ from dlperf.app.engine import Outcome
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.plan_actions import check_page, check_rows
 from dlperf.app.words import say
+from dlperf.executors.base import CheckItem
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import Event, State, TrialProgress
+from dlperf.sentences import sentence
 
 Setup = Callable[[Workspace], CampaignBuilder | None]
 Act = Callable[[Pilot[str]], Awaitable[None]]
@@ -71,7 +74,9 @@ def finished(workspace: Workspace) -> CampaignBuilder:
 
 def unreachable(workspace: Workspace) -> CampaignBuilder:
     builder = running_campaign(workspace)
-    builder.event(Event(clock(1310), "node_unreachable", data={"node": "h200-01"}), Event(clock(1320), "paused"))
+    silence = sentence("goes_on_there", cause=sentence("no_answer", server="h200-01 port 22", seconds=10))
+    builder.event(Event(clock(1310), "node_unreachable", cause=silence, data={"node": "h200-01"}))
+    builder.event(Event(clock(1320), "paused"))
     progress = TrialProgress(71, 120, 3010.4, "images/s", (3000.0, 3010.0), 98.0, {"h200-01": clock(1310)})
     builder.progress({RUNNING: progress})
     return builder
@@ -80,7 +85,9 @@ def unreachable(workspace: Workspace) -> CampaignBuilder:
 def waiting(workspace: Workspace) -> CampaignBuilder:
     builder = CampaignBuilder(workspace, "waiting", [planned(POINTS[0], 2, ("h200-01", "h200-02"))])
     builder.state(builder.trials[0], State.SUBMITTED, 5)
-    builder.progress({builder.trials[0]: TrialProgress(pending_reason="Resources (job 4711)")})
+    builder.progress(
+        {builder.trials[0]: TrialProgress(pending_reason=sentence("slurm_node_reserved", word="ReqNodeNotAvail"))}
+    )
     return builder
 
 
@@ -121,14 +128,20 @@ def presses(before: str, keys: str, *texts: str) -> Act:
 
 async def ready_machines(pilot: Pilot[str]) -> None:
     await until_shown(pilot, "[ ] numpy")
+    silence = sentence("no_answer", server="h200-02 port 22", seconds=10)
+    advice = sentence("address_advice", login="ssh h200-02")
+    users = "python3 (pid 88123, wang)"
     answers = [
-        '{"node": "h200-01", "check": "reachable", "ok": true, "message": "in 41 ms, clock 3 ms ahead"}',
-        '{"node": "h200-01", "check": "gpu_idle", "ok": true, "message": "idle"}',
-        '{"node": "h200-02", "check": "reachable", "ok": false, "message": "h200-02: connection refused: no sshd?"}',
+        CheckItem("h200-01", "reachable", True, sentence("answers", host="h200-01")),
+        CheckItem("h200-01", "clock", True, sentence("clock_ahead", seconds=0.1)),
+        CheckItem("h200-01", "disk", True, sentence("disk_free", size=812.4)),
+        CheckItem("h200-01", "gpu_count", True, sentence("gpus_found", count=8, wanted=8)),
+        CheckItem("h200-01", "gpu_idle", False, sentence("gpus_used", users=users)),
+        CheckItem("h200-02", "reachable", False, silence, advice=advice),
     ]
-    rows = check_rows(Outcome(3, f"[{','.join(answers)}]", ""))
+    rows = check_rows(Outcome(3, json.dumps([asdict(item) for item in answers]), ""))
     pilot.app.push_screen(check_page(rows))
-    await until_shown(pilot, "41 ms")
+    await until_shown(pilot, users)
 
 
 async def said_by_the_builder(pilot: Pilot[str]) -> None:
@@ -156,7 +169,7 @@ SCENES = {
     "choose-check": Scene("choose", empty, ready_machines),
     "watch": Scene("watch", alone, shows("71/120", "step=71", "597 W")),
     "watch-unreachable": Scene("watch", unreachable, shows("71/120", "Paused: no new trial starts; p goes on.")),
-    "watch-waiting": Scene("watch", waiting, shows("4711")),
+    "watch-waiting": Scene("watch", waiting, shows("ReqNodeNotAvail")),
     "watch-engine-died": Scene("watch", alone, shows("step=71"), engine=False),
     "watch-thousands": Scene("watch", thousands, shows("bs1 ")),
     "watch-failed": Scene("watch", alone, presses("step=71", "slash f a i l e d enter down e", "OutOfMemoryError")),

@@ -65,12 +65,13 @@ async def test_the_log_and_the_machines_of_the_selected_trial_are_shown(workspac
 
 async def test_an_unreachable_node_is_named_with_the_time(workspace: Workspace):
     builder = running_campaign(workspace)
-    builder.event(Event(clock(1310), "node_unreachable", data={"node": "h200-01"}))
+    silence = "no answer: what runs there goes on"
+    builder.event(Event(clock(1310), "node_unreachable", cause=silence, data={"node": "h200-01"}))
     progress = TrialProgress(71, 120, 3010.4, "images/s", (), 98.0, {"h200-01": clock(1310)})
     builder.progress({RUNNING: progress})
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
-            await until_shown(pilot, "h200-01 unreachable since 05-04 10:21; what runs there goes on")
+            await until_shown(pilot, f"h200-01 unreachable since 05-04 10:21: {silence}")
             builder.event(Event(clock(1320), "node_reachable", data={"node": "h200-01"}))
             await until_gone(pilot, "what runs there goes on")
 

@@ -62,8 +62,8 @@ def gpu(index: int) -> dict[str, Any]:
     ("links", "right", "message"),
     [
         ({"GPU-0": 18, "GPU-1": 18}, True, "18 NVLinks up on each GPU"),
-        ({"GPU-0": 18, "GPU-1": 17}, False, "GPU 1 has 17 of 18 NVLinks up"),
-        ({"GPU-0": 0, "GPU-1": 18}, False, "GPU 0 has 0 of 18 NVLinks up"),
+        ({"GPU-0": 18, "GPU-1": 17}, False, "fewer than the 18 NVLinks of other GPUs are up: GPU 1: 17"),
+        ({"GPU-0": 0, "GPU-1": 18}, False, "fewer than the 18 NVLinks of other GPUs are up: GPU 0: 0"),
     ],
 )
 def test_a_gpu_with_fewer_links_than_its_siblings_is_named(links, right, message):

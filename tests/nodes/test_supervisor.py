@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
-from dlperf.nodes.supervisor.endings import Moment, ending_of, exit_record, limit_reached
+from dlperf.nodes import supervisor
+from dlperf.nodes.supervisor.endings import Moment, cancelled, ending_of, exit_record, limit_reached
 from dlperf.nodes.supervisor.files import confined
+from dlperf.sentences import recognised
+
+
+def causes_in_code() -> Iterator[str]:
+    """Second argument of every ``Ending``, a digit for each of its values."""
+    for path in Path(supervisor.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Ending":
+                parts = node.args[1].values if isinstance(node.args[1], ast.JoinedStr) else [node.args[1]]
+                if not any(isinstance(part, ast.Call) for part in parts):
+                    yield "".join(str(part.value) if isinstance(part, ast.Constant) else "7" for part in parts)
+
+
+def test_every_cause_of_an_end_is_a_sentence_that_others_can_translate(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    causes = [*causes_in_code(), cancelled().cause]
+    assert len(causes) > 5
+    assert [cause for cause in causes if not recognised(cause)] == []
 
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../x", "a/../../b", "a//b", "a/./b", "a/.."])

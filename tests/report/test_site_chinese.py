@@ -24,16 +24,22 @@ from dlperf.sentences import PLACE, SENTENCES, recognised, sentence
 from dlperf.sentences.chinese import CHINESE as CHINESE_SENTENCES
 
 
+def names_of(words: str) -> set[str]:
+    return {name for name, _ in PLACE.findall(words)}
+
+
 def test_every_sentence_has_a_chinese_one_with_the_same_values() -> None:
     assert set(CHINESE_SENTENCES) == set(SENTENCES)
     for key, english in SENTENCES.items():
-        assert set(PLACE.findall(english)) == set(PLACE.findall(CHINESE_SENTENCES[key])), key
+        assert names_of(english) == names_of(CHINESE_SENTENCES[key]), key
 
 
 @pytest.mark.parametrize("key", SENTENCES)
 def test_a_sentence_that_was_stored_is_recognised_with_its_values(key: str) -> None:
-    values = {place: f"value-{number}" for number, place in enumerate(PLACE.findall(SENTENCES[key]))}
-    assert recognised(sentence(key, **values)) == (key, values)
+    places = dict(PLACE.findall(SENTENCES[key]))
+    values = {place: number if kind else f"value-{number}" for number, (place, kind) in enumerate(places.items())}
+    values |= {"told": sentence("cancelled")} if "told" in values else {}
+    assert recognised(sentence(key, **values)) == (key, {place: str(value) for place, value in values.items()})
 
 
 def test_states_severities_estimators_and_aggregates_have_chinese_words() -> None:
@@ -56,6 +62,28 @@ def test_states_severities_estimators_and_aggregates_have_chinese_words() -> Non
             "未计入数据：第 2 次测试（日志中没有数据）；第 5 次测试（记录中没有时间戳）",
         ),
         ("exited with 1: RuntimeError: boom; again", "exited with 1: RuntimeError: boom; again"),
+        ("exit code 1: out of memory", "退出码 1：内存不足"),
+        ("exit code 1: RuntimeError: boom", "退出码 1：RuntimeError: boom"),
+        (
+            "node n2: signal 9 (SIGKILL); node n3 does not answer; last output: step=3 | Killed",
+            "节点 n2：信号 9（SIGKILL）；节点 n3 没有应答；最后的输出：step=3 | Killed",
+        ),
+        (
+            "configuration stopped: failed 2 times the same way: deadline of 600 s",
+            "配置已停止：以同样方式失败 2 次：达到时限 600 秒",
+        ),
+        (
+            "unreachable: n1: nothing listens at n1 port 22 (connection refused)",
+            "无法连接：n1：n1 port 22 上没有服务在监听（连接被拒绝）",
+        ),
+        (
+            "node n1: left out, failed 2 times in a row: gpu_count: 7 GPUs, 8 wanted",
+            "节点 n1 已被排除，连续失败 2 次：GPU 数：7 张 GPU，需要 8 张",
+        ),
+        (
+            "not ready: n1: gpu_idle: in use by python3 (pid 7, wang)",
+            "未就绪：n1：GPU 空闲：正被占用：python3 (pid 7, wang)",
+        ),
     ],
 )
 def test_a_stored_message_is_said_in_chinese_with_what_it_quotes(stored: str, said: str) -> None:

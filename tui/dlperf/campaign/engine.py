@@ -40,6 +40,7 @@ from dlperf.runs.lock import engine_lock
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord, Event, Request, State
 from dlperf.runs.store import read_campaign, read_records, write_record
+from dlperf.sentences import sentence
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -188,7 +189,7 @@ class Engine:
         if observation.state is State.RUNNING and known is not State.RUNNING:
             self._journal.state(running.key, State.RUNNING, source=observation.source)
         for node in observation.nodes:
-            silent = f"{node.cause or UNREACHABLE}: what runs there goes on"
+            silent = sentence("goes_on_there", cause=node.cause or UNREACHABLE)
             self._journal.note_silence(running.key, node.node, silent if node.unreachable_since else None)
 
     # --------------------------------------------------------------------------------------- requests

@@ -10,6 +10,7 @@ from dlperf.nodes.transport import Machine
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.journal import trial_key
 from dlperf.runs.records import Event, State, TrialStatus
+from dlperf.sentences import sentence
 
 MOST_FAILURES = 2
 """In a row, with no success between them."""
@@ -26,8 +27,13 @@ MACHINE_CHECKS = frozenset(
 def blamed_by_check(items: Iterable[CheckItem]) -> dict[str, str]:
     """Node → what made it unfit."""
     failed = [item for item in items if not item.ok and item.check in MACHINE_CHECKS]
-    words = {"reachable": UNREACHABLE}
-    return {item.node: f"{words.get(item.check, item.check)}: {item.message}" for item in reversed(failed)}
+    return {item.node: _unfit(item) for item in reversed(failed)}
+
+
+def _unfit(item: CheckItem) -> str:
+    if item.check == "reachable":
+        return sentence("unreachable", cause=item.message)
+    return sentence("and_more", told=item.check, more=item.message)
 
 
 def blamed_by_end(nodes: Iterable[NodeObservation]) -> dict[str, str]:
@@ -99,12 +105,15 @@ class Reliability:
         for node, why in end.data.get("blamed", {}).items():
             machine = machines.get(node)
             if machine is not None and self._failures[machine] + 1 >= MOST_FAILURES:
-                cause = f"failed {self._failures[machine] + 1} times in a row: {why}"
+                cause = sentence("failed_in_a_row", count=self._failures[machine] + 1, why=why)
                 out.append(Event(end.time, "node_left_out", cause=cause, data={"node": node, "machine": machine}))
         return out + self._not_run(trials, out, end) if out else []
 
     def _not_run(self, trials: Mapping[TrialKey, TrialStatus], out: list[Event], end: Event) -> list[Event]:
-        causes = {str(event.data["machine"]): f"node {event.data['node']}: left out, {event.cause}" for event in out}
+        causes = {
+            str(event.data["machine"]): sentence("machine_left_out", node=event.data["node"], cause=event.cause)
+            for event in out
+        }
         follow = []
         for key, status in trials.items():
             machines = self._machines[key.configuration].values() if status.state is State.PLANNED else ()

@@ -9,6 +9,7 @@ from dlperf.errors import RequestError
 from dlperf.plan import TrialKey
 from dlperf.runs.journal import trial_key
 from dlperf.runs.records import CampaignStatus, Event, Request, State, TrialStatus
+from dlperf.sentences import sentence
 
 Trials = Mapping[TrialKey, TrialStatus]
 
@@ -46,7 +47,7 @@ def effects(request: Request, trials: Trials, time: str) -> list[Event]:
             return [Event(time, "unpaused", source="viewer")]
         case "cancel":
             planned = [item for item in subjects(request, trials) if item.state is State.PLANNED]
-            return [cancelled(item.key, time, "cancelled before it started", "viewer") for item in planned]
+            return [cancelled(item.key, time, sentence("cancelled_before"), "viewer") for item in planned]
         case "retry":
             return _retries(request, trials, time)
     raise RequestRefusedError(f"unknown action {request.action!r}")

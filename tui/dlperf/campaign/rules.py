@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dlperf.executors.base import UNREACHABLE, failure_kind
 from dlperf.plan import TrialKey
 from dlperf.runs.records import Event, State, TrialStatus
+from dlperf.sentences import sentence
 
 MOST_RETRIES = 2
 """Of one planned trial, by the engine's own decision."""
@@ -83,10 +84,10 @@ def retry_event(trials: Iterable[TrialKey], key: TrialKey, time: str, cause: str
 
 
 def _stop(family: Iterable[TrialStatus], ended: TrialStatus, alike: int, time: str) -> list[Event]:
-    cause = f"failed {alike} times the same way: {ended.cause or ended.state}"
+    cause = sentence("failed_alike", count=alike, cause=ended.cause or ended.state)
     stopped = Event(time, "configuration_stopped", cause=cause, data={"configuration": ended.key.configuration})
     rest = [status.key for status in family if status.state is State.PLANNED]
-    return [stopped, *(cancelled(key, time, f"configuration stopped: {cause}") for key in rest)]
+    return [stopped, *(cancelled(key, time, sentence("configuration_stopped", cause=cause)) for key in rest)]
 
 
 def cancelled(key: TrialKey, time: str, cause: str, source: str = "engine") -> Event:

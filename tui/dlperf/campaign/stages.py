@@ -15,7 +15,7 @@ from dlperf.campaign.pace import Pace
 from dlperf.campaign.rules import BUSY
 from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.errors import DlperfError, StorageError, UnreachableError
-from dlperf.executors.base import UNREACHABLE, CheckItem, Executor, Observation
+from dlperf.executors.base import CheckItem, Executor, Observation
 from dlperf.plan import TrialKey
 from dlperf.results.derived import derive, write_derived
 from dlperf.results.logs import LogReader
@@ -23,11 +23,12 @@ from dlperf.results.model import TrialResult
 from dlperf.runs.checksums import write_checksums
 from dlperf.runs.clock import utc_now
 from dlperf.runs.records import Event, State, TrialStatus
+from dlperf.sentences import sentence
 
 Stage = Callable[[RunningTrial], Awaitable[None]]
 
 
-CHECKING = "its machines are asked whether they are ready"
+CHECKING = sentence("being_checked")
 
 
 class Stages:
@@ -88,7 +89,9 @@ class Stages:
         try:
             items = await self._executor.check(running.trial.launch)
         except UnreachableError as error:
-            return Ending(State.FAILED, f"{UNREACHABLE}: {error}", collectable=False), self._pace.first_answer
+            return Ending(
+                State.FAILED, sentence("unreachable", cause=error), collectable=False
+            ), self._pace.first_answer
         except StorageError:
             raise
         except DlperfError as error:
@@ -109,7 +112,7 @@ class Stages:
                 known = self._journal.reliability.answered(running.key, node)
                 seconds = self._pace.silence if known else min(self._pace.first_answer, self._pace.silence)
                 patience = min(patience or seconds, seconds)
-                self._journal.note_silence(running.key, node, f"{item.in_words}: {_waits(known, seconds)}")
+                self._journal.note_silence(running.key, node, _waits(item.in_words, known, seconds))
             else:
                 self._journal.reliability.note_answer(running.key, node)
                 self._journal.note_silence(running.key, node, None)
@@ -189,15 +192,13 @@ class Stages:
 
 
 def _unanswered(error: UnreachableError) -> Ending:
-    return Ending(State.CANCELLED, f"cancelled, but {error}: it may still run there", collectable=False)
+    return Ending(State.CANCELLED, sentence("cancelled_unanswered", cause=error), collectable=False)
 
 
-def _waits(known: bool, seconds: float) -> str:
-    return (
-        f"it is waited for, up to {seconds / 60:g} min"
-        if known
-        else f"it never answered so far, tried for {seconds:g} s"
-    )
+def _waits(cause: str, known: bool, seconds: float) -> str:
+    if known:
+        return sentence("waited_for", cause=cause, minutes=f"{seconds / 60:g}")
+    return sentence("never_answered", cause=cause, seconds=f"{seconds:g}")
 
 
 def readiness_problem(items: list[CheckItem]) -> str | None:
@@ -205,5 +206,7 @@ def readiness_problem(items: list[CheckItem]) -> str | None:
     failed = [item for item in items if not item.ok]
     for item in failed:
         if item.check == "reachable":
-            return f"{UNREACHABLE}: {item.node}: {item.message}"
-    return f"not ready: {failed[0].node}: {failed[0].check}: {failed[0].message}" if failed else None
+            return sentence("unreachable", cause=sentence("and_more", told=item.node, more=item.message))
+    for item in failed[:1]:
+        return sentence("not_ready", node=item.node, check=item.check, message=item.message)
+    return None

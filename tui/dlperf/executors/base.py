@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from dlperf.plan import Launch
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State
+from dlperf.sentences import sentence
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class CheckItem:
 
 UNREACHABLE = "unreachable"
 """A cause that begins so, after the node's name where there are several, says that a machine did not answer."""
-LAST_OUTPUT = "; last output: "
+LAST_OUTPUT = sentence("last_output", cause="", lines="")
 """Stands in a cause before the lines quoted from a log."""
 
 

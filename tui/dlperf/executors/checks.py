@@ -15,6 +15,7 @@ from dlperf.nodes.messages import Hello
 from dlperf.nodes.supervisor.containers import KEEPING_RUNTIMES
 from dlperf.nodes.transport import Machine
 from dlperf.plan import Launch, NodePlan
+from dlperf.sentences import sentence
 
 DISK_BYTES = 2 * 1024**3
 CLOCK_SECONDS = 2.0
@@ -26,14 +27,14 @@ def unreachable(node: NodePlan, error: UnreachableError) -> list[CheckItem]:
     if isinstance(error, RefusedError):
         return [CheckItem(node.name, "reachable", False, error.cause, {"refused": True})]
     login = Machine.of(node).login
-    advice = f"is its address right, is it on, does a firewall drop it? `{login}` must work" if login else ""
+    advice = sentence("address_advice", login=login) if login else ""
     return [CheckItem(node.name, "reachable", False, error.cause, advice=advice)]
 
 
 def items(node: NodePlan, launch: Launch, hello: Hello, facts: dict[str, Any]) -> list[CheckItem]:
     """Every line of a machine that answers."""
     return [
-        CheckItem(node.name, "reachable", True, f"{hello.hostname} answers"),
+        CheckItem(node.name, "reachable", True, sentence("answers", host=hello.hostname)),
         CheckItem(node.name, "python", True, f"Python {hello.python}"),
         _clock(node, hello),
         _disk(node, facts),
@@ -53,8 +54,11 @@ def agreement(answers: Sequence[tuple[NodePlan, dict[str, Any]]]) -> list[CheckI
             usual = Counter(known.values()).most_common(1)[0][0]
             first = next(name for name, value in known.items() if value == usual)
             odd = {name: value for name, value in known.items() if value != usual}
-            found += [CheckItem(name, check, False, f"{value}, but {usual} on {first}") for name, value in odd.items()]
-            found += [] if odd else [CheckItem(first, check, True, f"{usual} on all nodes")]
+            found += [
+                CheckItem(name, check, False, sentence("differs", value=value, usual=usual, first=first))
+                for name, value in odd.items()
+            ]
+            found += [] if odd else [CheckItem(first, check, True, sentence("equal", usual=usual))]
     return found
 
 
@@ -103,25 +107,26 @@ def login(launch: Launch, node: NodePlan, complaint: str) -> CheckItem:
     """Whether the first node's launcher can reach another; ``complaint`` is what ssh said, if anything."""
     name, other = launch.nodes[0].name, f"{node.name} ({node.address})"
     if not complaint:
-        return CheckItem(name, "ssh", True, f"may log in to {other}")
+        return CheckItem(name, "ssh", True, sentence("may_log_in", other=other))
     why = complaint.splitlines()[-1]
-    return CheckItem(name, "ssh", False, f"cannot log in to {other}, as {launch.launcher} must: {why}")
+    said = sentence("cannot_log_in", other=other, launcher=launch.launcher, why=why)
+    return CheckItem(name, "ssh", False, said)
 
 
 def port(node: NodePlan, number: int) -> CheckItem:
-    return CheckItem(node.name, "port", True, f"TCP port {number} is free for the rendezvous", {"port": number})
+    return CheckItem(node.name, "port", True, sentence("port_free", port=number), {"port": number})
 
 
 def _clock(node: NodePlan, hello: Hello) -> CheckItem:
     """A clock is wrong only by what a slow answer does not explain."""
     offset, error = hello.clock_offset_seconds, hello.clock_error_seconds
-    message = f"clock {abs(offset):.1f} s {'ahead of' if offset > 0 else 'behind'} this machine's"
+    message = sentence("clock_ahead" if offset > 0 else "clock_behind", seconds=f"{abs(offset):.1f}")
     return CheckItem(node.name, "clock", abs(offset) - error <= CLOCK_SECONDS, message, {"offset_seconds": offset})
 
 
 def _disk(node: NodePlan, facts: dict[str, Any]) -> CheckItem:
     free = facts["disk_free_bytes"]
-    message = f"{free / 1024**3:.1f} GiB free in the home directory"
+    message = sentence("disk_free", size=f"{free / 1024**3:.1f}")
     return CheckItem(node.name, "disk", free >= DISK_BYTES, message, {"free_bytes": free})
 
 
@@ -139,8 +144,9 @@ def _nvlink(node: NodePlan, gpus: list[dict[str, Any]], facts: dict[str, Any]) -
     if not links:
         return []
     most = max(links.values())
-    fewer = [f"GPU {index} has {count} of {most} NVLinks up" for index, count in links.items() if count < most]
-    return [CheckItem(node.name, "nvlink", not fewer, ", ".join(fewer) or f"{most} NVLinks up on each GPU")]
+    fewer = ", ".join(f"GPU {index}: {count}" for index, count in links.items() if count < most)
+    said = sentence("nvlinks_down", most=most, gpus=fewer) if fewer else sentence("nvlinks_up", most=most)
+    return [CheckItem(node.name, "nvlink", not fewer, said)]
 
 
 def _infiniband(node: NodePlan, facts: dict[str, Any]) -> list[CheckItem]:
@@ -151,9 +157,8 @@ def _infiniband(node: NodePlan, facts: dict[str, Any]) -> list[CheckItem]:
 
 def _gpu_count(node: NodePlan, launch: Launch, gpus: list[dict[str, Any]]) -> CheckItem:
     found = len(gpus)
-    return CheckItem(
-        node.name, "gpu_count", found >= launch.gpus, f"{found} GPUs, {launch.gpus} wanted", {"gpus": found}
-    )
+    said = sentence("gpus_found", count=found, wanted=launch.gpus)
+    return CheckItem(node.name, "gpu_count", found >= launch.gpus, said, {"gpus": found})
 
 
 def _gpu_model(node: NodePlan, launch: Launch, gpus: list[dict[str, Any]]) -> list[CheckItem]:
@@ -161,9 +166,8 @@ def _gpu_model(node: NodePlan, launch: Launch, gpus: list[dict[str, Any]]) -> li
         return []
     names = sorted({gpu["name"] for gpu in gpus})
     right = all(any(re.search(pattern, name) for pattern in launch.expected_gpu) for name in names)
-    return [
-        CheckItem(node.name, "gpu_model", right, ", ".join(names) + ("" if right else ": not the accelerator named"))
-    ]
+    listed = ", ".join(names)
+    return [CheckItem(node.name, "gpu_model", right, listed if right else sentence("wrong_gpu", names=listed))]
 
 
 def _gpu_idle(node: NodePlan, gpus: list[dict[str, Any]], facts: dict[str, Any]) -> CheckItem:
@@ -172,8 +176,8 @@ def _gpu_idle(node: NodePlan, gpus: list[dict[str, Any]], facts: dict[str, Any])
     busy = [gpu["index"] for gpu in gpus if (gpu["utilization_percent"] or 0.0) > IDLE_PERCENT]
     if users:
         message = ", ".join(f"{user['name']} (pid {user['pid']}, {user['user'] or 'unknown user'})" for user in users)
-        return CheckItem(node.name, "gpu_idle", False, f"in use by {message}", {"processes": users})
-    message = f"GPUs {busy} are busy" if busy else "idle"
+        return CheckItem(node.name, "gpu_idle", False, sentence("gpus_used", users=message), {"processes": users})
+    message = sentence("gpus_busy", indices=busy) if busy else sentence("gpus_idle")
     return CheckItem(node.name, "gpu_idle", not busy, message)
 
 
@@ -182,9 +186,9 @@ def _image(node: NodePlan, launch: Launch, facts: dict[str, Any]) -> list[CheckI
         return []
     digest, container = facts["image_digest"], launch.container
     can_pull = container.runtime in KEEPING_RUNTIMES
-    absent = f"image {container.image} is not on the node" + (": it is pulled before the clock starts" * can_pull)
+    absent = sentence("image_pulled" if can_pull else "image_absent", image=container.image)
     return [CheckItem(node.name, "image", bool(digest) or can_pull, digest or absent, {"digest": digest})]
 
 
 def _files(node: NodePlan, facts: dict[str, Any]) -> list[CheckItem]:
-    return [CheckItem(node.name, "files", False, f"{path} does not exist") for path in facts["missing"]]
+    return [CheckItem(node.name, "files", False, sentence("no_file", path=path)) for path in facts["missing"]]

@@ -22,6 +22,7 @@ from dlperf.render import Runtime, render_trial
 from dlperf.render.launchers import find_launcher
 from dlperf.runs.records import State
 from dlperf.runs.store import write_record
+from dlperf.sentences import sentence
 
 NAME = "direct"
 
@@ -126,18 +127,18 @@ class DirectExecutor(SupervisedExecutor):
         """What a node must be told: to sweep after a dead supervisor, to remove what a restart left of a container, to
         end what was cancelled while it was silent."""
         if report.orphaned:
-            await client.cancel(
-                share.directory, CANCEL_GRACE_SECONDS, "lost", "the supervisor died; the trial was ended"
-            )
+            await client.cancel(share.directory, CANCEL_GRACE_SECONDS, "lost", sentence("supervisor_died"))
         elif report.rebooted and report.exit is None:
             await client.clear(share.directory)
         elif report.alive and share.trial.trial_id in self._cancelling and share.key not in self._told:
-            await self._tell(share, self._cancelling[share.trial.trial_id], State.CANCELLED, "cancelled")
+            await self._tell(share, self._cancelling[share.trial.trial_id], State.CANCELLED, sentence("cancelled"))
 
     async def cancel(self, trial: Trial, grace_seconds: float = CANCEL_GRACE_SECONDS) -> None:
         """Tell every node at once. One that does not answer is told by a later ``poll``, when it does."""
         self._cancelling[trial.trial_id] = grace_seconds
-        await all_of(self._tell(share, grace_seconds, State.CANCELLED, "cancelled") for share in shares(trial))
+        await all_of(
+            self._tell(share, grace_seconds, State.CANCELLED, sentence("cancelled")) for share in shares(trial)
+        )
 
     async def adopt(self, trial: Trial) -> Reference | None:
         """Ask the nodes; ``ref.json`` alone is believed of those that do not answer.

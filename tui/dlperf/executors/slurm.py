@@ -36,6 +36,7 @@ from dlperf.render.slurm import BATCH, LOG, Batch, batch_script
 from dlperf.runs.paths import file_name
 from dlperf.runs.records import State
 from dlperf.runs.store import write_atomic, write_record
+from dlperf.sentences import sentence
 
 NAME = "slurm"
 NO_ANSWER = 124
@@ -159,7 +160,7 @@ class SlurmExecutor(SupervisedExecutor):
         for share in every:
             known = self._standing(share)
             if not known.finished:
-                told = known.observation.cause or f"Slurm does not answer: {queue.complaint}"
+                told = known.observation.cause or sentence("slurm_silent", complaint=queue.complaint)
                 silent = replace(known.observation, unreachable_since=queue.silent_since, cause=told)
                 self._known[share.key] = replace(known, observation=silent)
 
@@ -184,7 +185,8 @@ class SlurmExecutor(SupervisedExecutor):
             return replace(observation, pending_reason=job.pending_reason)
         if observation.state in (State.FAILED, State.LOST) and not any(node.log_size for node in observation.nodes):
             said = await self._slurm_log(trial)
-            return replace(observation, cause=f"{observation.cause}; Slurm's log: {said}") if said else observation
+            cause = sentence("slurm_log", cause=observation.cause, said=said) if said else observation.cause
+            return replace(observation, cause=cause)
         return observation
 
     async def _slurm_log(self, trial: Trial) -> str:
@@ -210,7 +212,7 @@ class SlurmExecutor(SupervisedExecutor):
 
     async def _scancel(self, client: NodeClient, trial: Trial, number: str) -> None:
         grace = self._cancelling[trial.trial_id]
-        await all_of(self._tell(share, grace, State.CANCELLED, "cancelled") for share in shares(trial))
+        await all_of(self._tell(share, grace, State.CANCELLED, sentence("cancelled")) for share in shares(trial))
         answer = await client.slurm(["scancel", number])
         if answer.code == 0:
             del self._cancelling[trial.trial_id]

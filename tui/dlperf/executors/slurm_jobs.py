@@ -8,6 +8,7 @@ from dlperf.executors.base import NodeObservation
 from dlperf.executors.verdict import NodeStanding, standing
 from dlperf.nodes.messages import NodeReport
 from dlperf.runs.records import State
+from dlperf.sentences import sentence
 
 SQUEUE_FORMAT = "JobArrayID:64|,State:64|,RestartCnt:64|,Reason:256|,NodeList:256"
 SACCT_FORMAT = "JobID,State,Reason,NodeList"
@@ -26,31 +27,32 @@ _OVER = {
 }
 """Slurm's states of a job that is over → the state of a node's share that left no exit file."""
 _CAUSES = {
-    "CANCELLED": "cancelled in Slurm",
-    "TIMEOUT": "Slurm's time limit",
-    "DEADLINE": "Slurm's deadline for the job",
-    "PREEMPTED": "preempted by Slurm",
-    "NODE_FAIL": "Slurm: a node of the job failed",
-    "BOOT_FAIL": "Slurm: a node of the job did not boot",
-    "OUT_OF_MEMORY": "Slurm: out of memory",
+    "CANCELLED": "slurm_cancelled",
+    "TIMEOUT": "slurm_time_limit",
+    "DEADLINE": "slurm_deadline",
+    "PREEMPTED": "slurm_preempted",
+    "NODE_FAIL": "slurm_node_failed",
+    "BOOT_FAIL": "slurm_no_boot",
+    "OUT_OF_MEMORY": "slurm_memory",
 }
+"""Slurm's states of a job that is over → the sentence that says why."""
 _FROM_OUTSIDE = frozenset({"CANCELLED", "TIMEOUT", "DEADLINE", "PREEMPTED", "NODE_FAIL"})
 """States in which Slurm itself has told every process of the job to end."""
 _SIGTERM = 15
 _STUCK = {
-    "PartitionTimeLimit": "asks for more time than its partition gives: cancel it, lower time_limit_minutes",
-    "PartitionNodeLimit": "asks for more nodes than its partition gives: cancel it",
-    "PartitionConfig": "asks for more time or nodes than its partition gives: cancel it, ask for less",
-    "PartitionDown": "its partition is down: ask the cluster's operators",
-    "PartitionInactive": "its partition is inactive: ask the cluster's operators",
-    "AssocMaxJobsLimit": "the account's limit of jobs is reached",
-    "QOSMaxWallDurationPerJobLimit": "asks for more time than its QOS gives: cancel it, lower time_limit_minutes",
-    "JobHeldUser": "held by its user: `scontrol release` lets it go",
-    "JobHeldAdmin": "held by an administrator",
-    "ReqNodeNotAvail": "a node that it needs is down, drained or reserved",
+    "PartitionTimeLimit": "slurm_too_long",
+    "PartitionNodeLimit": "slurm_too_many_nodes",
+    "PartitionConfig": "slurm_too_much",
+    "PartitionDown": "slurm_partition_down",
+    "PartitionInactive": "slurm_partition_inactive",
+    "AssocMaxJobsLimit": "slurm_job_limit",
+    "QOSMaxWallDurationPerJobLimit": "slurm_qos_time",
+    "JobHeldUser": "slurm_held",
+    "JobHeldAdmin": "slurm_held_by_admin",
+    "ReqNodeNotAvail": "slurm_node_reserved",
 }
-"""Reasons to wait that do not pass by themselves, in words."""
-REQUEUED = "Slurm put the job back into its queue after it had begun"
+"""Reasons to wait that do not pass by themselves → the sentence that says what to do."""
+REQUEUED = sentence("slurm_requeued")
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Job:
         """Why it still waits: Slurm's word, and what to do about one that does not pass by itself."""
         if self.state != "PENDING" or self.reason in ("", "None"):
             return None
-        return f"{self.reason} ({_STUCK[self.reason]})" if self.reason in _STUCK else self.reason
+        return sentence(_STUCK[self.reason], word=self.reason) if self.reason in _STUCK else self.reason
 
 
 GONE = "GONE"
@@ -123,7 +125,7 @@ def share_standing(node: str, report: NodeReport, starts: bool, job: Job | None,
         state = State.SUBMITTED if report.supervisor is None else State.RUNNING
         return NodeStanding(NodeObservation(node, state, log_size=size), starts=starts)
     if job.state == GONE and job.is_task and report.supervisor is None:
-        return NodeStanding(NodeObservation(node, State.CANCELLED, _CAUSES["CANCELLED"]), "", starts)
+        return NodeStanding(NodeObservation(node, State.CANCELLED, sentence(_CAUSES["CANCELLED"])), "", starts)
     state = _OVER.get(job.state, State.LOST)
     if state is State.LOST and job.state in ("FAILED", "COMPLETED") and report.supervisor is None:
         state = State.FAILED
@@ -140,7 +142,7 @@ def _ended(ended: NodeStanding, report: NodeReport, job: Job | None, settled: bo
     if not _ended_from_outside(report):
         return ended
     if job is not None and job.state in _FROM_OUTSIDE:
-        told = replace(ended.observation, state=_OVER[job.state], cause=_CAUSES[job.state])
+        told = replace(ended.observation, state=_OVER[job.state], cause=sentence(_CAUSES[job.state]))
         return replace(ended, observation=told)
     if settled:
         return ended
@@ -158,10 +160,8 @@ def _ended_from_outside(report: NodeReport) -> bool:
 def why_over(job: Job, report: NodeReport) -> str:
     """Why a share without an exit file is over, in words."""
     if job.state == GONE:
-        return f"Slurm knows job {job.number} no more, and the node left no exit file"
+        return sentence("slurm_forgot", job=job.number)
     if job.state in _CAUSES:
-        return _CAUSES[job.state]
-    what = f"job {job.number} is over ({job.state}, {job.reason})"
-    if report.supervisor is None:
-        return f"{what} and nothing was started: is the home folder shared with the compute nodes?"
-    return f"{what} and the node left no exit file"
+        return sentence(_CAUSES[job.state])
+    key = "slurm_not_started" if report.supervisor is None else "slurm_over"
+    return sentence(key, job=job.number, state=job.state, reason=job.reason)

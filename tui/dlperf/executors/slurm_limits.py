@@ -8,6 +8,7 @@ from typing import Any
 from dlperf.executors.base import CheckItem
 from dlperf.plan import Launch
 from dlperf.render.slurm import wanted_minutes
+from dlperf.sentences import sentence
 
 _TIME = re.compile(r"^(?:(?P<days>\d+)-)?(?P<hours>\d+):(?P<minutes>\d+):(?P<seconds>\d+)$")
 
@@ -42,7 +43,7 @@ def time_items(node: str, launch: Launch, most: int | None) -> list[CheckItem]:
     wanted = wanted_minutes(launch)
     if most is None or wanted <= most:
         return []
-    where = f"partition {asked.get('partition') or '(default)'} gives {most} min at most"
-    if asked.get("time_limit_minutes"):
-        return [CheckItem(node, "time_limit", False, f"{where}: lower time_limit_minutes ({wanted})")]
-    return [CheckItem(node, "time_limit", True, f"{where}, a trial may take {wanted} min: Slurm ends it then")]
+    told = bool(asked.get("time_limit_minutes"))
+    key = "partition_limit" if told else "partition_gives_less"
+    said = sentence(key, partition=asked.get("partition") or "(default)", most=most, wanted=wanted)
+    return [CheckItem(node, "time_limit", not told, said)]

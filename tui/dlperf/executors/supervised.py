@@ -20,6 +20,7 @@ from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.runs.paths import file_name
 from dlperf.runs.records import State
 from dlperf.runs.store import read_record_if_whole, write_atomic
+from dlperf.sentences import sentence
 
 SIBLING_GRACE_SECONDS = 15.0
 """How long the other nodes may go on, to say their own error, after one has failed."""
@@ -105,9 +106,10 @@ class SupervisedExecutor:
         if first is not None:
             failed_at = self._failed_at.setdefault(trial.trial_id, time.monotonic())
             if time.monotonic() >= failed_at + self._sibling_grace:
-                await self._end_open(every, State.CANCELLED, f"cancelled because node {first.observation.node} failed")
+                why = sentence("cancelled_with", node=first.observation.node)
+                await self._end_open(every, State.CANCELLED, why)
         elif all(node.finished for node in nodes if node.starts):
-            await self._end_open(every, State.SUCCEEDED, "the first node has ended")
+            await self._end_open(every, State.SUCCEEDED, sentence("first_node_ended"))
 
     async def _end_open(self, every: Sequence[Share], state: State, cause: str) -> None:
         waiting = [share for share in every if not self._standing(share).finished and share.key not in self._told]

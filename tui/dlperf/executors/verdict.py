@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from dlperf.executors.base import LAST_OUTPUT, UNREACHABLE, NodeObservation, Observation
+from dlperf.executors.base import NodeObservation, Observation
 from dlperf.nodes.messages import NodeReport
 from dlperf.runs.records import State
+from dlperf.sentences import sentence
 
 _BAD = (State.FAILED, State.TIMED_OUT, State.LOST)
 
@@ -55,16 +56,16 @@ def _ended(observation: NodeObservation, report: NodeReport, starts: bool) -> No
 
 def _why_lost(report: NodeReport) -> str:
     if report.supervisor is None:
-        return "the node knows nothing of the trial"
+        return sentence("unknown_trial")
     if report.rebooted:
-        return "the machine was restarted while the trial ran"
-    return "supervisor and processes are gone and left no exit file"
+        return sentence("restarted")
+    return sentence("no_exit_file")
 
 
 def given_up(silent: NodeStanding) -> NodeStanding:
     """A node that was silent for so long that the others wait for it in vain: it failed when it fell silent."""
     since = silent.observation.unreachable_since or ""
-    cause = f"{UNREACHABLE} since {since}: {silent.observation.cause}"
+    cause = sentence("unreachable_since", since=since, cause=silent.observation.cause)
     return replace(silent, observation=replace(silent.observation, state=State.FAILED, cause=cause), ended=since)
 
 
@@ -98,9 +99,11 @@ def _cause(first: NodeStanding, nodes: Sequence[NodeStanding], last_lines: str) 
     node = first.observation
     if len(nodes) == 1:
         return node.cause
-    silent = [f"; node {other.observation.node} does not answer" for other in nodes if not other.reachable]
-    quoted = LAST_OUTPUT + last_lines if last_lines else ""
-    return f"node {node.node}: {node.cause}" + "".join(text for text in silent if first.reachable) + quoted
+    cause = sentence("of_node", node=node.node, cause=node.cause)
+    for other in nodes if first.reachable else ():
+        if not other.reachable:
+            cause = sentence("silent_too", cause=cause, node=other.observation.node)
+    return sentence("last_output", cause=cause, lines=last_lines) if last_lines else cause
 
 
 def printable_end(log: bytes, lines: int = 3, characters: int = 300) -> str:

@@ -18,6 +18,7 @@ from dlperf.nodes.archive import supervisor_archive
 from dlperf.nodes.bootstrap import ANSWER, agent_command
 from dlperf.nodes.messages import ByteRange, CommandResult, Hello, JobAnswer, NodeFile, NodeReport, Removal
 from dlperf.nodes.transport import Channel, Transport
+from dlperf.sentences import sentence
 
 REQUEST_SECONDS = 120.0
 FIRST_DELAY_SECONDS = 1.0
@@ -144,7 +145,7 @@ class NodeClient:
         try:
             return await self._exchange(channel, request, raw)
         except _BROKEN as error:
-            broken = UnreachableError(f"the connection broke ({_why(error)})", self.name)
+            broken = UnreachableError(sentence("connection_broke", reason=_why(error)), self.name)
             raise self._unreachable(broken) from error
 
     async def _exchange(self, channel: Channel, request: dict[str, Any], raw: bytes) -> tuple[dict[str, Any], bytes]:
@@ -185,7 +186,7 @@ class NodeClient:
         except _BROKEN as error:
             complaint = await channel.complaint()
             await channel.close()
-            raise UnreachableError(f"the agent did not start ({complaint or _why(error)})") from error
+            raise UnreachableError(sentence("no_agent", reason=complaint or _why(error))) from error
         except BaseException:
             await channel.close()
             raise
@@ -208,9 +209,9 @@ async def _start_agent(channel: Channel) -> None:
             case bootstrap.SEND:
                 await channel.write(supervisor_archive())
             case bootstrap.NO_PYTHON:
-                raise RefusedError("no Python 3.6 or newer was found (python3 in PATH, /usr/bin, /usr/local/bin)")
+                raise RefusedError(sentence("no_python"))
             case bootstrap.NO_HOME:
-                raise RefusedError("~/.dlperf/bin cannot be written there: free space or mend permissions")
+                raise RefusedError(sentence("no_home"))
     raise EOFError
 
 
@@ -243,7 +244,7 @@ def _cut(raw: bytes, sizes: Sequence[int]) -> Iterable[bytes | None]:
 def _why(error: BaseException) -> str:
     match error:
         case TimeoutError():
-            return f"no answer within {REQUEST_SECONDS:g} s"
+            return sentence("no_answer_within", seconds=f"{REQUEST_SECONDS:g}")
         case asyncio.IncompleteReadError() | EOFError():
-            return "the other side closed it"
+            return sentence("closed_there")
     return str(error) or type(error).__name__

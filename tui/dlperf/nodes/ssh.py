@@ -17,6 +17,7 @@ import asyncssh
 
 from dlperf.errors import RefusedError, UnreachableError
 from dlperf.nodes.transport import last_line
+from dlperf.sentences import sentence
 
 CONNECT_SECONDS = 10.0
 LOGIN_SECONDS = 30.0
@@ -51,7 +52,7 @@ class SshTransport:
             process = await connection.create_process(shlex.join(argv), encoding=None)
         except (asyncssh.Error, OSError) as error:
             connection.abort()
-            raise UnreachableError(f"{self.host} opens no session ({error})") from error
+            raise UnreachableError(sentence("no_session", server=self.host, reason=error)) from error
         return SshChannel(connection, process)
 
     async def close(self) -> None:
@@ -112,7 +113,7 @@ async def connect(host: str, port: int | None = None, user: str | None = None) -
     try:
         options = asyncssh.SSHClientConnectionOptions(config=(), host=host, **given)
     except (ValueError, OSError) as error:
-        raise RefusedError(f"~/.ssh/config or a key that it names cannot be used for {host} ({error})") from error
+        raise RefusedError(sentence("ssh_configuration", host=host, reason=error)) from error
     jump = await _connect_to_jump_hosts(options.tunnel)
     try:
         async with _gate(f"{options.host}:{options.port}"):
@@ -149,7 +150,7 @@ async def _connect_patiently(
             await asyncio.sleep(random.uniform(0.05, 0.2) * 2**attempt)
         except (asyncssh.Error, OSError) as error:
             raise _in_words(error, options) from error
-    raise UnreachableError(f"{_server(options)} dropped the connection before it said a word ({last})")
+    raise UnreachableError(sentence("dropped", server=_server(options), reason=last))
 
 
 async def _connect_once(
@@ -200,17 +201,16 @@ def _in_words(error: Exception, options: asyncssh.SSHClientConnectionOptions) ->
         case asyncssh.HostKeyNotVerifiable() | asyncssh.KeyExchangeFailed():
             return RefusedError(_host_key_problem(error, options))
         case asyncssh.PermissionDenied():
-            return RefusedError(
-                f"{server} refuses user {options.username!r}: none of our keys is accepted there: "
-                "add one to its authorized_keys, or say user and key in ~/.ssh/config"
-            )
+            return RefusedError(sentence("key_refused", server=server, user=repr(options.username)))
         case socket.gaierror():
-            return UnreachableError(f"the host name {options.host!r} cannot be resolved ({error.strerror})")
+            return UnreachableError(sentence("no_name", host=repr(options.host), reason=error.strerror))
         case ConnectionRefusedError():
-            return UnreachableError(f"nothing listens at {server} (connection refused)")
+            return UnreachableError(sentence("nothing_listens", server=server))
         case TimeoutError():
-            return UnreachableError(f"no answer from {server} within {options.connect_timeout or CONNECT_SECONDS:g} s")
-    return UnreachableError(f"{server} cannot be reached ({' '.join(str(error).split()) or type(error).__name__})")
+            seconds = f"{options.connect_timeout or CONNECT_SECONDS:g}"
+            return UnreachableError(sentence("no_answer", server=server, seconds=seconds))
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return UnreachableError(sentence("not_reached", server=server, reason=reason))
 
 
 def _host_key_problem(error: Exception, options: asyncssh.SSHClientConnectionOptions) -> str:
@@ -218,5 +218,5 @@ def _host_key_problem(error: Exception, options: asyncssh.SSHClientConnectionOpt
     port = None if options.port == 22 else options.port
     known = asyncssh.match_known_hosts(_known_hosts(options), alias, "", port)
     if any(known[:2]):
-        return f"the host key of {_server(options)} does not match known_hosts ({error}): is it still that machine?"
-    return f"{_server(options)} is not in known_hosts: connect once with ssh, compare its key, and accept it"
+        return sentence("host_key_changed", server=_server(options), reason=error)
+    return sentence("host_key_unknown", server=_server(options))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-OUT_OF_MEMORY = "out of memory"
+from dlperf.sentences import sentence
+
+OUT_OF_MEMORY = sentence("out_of_memory")
 
 _KNOWN = (
     (
@@ -13,9 +15,9 @@ _KNOWN = (
         r"|RESOURCE_EXHAUSTED|ResourceExhaustedError|\boom[-_ ]?kill|\bOOM[-_ ]killed|\bOUT_OF_MEMORY\b|\bMemoryError\b"
         r"|std::bad_alloc|[Cc]annot allocate memory",
     ),
-    ("NCCL timeout", r"Watchdog caught collective operation timeout|NCCL.{0,80}timed? ?out"),
-    ("NCCL error", r"ncclUnhandledCudaError|ncclSystemError|ncclInternalError|ncclRemoteError|NCCL error"),
-    ("no space left on the device", r"No space left on device"),
+    (sentence("nccl_timeout"), r"Watchdog caught collective operation timeout|NCCL.{0,80}timed? ?out"),
+    (sentence("nccl_error"), r"ncclUnhandledCudaError|ncclSystemError|ncclInternalError|ncclRemoteError|NCCL error"),
+    (sentence("no_space"), r"No space left on device"),
 )
 """What frameworks, CUDA, the kernel and Slurm print, most telling first."""
 
@@ -45,4 +47,4 @@ def full_cause(cause: str | None, log_tail: str) -> str | None:
     told = diagnosis(log_tail)
     if told is None or (cause and told in cause):
         return cause
-    return f"{cause}: {told}" if cause else told
+    return sentence("and_more", told=cause, more=told) if cause else told

@@ -10,6 +10,7 @@ from dlperf.plan import TrialKey
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event, JournaledFigure, State, TrialStatus
 from dlperf.runs.store import read_campaign, records_in_parts
+from dlperf.sentences import sentence
 
 
 def trial_key(text: str) -> TrialKey:
@@ -49,7 +50,7 @@ class CampaignFold:
                 self.stopped[str(event.data.get("configuration"))] = event.cause or ""
             case "node_unreachable":
                 self.unreachable.setdefault(str(event.data.get("node")), event.time)
-                self.silence.setdefault(str(event.data.get("node")), event.cause or "it is waited for")
+                self.silence.setdefault(str(event.data.get("node")), event.cause or sentence("waiting"))
             case "node_reachable":
                 self.unreachable.pop(str(event.data.get("node")), None)
                 self.silence.pop(str(event.data.get("node")), None)

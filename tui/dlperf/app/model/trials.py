@@ -77,7 +77,9 @@ def row_keys(status: CampaignStatus, matching: str = "", folded: Collection[str]
 
 
 def _holds(trial: TrialStatus, matching: str) -> bool:
-    text = f"{trial.key.configuration} {trial.key.number} {WORDS[trial.state]} {trial.cause or ''}".lower()
+    """Both as it is stored and as it is shown."""
+    words, cause = WORDS[trial.state], trial.cause or ""
+    text = f"{trial.key.configuration} {trial.key.number} {words} {say(words)} {cause} {told(cause)}".lower()
     return all(word in text for word in matching.lower().split())
 
 
@@ -99,7 +101,7 @@ def group_row(
         middle = (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
         parts.append(say("median {value}", value=number(middle, unit)))
     if stopped:
-        parts.append(say("stopped: {reason}", reason=printable(stopped)))
+        parts.append(say("stopped: {reason}", reason=printable(told(stopped))))
     return Row(("  ".join(parts),), "group")
 
 
@@ -148,7 +150,7 @@ def _note(trial: TrialStatus, progress: TrialProgress | None, result: TrialResul
         for node, since in progress.unreachable_since.items():
             parts.append(say("{node} unreachable since {time}", node=printable(node), time=local_time(since)))
         if progress.pending_reason:
-            parts.append(say("waits: {reason}", reason=printable(progress.pending_reason)))
+            parts.append(say("waits: {reason}", reason=printable(told(progress.pending_reason))))
     if trial.retry_of is not None:
         parts.append(say("again after #{number}", number=trial.retry_of))
     if trial.cause and trial.state is not State.SUCCEEDED and trial.cause != WORDS[trial.state]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dlperf.app.model.summary import BAD, Standing, standing_of
 from dlperf.app.model.text import bar, duration, local_time, packed, printable
 from dlperf.app.watching import WatchedCampaign
-from dlperf.app.words import say
+from dlperf.app.words import say, told
 from dlperf.runs.records import State
 
 
@@ -42,11 +42,16 @@ def _problems(campaign: WatchedCampaign) -> list[str]:
     if standing is Standing.FINISHED:
         return []
     lines = [
-        say("{node} unreachable since {time}; what runs there goes on", node=printable(node), time=local_time(since))
+        say(
+            "{node} unreachable since {time}: {reason}",
+            node=printable(node),
+            time=local_time(since),
+            reason=printable(told(campaign.status.silence[node])),
+        )
         for node, since in campaign.status.unreachable.items()
     ]
     lines += [
-        say("{node} is left out: {cause}", node=printable(node), cause=printable(cause))
+        say("{node} is left out: {cause}", node=printable(node), cause=printable(told(cause)))
         for node, cause in campaign.status.left_out.items()
     ]
     if standing is Standing.PAUSED:

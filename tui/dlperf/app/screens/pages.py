@@ -53,9 +53,11 @@ class ListPage(ModalScreen[Hashable | None]):
         rows: Mapping[Hashable, Row],
         empty: str = "",
         keys: str = "enter chooses · esc goes back",
+        selected: Hashable | None = None,
     ) -> None:
         super().__init__()
         self._title, self._columns, self._rows, self._empty, self._keys = title, columns, rows, empty, keys
+        self._selected = selected
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="page") as page:
@@ -67,6 +69,7 @@ class ListPage(ModalScreen[Hashable | None]):
     def on_mount(self) -> None:
         table = self.query_one(RowTable)
         table.show_rows(list(self._rows), lambda key: self._rows[key])
+        table.select(self._selected)
         table.focus()
         self._show_in_full()
 

@@ -17,7 +17,8 @@ from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.pages import ListPage, TextPage
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.app.words import say
+from dlperf.app.words import say, told
+from dlperf.sentences import sentence
 
 if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
@@ -126,8 +127,9 @@ class PlanActions(PlaceScreen):
 
 
 def check_page(rows: dict[Hashable, Row], empty: str = "") -> ListPage:
-    """What the machines answered, to be read."""
-    return ListPage(say("Are the machines ready?"), check_columns(), rows, empty, keys="esc closes")
+    """What the machines answered, to be read; the first that is not ready comes first to the eye."""
+    not_ready = next((key for key, row in rows.items() if "bad" in row.tones), None)
+    return ListPage(say("Are the machines ready?"), check_columns(), rows, empty, "esc closes", not_ready)
 
 
 def check_columns() -> tuple[Column, ...]:
@@ -138,6 +140,12 @@ def check_columns() -> tuple[Column, ...]:
         Column("", 9, importance=9),
         Column(say("what it says"), 20, importance=9, flexible=True),
     )
+
+
+def _in_words(item: dict[str, object]) -> str:
+    """What was found, and what to do about it."""
+    message, advice = str(item.get("message") or ""), item.get("advice")
+    return sentence("and_more", told=message, more=advice) if advice else message
 
 
 def check_rows(outcome: Outcome) -> dict[Hashable, Row]:
@@ -151,9 +159,9 @@ def check_rows(outcome: Outcome) -> dict[Hashable, Row]:
         ok = bool(item.get("ok"))
         cells = (
             str(item.get("node")),
-            say(str(item.get("check")).replace("_", " ")),
+            told(str(item.get("check"))).replace("_", " "),
             say("ok" if ok else "NOT READY"),
-            str(item.get("message")),
+            told(_in_words(item)),
         )
         rows[len(rows)] = Row(tuple(printable(cell) for cell in cells), tones=("", "", "good" if ok else "bad", ""))
     return rows

@@ -33,7 +33,7 @@ from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.app.words import say
+from dlperf.app.words import say, told
 from dlperf.errors import DlperfError
 from dlperf.plan import TrialKey
 from dlperf.runs.records import CampaignStatus, State, TrialStatus
@@ -239,7 +239,8 @@ class WatchScreen(CampaignActions, LogActions):
         if trial.state is State.PLANNED:
             return say("No log yet: the trial has not started.")
         if trial.state.finished:
-            return say("The trial left no log: {cause}", cause=printable(trial.cause or say("the reason is not known")))
+            cause = told(trial.cause) if trial.cause else say("the reason is not known")
+            return say("The trial left no log: {cause}", cause=printable(cause))
         return say("No log yet: the node has not written anything so far.")
 
     def _show_devices(self, key: TrialKey) -> None:
