@@ -16,6 +16,14 @@ MISTAKES = {
         BOX + "  gpus_per_node: '8'\n",
         ":4: gpus_per_node: expected a whole number, got the text '8' (write it without quotes)",
     ),
+    "words for a number": (
+        BOX + "  gpus_per_node: eight\n",
+        ":4: gpus_per_node: expected a whole number, got the text 'eight'",
+    ),
+    "fraction for a whole number": (
+        BOX + "  gpus_per_node: 8.5\n",
+        ":4: gpus_per_node: expected a whole number, got the number 8.5",
+    ),
     "number for text": (
         "- id: box\n  title: 1.15\n  nodes: [{name: a}]\n",
         ':2: title: expected text, got the number 1.15 (write "1.15" in quotes)',
@@ -69,7 +77,7 @@ MISTAKES = {
         "  - {name: a, host: x, gpu_indices: [0]}\n  - {name: b, host: x, gpu_indices: [0]}\n",
         ":5: nodes[1].gpu_indices: GPU 0 of x belongs to node a already",
     ),
-    "id twice": (BOX + BOX, ":4: [1].id: box is given twice in hardware"),
+    "id twice": (BOX + BOX, ":4: [1].id: box is given twice in hardware, first in hardware.yaml:1"),
     "key twice": ("- id: box\n  title: Box\n  title: Bax\n", ":3: [0].title: is given twice, first in line 2"),
     "key that is no text": ("- id: box\n  on: 1\n", ':2: [0]: key on is no text in YAML (write "on")'),
     "merge key": ("- &a {id: box}\n- <<: *a\n", ":2: [1]: merge keys (<<) are not supported (write the fields out)"),
@@ -94,6 +102,7 @@ MISTAKES = {
 def test_a_mistake_in_a_hardware_file_is_one_line_with_its_place(write, text, expected):
     problems = problems_of(write(text))
     assert problems[0].startswith(f"hardware.yaml{expected}")
+    assert ("without quotes" in problems[0]) == ("without quotes" in expected)
     assert len(problems) == 1
 
 

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from entries import problems_of
 
 from dlperf.catalog.patterns import line_problem, metadata_problem, record_problem, time_problem
+
+FORMAT = """\
+- id: mine
+  title: Mine
+  unit: samples/s
+  scope: global
+  window: step
+  detect: speed
+"""
 
 
 @pytest.mark.parametrize(
@@ -38,3 +48,20 @@ def test_a_line_is_searched_for_any_regular_expression():
 def test_a_time_ends_with_minutes_and_seconds(text):
     assert time_problem(text) is None
     assert time_problem(text[:-1]) is not None
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        (
+            "  record: '(?P<time>.*) speed=(?P<value>[0-9.]+)'\n",
+            "7: record: has a group `time`: say how it is written as time_format ('%Y-%m-%d %H:%M:%S', seconds)",
+        ),
+        (
+            "  record: 'speed=(?P<value>[0-9.]+)'\n  time_format: seconds\n",
+            "8: time_format: the record has no group `time`",
+        ),
+    ],
+)
+def test_a_time_that_is_read_and_how_it_is_written_go_together(write, lines, problem):
+    assert problems_of(write(FORMAT + lines, "formats.yaml")) == [f"formats.yaml:{problem}"]

@@ -65,6 +65,13 @@ def test_what_show_prints_can_be_copied_into_a_catalogue(dlperf, workspace):
     assert "mine" in dlperf("catalog", "hardware")[1]
 
 
+def test_log_formats_that_are_code_are_listed_and_shown_beside_those_that_are_entries(dlperf):
+    _, out, _ = dlperf("catalog", "formats")
+    assert {"dlperf", "dllogger", "plsc"} <= {line.split()[0] for line in out.splitlines()}
+    code, out, _ = dlperf("catalog", "show", "dllogger")
+    assert (code, out.splitlines()[1]) == (0, "id: dllogger")
+
+
 def test_an_unknown_id_names_the_near_ones(dlperf):
     code, out, err = dlperf("catalog", "show", "lenet")
     assert (code, out) == (2, "")

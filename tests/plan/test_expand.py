@@ -90,6 +90,11 @@ IMPOSSIBLE = [
         "h200 does not say where plsc lies (write `data: {plsc: /path}` in its entry)",
     ),
     (
+        {"hardware": ("perf-v100",), "frameworks": ("paddlenlp",), "cases": ("bert-base",), "precisions": ("fp32",)},
+        "logs of the format paddlenlp-bert carry no timestamps, by which protocol dlperf measures: "
+        "read one as the group `time`, or choose a protocol of printed rates, such as --protocol dlperf-v1",
+    ),
+    (
         {"frameworks": ("in-docker",), "protocol": "perf-paddle"},
         "in-docker needs steps, but protocol perf-paddle measures to the end of the run",
     ),
@@ -128,6 +133,12 @@ def test_a_wrong_selection_is_said_in_one_line(catalog, axes, message):
     assert str(caught.value) == message
 
 
+def test_a_log_without_timestamps_is_measured_by_its_printed_rates_where_that_is_asked_for(catalog):
+    axes = {"precisions": ("fp32",), "batch_sizes": (96,), "scales": ("8",), "protocol": "dlperf-v1"}
+    plan = expand(Selection(("perf-v100",), ("paddlenlp",), ("bert-base",), **axes), catalog)
+    assert ids(plan) == ["perf-v100_paddlenlp_bert-base_fp32_bs96_1n8g"]
+
+
 def test_later_variants_win_and_add_to_command_setup_and_options(catalog):
     (item,) = expand(replace(VARIED, precisions=("amp",), batch_sizes=(4,), scales=("2n2g",)), catalog).configurations
     assert item.launch.command[-2:] == ("--amp", "--wide")
@@ -164,6 +175,17 @@ def test_a_data_set_is_named_by_its_path_in_the_container_where_it_is_mounted(ca
     assert docked.command[1] == "--data=/corpus"
     assert docked.container is not None
     assert docked.container.mounts == {'/data, and "more"': "/corpus"}
+
+
+def test_data_that_a_container_mounts_nowhere_has_the_same_path_in_it(catalog):
+    framework = catalog.frameworks["in-docker"]
+    bare = framework.model_copy(update={"container": framework.container.model_copy(update={"mounts": {}})})
+    mounted = launch(
+        replace(catalog, frameworks={"in-docker": bare}), frameworks=("in-docker",), cases=("tiny",), scales=("1",)
+    )
+    assert mounted.command[1] == '--data=/data, and "more"'
+    assert mounted.container is not None
+    assert mounted.container.mounts == {'/data, and "more"': '/data, and "more"'}
 
 
 def test_hardware_without_containers_runs_the_program_on_the_node_itself(catalog):

@@ -55,14 +55,14 @@ class Layer:
 
     entries: dict[str, dict[str, Located[Any]]]
     """Kind → id → entry."""
-    declared: dict[str, set[str]]
-    """Kind → ids, those of broken entries included."""
+    declared: dict[str, dict[str, str]]
+    """Kind → id, those of broken entries included → where it stands first."""
     problems: list[Problem]
 
 
 def read_layer(folder: Path, kinds: Collection[str] = KINDS) -> Layer:
     """Every entry of a catalogue folder, or those of some kinds; a missing folder is an empty one."""
-    layer = Layer({kind: {} for kind in KINDS}, {kind: set() for kind in KINDS}, [])
+    layer = Layer({kind: {} for kind in KINDS}, {kind: {} for kind in KINDS}, [])
     for kind in kinds:
         for path in _files(folder, kind):
             document = read_document(path)
@@ -94,9 +94,10 @@ def _read_entries(layer: Layer, kind: str, document: Document) -> None:
     for root, data in _roots(document):
         name = data.get("id") if isinstance(data, dict) else None
         if isinstance(name, str):
-            if name in layer.declared[kind]:
-                layer.problems.append(document.problem((*root, "id"), f"{name} is given twice in {kind}"))
-            layer.declared[kind].add(name)
+            place = (*root, "id")
+            if first := layer.declared[kind].get(name):
+                layer.problems.append(document.problem(place, f"{name} is given twice in {kind}, first in {first}"))
+            layer.declared[kind].setdefault(name, f"{document.path.name}:{document.line(place)}")
         entry = _validated(KINDS[kind], data, document, root, layer.problems)
         if entry is not None:
             layer.entries[kind][entry.id] = Located(entry, document, root)

@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
+from dlperf.catalog.patterns import BY_TIME, tells_time
+
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")]
 Scale = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,4}n[1-9][0-9]{0,2}g$")]
 Precision = Literal["fp32", "tf32", "amp", "bf16", "fp16"]
@@ -129,7 +131,10 @@ class Hardware(Entry):
     runtime: Runtime | None = None
     """Container runtime of these machines, in place of the framework's own choice."""
     data: dict[Id, AbsolutePath] = {}
-    """Where data sets lie on the nodes, by data set id; recipes say ``{data.imagenet}``."""
+    """Where data sets lie on the nodes, by data set id; recipes say ``{data.imagenet}``.
+
+    In a container the program finds it where the framework mounts it, else at the same path.
+    """
     env: Environment = {}
     facts: dict[str, str] = {}
     """Stated environment (cpu, memory, os, driver, interconnect, topology), shown beside what is probed."""
@@ -259,6 +264,11 @@ class Protocol(Entry):
     """``olympic`` drops the best and the worst and takes the mean of the rest."""
     pause_seconds: Annotated[float, Field(ge=0)] = 0.0
 
+    @property
+    def by_time(self) -> bool:
+        """The figure is samples over time, not a mean of printed rates."""
+        return self.estimator.partition("(")[0].strip() in BY_TIME
+
 
 class Dialect(Model):
     """How one release of a program writes a record."""
@@ -297,3 +307,8 @@ class LogFormat(Dialect, Entry):
     """
     end: str | None = None
     """Regular expression of the line that a complete run ends with."""
+
+    @property
+    def tells_time(self) -> bool:
+        """A record carries a timestamp, if only in one of the dialects."""
+        return any(tells_time(dialect.record) for dialect in (self, *self.dialects))

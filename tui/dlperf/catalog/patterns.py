@@ -19,6 +19,9 @@ RECORD_GROUPS = frozenset(
 ``samples``: processed by all GPUs since the run began.
 """
 
+BY_TIME = ("rate", "time_window")
+"""Estimators whose figure is samples over time: they need the group ``time``."""
+
 SECONDS = "seconds"
 """Time format of a plain number of seconds, since 1970 or since some start."""
 
@@ -40,6 +43,12 @@ def record_problem(pattern: str) -> str | None:
     if "interval_seconds" in compiled.groupindex and not {"first_step", "step"} <= set(compiled.groupindex):
         return "interval_seconds is the time from first_step to step: both groups are needed"
     return None
+
+
+def tells_time(pattern: str) -> bool:
+    """Whether a record's regular expression reads a timestamp."""
+    compiled = _compiled(pattern)
+    return not isinstance(compiled, str) and "time" in compiled.groupindex
 
 
 def metadata_problem(pattern: str) -> str | None:

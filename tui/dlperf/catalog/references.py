@@ -10,7 +10,7 @@ from typing import Any
 from dlperf.catalog.axes import Point, matches, parse_scale
 from dlperf.catalog.entries import PROGRAMS, Located
 from dlperf.catalog.model import Accelerator, Case, Dialect, Framework, Hardware, LogFormat, Recipe, Variant
-from dlperf.catalog.patterns import line_problem, metadata_problem, record_problem, time_problem
+from dlperf.catalog.patterns import line_problem, metadata_problem, record_problem, tells_time, time_problem
 from dlperf.catalog.placeholders import PLACEHOLDERS, unknown_names
 from dlperf.catalog.problem import Problem, hint, listed
 from dlperf.catalog.yamlfile import Location
@@ -39,7 +39,15 @@ def format_problems(item: Located[LogFormat]) -> Iterator[Problem]:
 def _dialect_problems(place: Location, dialect: Dialect) -> Iterator[tuple[Location, str | None]]:
     yield (*place, "record"), record_problem(dialect.record)
     if dialect.time_format is not None:
-        yield (*place, "time_format"), time_problem(dialect.time_format)
+        yield (*place, "time_format"), time_problem(dialect.time_format) or _unread_time(dialect)
+    elif tells_time(dialect.record):
+        how = "say how it is written as time_format ('%Y-%m-%d %H:%M:%S', seconds)"
+        yield (*place, "record"), f"has a group `time`: {how}"
+
+
+def _unread_time(dialect: Dialect) -> str | None:
+    readable = record_problem(dialect.record) is None
+    return "the record has no group `time`" if readable and not tells_time(dialect.record) else None
 
 
 def hardware_problems(item: Located[Hardware], ids: Ids) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel
@@ -22,6 +23,9 @@ _EXPECTED = {
     "dict_type": "a mapping",
     "model_type": "a mapping",
 }
+
+_PLAIN = re.compile(r"-?[0-9]+(\.[0-9]+)?|true|false")
+"""Texts that are numbers or truth values without their quotes."""
 
 _PATTERNS: dict[str, str] = {
     r"^[a-z0-9][a-z0-9.-]{0,62}$": "an id has 1 to 63 small letters, digits, dots and hyphens, no underscore",
@@ -48,7 +52,7 @@ def wording(error: ErrorDetails, model: type[BaseModel], written: str | None) ->
     if kind == "extra_forbidden":
         return f"is no field of this entry ({_field_hint(model, error['loc'])})"
     if kind in _EXPECTED:
-        return f"expected {_EXPECTED[kind]}, got {_described(value)}{_quoting(kind, written)}"
+        return f"expected {_EXPECTED[kind]}, got {_described(value)}{_quoting(kind, value, written)}"
     if kind == "literal_error":
         return f"{value!r} is not one of {context['expected'].replace(' or ', ', ')}"
     if kind == "too_short":
@@ -72,10 +76,10 @@ def _described(value: Any) -> str:
     return names.get(type(value), f"a {type(value).__name__}")
 
 
-def _quoting(kind: str, written: str | None) -> str:
+def _quoting(kind: str, value: Any, written: str | None) -> str:
     if kind == "string_type" and written:
         return f" (write {json.dumps(written, ensure_ascii=False)} in quotes)"
-    return " (write it without quotes)" if kind in ("int_type", "float_type", "bool_type") and written else ""
+    return " (write it without quotes)" if isinstance(value, str) and _PLAIN.fullmatch(value) else ""
 
 
 def _field_hint(model: type[BaseModel], location: tuple[str | int, ...]) -> str:

@@ -94,36 +94,53 @@ def show(context: typer.Context, name: Annotated[str, typer.Argument(metavar="ID
     from dlperf.catalog.problem import hint
 
     loaded = current_catalog(context)
-    found = {kind: entries[name] for kind in COLUMNS if name in (entries := getattr(loaded, kind))}
+    found = {kind: entries[name] for kind in COLUMNS if name in (entries := _entries(loaded, kind))}
     if not found:
-        known = {known for kind in COLUMNS for known in getattr(loaded, kind)}
+        known = {known for kind in COLUMNS for known in _entries(loaded, kind)}
         raise RequestError(f"unknown id {name!r}: {hint(name, known)}")
     for kind, entry in found.items():
-        print(f"# {kind}\n{_yaml(entry)}", end="")
+        code = "" if hasattr(entry, "model_dump") else ": read by a program of dlperf, no entry to start from"
+        print(f"# {kind}{code}\n{_yaml(entry)}", end="")
 
 
 @group.command()
 def check(context: typer.Context) -> None:
     """Report every mistake by file, line and field."""
     loaded = current_catalog(context)
-    say("the catalogue is in order: " + ", ".join(f"{len(getattr(loaded, kind))} {kind}" for kind in COLUMNS))
+    say("the catalogue is in order: " + ", ".join(f"{len(_entries(loaded, kind))} {kind}" for kind in COLUMNS))
 
 
 def _print_kind(loaded: Catalog, kind: str) -> None:
     columns = COLUMNS[kind]
     rows = [
         [entry.id, entry.title, *(column(entry) for column in columns.values())]
-        for entry in getattr(loaded, kind).values()
+        for entry in _entries(loaded, kind).values()
     ]
     print_table(["id", "title", *columns], rows)
 
 
+def _entries(loaded: Catalog, kind: str) -> dict[str, Any]:
+    """The entries of a kind by id; of the log formats, those that are code as well."""
+    entries: dict[str, Any] = dict(getattr(loaded, kind))
+    if kind == "formats":
+        from dlperf.formats.registry import describe, format_ids
+
+        entries = {name: describe(name) for name in format_ids() if name not in entries} | entries
+    return entries
+
+
 def _documents(loaded: Catalog, kind: str) -> list[dict[str, Any]]:
-    return [entry.model_dump(mode="json") for entry in getattr(loaded, kind).values()]
+    return [_document(entry) for entry in _entries(loaded, kind).values()]
+
+
+def _document(entry: Any, exclude_defaults: bool = False) -> dict[str, Any]:
+    if hasattr(entry, "model_dump"):
+        return dict(entry.model_dump(mode="json", exclude_defaults=exclude_defaults))
+    return {name: value for name, value in vars(entry).items() if value or not exclude_defaults}
 
 
 def _yaml(entry: Any) -> str:
     import yaml
 
-    data = entry.model_dump(mode="json", exclude_defaults=True)
+    data = _document(entry, exclude_defaults=True)
     return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120))

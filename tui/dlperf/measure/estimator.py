@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from dlperf.catalog.patterns import BY_TIME
 from dlperf.errors import RequestError
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.sentences import sentence
@@ -58,7 +59,7 @@ class Estimator:
     @property
     def from_timestamps(self) -> bool:
         """The figure is samples over time, not a mean of printed figures."""
-        return self.name in ("rate", "time_window")
+        return self.name in BY_TIME
 
     def __call__(self, reading: Reading) -> Estimate:
         """What the rule gives; a rule that was applied to this reading before is not applied again."""

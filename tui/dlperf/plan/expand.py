@@ -111,7 +111,9 @@ def _planned(configuration: Configuration, selection: Selection, catalog: Catalo
         return Impossible(configuration, sentence("no_recipe", **told))
     protocol = catalog.protocols[selection.protocol or case.protocol]
     hardware = catalog.hardware[configuration.hardware]
-    subject = Subject(configuration, hardware, _accelerator(hardware, catalog), framework, case, recipe, protocol)
+    log_format = catalog.formats.get(recipe.format or framework.format)
+    accelerator = _accelerator(hardware, catalog)
+    subject = Subject(configuration, hardware, accelerator, framework, case, recipe, protocol, log_format)
     reason = why_impossible(subject)
     if reason is not None:
         return Impossible(configuration, reason)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, cast
@@ -26,8 +26,11 @@ class _Filler:
     def __init__(self, subject: Subject, values: Mapping[str, str]) -> None:
         self.subject = subject
         self.known = values
+        self.used: set[str] = set()
+        """The placeholders that were met."""
 
     def text(self, text: str) -> str:
+        self.used.update(names_in(text))
         for name in names_in(text):
             if name not in self.known and name not in RUNTIME:
                 raise UnresolvedError(_why_unresolved(name, self.subject))
@@ -60,7 +63,7 @@ def launch_of(subject: Subject) -> Launch:
     recipe, hardware = subject.recipe, subject.hardware
     container = _container(subject)
     filler = _Filler(subject, _values(subject, container))
-    return Launch(
+    launch = Launch(
         executor=hardware.executor,
         nodes=_nodes(subject),
         gpus=subject.configuration.gpus,
@@ -72,12 +75,12 @@ def launch_of(subject: Subject) -> Launch:
         files=recipe.files,
         setup=tuple(map(filler.texts, _setup(subject))),
         workdir=filler.text(recipe.workdir) if recipe.workdir else None,
-        container=_container_plan(container, subject),
         slurm=_slurm(subject),
         deadline_seconds=recipe.deadline_seconds,
         stall_seconds=recipe.stall_seconds,
         expected_gpu=subject.accelerator.match if subject.accelerator else (),
     )
+    return replace(launch, container=_container_plan(container, subject, filler.used))
 
 
 def _values(subject: Subject, container: Container | None) -> dict[str, str]:
@@ -145,21 +148,33 @@ def _container(subject: Subject) -> Container | None:
     return None if subject.hardware.runtime == "none" else subject.framework.container
 
 
-def _container_plan(container: Container | None, subject: Subject) -> ContainerPlan | None:
+def _container_plan(container: Container | None, subject: Subject, used: Collection[str]) -> ContainerPlan | None:
     if container is None:
         return None
     on_node = _Filler(subject, _values(subject, None))
+    mounts = on_node.mapping(container.mounts)
     return ContainerPlan(
         runtime=subject.hardware.runtime or container.runtime,
         image=on_node.text(container.image),
         shm_size=container.shm_size,
         ulimits=dict(container.ulimits),
-        mounts=on_node.mapping(container.mounts),
+        mounts=_data_mounts(container, subject, used, mounts.values()) | mounts,
         host_network=container.host_network,
         user=container.user,
         workdir=on_node.text(container.workdir) if container.workdir else None,
         options=on_node.texts(container.options),
     )
+
+
+def _data_mounts(
+    container: Container, subject: Subject, used: Collection[str], taken: Collection[str]
+) -> dict[str, str]:
+    """Data that the program is told of and that the container mounts nowhere has the same path inside."""
+    return {
+        path: path
+        for name, path in subject.hardware.data.items()
+        if f"data.{name}" in used and f"{{data.{name}}}" not in container.mounts and path not in taken
+    }
 
 
 def _nodes(subject: Subject) -> tuple[NodePlan, ...]:

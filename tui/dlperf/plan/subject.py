@@ -11,7 +11,17 @@ from dlperf.plan.model import Configuration
 from dlperf.sentences import sentence
 
 if TYPE_CHECKING:
-    from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, Precision, Protocol, Recipe, Variant
+    from dlperf.catalog.model import (
+        Accelerator,
+        Case,
+        Framework,
+        Hardware,
+        LogFormat,
+        Precision,
+        Protocol,
+        Recipe,
+        Variant,
+    )
 
 CPU_PRECISIONS = ("fp32", "amp", "bf16")
 """What frameworks compute on a machine without a GPU."""
@@ -31,6 +41,8 @@ class Subject:
     case: Case
     recipe: Recipe
     protocol: Protocol
+    log_format: LogFormat | None = None
+    """None where the format is code: its logs carry what their programs print."""
 
     @property
     def variants(self) -> tuple[Variant, ...]:
@@ -66,7 +78,7 @@ def fits(hardware: Hardware, nodes: int, gpus: int) -> bool:
 
 def why_impossible(subject: Subject) -> str | None:
     """The first reason why a configuration cannot run, or None."""
-    return _wrong_machine(subject) or _wrong_axis(subject) or _excluded(subject)
+    return _wrong_machine(subject) or _wrong_axis(subject) or _excluded(subject) or _not_measurable(subject)
 
 
 def _wrong_machine(subject: Subject) -> str | None:
@@ -103,3 +115,10 @@ def _excluded(subject: Subject) -> str | None:
     if subject.launcher in STARTED_ONCE and subject.recipe.files and apart:
         return sentence("one_path", launcher=subject.launcher)
     return None
+
+
+def _not_measurable(subject: Subject) -> str | None:
+    log_format, protocol = subject.log_format, subject.protocol
+    if log_format is None or log_format.tells_time or not protocol.by_time:
+        return None
+    return sentence("format_without_time", format=log_format.id, protocol=protocol.id)

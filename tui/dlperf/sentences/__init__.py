@@ -20,6 +20,8 @@ SENTENCES = {
     "recipe_batch_size": "{framework} offers {case} with batch size {offered}, not {batch_size}",
     "recipe_scale": "{framework} offers {case} on {offered}, not on {scale}",
     "one_path": "{launcher} runs one path on every node, but the recipe's files lie in each node's own folder",
+    "format_without_time": "logs of the format {format} carry no timestamps, by which protocol {protocol} measures: "
+    "read one as the group `time`, or choose a protocol of printed rates, such as --protocol dlperf-v1",
     # how a trial ended, in the supervisor's words, which stands alone on its node
     "exit_code": "exit code {code:d}",
     "ended_by_signal": "signal {number:d} ({name})",

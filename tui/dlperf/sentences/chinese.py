@@ -198,6 +198,8 @@ CHINESE: dict[str, str] = {
     "recipe_precision": "{framework} 的 {case} 支持精度 {offered}，不支持 {precision}",
     "recipe_batch_size": "{framework} 的 {case} 支持批大小 {offered}，不支持 {batch_size}",
     "recipe_scale": "{framework} 的 {case} 支持规模 {offered}，不支持 {scale}",
+    "format_without_time": "{format} 格式的日志没有时间戳，而测试方法 {protocol} 按时间戳测量："
+    "请用 `time` 组读取时间戳，或改用取打印速率的测试方法，例如 --protocol dlperf-v1",
     "one_path": "{launcher} 在每个节点上使用同一路径，而启动方案的文件位于各节点自己的文件夹",
 }
 """Key of a sentence → Chinese, with the same places for values."""
