@@ -14,6 +14,7 @@ from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.feed import NAMESPACE, feed
 from dlperf.report.load import site_address
+from dlperf.report.pages.configurations import configurations
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
 from dlperf.report.text import ENGLISH
@@ -29,8 +30,35 @@ def twice(before: float, after: float) -> SiteData:
 
 def test_a_slower_figure_is_marked_as_a_regression() -> None:
     text = history(ENGLISH, twice(400.0, 380.0))
-    assert text.index("[first]") < text.index("[again]")
-    assert "| -5.0 % | **regression**{ .regression } |" in text
+    assert text.index(">first</a>") < text.index(">again</a>")
+    assert '<td>-5.0 %</td><td class="words"><strong class="regression">regression</strong>' in text
+
+
+def test_the_history_begins_with_what_became_of_each_configuration() -> None:
+    rows = (*twice(400.0, 380.0).results, *(replace(row, gpus=8) for row in twice(400.0, 440.0).results))
+    text = history(ENGLISH, replace(twice(400.0, 380.0), results=rows))
+    overview = text[: text.index("## ")]
+    places = [overview.index(f"#{at.history_anchor(row)}") for row in (rows[0], rows[2])]
+    assert places == sorted(places), "the largest loss comes first"
+    assert overview.count('class="regression"') == 1
+    assert all(f"{{ #{at.history_anchor(row)} }}" in text for row in rows)
+
+
+def test_a_chart_of_the_history_shows_dates_the_spread_of_the_trials_and_rings_a_regression() -> None:
+    text = history(ENGLISH, twice(400.0, 380.0))
+    chart = text[text.index("<svg") : text.index("</svg>")]
+    assert [day for day in ("2026-01-02", "2027-01-02") if f">{day}</text>" in chart] == ["2026-01-02", "2027-01-02"]
+    assert 'class="whisker"' in chart
+    assert chart.count('class="outlier"') == 1
+    assert ">0</text>" not in chart
+
+
+def test_a_configuration_leads_to_its_history() -> None:
+    data = twice(400.0, 380.0)
+    group, rows = next(iter(data.groups.items()))
+    assert f"history.html#{at.history_anchor(rows[0])}" in configurations(ENGLISH, data, group, rows, {})
+    alone = replace(data, results=rows)
+    assert "history.html" not in configurations(ENGLISH, alone, group, rows, {})
 
 
 def test_a_figure_within_the_spread_is_no_regression() -> None:

@@ -109,9 +109,43 @@ def test_a_campaign_that_cannot_be_read_is_left_out_and_said(tmp_path: Path) -> 
     assert load_site_data(workspace).problems == (f"left out: {broken}: not a campaign (a list and no mapping)",)
 
 
+def test_what_others_published_is_not_told_among_what_was_measured_here() -> None:
+    text = home(ENGLISH, sample())
+    here, others = text.index("**Measured here**"), text.index("**Published by others**")
+    assert here < text.index("[Alpha](results/frameworks/alpha.md)") < others
+    assert others < text.index("[paddle](results/frameworks/paddle.md)")
+
+
+def test_the_page_of_a_machine_begins_with_who_is_fastest_there() -> None:
+    text = pages(sample())[at.hardware_page("v100")]
+    assert text.index("is fastest on") < text.index("## ")
+
+
+def test_a_machine_that_only_reports_tell_of_has_the_accelerator_that_it_is_called_after() -> None:
+    accelerator = sample().accelerators["v100-32g"].model_copy(update={"match": ("^v100$",)})
+    data = replace(sample(), accelerators={"v100-32g": accelerator})
+    assert "## Accelerator: Tesla V100-SXM2-32GB" in pages(data)[at.hardware_page("v100")]
+    assert "## Accelerator" not in pages(data)[at.hardware_page("a100")]
+
+
+def test_the_page_of_a_framework_says_where_it_stands_beside_the_others() -> None:
+    text = pages(sample())[at.framework_page("pytorch")]
+    standing = text[text.index("{ #standing") : text.index("{ #figures")]
+    assert ">2791.98</a></td>" in standing
+    assert "<td>2 of 2</td><td>92.5 %</td>" in standing
+    assert "{ #standing" not in pages(replace(sample(), results=sample().results[:2]))[at.framework_page("alpha")]
+
+
+def test_the_list_of_frameworks_counts_what_was_measured_here_and_what_others_published() -> None:
+    text = pages(sample())[at.FRAMEWORKS]
+    assert "| Framework | Measured here | Published by others |" in text
+    assert "| [Alpha](alpha.md) | 2 |  |" in text
+    assert "| [pytorch](pytorch.md) |  | 2 |" in text
+
+
 def test_what_is_the_same_in_every_row_is_said_once_above_the_table() -> None:
     rows = (measured("alpha", 1), measured("beta", 1), measured("beta", 8, unit="samples/s"))
-    text = hardware(ENGLISH, SiteData(rows), "box", rows)
+    text = hardware(ENGLISH, SiteData(rows), "box", rows, ())
     once = "Case resnet50-imagenet, Source first, Precision FP32, Batch per GPU 256, Protocol dlperf-v1"
     assert f"The same in every row: {once}." in re.sub(r"<a [^>]*>|</a>", "", text)
     assert [">Protocol<" in text, ">Unit<" in text] == [False, True]

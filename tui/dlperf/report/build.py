@@ -22,7 +22,7 @@ from dlperf.report.pages.explorer import explorer, explorer_data
 from dlperf.report.pages.frameworks import framework, frameworks_index
 from dlperf.report.pages.hardware import hardware, hardware_index
 from dlperf.report.pages.history import history
-from dlperf.report.pages.home import home
+from dlperf.report.pages.home import every_answer, home
 from dlperf.report.pages.protocols import protocols
 from dlperf.report.pages.report import report, reports_index
 from dlperf.report.pages.trial_evidence import Shapes, curves, log_lines, pictures
@@ -148,16 +148,17 @@ def pages_with_data(data: SiteData) -> Iterator[tuple[str, tuple[ConfigurationRe
 def overview_pages(say: Language, data: SiteData) -> Iterator[tuple[str, str]]:
     """Path and text of every page but those of configurations, and the explorer's data."""
     data = data.spoken(say)
+    found = every_answer(data)
     yield at.HOME, home(say, data)
     yield at.REPORTS, reports_index(say, data)
     for (source, case), results in data.reports.items():
         yield at.report_page(source, case), report(say, data, source, case, results)
     yield at.HARDWARE, hardware_index(say, data)
     for name, results in data.of_hardware.items():
-        yield at.hardware_page(name), hardware(say, data, name, results)
+        yield at.hardware_page(name), hardware(say, data, name, results, found)
     yield at.FRAMEWORKS, frameworks_index(say, data)
     for name, results in data.of_framework.items():
-        yield at.framework_page(name), framework(say, data, name, results)
+        yield at.framework_page(name), framework(say, data, name, results, found)
     yield at.CONFIGURATIONS, configurations_index(say, data)
     yield at.EXPLORER, explorer(say, data)
     yield at.EXPLORER_DATA, explorer_data(say, data)

@@ -27,6 +27,8 @@ Kind = TypeVar("Kind", bound=Entry)
 
 PUBLISHED = "published/"
 MEASURED = "measured/"
+KINDS = (MEASURED.rstrip("/"), "imported", PUBLISHED.rstrip("/"))
+"""How figures came about, in the order in which they are told."""
 FAMILIES = {
     "mindspore": "MindSpore",
     "mxnet": "MXNet",
@@ -120,6 +122,14 @@ class SiteData:
             max(members, key=lambda row: (row.value is not None, self.created(row.campaign), row.campaign))
             for members in same.values()
         )
+
+    @cached_property
+    def repeated(self) -> dict[tuple[object, ...], tuple[ConfigurationResult, ...]]:
+        """What several campaigns measured: the configuration (``point``) → its figures, in the order of their dates."""
+        measured = [row for row in self.ordered if row.value and not is_published(row.campaign)]
+        dated = sorted(measured, key=lambda row: (self.created(row.campaign), row.campaign))
+        told = grouped(dated, point)
+        return {name: rows for name, rows in told.items() if len({row.campaign for row in rows}) > 1}
 
     def created(self, campaign: str) -> str:
         """When a campaign was begun or a report published; empty where that is not known."""
@@ -224,6 +234,11 @@ def facts_in_words(say: Language, entry: Hardware, facts: Mapping[str, str]) -> 
 
 def gpus_total(result: ConfigurationResult) -> int:
     return result.nodes * result.gpus
+
+
+def point(result: ConfigurationResult) -> tuple[object, ...]:
+    """What is the same in each campaign that measures a configuration."""
+    return result.case, result.hardware, result.framework, *_point(result), result.unit
 
 
 def order(result: ConfigurationResult) -> tuple[bool, str]:

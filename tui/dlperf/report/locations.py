@@ -100,6 +100,12 @@ def configuration_page(result: ConfigurationResult) -> str:
     return f"{group_page(group_of(result))}#{configuration_anchor(result)}"
 
 
+def history_anchor(result: ConfigurationResult) -> str:
+    """Names what several campaigns measured on the history page, the same in every language."""
+    names = (slug(part) for part in (result.hardware, result.framework, result.case))
+    return "-".join((*names, configuration_anchor(result)))
+
+
 def report_page(campaign: str, case: str) -> str:
     return f"results/reports/{campaign_folder(campaign)}/{slug(case)}.md"
 

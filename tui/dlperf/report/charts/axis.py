@@ -6,6 +6,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+NAMES = 5
+"""Dates that fit side by side."""
+ROOM = 30
+"""Pixels that half a name takes."""
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -37,26 +42,32 @@ def linear(
     start: float,
     end: float,
     *,
-    from_zero: bool = False,
-    whole: bool = False,
     ends_with_values: bool = False,
 ) -> Axis:
     """An axis of about five round ticks; one value alone stands in its middle.
 
     Args:
-        from_zero: the axis begins at zero.
-        whole: no tick between two whole numbers.
         ends_with_values: nothing is left empty behind the last value.
     """
-    low, high = (0.0 if from_zero else min(values)), max(values)
+    low, high = min(values), max(values)
     if high <= low:
         low, high = low - abs(low or 1.0) / 2, high + abs(high or 1.0) / 2
-    step = max(_round_step((high - low) / 5), 1.0 if whole else 0.0)
+    step = _round_step((high - low) / 5)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(number * step for number in range(first, last + 1))
     if ends_with_values:
         return Axis(ticks[0], high, start, end, tuple(tick for tick in ticks if tick <= high))
     return Axis(ticks[0], ticks[-1], start, end, ticks)
+
+
+def named(count: int, start: float, end: float) -> Axis:
+    """An axis of so many things, counted from 1 and standing ``ROOM`` from the ends: at most ``NAMES`` of them are
+    named, the last among them."""
+    places = max(count - 1, 1)
+    step = -(-places // (NAMES - 1))
+    ticks = tuple(float(number) for number in range(count, 0, -step))
+    margin = ROOM / (end - start - 2 * ROOM) * places
+    return Axis(1 - margin, max(count, 2) + margin, start, end, ticks[::-1])
 
 
 def doubling(values: Sequence[float], start: float, end: float) -> Axis:

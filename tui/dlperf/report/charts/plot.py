@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlperf.report.charts import svg
-from dlperf.report.charts.axis import Axis, doubling, linear, tick_text
+from dlperf.report.charts.axis import Axis, doubling, linear, named, tick_text
 from dlperf.results.timeline import Point, thinned
 
 LEFT, RIGHT, TOP, BOTTOM = 46, 10, 24, 40
@@ -26,6 +26,8 @@ class Line:
     series: int
     outliers: tuple[Point, ...] = ()
     """Points that are marked as lying far from the others."""
+    spans: tuple[tuple[float, float, float], ...] = ()
+    """x, lowest and highest: how far the trials behind a point lie apart."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,8 @@ class Plot:
     ideal: str = ""
     """Name of the line on which y equals x, where there is one; both axes are logarithmic then."""
     height: int = 240
-    from_zero: bool = False
-    whole: bool = False
-    """x counts something: no tick between two whole numbers."""
+    names: tuple[str, ...] = ()
+    """What x counts, from 1 on: a name in place of each number, those left out that would not fit."""
     legend_columns: int = 2
 
     @property
@@ -74,7 +75,7 @@ def plot(wanted: Plot) -> str:
 
 def drawing(wanted: Plot) -> tuple[str, float]:
     """What is inside the chart, and its height; nothing where no line has two points."""
-    points = [point for line in wanted.lines for point in line.points]
+    points = [point for line in wanted.lines for point in (*line.points, *_ends(line))]
     if not any(len(line.points) > 1 for line in wanted.lines):
         return "", 0
     x, y = _axes(wanted, points)
@@ -97,8 +98,8 @@ def _axes(wanted: Plot, points: Sequence[Point]) -> tuple[Axis, Axis]:
     left, right, top, bottom = LEFT, svg.WIDTH - RIGHT, wanted.top, wanted.bottom
     if wanted.ideal:
         return doubling(xs, left, right), doubling([*ys, *xs], bottom, top)
-    across = linear(xs, left, right, whole=wanted.whole, ends_with_values=True)
-    return across, linear(ys, bottom, top, from_zero=wanted.from_zero)
+    across = named(len(wanted.names), left, right) if wanted.names else linear(xs, left, right, ends_with_values=True)
+    return across, linear(ys, bottom, top)
 
 
 def _grid(x: Axis, y: Axis, wanted: Plot) -> str:
@@ -107,10 +108,14 @@ def _grid(x: Axis, y: Axis, wanted: Plot) -> str:
     return (
         svg.element("path", d=lines, class_="grid")
         + "".join(svg.text(tick_text(tick), LEFT - 5, y(tick) + 4, "tick", "end") for tick in y.ticks)
-        + "".join(svg.text(tick_text(tick), x(tick), bottom + 15, "tick", "middle") for tick in x.ticks)
+        + "".join(svg.text(_x_text(tick, wanted), x(tick), bottom + 15, "tick", "middle") for tick in x.ticks)
         + (svg.text(wanted.y, 0, 12, "axis") if wanted.y else "")
         + (svg.text(wanted.x, svg.WIDTH - RIGHT, bottom + 31, "axis", "end") if wanted.x else "")
     )
+
+
+def _x_text(tick: float, wanted: Plot) -> str:
+    return wanted.names[int(tick) - 1] if wanted.names else tick_text(tick)
 
 
 def _band(band: Band, x: Axis, wanted: Plot) -> str:
@@ -137,10 +142,16 @@ def _line(line: Line, x: Axis, y: Axis, *, marked: bool) -> str:
     points = _drawn(line.points)
     drawn = svg.element("path", d=_path(points, x, y), class_=f"line {svg.colour(line.series)}")
     marks = [svg.mark(x(a), y(b), line.series, f"{line.label}: {tick_text(a)}, {b:.5g}") for a, b in points * marked]
+    spans = "".join(f"M{svg.plain(x(a))},{svg.plain(y(low))}V{svg.plain(y(high))}" for a, low, high in line.spans)
+    whiskers = svg.element("path", d=spans, class_="whisker") if spans else ""
     rings = [
         svg.element("circle", cx=x(a), cy=y(b), r=6, class_="outlier") for a, b in line.outliers if x.low <= a <= x.high
     ]
-    return drawn + "".join(marks + rings)
+    return drawn + whiskers + "".join(marks + rings)
+
+
+def _ends(line: Line) -> list[Point]:
+    return [(x, end) for x, low, high in line.spans for end in (low, high)]
 
 
 def _drawn(points: tuple[Point, ...]) -> tuple[Point, ...]:

@@ -47,6 +47,8 @@ STYLE = (
     ".line{fill:none;stroke:var(--series);stroke-width:2}.dash-1{stroke-dasharray:6 3}.dash-2{stroke-dasharray:2 3}"
     ".dash-3{stroke-dasharray:8 3 2 3}.mark{stroke-dasharray:none}.band{opacity:.12}.warm-up{fill:var(--ink)}"
     ".measured{fill:#00795a}.outlier{fill:none;stroke:#c44e00;stroke-width:2}"
-    "@media (prefers-color-scheme:dark){:root{--ink:#e2e4e9d1}" + _series(DARK) + ".measured{fill:#2dc79a}}"
+    "@media (prefers-color-scheme:dark){:root{--ink:#e2e4e9d1}"
+    + _series(DARK)
+    + ".measured{fill:#2dc79a}.outlier{stroke:#ff9248}}"
 )
 """As ``dlperf.css`` has it for charts inside a page."""

@@ -9,7 +9,7 @@ from html import unescape
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
-from dlperf.report.data import SiteData, distinct, grouped, is_published
+from dlperf.report.data import SiteData, distinct, grouped, is_published, point
 from dlperf.report.evidence import NOTHING, Evidence
 from dlperf.report.locations import Group
 from dlperf.report.machine import fact_in_words
@@ -183,6 +183,7 @@ def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes:
             trial_charts(page, row, found, shapes.get(anchor, {})),
             lines_on_demand(page, row, found),
             repeat(page, row),
+            _history(page, row),
         ),
     )
 
@@ -204,6 +205,14 @@ def _figure(page: Page, row: ConfigurationResult) -> str:
     listed = html.bullets(f"{name}{say.colon}{value}" for name, value in facts if value)
     unmeasured = is_published(row.campaign) and not row.trials
     return listed + html.paragraph(say("no_trials") if unmeasured else "")
+
+
+def _history(page: Page, row: ConfigurationResult) -> str:
+    """The way to what other campaigns measured; nothing where this one alone did."""
+    if row.value is None or is_published(row.campaign) or point(row) not in page.data.repeated:
+        return ""
+    address = f"{at.html_address(page.path, at.HISTORY)}#{at.history_anchor(row)}"
+    return html.paragraph(html.link(page.say("history_of"), address))
 
 
 def _findings(page: Page, row: ConfigurationResult) -> str:

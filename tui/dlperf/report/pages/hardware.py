@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from dlperf.catalog.model import Accelerator
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
-from dlperf.report.data import SiteData, facts_in_words, grouped
+from dlperf.report.answer import Answer
+from dlperf.report.data import KINDS, SiteData, facts_in_words, gpus_total, grouped
+from dlperf.report.pages.home import headlines
 from dlperf.report.pages.page import Page
 from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult
 
 
-def hardware(say: Language, data: SiteData, name: str, results: Sequence[ConfigurationResult]) -> str:
+def hardware(
+    say: Language, data: SiteData, name: str, results: Sequence[ConfigurationResult], found: Sequence[Answer]
+) -> str:
+    """The page of a machine.
+
+    Args:
+        found: the answers of all reports, of which those on this machine stand first.
+    """
     page = Page(say, data, at.hardware_page(name))
     return page.written(
         data.hardware_title(name),
         _description(page, name),
+        headlines(page, [answer for answer in found if answer.best.hardware == name]),
         _facts(page, name),
         _accelerator(page, name),
         md.heading(2, say("all_figures"), "figures", searched=False),
@@ -29,20 +41,22 @@ def hardware(say: Language, data: SiteData, name: str, results: Sequence[Configu
 
 def hardware_index(say: Language, data: SiteData) -> str:
     page = Page(say, data, at.HARDWARE)
-    rows = []
-    for name, results in grouped(sorted(data.ordered, key=lambda row: row.hardware), lambda row: row.hardware).items():
-        entry = data.hardware.get(name)
-        rows.append(
-            (
-                page.hardware(name),
-                md.text(_accelerator_title(data, entry.accelerator) if entry and entry.accelerator else ""),
-                md.number(str(len(entry.nodes))) if entry else "",
-                md.number(str(entry.gpus_per_node)) if entry else "",
-                md.number(str(sum(row.value is not None for row in results))),
-            )
-        )
-    header = [say(word) for word in ("hardware", "accelerator", "nodes", "gpus_per_node", "figures")]
+    machines = grouped(sorted(data.ordered, key=lambda row: row.hardware), lambda row: row.hardware)
+    rows = [
+        (page.hardware(name), _accelerator_title(data, name), _size(data, name, results), *page.counts(results))
+        for name, results in machines.items()
+    ]
+    header = [say(word) for word in ("hardware", "accelerator", "nodes_gpus", *(f"home_{kind}" for kind in KINDS))]
     return page.written(say("hardware"), say("hardware_intro"), md.table(header, rows) if rows else say("no_figures"))
+
+
+def _size(data: SiteData, name: str, results: Sequence[ConfigurationResult]) -> str:
+    """All nodes and the GPUs of each; of a machine that only reports tell of, the most that has a figure."""
+    entry = data.hardware.get(name)
+    if entry:
+        return md.number(f"{len(entry.nodes)} × {entry.gpus_per_node}")
+    told = [row for row in results if row.value is not None]
+    return figures.scale_text(max(told, key=gpus_total)) if told else ""
 
 
 def _description(page: Page, name: str) -> str:
@@ -57,7 +71,7 @@ def _facts(page: Page, name: str) -> str:
     say = page.say
     rows = [
         (say("id"), md.code(name)),
-        (say("accelerator"), md.text(_accelerator_title(page.data, entry.accelerator) if entry.accelerator else "–")),
+        (say("accelerator"), _accelerator_title(page.data, name) or "–"),
         (say("nodes"), md.number(str(len(entry.nodes)))),
         (say("gpus_per_node"), md.number(str(entry.gpus_per_node))),
         (say("executor"), md.text(entry.executor)),
@@ -67,8 +81,7 @@ def _facts(page: Page, name: str) -> str:
 
 
 def _accelerator(page: Page, name: str) -> str:
-    entry = page.data.hardware.get(name)
-    accelerator = page.data.accelerators.get(entry.accelerator) if entry and entry.accelerator else None
+    accelerator = _accelerator_of(page.data, name)
     if accelerator is None:
         return ""
     say = page.say
@@ -85,5 +98,16 @@ def _accelerator(page: Page, name: str) -> str:
     return md.paragraphs(title, page.facts(rows))
 
 
+def _accelerator_of(data: SiteData, name: str) -> Accelerator | None:
+    """As the catalogue says; of a machine that only reports tell of, the one that it is called after."""
+    entry = data.hardware.get(name)
+    if entry:
+        return data.accelerators.get(entry.accelerator or "")
+    printed = data.hardware_title(name)
+    called = (one for one in data.accelerators.values() if any(re.search(pattern, printed) for pattern in one.match))
+    return next(called, None)
+
+
 def _accelerator_title(data: SiteData, name: str) -> str:
-    return data.accelerators[name].title if name in data.accelerators else name
+    entry, accelerator = data.hardware.get(name), _accelerator_of(data, name)
+    return md.text(accelerator.title if accelerator else (entry.accelerator if entry else "") or "")

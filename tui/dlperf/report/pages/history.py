@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
-from dlperf.report import figures
+from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.charts.plot import Line, Plot, plot
-from dlperf.report.data import SiteData, grouped, is_published
+from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
 from dlperf.report.text import Language
 from dlperf.results.compare import Comparison, compare_rows
@@ -17,76 +17,99 @@ from dlperf.results.model import ConfigurationResult
 
 MOST = 200
 """Configurations that stand on the page, those that became slower first; the data has them all."""
+HEIGHT = 200
+WORDED = (0, 1, 6)
+"""Columns of words in the overview; what a reader looks for stands first, where a telephone shows it."""
 
 Series = Sequence[ConfigurationResult]
 
 
 def history(say: Language, data: SiteData) -> str:
     page = Page(say, data, at.HISTORY)
-    found = sorted(series_of(data), key=lambda rows: _last(rows).ratio or 0.0)
+    found = sorted(data.repeated.values(), key=lambda rows: compare_rows(*rows[-2:]).ratio or 0.0)
     if not found:
         return page.written(say("history"), say("history_intro"), say("history_none"))
-    cut = say("history_cut", count=md.number(str(MOST))) if len(found) > MOST else ""
+    shown = found[:MOST]
     return page.written(
-        say("history"), say("history_intro"), cut, *(_section(page, rows) for rows in found[:MOST]), in_search=False
+        say("history"),
+        say("history_intro"),
+        say("history_cut", count=md.number(str(MOST))) if len(found) > MOST else "",
+        _overview(page, shown),
+        say("history_charts"),
+        *(_section(page, rows) for rows in shown),
+        in_search=False,
+        wide=True,
     )
 
 
-def series_of(data: SiteData) -> list[Series]:
-    """The configurations that several campaigns measured, each in the order of the campaigns' dates."""
-    created = {name: record.created for name, record in data.campaigns.items()}
-    measured = [row for row in data.ordered if row.value and not is_published(row.campaign)]
-    dated = sorted(measured, key=lambda row: (created.get(row.campaign, ""), row.campaign))
-    return [rows for rows in grouped(dated, _point).values() if len({row.campaign for row in rows}) > 1]
+def _overview(page: Page, found: Sequence[Series]) -> str:
+    """A row for each configuration: where it stands now, and what became of it."""
+    words = ("configuration", "verdict", "change", "figure", "change_since_first", "campaigns", "created")
+    rows = [_overview_row(page, rows) for rows in found]
+    return html.block("evidence", html.table([page.say(word) for word in words], rows, WORDED))
 
 
-def _point(row: ConfigurationResult) -> tuple[object, ...]:
-    return row.case, row.hardware, row.framework, row.precision, row.batch_size, row.nodes, row.gpus, row.unit
-
-
-def _last(rows: Series) -> Comparison:
-    return compare_rows(rows[-2], rows[-1])
+def _overview_row(page: Page, rows: Series) -> tuple[str, ...]:
+    newest, compared = rows[-1], compare_rows(*rows[-2:])
+    return (
+        html.link(md.text(_title(page, newest)), f"#{at.history_anchor(newest)}"),
+        _verdict(page, compared),
+        _change(compared),
+        f"{figures.html_cell(page.say, page.path, newest)} <small>{md.text(newest.unit)}</small>",
+        _change(compare_rows(rows[0], newest)),
+        md.number(str(len(rows))),
+        _date(page, newest),
+    )
 
 
 def _section(page: Page, rows: Series) -> str:
-    first = rows[0]
-    names = (page.data.framework_title(first.framework), page.data.case_title(first.case))
-    where = (page.data.hardware_title(first.hardware), first.precision.upper(), f"BS={first.batch_size}", first.scale)
-    title = md.text(" · ".join((*names, *where)))
     compared = [None, *(compare_rows(a, b) for a, b in pairwise(rows))]
-    header = [page.say(word) for word in ("campaign", "created", "figure", "change", "verdict")]
-    table = md.table(header, [_row(page, row, one) for row, one in zip(rows, compared, strict=True)])
-    return md.paragraphs(md.heading(2, title), _chart(page, rows), table)
+    header = [page.say(word) for word in ("created", "figure", "change", "verdict", "campaign")]
+    table = html.table(header, [_row(page, *pair) for pair in zip(rows, compared, strict=True)], (0, 3, 4))
+    heading = md.heading(2, md.text(_title(page, rows[0])), at.history_anchor(rows[0]))
+    return md.paragraphs(heading, _chart(page, rows, compared), html.block("evidence", table))
+
+
+def _title(page: Page, row: ConfigurationResult) -> str:
+    names = (page.data.framework_title(row.framework), page.data.case_title(row.case))
+    where = (page.data.hardware_title(row.hardware), row.precision.upper(), f"BS={row.batch_size}", row.scale)
+    return " · ".join((*names, *where))
 
 
 def _row(page: Page, row: ConfigurationResult, compared: Comparison | None) -> tuple[str, ...]:
-    record = page.data.campaigns.get(row.campaign)
-    change = compared.ratio - 1 if compared and compared.ratio else None
     return (
-        page.report(row),
-        f"<time>{md.text(record.created[:10])}</time>" if record else "",
-        page.figure(row),
-        figures.percent(change),
+        _date(page, row),
+        figures.html_cell(page.say, page.path, row),
+        _change(compared) if compared else "",
         _verdict(page, compared) if compared else "",
+        page.html_to(at.group_page(at.group_of(row)), row.campaign),
     )
+
+
+def _date(page: Page, row: ConfigurationResult) -> str:
+    day = page.data.created(row.campaign)[:10]
+    return f"<time>{md.text(day)}</time>" if day else ""
+
+
+def _change(compared: Comparison) -> str:
+    return figures.percent(compared.ratio - 1 if compared.ratio else None)
 
 
 def _verdict(page: Page, compared: Comparison) -> str:
     words = {
-        "slower": f"**{page.say('regression')}**{{ .regression }}",
+        "slower": f'<strong class="regression">{page.say("regression")}</strong>',
         "faster": page.say("faster"),
         "not distinguishable": page.say("no_change"),
     }
     return words.get(compared.verdict, page.say("sure_unknown_short"))
 
 
-def _chart(page: Page, rows: Iterable[ConfigurationResult]) -> str:
-    members = list(rows)
-    points = tuple((float(number), row.value or 0.0) for number, row in enumerate(members, 1))
-    name = page.data.framework_title(members[0].framework)
-    line = Line(name, points, page.data.series[members[0].framework])
-    return plot(
-        Plot(
-            page.say("history"), page.say("campaign"), members[0].unit, (line,), height=180, from_zero=True, whole=True
-        )
-    )
+def _chart(page: Page, rows: Series, compared: Sequence[Comparison | None]) -> str:
+    points = tuple((float(number), row.value or 0.0) for number, row in enumerate(rows, 1))
+    regressions = tuple(point for point, one in zip(points, compared, strict=True) if one and one.verdict == "slower")
+    spans = tuple((float(number), min(row.values), max(row.values)) for number, row in enumerate(rows, 1) if row.values)
+    name = page.data.framework_title(rows[0].framework)
+    line = Line(name, points, page.data.series[rows[0].framework], regressions, spans)
+    days = tuple(page.data.created(row.campaign)[:10] or row.campaign for row in rows)
+    label = f"{page.say('history')}{page.say.colon}{_title(page, rows[0])}"
+    return plot(Plot(label, page.say("campaign"), rows[0].unit, (line,), height=HEIGHT, names=days))

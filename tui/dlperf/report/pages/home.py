@@ -8,7 +8,7 @@ from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, answers
-from dlperf.report.data import SiteData, distinct, gpus_total, grouped, is_published
+from dlperf.report.data import KINDS, SiteData, distinct, gpus_total, grouped, is_published
 from dlperf.report.pages import pictures
 from dlperf.report.pages.page import Page
 from dlperf.report.text import Language
@@ -23,16 +23,16 @@ WORDED = (0, 1, 2, 3, 6)
 
 def home(say: Language, data: SiteData) -> str:
     page = Page(say, data, at.HOME)
-    found = newest(data, [answer for rows in data.reports.values() for answer in answers(rows)])
+    found = every_answer(data)
     if not found:
         return page.written(say("home_title"), say("home_nothing"))
     return page.written(
         say("home_title"),
-        headline(page, found),
+        headlines(page, found),
         charts(page, found),
         *(
             _table(page, say(f"home_{kind}"), [answer for answer in found if data.kind(answer.best.campaign) == kind])
-            for kind in ("measured", "imported", "published")
+            for kind in KINDS
         ),
         say("home_table"),
         md.heading(2, say("home_how"), "how"),
@@ -42,6 +42,11 @@ def home(say: Language, data: SiteData) -> str:
         _download(page),
         wide=True,
     )
+
+
+def every_answer(data: SiteData) -> list[Answer]:
+    """The answers of all reports; of several published ones on the same, the newest."""
+    return newest(data, [answer for rows in data.reports.values() for answer in answers(rows)])
 
 
 def newest(data: SiteData, found: Sequence[Answer]) -> list[Answer]:
@@ -61,10 +66,20 @@ def _rank(data: SiteData, answer: Answer) -> tuple[bool, str, int]:
     return answer.second is not None, data.created(answer.best.campaign), len(report.figures) if report else 0
 
 
+def headlines(page: Page, found: Sequence[Answer]) -> str:
+    """What was measured here, computed from imported logs and published by others: each under its name, but for what
+    was measured here where there is nothing else."""
+    kinds = grouped(found, lambda answer: page.data.kind(answer.best.campaign))
+    if set(kinds) == {KINDS[0]}:
+        return headline(page, found)
+    told = [(f"**{page.say(f'home_{kind}')}**", headline(page, kinds[kind])) for kind in KINDS if kind in kinds]
+    return md.paragraphs(*(part for pair in told for part in pair))
+
+
 def headline(page: Page, found: Sequence[Answer]) -> str:
-    """One sentence for each case, of what was measured here and of what others published: a comparison before a single
-    figure, the largest scale and the fastest hardware and precision first."""
-    rivals = grouped(found, lambda answer: (answer.best.case, is_published(answer.best.campaign)))
+    """One sentence for each case: a comparison before a single figure, the largest scale and the fastest hardware and
+    precision first."""
+    rivals = grouped(found, lambda answer: answer.best.case)
     chosen = [max(same, key=weight) for same in rivals.values()]
     return md.bullets(sentence(page, answer) for answer in sorted(chosen, key=weight, reverse=True))
 
@@ -74,10 +89,15 @@ def charts(page: Page, found: Sequence[Answer]) -> str:
     contests = [answer for answer in found if answer.second is not None]
     drawn = [
         f'<section><h2 id="chart-{number}" data-search-exclude>'
-        f"{md.text(pictures.contest_title(page, answer.best))}</h2>{pictures.ranking(page, answer)}</section>"
+        f"{_in_parts(pictures.contest_title(page, answer.best))}</h2>{pictures.ranking(page, answer)}</section>"
         for number, answer in enumerate(contests[:MOST_CHARTS], 1)
     ]
     return f'<div class="charts">{"".join(drawn)}</div>' if drawn else ""
+
+
+def _in_parts(title: str) -> str:
+    """A title that goes on in the next line between its parts rather than inside one."""
+    return " · ".join(f"<span>{md.text(part)}</span>" for part in title.split(" · "))
 
 
 def news(page: Page) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
-from dlperf.report.data import SiteData, distinct
+from dlperf.report.data import KINDS, SiteData, distinct
 from dlperf.report.text import Language
 from dlperf.report.words import WORDS
 from dlperf.results.model import ConfigurationResult
@@ -70,6 +70,17 @@ class Page:
         if protocol not in self.data.protocols:
             return md.text(protocol)
         return self.to(at.protocol_page(protocol), md.text(protocol))
+
+    def html_protocol(self, protocol: str | None) -> str:
+        """As ``protocol``, for a long table of HTML."""
+        if protocol is None or protocol not in self.data.protocols:
+            return md.text(protocol or "")
+        return html.link(md.code(protocol), at.html_address(self.path, at.protocol_page(protocol)))
+
+    def counts(self, results: Sequence[ConfigurationResult]) -> list[str]:
+        """How many figures of each kind there are, in the order of ``KINDS``."""
+        kinds = [self.data.kind(row.campaign) for row in results if row.value is not None]
+        return [md.number(str(kinds.count(kind))) if kind in kinds else "" for kind in KINDS]
 
     def figure(
         self,
@@ -164,7 +175,7 @@ class Page:
                 figures.factor(row.speedup),
                 figures.percent(row.efficiency),
                 figures.percent(row.mfu),
-                md.text(row.protocol or ""),
+                self.html_protocol(row.protocol),
             )
             for row in results
         ]

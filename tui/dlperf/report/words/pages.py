@@ -198,9 +198,14 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "history": ("History", "历史"),
     "history_intro": (
-        "Configurations that several campaigns measured, in the order of the campaigns. A regression is a figure "
-        "whose best trial is slower than the worst one before.",
-        "由多个测试批次测过的配置，按批次时间排列。最好的一次仍慢于上一批次最差的一次，即为退步。",
+        "Configurations that several campaigns measured, the largest loss first. A regression is a figure whose best "
+        "trial is slower than the worst trial of the campaign before.",
+        "由多个测试批次测过的配置，下降最多的在前。最好的一次仍慢于上一批次最差的一次，即为退步。",
+    ),
+    "history_charts": (
+        "Each chart shows the campaigns in the order of their dates, the lowest and highest trial as a stroke, "
+        "regressions ringed. Its axis does not begin at zero.",
+        "各图按日期排列测试批次，竖线为最低与最高的一次，圆圈为退步。纵轴不从零开始。",
     ),
     "history_none": (
         "No configuration has been measured by more than one campaign yet.",
@@ -212,6 +217,8 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "created": ("Date", "日期"),
     "change": ("Change", "变化"),
+    "change_since_first": ("Since the first", "与首次相比"),
+    "history_of": ("This configuration over campaigns", "该配置的历次数据"),
     "verdict": ("Verdict", "结论"),
     "regression": ("regression", "退步"),
     "faster": ("faster", "更快"),
@@ -222,6 +229,10 @@ WORDS: dict[str, tuple[str, str]] = {
     # hardware, frameworks, protocols, audit
     "hardware_intro": ("Machines that figures come from.", "数据所来自的机器。"),
     "frameworks_intro": ("Software stacks that figures come from.", "数据所来自的软件栈。"),
+    "standing": ("Beside other frameworks", "与其他框架相比"),
+    "place": ("Place", "名次"),
+    "place_of": ("{place} of {count}", "{place} / {count}"),
+    "of_the_fastest": ("Of the fastest", "与最快者之比"),
     "configurations_intro": (
         "Every group of configurations: a framework running a case on a hardware, in one campaign or report.",
         "所有配置，按测试批次或报告中的框架、测试项、硬件分组。",
