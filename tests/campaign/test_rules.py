@@ -15,7 +15,7 @@ from dlperf.campaign.requests import RequestRefusedError, effects, to_cancel
 from dlperf.campaign.rules import consequences, is_infrastructure
 from dlperf.errors import ExitCode
 from dlperf.plan import NodePlan, Selection, TrialKey
-from dlperf.runs.records import CampaignRecord, CampaignStatus, Request, State, TrialStatus
+from dlperf.runs.records import CampaignRecord, CampaignStatus, JournaledFigure, Request, State, TrialStatus
 
 KEYS = [TrialKey("a", number) for number in (1, 2, 3)]
 
@@ -97,6 +97,14 @@ def test_a_running_trial_is_not_tried_again():
 )
 def test_exit_codes_tell_failures_from_machines_that_do_not_answer(known, code):
     assert exit_code(CampaignStatus("try", known)) is code
+
+
+def test_a_trial_whose_log_gave_no_figure_is_no_success_of_the_campaign():
+    figures = (JournaledFigure(160.0, "images/s"), JournaledFigure(None, "images/s"), None)
+    statuses = [TrialStatus(key, State.SUCCEEDED, figure=figure) for key, figure in zip(KEYS, figures, strict=True)]
+    known = {status.key: status for status in statuses}
+    assert exit_code(CampaignStatus("try", known)) is ExitCode.MEASURED_FAILED
+    assert exit_code(CampaignStatus("try", known | {KEYS[1]: statuses[0]})) is ExitCode.DONE
 
 
 # ------------------------------------------------------------------------------------------------ machines

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dlperf.results.causes import diagnosis, full_cause, is_out_of_memory
+from dlperf.executors.base import failure_kind
+from dlperf.results.causes import diagnosis, full_cause, is_out_of_memory, with_last_output
 
 TAILS = {
     "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB": "out of memory",
@@ -40,3 +41,12 @@ def test_a_signal_alone_is_no_proof_of_an_empty_memory():
     assert is_out_of_memory("exit code 1: out of memory")
     assert not is_out_of_memory("signal 9 (SIGKILL)")
     assert not is_out_of_memory(None)
+
+
+def test_a_failure_that_nothing_explains_quotes_the_last_line_and_stays_of_one_kind():
+    first = with_last_output("exit code 2", "python3: can't open file '/home/a/x.1/train.py'\n\n")
+    second = with_last_output("exit code 2", "python3: can't open file '/home/a/x.2/train.py'\n")
+    assert first == "exit code 2; last output: python3: can't open file '/home/a/x.1/train.py'"
+    assert failure_kind(first) == failure_kind(second) == "exit code 2"
+    assert with_last_output(first, "another line") == first
+    assert with_last_output("exit code 2", " \n") == "exit code 2"

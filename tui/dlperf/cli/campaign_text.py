@@ -100,6 +100,8 @@ def left_out_lines(status: CampaignStatus) -> list[str]:
 
 def why(trial: TrialStatus) -> str:
     """The cause of a state that asks for one."""
+    if trial.lacks_figure:
+        return "no figure"
     return "" if trial.state is State.SUCCEEDED else trial.cause or ""
 
 

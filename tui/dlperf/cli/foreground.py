@@ -7,7 +7,7 @@ import shlex
 import time
 from typing import TYPE_CHECKING
 
-from dlperf.cli.output import Progress, one_line, print_table, say
+from dlperf.cli.output import Progress, counted, one_line, print_table, say
 from dlperf.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ REDRAW_SECONDS = 0.5
 
 def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
     """Run a campaign's engine in this process until it is finished, or until a signal: trials then go on."""
-    from dlperf.campaign.outcome import exit_code
+    from dlperf.campaign.outcome import exit_code, failures, without_figure
     from dlperf.runs.journal import CampaignReader
 
     say(f"campaign {one_line(paths.name)}: {paths.directory}")
@@ -31,10 +31,15 @@ def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
         say(f"`dlperf resume {name}` comes back to it, `dlperf cancel {name}` ends it")
         return ExitCode.INTERRUPTED
     print_figures(paths)
-    code = exit_code(reader.refresh())
-    if code is not ExitCode.DONE:
+    status = reader.refresh()
+    if failures(status):
         say(f"not everything succeeded: see `dlperf status {name}`, run it again with `dlperf retry {name}`")
-    return code
+    if without := without_figure(status):
+        say(
+            f"{counted(len(without), 'trial')} gave no figure: mend the log format, then `dlperf verify {name}` "
+            "measures the same logs again"
+        )
+    return exit_code(status)
 
 
 async def _run_and_draw(workspace: Workspace, reader: CampaignReader) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from dlperf.executors.base import LAST_OUTPUT
+from dlperf.executors.verdict import printable_end
 from dlperf.sentences import sentence
 
 OUT_OF_MEMORY = sentence("out_of_memory")
@@ -48,3 +50,11 @@ def full_cause(cause: str | None, log_tail: str) -> str | None:
     if told is None or (cause and told in cause):
         return cause
     return sentence("and_more", told=cause, more=told) if cause else told
+
+
+def with_last_output(cause: str | None, log_tail: str) -> str | None:
+    """A cause that nothing explains, followed by the last line that the program printed."""
+    line = printable_end(log_tail.encode(errors="replace"), lines=1)
+    if not cause or not line or LAST_OUTPUT in cause:
+        return cause
+    return sentence("last_output", cause=cause, lines=line)

@@ -16,7 +16,7 @@ from dlperf.measure.run_findings import findings_of_run
 from dlperf.measure.statistics import flop_limit, samples_per_joule
 from dlperf.measure.telemetry import findings_of_telemetry
 from dlperf.plan import PlannedConfiguration
-from dlperf.results.causes import full_cause
+from dlperf.results.causes import full_cause, with_last_output
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader, log_tail
 from dlperf.results.model import TrialResult
 from dlperf.results.telemetry import TelemetryRow, in_window, mean_power, read_telemetry
@@ -150,7 +150,11 @@ def _findings(
 
 
 def _cause(evidence: Evidence, status: TrialStatus) -> str | None:
-    return status.cause if status.state is State.SUCCEEDED else full_cause(status.cause, evidence.tail)
+    if status.state is State.SUCCEEDED:
+        return status.cause
+    cause = full_cause(status.cause, evidence.tail)
+    unexplained = cause == status.cause and status.state in (State.FAILED, State.TIMED_OUT)
+    return with_last_output(cause, evidence.tail) if unexplained else cause
 
 
 def _measured_rows(evidence: Evidence, measured: Figure | None) -> list[TelemetryRow]:

@@ -150,6 +150,11 @@ class TrialStatus:
     figure: JournaledFigure | None = None
     """None before its end, and where an older dlperf wrote the journal: it said nothing of figures."""
 
+    @property
+    def lacks_figure(self) -> bool:
+        """It succeeded, and its log gave no figure."""
+        return self.state is State.SUCCEEDED and self.figure is not None and self.figure.value is None
+
 
 @dataclass(frozen=True)
 class CampaignStatus:
