@@ -166,3 +166,22 @@ def test_the_scripts_are_printed_per_configuration_and_node(dlperf, workspace):
 )
 def test_a_wrong_option_is_one_line_and_exit_code_2(dlperf, arguments, message):
     assert dlperf("plan", *arguments) == (2, "", f"dlperf: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("plan -H perf-v", ["perf-v100", "perf-v100-4nodes"]),
+        ("plan --hardware local,perf-v100-", ["local,perf-v100-4nodes"]),
+        ("run -f numpy -c lene", ["lenet5"]),
+        ("check --hardware two-", ["two-boxes"]),
+        ("status nothing", []),
+    ],
+)
+def test_a_shell_completes_ids_of_the_catalogue(dlperf, workspace, monkeypatch, line, offered):
+    words = f"dlperf --workspace {workspace} {line}"
+    environment = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_DLPERF_COMPLETE": "complete_bash"}
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    _, out, err = dlperf()
+    assert (out.split(), err) == (offered, "")

@@ -8,9 +8,10 @@ import pytest
 
 from dlperf.executors.checks import agreement, items, ssh_options
 from dlperf.nodes.messages import Hello
-from dlperf.plan import Launch, NodePlan
+from dlperf.plan import ContainerPlan, Launch, NodePlan
 
 NOTHING_ODD: dict[str, Any] = {"disk_free_bytes": 10**12, "gpus": [], "missing": [], "infiniband": [], "nvlinks": {}}
+DOCKED = ContainerPlan("docker", "registry.test/tiny:1")
 NODES = tuple(NodePlan(name, "ssh", name, name) for name in ("a", "b", "c"))
 
 
@@ -106,3 +107,30 @@ def test_ssh_is_tried_with_the_key_that_horovod_will_give_it():
     launch = Launch("direct", NODES, 1, "horovodrun", (), ("true",), ("--gloo", "--ssh-identity-file", "/some/key"))
     assert ssh_options(launch)[-2:] == ["-i", "/some/key"]
     assert "StrictHostKeyChecking=no" in ssh_options(launch)
+
+
+@pytest.mark.parametrize(
+    ("complaint", "ready", "message"),
+    [
+        ("", True, "image registry.test/tiny:1 is not on the node: it is pulled before the clock starts"),
+        ("No such file or directory", False, "docker cannot be used there (No such file or directory)"),
+    ],
+)
+def test_an_image_can_only_be_pulled_where_its_runtime_answers(complaint, ready, message):
+    launch = Launch("direct", NODES[:1], 1, "plain", (), ("true",), container=DOCKED)
+    answer = NOTHING_ODD | {"image_digest": None, "runtime_complaint": complaint}
+    told = items(NODES[0], launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), answer)
+    assert [(item.ok, item.message) for item in told if item.check == "image"] == [(ready, message)]
+
+
+def test_of_a_machine_without_gpus_only_their_number_is_told():
+    launch = Launch("direct", NODES[:1], 8, "plain", (), ("true",), expected_gpu=("H100",))
+    told = items(NODES[0], launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), NOTHING_ODD)
+    assert [(item.check, item.message) for item in told if "gpu" in item.check] == [("gpu_count", "0 GPUs, 8 wanted")]
+
+
+def test_a_full_disk_says_how_much_is_wanted():
+    launch = Launch("direct", NODES[:1], 1, "plain", (), ("true",))
+    full = NOTHING_ODD | {"disk_free_bytes": 10**8}
+    told = items(NODES[0], launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), full)
+    assert [item.message for item in told if not item.ok] == ["0.1 GiB free in the home directory, 2 GiB are wanted"]

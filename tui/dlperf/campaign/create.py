@@ -26,7 +26,7 @@ def create_campaign(workspace: Workspace, plan: Plan, name: str | None = None) -
         RequestError: the plan is empty, or a campaign of that name exists, or the name cannot be one.
     """
     if not plan.configurations:
-        raise RequestError("nothing to run: every configuration asked for is impossible, see `dlperf plan`")
+        raise RequestError("nothing to run: every configuration asked for is impossible")
     paths = workspace.campaign(name) if name is not None else _free_name(workspace, plan)
     if paths.directory.exists():
         raise RequestError(f"--name {name!r}: {paths.directory} exists: choose another, or go on with `dlperf resume`")
@@ -45,7 +45,8 @@ def refuse_examples(plan: Plan) -> None:
             name = item.configuration.hardware
             raise RequestError(
                 f"--hardware {name}: an example with placeholder hosts: copy it with `dlperf catalog show {name} "
-                f"> catalog/hardware/<id>.yaml`, write your own machine into it, and select that"
+                f"> catalog/hardware/<id>.yaml`, give it an id, hosts and paths of your own, take `example: true` out, "
+                f"and select that"
             )
 
 

@@ -30,8 +30,18 @@ def plan_summary(plan: Plan) -> list[str]:
     if len(plan.configurations) > 12:
         lines.append(f"  and {len(plan.configurations) - 12} more: see `dlperf plan`")
     if plan.impossible:
-        lines.append(f"{counted(len(plan.impossible), 'configuration')} cannot run: see `dlperf plan`")
+        lines.append(f"{counted(len(plan.impossible), 'configuration')} cannot run: {_why_impossible(plan)}")
     return lines
+
+
+def why_nothing_runs(plan: Plan) -> str:
+    """Why a plan without a configuration has none."""
+    return f"nothing can run: {_why_impossible(plan)}"
+
+
+def _why_impossible(plan: Plan) -> str:
+    first, *others = dict.fromkeys(item.reason for item in plan.impossible)
+    return f"{first}, and {counted(len(others), 'reason')} more: see `dlperf plan`" if others else first
 
 
 def duration(seconds: float | None) -> str:

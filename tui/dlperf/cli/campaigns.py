@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dlperf.cli.completion import campaign_names
 from dlperf.cli.context import current_catalog, current_workspace
 from dlperf.cli.output import one_line, say
 from dlperf.cli.selection import (
@@ -28,9 +29,15 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 
-CampaignArgument = Annotated[str, typer.Argument(help="Its name, or a part of it that no other has.")]
+CampaignArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="CAMPAIGN", help="Its name, or a part of it that no other has.", autocompletion=campaign_names
+    ),
+]
 TrialArgument = Annotated[
-    str | None, typer.Argument(help="CONFIGURATION/NUMBER, or a part of it; the whole campaign if absent.")
+    str | None,
+    typer.Argument(metavar="TRIAL", help="CONFIGURATION/NUMBER, or a part of it; the whole campaign if absent."),
 ]
 DetachOption = Annotated[bool, typer.Option("--detach", help="Let the engine run without this terminal.")]
 
@@ -52,7 +59,7 @@ def run(
 ) -> None:
     """Run a selection as a campaign. Options may be repeated, and take several values separated by commas."""
     from dlperf.campaign.create import create_campaign, refuse_examples
-    from dlperf.cli.campaign_text import plan_summary
+    from dlperf.cli.campaign_text import plan_summary, why_nothing_runs
     from dlperf.plan import expand
 
     workspace = current_workspace(context)
@@ -62,6 +69,8 @@ def run(
             "nothing is selected: name --hardware, --framework or --case; `dlperf plan` shows what can run"
         )
     plan = expand(selection, current_catalog(context))
+    if not plan.configurations:
+        raise RequestError(why_nothing_runs(plan))
     refuse_examples(plan)
     for line in plan_summary(plan):
         say(line)

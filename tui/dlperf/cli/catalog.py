@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlperf.cli.context import current_catalog
+from dlperf.cli.context import JsonOption, current_catalog
 from dlperf.cli.output import print_json, print_table, say
 from dlperf.errors import RequestError
 
@@ -56,8 +56,6 @@ COLUMNS: dict[str, dict[str, Callable[[Any], Any]]] = {
     },
 }
 """Kind → the columns that follow id and title."""
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 @group.callback()

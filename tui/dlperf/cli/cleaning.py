@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dlperf.cli.context import current_workspace
+from dlperf.cli.completion import campaign_names
+from dlperf.cli.context import JsonOption, current_workspace
 from dlperf.cli.output import counted, print_json, print_table, say
 from dlperf.errors import ExitCode
 
@@ -19,14 +20,16 @@ commands = typer.Typer()
 @commands.command()
 def clean(
     context: typer.Context,
-    campaign: Annotated[str | None, typer.Argument(help="All campaigns of the workspace if absent.")] = None,
+    campaign: Annotated[
+        str | None, typer.Argument(metavar="CAMPAIGN", help="All of them if absent.", autocompletion=campaign_names)
+    ] = None,
     hardware: Annotated[
         list[str] | None, typer.Option("--hardware", "-H", metavar="H,…", help="Only trials on these machines.")
     ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Remove; without it, only say what would be removed.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Remove archived trials from their nodes. Removed is what lies in ~/.dlperf there and, to the last byte, here."""
     import asyncio
@@ -39,6 +42,9 @@ def clean(
     chosen = [find_campaign(workspace, campaign)] if campaign is not None else list(workspace.campaigns())
     names = {name for words in hardware or () for name in words.split(",")}
     trials = ended_trials(chosen, names)
+    if not yes and as_json:
+        print_json([{"trial": trial.trial_id, "nodes": [node.name for node in trial.launch.nodes]} for trial in trials])
+        return
     if not yes:
         nodes = sorted({node.name for trial in trials for node in trial.launch.nodes})
         where = (

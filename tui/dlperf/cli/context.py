@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from dlperf.errors import RequestError
 if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
     from dlperf.runs.paths import Workspace
+
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlperf.cli.context import current_catalog, current_workspace
+from dlperf.cli.context import JsonOption, current_catalog, current_workspace
 from dlperf.cli.output import counted, print_json, print_table, say
 from dlperf.errors import ExitCode, RequestError
 
@@ -58,7 +58,7 @@ def import_logs(
     estimator: Annotated[Word, typer.Option(metavar="E", help="For example 'tipc(skip=10)'.")] = None,
     protocol: Annotated[Word, typer.Option(metavar="P", help="Of the catalogue.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be imported; write nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Import somebody else's logs. Their content says what they are, then their names; no byte of them is changed."""
     from dlperf.formats.registry import describe

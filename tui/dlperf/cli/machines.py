@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from dlperf.cli.context import current_catalog, current_workspace
+from dlperf.cli.context import JsonOption, current_catalog, current_workspace
 from dlperf.cli.output import print_json, print_table
-from dlperf.errors import ExitCode
+from dlperf.cli.selection import CaseOption, FrameworkOption, GpusOption, RequiredHardwareOption, selection_of
+from dlperf.errors import ExitCode, RequestError
 
 if TYPE_CHECKING:
     from dlperf.executors.base import CheckItem
@@ -19,19 +20,24 @@ commands = typer.Typer()
 @commands.command()
 def check(
     context: typer.Context,
-    hardware: Annotated[list[str], typer.Option("--hardware", "-H", metavar="H,…", help="Of the catalogue.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    hardware: RequiredHardwareOption,
+    framework: FrameworkOption = None,
+    case: CaseOption = None,
+    gpus: GpusOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Ask machines whether they are ready. Asked are reach, GPUs (as named? idle?), images, disk and clock."""
+    """Ask machines whether they are ready. Each is asked for GPUs (as named? idle?), images, data, disk and clock."""
     import asyncio
 
     from dlperf.campaign.check import check_launches, launches_to_check
     from dlperf.campaign.create import refuse_examples
     from dlperf.campaign.means import executors_of
-    from dlperf.cli.selection import selection_of
+    from dlperf.cli.campaign_text import why_nothing_runs
     from dlperf.plan import expand
 
-    plan = expand(selection_of(hardware, None, None, None, None, None), current_catalog(context))
+    plan = expand(selection_of(hardware, framework, case, None, None, gpus), current_catalog(context))
+    if not plan.configurations:
+        raise RequestError(why_nothing_runs(plan))
     refuse_examples(plan)
     items = asyncio.run(check_launches(launches_to_check(plan), executors_of(current_workspace(context))))
     if as_json:

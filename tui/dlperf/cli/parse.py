@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dlperf.cli.context import Settings
+from dlperf.cli.context import JsonOption, Settings
 from dlperf.cli.output import one_line, print_json, print_remarks, print_table, say
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def parse(
     batch_size: Annotated[
         int | None, typer.Option(metavar="B", min=1, help="Batch size per GPU; else by the log, else by its name.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON list, an object for each run.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Read the throughput of each run in training logs. What is odd about a run is said as well."""
     from dlperf.formats.registry import describe

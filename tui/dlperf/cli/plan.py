@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlperf.cli.context import current_catalog
+from dlperf.cli.context import JsonOption, current_catalog
 from dlperf.cli.output import counted, print_json, print_table, say
 from dlperf.cli.selection import (
     BatchSizeOption,
@@ -39,7 +39,7 @@ def plan(
     gpus: GpusOption = None,
     repeats: RepeatsOption = None,
     protocol: ProtocolOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: JsonOption = False,
     render: Annotated[bool, typer.Option("--render", help="Print the exact scripts of every node.")] = False,
 ) -> None:
     """Show what would run, and the exact scripts. Options may be repeated, and take values separated by commas."""

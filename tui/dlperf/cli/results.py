@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlperf.cli.context import current_workspace
+from dlperf.cli.completion import campaign_names
+from dlperf.cli.context import JsonOption, current_workspace
 from dlperf.cli.output import counted, one_line, print_json, print_table, say
 from dlperf.cli.selection import (
     BatchSizeOption,
@@ -39,12 +40,18 @@ def results(
     batch_size: BatchSizeOption = None,
     gpus: GpusOption = None,
     campaign: Annotated[
-        Words, typer.Option("--campaign", metavar="NAME,…", help="Of a campaign, or published/<report>.")
+        Words,
+        typer.Option(
+            "--campaign",
+            metavar="NAME,…",
+            help="Of a campaign, or published/<report>.",
+            autocompletion=campaign_names,
+        ),
     ] = None,
     status: Annotated[
         Words, typer.Option("--status", metavar="WORD,…", help="measured, published, not run, failed …")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: JsonOption = False,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write CSV.")] = None,
     parquet: Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="Write Parquet.")] = None,
 ) -> None:
@@ -86,10 +93,10 @@ def _write_tables(rows: list[ConfigurationResult], csv: Path | None, parquet: Pa
 
     if csv:
         write_csv(rows, csv)
-        say(f"{len(rows)} rows written to {csv}")
+        say(f"{counted(len(rows), 'row')} written to {csv}")
     if parquet:
         write_parquet(rows, parquet)
-        say(f"{len(rows)} rows written to {parquet}")
+        say(f"{counted(len(rows), 'row')} written to {parquet}")
 
 
 def _print_rows(rows: list[ConfigurationResult]) -> None:
@@ -113,15 +120,27 @@ def _percent(share: float | None) -> str | None:
 @commands.command()
 def compare(
     context: typer.Context,
-    a: Annotated[str, typer.Argument(metavar="A", help="Campaign, configuration id, or axis=value[,axis=value].")],
-    b: Annotated[str, typer.Argument(metavar="B", help="What is compared with A, named in the same ways.")],
+    a: Annotated[
+        str,
+        typer.Argument(
+            metavar="A",
+            help="Campaign, configuration id, or axis=value[,axis=value].",
+            autocompletion=campaign_names,
+        ),
+    ],
+    b: Annotated[
+        str,
+        typer.Argument(
+            metavar="B", help="What is compared with A, named in the same ways.", autocompletion=campaign_names
+        ),
+    ],
     fail_below: Annotated[
         float | None, typer.Option(metavar="RATIO", help="Exit with 1 where B is slower than RATIO times A.", min=0)
     ] = None,
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="--fail-below passes over figures of A that B has no row for.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Compare B with A on equal axes. Shown are the figures' ratio, and the range that their trials leave open.
 
@@ -192,8 +211,10 @@ def _missing_cells(item: Missing, side: str, values: tuple[float | None, float |
 @commands.command()
 def verify(
     context: typer.Context,
-    campaign: Annotated[str | None, typer.Argument(metavar="[CAMPAIGN]", help="All of them if absent.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    campaign: Annotated[
+        str | None, typer.Argument(metavar="CAMPAIGN", help="All of them if absent.", autocompletion=campaign_names)
+    ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Recompute every figure from its raw log, check every hash. A result that differs is written anew."""
     from dlperf.results.logs import log_reader

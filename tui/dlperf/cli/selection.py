@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dlperf.cli.completion import catalog_ids
 from dlperf.errors import RequestError
 
 if TYPE_CHECKING:
@@ -15,9 +16,17 @@ if TYPE_CHECKING:
 Words = list[str] | None
 """Values of an option that may be repeated, each of them a list separated by commas."""
 
-HardwareOption = Annotated[Words, typer.Option("--hardware", "-H", metavar="H,…", help="Machines to run on.")]
-FrameworkOption = Annotated[Words, typer.Option("--framework", "-f", metavar="F,…", help="Software stacks.")]
-CaseOption = Annotated[Words, typer.Option("--case", "-c", metavar="C,…", help="Models on data sets.")]
+_HARDWARE: Any = {"metavar": "H,…", "help": "Machines.", "autocompletion": catalog_ids("hardware")}
+HardwareOption = Annotated[Words, typer.Option("--hardware", "-H", **_HARDWARE)]
+RequiredHardwareOption = Annotated[list[str], typer.Option("--hardware", "-H", **_HARDWARE)]
+FrameworkOption = Annotated[
+    Words,
+    typer.Option("--framework", "-f", metavar="F,…", help="Software stacks.", autocompletion=catalog_ids("frameworks")),
+]
+CaseOption = Annotated[
+    Words,
+    typer.Option("--case", "-c", metavar="C,…", help="Models on data sets.", autocompletion=catalog_ids("cases")),
+]
 PrecisionOption = Annotated[
     Words, typer.Option("--precision", "-p", metavar="P,…", help="fp32, tf32, amp, bf16 or fp16.")
 ]
@@ -27,7 +36,13 @@ GpusOption = Annotated[
 ]
 RepeatsOption = Annotated[int | None, typer.Option("--repeats", metavar="N", help="Trials of each configuration.")]
 ProtocolOption = Annotated[
-    str | None, typer.Option("--protocol", metavar="ID", help="In place of the protocol of each case.")
+    str | None,
+    typer.Option(
+        "--protocol",
+        metavar="ID",
+        help="In place of the protocol of each case.",
+        autocompletion=catalog_ids("protocols"),
+    ),
 ]
 
 

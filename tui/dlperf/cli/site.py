@@ -33,7 +33,7 @@ def build_site(
 @commands.command("serve-site")
 def serve_site(
     context: typer.Context,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, metavar="PORT", help="0 takes a free one.")] = 8000,
 ) -> None:
     """Show the site on this machine (127.0.0.1). It is built again when runs/ or the pages change."""
     from dlperf.report.serve import serve

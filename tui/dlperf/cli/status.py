@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from dlperf.cli.context import current_workspace
+from dlperf.cli.completion import campaign_names
+from dlperf.cli.context import JsonOption, current_workspace
 from dlperf.cli.output import counted, one_line, print_json, print_table, say
 from dlperf.errors import DlperfError
 
@@ -24,8 +25,10 @@ Shown = TypeVar("Shown")
 @commands.command()
 def status(
     context: typer.Context,
-    campaign: Annotated[str | None, typer.Argument(help="All campaigns if absent.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    campaign: Annotated[
+        str | None, typer.Argument(metavar="CAMPAIGN", help="All of them if absent.", autocompletion=campaign_names)
+    ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show campaigns, or one campaign's trials."""
     from dlperf.runs.lookup import find_campaign
@@ -156,7 +159,7 @@ def _figures(paths: CampaignPaths, found: CampaignStatus) -> Iterator[JournaledF
 @commands.command()
 def logs(
     context: typer.Context,
-    trial: Annotated[str, typer.Argument(help="CAMPAIGN/CONFIGURATION/NUMBER, or a part that no other has.")],
+    trial: Annotated[str, typer.Argument(metavar="TRIAL", help="CAMPAIGN/CONFIGURATION/NUMBER, or a part of it.")],
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the trial has ended.")] = False,
     node: Annotated[
         str | None, typer.Option("--node", metavar="NAME", help="The node's name; the first that has a log.")

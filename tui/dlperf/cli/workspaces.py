@@ -21,7 +21,7 @@ QUICKSTART_DIRECTORY = Path("dlperf-quickstart")
 
 @commands.command()
 def init(
-    directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="The current folder if absent.")] = Path(),
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The current folder if absent.")] = Path(),
 ) -> None:
     """Make a new workspace: mkdocs.yml, site/, runs/ and catalog/."""
     for path in _make(directory):
@@ -33,7 +33,7 @@ def init(
 def quickstart(
     context: typer.Context,
     directory: Annotated[
-        Path | None, typer.Argument(metavar="[DIR]", help="The workspace; it is made where there is none.")
+        Path | None, typer.Argument(metavar="DIR", help="The workspace; it is made where there is none.")
     ] = None,
 ) -> None:
     """Measure a small network on this machine, in a minute. Its web site is built, too."""

@@ -126,16 +126,20 @@ def _clock(node: NodePlan, hello: Hello) -> CheckItem:
 
 def _disk(node: NodePlan, facts: dict[str, Any]) -> CheckItem:
     free = facts["disk_free_bytes"]
-    message = sentence("disk_free", size=f"{free / 1024**3:.1f}")
-    return CheckItem(node.name, "disk", free >= DISK_BYTES, message, {"free_bytes": free})
+    size, wanted = f"{free / 1024**3:.1f}", f"{DISK_BYTES / 1024**3:g}"
+    enough = free >= DISK_BYTES
+    message = sentence("disk_free", size=size) if enough else sentence("disk_short", size=size, wanted=wanted)
+    return CheckItem(node.name, "disk", enough, message, {"free_bytes": free})
 
 
 def _gpus(node: NodePlan, launch: Launch, facts: dict[str, Any]) -> list[CheckItem]:
     if not launch.expected_gpu and not node.gpu_indices:
         return []
     ours = [gpu for gpu in facts["gpus"] if not node.gpu_indices or gpu["index"] in node.gpu_indices]
-    found = [_gpu_count(node, launch, ours), *_gpu_model(node, launch, ours), _gpu_idle(node, ours, facts)]
-    return [*found, *_nvlink(node, ours, facts)]
+    counted = _gpu_count(node, launch, ours)
+    if not ours:
+        return [counted]
+    return [counted, *_gpu_model(node, launch, ours), _gpu_idle(node, ours, facts), *_nvlink(node, ours, facts)]
 
 
 def _nvlink(node: NodePlan, gpus: list[dict[str, Any]], facts: dict[str, Any]) -> list[CheckItem]:
@@ -162,7 +166,7 @@ def _gpu_count(node: NodePlan, launch: Launch, gpus: list[dict[str, Any]]) -> Ch
 
 
 def _gpu_model(node: NodePlan, launch: Launch, gpus: list[dict[str, Any]]) -> list[CheckItem]:
-    if not launch.expected_gpu or not gpus:
+    if not launch.expected_gpu:
         return []
     names = sorted({gpu["name"] for gpu in gpus})
     right = all(any(re.search(pattern, name) for pattern in launch.expected_gpu) for name in names)
@@ -185,6 +189,9 @@ def _image(node: NodePlan, launch: Launch, facts: dict[str, Any]) -> list[CheckI
     if launch.container is None or launch.container.runtime == "none":
         return []
     digest, container = facts["image_digest"], launch.container
+    if complaint := facts["runtime_complaint"]:
+        said = sentence("no_runtime", runtime=container.runtime, complaint=complaint)
+        return [CheckItem(node.name, "image", False, said)]
     can_pull = container.runtime in KEEPING_RUNTIMES
     absent = sentence("image_pulled" if can_pull else "image_absent", image=container.image)
     return [CheckItem(node.name, "image", bool(digest) or can_pull, digest or absent, {"digest": digest})]

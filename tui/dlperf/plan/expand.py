@@ -154,6 +154,9 @@ def _facts(subject: Subject) -> dict[str, str]:
 
 def _why_nothing(selection: Selection, catalog: Catalog) -> str:
     """Which axis left nothing over: the one without which there would be something."""
+    made = {recipe.case for framework in catalog.frameworks.values() for recipe in framework.recipes}
+    if selection.cases and made.isdisjoint(selection.cases):
+        return f"nothing to run: no framework has a recipe for {', '.join(selection.cases)}"
     wider = {
         "scales": replace(selection, scales=()),
         "hardware": replace(selection, hardware=()),
@@ -163,5 +166,5 @@ def _why_nothing(selection: Selection, catalog: Catalog) -> str:
     for axis, without in wider.items():
         if without != selection and any(_configurations(without, catalog)):
             names = ", ".join(getattr(selection, axis))
-            return f"nothing to run: nothing else that was selected goes with {axis} {names}"
+            return f"nothing to run: with {axis} {names}, nothing that was selected goes together"
     return "nothing to run: no hardware, framework and case of the catalogue go together here: name them all to see why"

@@ -3,7 +3,7 @@
 import os
 from typing import List, Optional
 
-from .processes import output
+from .processes import complaint, output
 
 CONTAINER_LABEL = "dlperf.trial"
 
@@ -32,6 +32,11 @@ def image_digest(runtime: Optional[str], image: Optional[str]) -> Optional[str]:
         return file_identity(image) if os.path.exists(image) else None
     template = "{{if .RepoDigests}}{{index .RepoDigests 0}}{{else}}{{.Id}}{{end}}"
     return output([runtime, "image", "inspect", "--format", template, image], timeout=30).strip() or None
+
+
+def runtime_complaint(runtime: Optional[str]) -> str:
+    """Why no container can be started here, as where the service of docker is down; empty where one can."""
+    return complaint([runtime, "version"]) if runtime in (*KEEPING_RUNTIMES, "apptainer") else ""
 
 
 def file_identity(path: str) -> str:

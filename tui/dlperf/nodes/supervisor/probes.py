@@ -9,7 +9,7 @@ import socket
 import time
 from typing import List, Optional
 
-from .containers import image_digest
+from .containers import image_digest, runtime_complaint
 from .files import ROOT, SCHEMA, Json, read_text
 from .gpus import gpu_facts, gpu_processes, nvlinks
 from .machine import (
@@ -76,6 +76,7 @@ def readiness(container: Optional[Json], files: List[str]) -> Json:
     """What a check before a trial needs to know of this machine."""
     usage = shutil.disk_usage(ROOT)
     container = container or {}
+    digest = image_digest(container.get("runtime"), container.get("image"))
     return {
         "clock": time.time(),
         "disk_free_bytes": usage.free,
@@ -83,7 +84,8 @@ def readiness(container: Optional[Json], files: List[str]) -> Json:
         "nvlinks": nvlinks(),
         "infiniband": infiniband_ports(),
         "gpu_processes": [process_facts(uuid, pid) for uuid, pid in gpu_processes()],
-        "image_digest": image_digest(container.get("runtime"), container.get("image")),
+        "image_digest": digest,
+        "runtime_complaint": "" if digest else runtime_complaint(container.get("runtime")),
         "cuda": cuda_version(),
         "missing": [path for path in files if not os.path.exists(path)],
         "load": os.getloadavg()[0],

@@ -61,6 +61,22 @@ def send(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
+def complaint(argv: List[str], timeout: float = 10.0) -> str:
+    """Why a command cannot be used: the last line that it complained in; empty where it succeeds."""
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=timeout
+        )
+    except OSError as error:
+        return error.strerror or str(error)
+    except subprocess.SubprocessError:
+        return f"no answer within {timeout:g} s"
+    if done.returncode == 0:
+        return ""
+    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else f"exit code {done.returncode}"
+
+
 def output(argv: List[str], timeout: float = 10.0) -> str:
     """What a command prints; nothing where it is missing, fails or hangs: a probe must never break a trial."""
     try:
