@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dlperf.executors.base import NodeObservation, failure_kind
-from dlperf.executors.verdict import NodeStanding, printable_end, standing, trial_observation
+from dlperf.executors.verdict import NodeStanding, standing, trial_observation
 from dlperf.nodes.messages import NodeReport
 from dlperf.runs.records import State
+from dlperf.sentences.quoted import printable_end
 
 SUPERVISOR = {"pid": 7, "start_ticks": 70, "boot_id": "b"}
 

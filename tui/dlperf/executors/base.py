@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from dlperf.plan import Launch
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State
-from dlperf.sentences import sentence
+from dlperf.sentences.quoted import LAST_OUTPUT
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,6 @@ class CheckItem:
 
 UNREACHABLE = "unreachable"
 """A cause that begins so, after the node's name where there are several, says that a machine did not answer."""
-LAST_OUTPUT = sentence("last_output", cause="", lines="")
-"""Stands in a cause before the lines quoted from a log."""
 
 
 def failure_kind(cause: str | None) -> str:

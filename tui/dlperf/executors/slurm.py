@@ -23,7 +23,6 @@ from dlperf.executors.slurm_jobs import Job, requeued, share_standing
 from dlperf.executors.slurm_limits import longest_minutes, time_items
 from dlperf.executors.slurm_queue import SlurmQueue
 from dlperf.executors.supervised import CANCEL_GRACE_SECONDS, SIBLING_GRACE_SECONDS, SupervisedExecutor
-from dlperf.executors.verdict import printable_end
 from dlperf.nodes.archive import supervisor_name
 from dlperf.nodes.bootstrap import PYTHONS
 from dlperf.nodes.client import NodeClient
@@ -37,6 +36,7 @@ from dlperf.runs.paths import file_name
 from dlperf.runs.records import State
 from dlperf.runs.store import write_atomic, write_record
 from dlperf.sentences import sentence
+from dlperf.sentences.quoted import printable_end
 
 NAME = "slurm"
 NO_ANSWER = 124

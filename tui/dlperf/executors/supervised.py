@@ -14,13 +14,14 @@ from dlperf.executors.base import NodeObservation, Observation, Reference, Trial
 from dlperf.executors.logs import collect_share, log_end, tail_machine
 from dlperf.executors.machines import Machines, all_of
 from dlperf.executors.shares import Share, shares
-from dlperf.executors.verdict import NodeStanding, first_failure, given_up, printable_end, trial_observation
+from dlperf.executors.verdict import NodeStanding, first_failure, given_up, trial_observation
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.runs.paths import file_name
 from dlperf.runs.records import State
 from dlperf.runs.store import read_record_if_whole, write_atomic
 from dlperf.sentences import sentence
+from dlperf.sentences.quoted import printable_end
 
 SIBLING_GRACE_SECONDS = 15.0
 """How long the other nodes may go on, to say their own error, after one has failed."""

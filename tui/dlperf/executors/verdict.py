@@ -104,10 +104,3 @@ def _cause(first: NodeStanding, nodes: Sequence[NodeStanding], last_lines: str) 
         if not other.reachable:
             cause = sentence("silent_too", cause=cause, node=other.observation.node)
     return sentence("last_output", cause=cause, lines=last_lines) if last_lines else cause
-
-
-def printable_end(log: bytes, lines: int = 3, characters: int = 300) -> str:
-    """The last lines of a log as one line that is safe to show."""
-    text = log.decode(errors="replace").replace("\r", "\n")
-    kept = [" ".join("".join(c if c.isprintable() else " " for c in line).split()) for line in text.split("\n")]
-    return " | ".join([line for line in kept if line][-lines:])[-characters:]

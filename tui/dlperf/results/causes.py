@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from dlperf.executors.base import LAST_OUTPUT
-from dlperf.executors.verdict import printable_end
 from dlperf.sentences import sentence
+from dlperf.sentences.quoted import LAST_OUTPUT, printable_end
 
 OUT_OF_MEMORY = sentence("out_of_memory")
 
