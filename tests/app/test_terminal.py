@@ -16,6 +16,7 @@ import pytest
 from builder import running_campaign
 from terminal import PROGRAM, Terminal
 
+from dlperf import __version__
 from dlperf.report.template import create_site
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
@@ -254,6 +255,12 @@ def test_a_wrong_request_is_said_in_one_line(tmp_path: Path):
         terminal.until_shown("dlperf-tui: no workspace at or above")
     finally:
         terminal.close()
+
+
+def test_its_version_is_that_of_dlperf(tmp_path: Path):
+    words = ["sh", "-c", f"{PROGRAM} --version"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == f"dlperf {__version__}\n"
 
 
 def test_without_a_terminal_the_commands_are_named(workspace: Workspace):

@@ -67,6 +67,12 @@ def test_a_wrong_request_is_one_line_on_stderr_and_exit_code_2(arguments, capfd)
         (RequestError("--gpus '3x': not a scale"), 2, "dlperf: --gpus '3x': not a scale\n"),
         (UnreachableError("node a: no route\nto host"), 3, "dlperf: node a: no route to host\n"),
         (KeyboardInterrupt(), 130, ""),
+        (
+            OSError(28, "No space left on device", "/w/site/docs/index.md"),
+            1,
+            "dlperf: /w/site/docs/index.md: No space left on device: free space, mend permissions, "
+            "or run again as `dlperf --debug …`\n",
+        ),
         (ValueError("boom"), 1, "dlperf: unexpected ValueError: boom: run again as `dlperf --debug …`\n"),
     ],
 )

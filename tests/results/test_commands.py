@@ -103,6 +103,13 @@ def test_a_wrong_filter_is_a_wrong_request(run: Command):
     assert done.stderr.startswith("dlperf: --gpus: '2x8'")
 
 
+def test_a_campaign_that_is_not_there_is_a_wrong_request(run: Command):
+    done = run("results", "--campaign", "published/aa", "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "dlperf: --campaign published/aa: there is no such campaign (known: a, b)\n"
+    assert run("results", "--campaign", "a", "-f", "jax").returncode == 0
+
+
 def test_compare_fails_below_a_threshold(run: Command):
     assert run("compare", "a", "b").returncode == 0
     done = run("compare", "a", "b", "--fail-below", "0.97")
@@ -238,3 +245,19 @@ def test_a_campaign_that_cannot_be_read_is_left_out_and_said(
     assert said in done.stdout
     assert done.stderr.startswith("dlperf: left out: ")
     assert "a/campaign.yaml: not a campaign" in done.stderr
+
+
+def test_a_campaign_of_a_newer_dlperf_says_so(run: Command, workspace: Workspace):
+    plan = workspace.campaign("a").plan
+    plan.write_text(plan.read_text().replace("schema: 1", "schema: 99"))
+    done = run("results", "--campaign", "a")
+    assert done.returncode == 1
+    assert done.stderr.endswith("written by a newer dlperf (schema 99, this one knows 1): update dlperf\n")
+    assert "not a campaign" not in done.stderr
+
+
+def test_a_workspace_is_looked_for_above_a_folder_that_is_there(run: Command, workspace: Workspace):
+    (workspace.root / "notes").mkdir()
+    assert run("--workspace", "notes", "results").returncode == 0
+    done = run("--workspace", "nots", "results")
+    assert (done.returncode, done.stderr) == (2, f"dlperf: {workspace.root}/nots: there is no such folder\n")

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from dlperf import __version__
 from dlperf.app.settings import Settings, frames_per_second
 from dlperf.app.words import LANGUAGES, Language, preferred_language, say, use_language
 from dlperf.errors import DlperfError, ExitCode, RequestError
@@ -31,6 +32,7 @@ def parser() -> Parser:
         description="Choose what to measure, watch it run, look back, publish. What runs goes on without the window.",
         allow_abbrev=False,
     )
+    made.add_argument("--version", action="version", version=f"dlperf {__version__}")
     made.add_argument("workspace", nargs="?", type=Path, default=Path(), help="a folder of the workspace")
     made.add_argument("--language", metavar="|".join(LANGUAGES), help="the locale's, if absent")
     made.add_argument("--light", action="store_true", help="dark on light")

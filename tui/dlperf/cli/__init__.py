@@ -69,9 +69,17 @@ def _run(words: list[str]) -> int:
         raise
     except DlperfError as error:
         return _complain(error.lines, error.exit_code, debug)
+    except OSError as error:
+        return _complain((_refused_by_the_system(error),), ExitCode.MEASURED_FAILED, debug)
     except Exception as error:
         message = f"unexpected {type(error).__name__}: {error}: run again as `dlperf --debug …`"
         return _complain((message,), ExitCode.MEASURED_FAILED, debug)
+
+
+def _refused_by_the_system(error: OSError) -> str:
+    """What the machine would not do for us: a disk that is full, a file that may not be read."""
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}: free space, mend permissions, or run again as `dlperf --debug …`"
 
 
 def _usage(error: Exception) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,12 +21,13 @@ from dlperf.cli.selection import (
     PrecisionOption,
     Words,
 )
-from dlperf.errors import DlperfError, ExitCode
+from dlperf.errors import DlperfError, ExitCode, RequestError
 
 if TYPE_CHECKING:
     from dlperf.results.compare import Comparison, Comparisons, Missing
     from dlperf.results.model import ConfigurationResult
     from dlperf.results.verify import Verification
+    from dlperf.runs.paths import Workspace
 
 commands = typer.Typer()
 
@@ -70,7 +72,10 @@ def results(
         statuses=status,
     )
     unreadable: list[DlperfError] = []
-    rows = load_results(current_workspace(context), filters, unreadable.append)
+    workspace = current_workspace(context)
+    rows = load_results(workspace, filters, unreadable.append)
+    if not rows:
+        _refuse_unknown_campaigns(workspace, filters.campaigns)
     if csv or parquet:
         _write_tables(rows, csv, parquet)
     if as_json:
@@ -78,6 +83,18 @@ def results(
     elif not (csv or parquet):
         _print_rows(rows)
     _complain(unreadable)
+
+
+def _refuse_unknown_campaigns(workspace: Workspace, wanted: Sequence[str]) -> None:
+    """A misspelt name must not pass for a campaign without figures."""
+    from dlperf.catalog.problem import hint
+    from dlperf.results.published import campaign_of
+    from dlperf.runs.published import load_reports
+
+    known = [paths.name for paths in workspace.campaigns()] + [campaign_of(item) for item in load_reports(workspace)]
+    for name in wanted:
+        if name not in known:
+            raise RequestError(f"--campaign {name}: there is no such campaign ({hint(name, known)})")
 
 
 def _complain(unreadable: list[DlperfError]) -> None:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from dlperf.errors import DlperfError, StorageError
+from dlperf.errors import DlperfError, RequestError, StorageError
 from dlperf.report import mkdocs_process
 from dlperf.report.search import mend_index
 from dlperf.runs.paths import Workspace
@@ -133,15 +133,17 @@ def _warnings_of(code: int, said: str) -> str:
 
 
 def _refused(said: str) -> DlperfError:
-    return DlperfError(f"MkDocs could not build the site: {' | '.join(said.strip().splitlines()[-3:])}")
+    lines = said.strip().splitlines()
+    told = lines[-1:] if any(line.startswith("Traceback ") for line in lines) else lines[-3:]
+    return DlperfError(f"MkDocs could not build the site: {' | '.join(told)}")
 
 
 def _refuse_foreign_folder(out: Path) -> None:
     """The folder is replaced as a whole: it must be a site, or empty, or not there."""
     if out.is_dir() and any(out.iterdir()) and not (out / "sitemap.xml").is_file():
-        raise DlperfError(f"{out}: holds files that are not a site; give an empty folder with --out")
+        raise RequestError(f"{out}: holds files that are not a site: give an empty folder with --out")
     if out.exists() and not out.is_dir():
-        raise DlperfError(f"{out}: is not a folder; give another with --out")
+        raise RequestError(f"{out}: is not a folder: give another with --out")
 
 
 def _replace(new: Path, out: Path) -> None:

@@ -64,7 +64,7 @@ def write_parquet(rows: Sequence[ConfigurationResult], path: Path) -> None:
     try:
         path.write_bytes(parquet(flat_columns(rows)))
     except ImportError as error:
-        raise RequestError("--parquet needs pyarrow: pip install 'dlperf[parquet]'") from error
+        raise RequestError("--parquet needs pyarrow: `pip install pyarrow` into the environment of dlperf") from error
     except OSError as error:
         raise RequestError(f"--parquet {path}: {error.strerror or error}") from error
 

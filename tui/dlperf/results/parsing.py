@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError
@@ -78,7 +78,7 @@ class ParsedRun:
             "value_from_timestamps": self.figure.value_from_timestamps if self.figure else None,
             "first_step": estimate.first_step if estimate else None,
             "last_step": estimate.last_step if estimate else None,
-            "findings": [{"code": finding.code, "message": finding.message} for finding in self.findings],
+            "findings": [asdict(finding) for finding in self.findings],
         }
 
 
@@ -213,7 +213,10 @@ def _why_no_run(path: Path, format_id: str | None) -> str:
         return "a binary file, no training log"
     if format_id:
         return f"no throughput record of the format {format_id}: leave --format out to have it found by content"
-    return "no throughput record of any known format: is it a whole training log?"
+    return (
+        "no throughput record of any known format: is it a whole training log? "
+        "A format of your own is an entry of a workspace's catalog/formats/"
+    )
 
 
 def _head(path: Path) -> bytes | None:

@@ -193,9 +193,11 @@ class Workspace:
         """The workspace that holds ``start``, looking upwards as git does.
 
         Raises:
-            RequestError: no folder from here upwards holds ``mkdocs.yml`` and ``runs/``.
+            RequestError: there is no such folder, or none from here upwards holds ``mkdocs.yml`` and ``runs/``.
         """
         start = start.resolve()
+        if not start.is_dir():
+            raise RequestError(f"{start}: there is no such folder")
         for folder in (start, *start.parents):
             if (folder / MARKER).is_file() and (folder / "runs").is_dir():
                 return cls(folder)

@@ -19,7 +19,7 @@ from dlperf.plan.model import interleaved
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.plain_yaml import load_plain
 from dlperf.runs.records import CampaignRecord
-from dlperf.runs.upgrades import upgrade
+from dlperf.runs.upgrades import NewerError, upgrade
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -50,7 +50,8 @@ def write_atomic(path: Path, data: bytes, durable: bool = True) -> None:
                 os.fsync(stream.fileno())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise StorageError(f"{path}: cannot be written ({error.strerror}): free space or mend permissions") from error
 
 
@@ -120,6 +121,8 @@ def read_campaign(paths: CampaignPaths) -> CampaignRecord:
         return replace(record, trials=interleaved(record.configurations))
     except OSError as error:
         raise DlperfError(f"{paths.plan}: {error.strerror}: is the campaign's name right?") from error
+    except NewerError as error:
+        raise DlperfError(f"{paths.plan}: {error}") from error
     except (ValueError, DlperfError, yaml.YAMLError) as error:
         raise DlperfError(f"{paths.plan}: not a campaign ({_first_line(error)})") from error
 

@@ -8,6 +8,10 @@ from typing import Any
 from dlperf.errors import DlperfError
 from dlperf.runs.records import SCHEMA_VERSION
 
+class NewerError(DlperfError):
+    """What was written is sound, and this dlperf is too old for it."""
+
+
 Data = dict[str, Any]
 Upgrades = Mapping[tuple[str, int], Callable[[Data], Data]]
 
@@ -19,13 +23,14 @@ def upgrade(kind: str, data: Data, upgrades: Upgrades = UPGRADES, current: int =
     """``data`` of a record of this kind (``CampaignRecord``, ``TrialRecord`` …) in the present schema.
 
     Raises:
-        DlperfError: a newer dlperf wrote it, or its schema is no number.
+        NewerError: a newer dlperf wrote it.
+        DlperfError: its schema is no number.
     """
     schema = data.get("schema", 1)
     if not isinstance(schema, int) or isinstance(schema, bool):
         raise DlperfError(f"schema {schema!r} is no number")
     if schema > current:
-        raise DlperfError(f"written by a newer dlperf (schema {schema}, this one knows {current}): update dlperf")
+        raise NewerError(f"written by a newer dlperf (schema {schema}, this one knows {current}): update dlperf")
     for version in range(schema, current):
         data = upgrades.get((kind, version), _unchanged)(data)
     return data | {"schema": current}
