@@ -77,6 +77,7 @@ HEADINGS = "[...document.querySelectorAll('article :is(h1, h2, h3, h4, h5, h6)')
 NAMELESS = """[...document.querySelectorAll(
     "article :is(th, button, select, input, summary, img, svg[role=img], a[href])"
 )].filter(it => !(it.innerText || it.ariaLabel || it.alt || it.title || "").trim()).map(it => it.outerHTML)"""
+NAMELESS_TABLES = "[...document.querySelectorAll('article table')].filter(it => !it.ariaLabel).map(it => it.innerText)"
 READ_ALOUD = (
     *AT_A_DESK,
     "results/reports/published/fleetx-vgg16/vgg16.html",
@@ -95,6 +96,7 @@ def test_a_page_can_be_read_aloud(watched: Watched, own_site: Path, page: str) -
     assert levels[0] == 1
     assert all(below <= above + 1 for above, below in pairwise(levels)), levels
     assert watched.page.evaluate(NAMELESS) == []
+    assert watched.page.evaluate(NAMELESS_TABLES) == []
     assert watched.page.locator("html").get_attribute("lang") == ("zh" if page.startswith("zh/") else "en")
 
 

@@ -58,6 +58,13 @@ def test_a_table_sorts_by_number_with_missing_figures_last(watched: Watched, add
     assert orders[0][0] == orders[1][0] == "380.5"
 
 
+def test_things_side_by_side_keep_their_order(watched: Watched, address: str) -> None:
+    watched.page.goto(address + "results/reports/measured/dlperf-v1/resnet50-imagenet.html")
+    options = watched.page.get_by_role("table", name="What was tested").last
+    expect(options.locator("th a")).to_have_text(["Alpha", "Beta"])
+    expect(options.locator(".sortable")).to_have_count(0)
+
+
 def test_search_finds_a_page(watched: Watched, address: str) -> None:
     watched.page.goto(address + "index.html")
     watched.page.locator("input.md-search__input").click()

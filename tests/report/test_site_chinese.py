@@ -16,7 +16,7 @@ from dlperf.measure.finding import Finding
 from dlperf.plan import Selection, expand
 from dlperf.report import figures
 from dlperf.report.build import overview_pages
-from dlperf.report.data import facts_in_words
+from dlperf.report.data import SiteData, facts_in_words
 from dlperf.report.text import CHINESE, ENGLISH
 from dlperf.report.words import WORDS, stored
 from dlperf.runs.records import State
@@ -118,6 +118,17 @@ def test_titles_descriptions_and_facts_of_the_catalogue_are_chinese_where_it_say
     assert "| CPU | 至强 |" in page
     assert "# A box" in dict(overview_pages(ENGLISH, data))["results/hardware/box.md"]
     assert facts_in_words(CHINESE, box, {"cpu": "another"}) == {"cpu": "another"}
+
+
+def test_where_the_facts_of_protocols_and_accelerators_come_from_is_said_in_chinese() -> None:
+    catalog = load_catalog(None)
+    entries = (*catalog.protocols.values(), *catalog.accelerators.values())
+    prose = [entry for entry in entries if re.search("data sheet|dlperf's own", entry.source)]
+    assert len(prose) > 5
+    assert [entry.id for entry in prose if entry.chinese is None or not entry.chinese.source] == []
+    spoken = SiteData(protocols=catalog.protocols, accelerators=catalog.accelerators).spoken(CHINESE)
+    assert "数据手册" in spoken.accelerators["h200-sxm"].source
+    assert "dlperf 自定" in spoken.protocols["dlperf"].source
 
 
 def test_whatever_the_built_in_catalogue_describes_it_describes_in_chinese_too() -> None:

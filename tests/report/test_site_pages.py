@@ -143,10 +143,36 @@ def test_the_list_of_frameworks_counts_what_was_measured_here_and_what_others_pu
     assert "| [pytorch](pytorch.md) |  | 2 |" in text
 
 
+def test_the_audit_begins_with_how_much_could_be_checked_and_what_came_of_it() -> None:
+    text = pages(sample())[at.AUDIT]
+    answer = (
+        "Of 2 published figures 2 have a raw log that their source published. 1 of them were computed again here; 1"
+    )
+    assert answer in text[: text.index("## ")]
+    overview = text[text.index("<table>") : text.index("## ")]
+    assert "<td>2</td><td>2</td><td>1</td><td>1</td><td>0.000 %</td>" in overview
+    assert '<a href="#report-perf">' in overview
+    assert "{ #report-perf" in text
+
+
+def test_the_protocols_stand_side_by_side_before_each_is_described() -> None:
+    text = pages(sample())[at.PROTOCOLS]
+    overview = text[: text.index("## ")]
+    assert '<a href="#protocol-dlperf-v1"><code>dlperf-v1</code></a>' in overview
+    assert "<td>20</td><td>100</td>" in overview
+    assert overview.endswith("<td>3</td></tr>\n</tbody></table>\n</div>\n\n"), "the figures that rest on it"
+
+
+def test_a_long_table_has_its_figures_where_a_telephone_shows_them() -> None:
+    text = pages(sample())[at.hardware_page("v100")]
+    (header,) = re.findall("<tr><th.*?</tr>", text[text.index("{ #figures") :])
+    assert re.findall(">([^<]+)</th>", header)[:3] == ["Case", "Framework", "Figure"]
+
+
 def test_what_is_the_same_in_every_row_is_said_once_above_the_table() -> None:
     rows = (measured("alpha", 1), measured("beta", 1), measured("beta", 8, unit="samples/s"))
     text = hardware(ENGLISH, SiteData(rows), "box", rows, ())
-    once = "Case resnet50-imagenet, Source first, Precision FP32, Batch per GPU 256, Protocol dlperf-v1"
+    once = "Case resnet50-imagenet, Precision FP32, Batch per GPU 256, Protocol dlperf-v1, Source first"
     assert f"The same in every row: {once}." in re.sub(r"<a [^>]*>|</a>", "", text)
     assert [">Protocol<" in text, ">Unit<" in text] == [False, True]
 

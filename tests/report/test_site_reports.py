@@ -128,6 +128,17 @@ def test_a_report_shows_what_was_probed_on_its_machines() -> None:
         assert part in text
 
 
+def test_machines_of_a_report_stand_side_by_side() -> None:
+    data = sample()
+    box = data.hardware["box"]
+    other = box.model_copy(update={"id": "other", "title": "Another box", "facts": {"cpu": "EPYC"}})
+    rows = (measured("alpha"), measured("alpha", hardware="other", configuration="other"))
+    data = replace(data, results=rows, hardware={"box": box, "other": other})
+    text = pages(data)["results/reports/measured/dlperf-v1/resnet50-imagenet.md"]
+    assert "| Item | [A box](../../../hardware/box.md) | [Another box](../../../hardware/other.md) |" in text
+    assert "| CPU | Xeon | EPYC |" in text
+
+
 def test_what_a_published_report_says_of_each_framework_stands_side_by_side() -> None:
     text = pages(sample())[at.report_page("published/perf", "resnet50-imagenet")]
     section = text[text.index("What differs between the frameworks") : text.index("Results")]

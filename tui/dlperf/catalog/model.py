@@ -55,6 +55,7 @@ class Words(Model):
     title: str = ""
     description: str = ""
     version: str = ""
+    source: str = ""
     facts: dict[str, str] = {}
     """Values of the entry's facts, by name."""
 

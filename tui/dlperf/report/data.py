@@ -267,7 +267,7 @@ def _entry_in_chinese(entry: Kind) -> Kind:
     words = entry.chinese
     if words is None:
         return entry
-    said = {name: getattr(words, name) for name in ("title", "description", "version")}
+    said = {name: getattr(words, name) for name in ("title", "description", "version", "source")}
     return entry.model_copy(update={name: value for name, value in said.items() if value and hasattr(entry, name)})
 
 

@@ -143,8 +143,8 @@ def block(value: str, *, lines: bool = False) -> str:
         lines: no line is broken, however long it is: what stands under each other belongs together.
     """
     if lines:
-        return f'<pre class="lines"><code>{_pre(value)}</code></pre>'
-    return f"<pre><code>{OPTION.sub(_unbroken, _pre(value))}</code></pre>"
+        return f'<pre class="lines" lang="en"><code>{_pre(value)}</code></pre>'
+    return f'<pre lang="en"><code>{OPTION.sub(_unbroken, _pre(value))}</code></pre>'
 
 
 def _unbroken(match: re.Match[str]) -> str:

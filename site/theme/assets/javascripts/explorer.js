@@ -114,7 +114,7 @@
   function header(column) {
     var current = (state.sort || "").replace("-", "") === column;
     var descending = current && state.sort[0] === "-";
-    var button = element("button", { type: "button" }, [data.words[column] + (current ? (descending ? " ↓" : " ↑") : "")]);
+    var button = element("button", { type: "button" }, [data.words[column]]);
     var first = NUMERIC.indexOf(column) >= 0 ? "-" : "";
     button.addEventListener("click", function () {
       change({ sort: current ? (descending ? "" : "-") + column : first + column });
@@ -179,7 +179,8 @@
       var cells = pair.map(function (row) { return cell(row, column); });
       return element("tr", differs ? { class: "differs" } : {}, [element("th", { scope: "row" }, [data.words[column]])].concat(cells));
     });
-    var table = element("table", { class: "figures" }, [element("thead", {}, [head]), element("tbody", {}, rows)]);
+    var table = element("table", { class: "figures", "aria-label": data.words.compare },
+      [element("thead", {}, [head]), element("tbody", {}, rows)]);
     comparison.append(element("p", {}, [element("strong", {}, [compared(pair[0], pair[1])])]),
       element("div", { class: "explorer-table" }, [table]));
   }
@@ -203,7 +204,7 @@
     var body = rows.slice((page - 1) * PAGE, page * PAGE).map(function (row) {
       return element("tr", {}, [chooser(row)].concat(SHOWN.map(function (column) { return withAside(row, column); })));
     });
-    holder.replaceChildren(element("table", { class: "figures" }, [element("thead", {}, [head]), element("tbody", {}, body)]));
+    holder.replaceChildren(element("table", { class: "figures", "aria-label": data.words.title }, [element("thead", {}, [head]), element("tbody", {}, body)]));
     pager.replaceChildren(turn("←", page - 1, page > 1), " " + page + " / " + pages + " ", turn("→", page + 1, page < pages));
     pager.hidden = pages === 1;
     showComparison();

@@ -57,8 +57,23 @@
     });
   }
 
+  /* Things side by side, named by links: their rows have an order of their own. */
+  function isMatrix(table) { return table.tHead.querySelector("a") !== null; }
+
+  /* A table is called like the heading that it stands below, with what leads to it. */
+  function nameTables() {
+    var heading = "", lead = "";
+    document.querySelectorAll("article :is(h1, h2, h3, h4, p, table)").forEach(function (it) {
+      var words = it.textContent.replace("¶", "").trim();
+      if (it.tagName === "P") lead = /[:：]$/.test(words) ? ", " + words.slice(0, -1) : "";
+      else if (it.tagName !== "TABLE") heading = words, lead = "";
+      else if (!it.caption && !it.hasAttribute("aria-label")) it.setAttribute("aria-label", heading + lead);
+    });
+  }
+
   document.querySelectorAll("article table:not([class])").forEach(function (table) {
-    var isList = !table.tHead || table.tHead.rows[0].cells.length < 3;
+    var isList = !table.tHead || table.tHead.rows[0].cells.length < 3 || isMatrix(table);
     if (!isList && table.tBodies.length && table.tBodies[0].rows.length > 1) makeSortable(table);
   });
+  nameTables();
 })();

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
@@ -19,6 +21,7 @@ VERDICT_WORDS = {
 }
 
 
+Rows = Sequence[AuditRow]
 WORDED = (0, 1, 2, 3, 9, 11, 12, 13)
 """Columns of words."""
 TOLD_ONCE = (0, 1, 2, 3, 4, 9, 11, 12)
@@ -29,21 +32,60 @@ def audit(say: Language, data: SiteData) -> str:
     page = Page(say, data, at.AUDIT)
     if not data.audit:
         return page.written(say("audit_title"), say("audit_intro"), say("audit_none"))
-    sections = [_section(page, report, rows) for report, rows in grouped(data.audit, lambda row: row.report).items()]
-    return page.written(say("audit_title"), say("audit_intro"), *sections, wide=True)
-
-
-def _section(page: Page, report: str, rows: tuple[AuditRow, ...]) -> str:
-    logged = tuple(row for row in rows if row.log)
-    without = len(rows) - len(logged)
-    return md.paragraphs(
-        md.heading(2, md.text(page.data.source_title(page.say, f"{PUBLISHED}{report}")), searched=False),
-        _table(page, logged) if logged else "",
-        page.say("audit_without", count=md.number(str(without))) if without else "",
+    reports = grouped(data.audit, lambda row: row.report)
+    sections = [_section(page, report, [row for row in rows if row.log]) for report, rows in reports.items()]
+    return page.written(
+        say("audit_title"),
+        _answer(page, data.audit),
+        say("audit_intro"),
+        _overview(page, reports),
+        *sections,
+        wide=True,
     )
 
 
-def _table(page: Page, rows: tuple[AuditRow, ...]) -> str:
+def _answer(page: Page, rows: Rows) -> str:
+    names = ("figures", "logged", "recomputed", "exact")
+    return page.say(
+        "audit_answer", **{name: md.number(str(count)) for name, count in zip(names, _counts(rows), strict=True)}
+    )
+
+
+def _counts(rows: Rows) -> tuple[int, int, int, int]:
+    """Figures, those with a raw log, those recomputed from it, and those of them that came out the same."""
+    recomputed = [row for row in rows if row.recomputed is not None]
+    return len(rows), sum(bool(row.log) for row in rows), len(recomputed), sum(row.verdict == EXACT for row in rows)
+
+
+def _overview(page: Page, reports: Mapping[str, Rows]) -> str:
+    """A row for each report: how much of it can be checked, and what came of it."""
+    body = []
+    for report, rows in reports.items():
+        title, counts = md.text(page.data.source_title(page.say, f"{PUBLISHED}{report}")), _counts(rows)
+        differences = [abs(row.difference) for row in rows if row.difference is not None]
+        body.append(
+            (
+                html.link(title, f"#{_anchor(report)}") if counts[1] else title,
+                *(md.number(str(count)) for count in counts),
+                figures.percent(max(differences, default=None), 3),
+            )
+        )
+    words = ("report", "figures", "audit_logged", "audit_recomputed", "audit_exactly", "audit_largest")
+    return html.block("evidence", html.table([page.say(word) for word in words], body, (0,)))
+
+
+def _anchor(report: str) -> str:
+    return f"report-{at.slug(report)}"
+
+
+def _section(page: Page, report: str, logged: Rows) -> str:
+    """The figures with a raw log; nothing where there is none."""
+    title = md.text(page.data.source_title(page.say, f"{PUBLISHED}{report}"))
+    heading = md.heading(2, title, _anchor(report), searched=False)
+    return md.paragraphs(heading, _table(page, logged)) if logged else ""
+
+
+def _table(page: Page, rows: Rows) -> str:
     axes = ("case", "hardware", "framework", "precision", "batch_size", "nodes_gpus")
     words = (*axes, "audit_published", "audit_recomputed", "from_timestamps", "unit", "audit_difference")
     header = [page.say(word) for word in (*words, "audit_verdict", "estimator", "log")]

@@ -127,8 +127,19 @@ def _overview(page: Page, results: Results) -> str:
 
 def _protocols(page: Page, results: Results) -> str:
     names = distinct(row.protocol for row in results if row.protocol)
-    facts = [md.paragraphs(page.protocol(name), protocol_facts(page, name)) for name in names]
+    facts = [
+        md.paragraphs(page.protocol(name), protocol_facts(page, name), _repeats(page, name, results)) for name in names
+    ]
     return md.paragraphs(md.heading(2, page.say("s_protocol"), "protocol"), *facts) if facts else ""
+
+
+def _repeats(page: Page, name: str, results: Results) -> str:
+    """How often the campaign repeats each trial, where that is not what the protocol lays down."""
+    protocol = page.data.protocols.get(name)
+    plans = [plan for row in results if row.protocol == name for plan in [page.data.plan(row)] if plan is not None]
+    asked = distinct(plan.repeats for plan in plans if protocol and plan.repeats != protocol.repeats)
+    measured = page.data.kind(results[0].campaign) == "measured"
+    return page.say("repeats_here", count=md.number(", ".join(map(str, asked)))) if asked and measured else ""
 
 
 def _environment(page: Page, evidence: EvidenceOf) -> str:

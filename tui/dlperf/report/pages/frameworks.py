@@ -33,7 +33,7 @@ def framework(
         _patches(page, entry) if entry else "",
         md.heading(2, say("all_figures"), "figures", searched=False),
         say("other_versions") if entry and any(data.kind(row.campaign) != "measured" for row in results) else "",
-        page.all_figures(results, ("case", "hardware", "source")),
+        page.all_figures(results, ("case", "hardware")),
         page.data_files(),
         wide=True,
     )
@@ -68,8 +68,8 @@ def _standing(page: Page, name: str, found: Sequence[Answer]) -> str:
     rows = [_place(page, answer, row) for answer in contests for row in answer.ranked if row.framework == name]
     if not rows:
         return ""
-    words = ("case", "hardware", "precision", "gpus", "figure", "unit", "place", "of_the_fastest", "source")
-    table = html.table([page.say(word) for word in words], rows, (0, 1, 2, 5, 8))
+    words = ("case", "hardware", "place", "of_the_fastest", "figure", "unit", "precision", "gpus", "source")
+    table = html.table([page.say(word) for word in words], rows, (0, 1, 5, 6, 8))
     return md.paragraphs(md.heading(2, page.say("standing"), "standing", searched=False), html.block("evidence", table))
 
 
@@ -79,12 +79,12 @@ def _place(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[str, .
     return (
         md.text(page.data.case_title(row.case)),
         page.html_to(at.hardware_page(row.hardware), page.data.hardware_title(row.hardware, row.campaign)),
-        figures.precision_text(row),
-        md.number(str(gpus_total(row))),
-        figures.html_cell(page.say, page.path, row),
-        md.text(row.unit),
         page.say("place_of", place=md.number(str(ahead + 1)), count=md.number(str(len(answer.ranked)))),
         figures.percent(share),
+        figures.html_cell(page.say, page.path, row),
+        md.text(row.unit),
+        figures.precision_text(row),
+        md.number(str(gpus_total(row))),
         page.html_to(at.report_page(page.data.source(row), row.case), page.data.source_title(page.say, row.campaign)),
     )
 

@@ -33,7 +33,7 @@ def hardware(
         _facts(page, name),
         _accelerator(page, name),
         md.heading(2, say("all_figures"), "figures", searched=False),
-        page.all_figures(results, ("case", "framework", "source")),
+        page.all_figures(results, ("case", "framework")),
         page.data_files(),
         wide=True,
     )

@@ -138,7 +138,7 @@ def _counted(page: Page, row: ConfigurationResult, machine: str) -> str:
     entry = page.data.hardware.get(row.hardware)
     if entry is not None and entry.accelerator is None:
         return machine
-    return f"{machine} ({figures.gpus_text(page.say, row).replace(' ', NO_BREAK)})"
+    return page.say("counted", machine=machine, gpus=figures.gpus_text(page.say, row).replace(" ", NO_BREAK))
 
 
 def certainty(say: Language, answer: Answer, length: str = "") -> str:

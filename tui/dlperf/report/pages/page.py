@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dlperf.report import figures, html
@@ -12,6 +12,9 @@ from dlperf.report.data import KINDS, SiteData, distinct
 from dlperf.report.text import Language
 from dlperf.report.words import WORDS
 from dlperf.results.model import ConfigurationResult
+
+Tell = Callable[[ConfigurationResult], str]
+"""A cell of a row."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +153,20 @@ class Page:
         return html.paragraph(" ".join(filter(None, (note, once_said)))) + (told if len(shown) > 1 else "")
 
     def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> str:
-        """A long table, one row for each configuration; ``columns`` are the axes that vary on this page."""
-        axes = {
+        """A long table, one row for each configuration: the axes in ``columns``, which vary on this page, then the
+        figure, which a telephone still shows, then what else is known."""
+        axes = self._axes()
+        told = {**{name: axes[name] for name in columns}, **self._facts(), "source": axes["source"]}
+        rows = [[tell(row) for tell in told.values()] for row in results]
+        header = [self.say(name) for name in told]
+        words = (*axes, "unit", "precision", "protocol")
+        worded = [place for place, name in enumerate(told) if name in words]
+        once = [place for place, name in enumerate(told) if name in (*words, "batch_size")]
+        return html.block("evidence", self.told_once(header, rows, worded, once))
+
+    def _axes(self) -> dict[str, Tell]:
+        """What sets configurations apart, with its page."""
+        return {
             "source": lambda row: self.html_to(
                 at.report_page(self.data.source(row), row.case), self.data.source_title(self.say, row.campaign)
             ),
@@ -163,27 +178,20 @@ class Page:
                 at.framework_page(row.framework), self.data.framework_title(row.framework, row.campaign)
             ),
         }
-        fixed = ("precision", "batch_size", "nodes_gpus", "figure", "unit", "speedup", "efficiency", "mfu", "protocol")
-        rows = [
-            (
-                *(axes[column](row) for column in columns),
-                figures.precision_text(row),
-                figures.batch_text(row),
-                figures.scale_text(row),
-                figures.html_cell(self.say, self.path, row),
-                md.text(row.unit),
-                figures.factor(row.speedup),
-                figures.percent(row.efficiency),
-                figures.percent(row.mfu),
-                self.html_protocol(row.protocol),
-            )
-            for row in results
-        ]
-        header = [self.say(word) for word in (*columns, *fixed)]
-        unit, protocol = len(columns) + fixed.index("unit"), len(header) - 1
-        worded = (*range(len(columns) + 1), unit, protocol)
-        batch = len(columns) + fixed.index("batch_size")
-        return html.block("evidence", self.told_once(header, rows, worded, (*worded, batch)))
+
+    def _facts(self) -> dict[str, Tell]:
+        """The figure, and what else is known of a configuration."""
+        return {
+            "figure": lambda row: figures.html_cell(self.say, self.path, row),
+            "unit": lambda row: md.text(row.unit),
+            "precision": figures.precision_text,
+            "batch_size": figures.batch_text,
+            "nodes_gpus": figures.scale_text,
+            "speedup": lambda row: figures.factor(row.speedup),
+            "efficiency": lambda row: figures.percent(row.efficiency),
+            "mfu": lambda row: figures.percent(row.mfu),
+            "protocol": lambda row: self.html_protocol(row.protocol),
+        }
 
     def html_to(self, target: str, words: str) -> str:
         return html.link(md.text(words), at.html_address(self.path, target))

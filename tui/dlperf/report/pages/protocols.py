@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from dlperf.catalog.model import Protocol
+from dlperf.report import html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
 from dlperf.report.text import Language
 from dlperf.report.words.stored import ESTIMATORS
+
+FACTS = ("skip_steps", "take_steps", "estimator", "repeats", "aggregate")
+"""Words for what a protocol lays down."""
 
 
 def protocols(say: Language, data: SiteData) -> str:
@@ -22,7 +29,23 @@ def protocols(say: Language, data: SiteData) -> str:
         md.facts((say("estimator"), say("definition")), rows),
     )
     statistics = md.paragraphs(md.heading(2, say("statistics_title"), "statistics"), say("statistics_text"))
-    return page.written(say("protocols"), say("protocols_intro"), *described, estimators if rows else "", statistics)
+    parts = (say("protocols_intro"), _overview(page), *described, estimators if rows else "", statistics)
+    return page.written(say("protocols"), *parts, wide=True)
+
+
+def _overview(page: Page) -> str:
+    """All protocols side by side."""
+    used = Counter(row.protocol for row in page.data.ordered if row.value is not None)
+    rows = [
+        (
+            html.link(md.code(name), f"#{at.protocol_anchor(name)}"),
+            *(value for _, value in _facts(page.say, page.data.protocols[name])),
+            md.number(str(used[name])) if used[name] else "",
+        )
+        for name in sorted(page.data.protocols)
+    ]
+    header = [page.say("protocol"), *map(page.say, FACTS), page.say("figures")]
+    return html.block("evidence", html.table(header, rows, (0, 3, 5)))
 
 
 def protocol_facts(page: Page, name: str) -> str:
@@ -30,15 +53,18 @@ def protocol_facts(page: Page, name: str) -> str:
     protocol = page.data.protocols.get(name)
     if protocol is None:
         return ""
-    say = page.say
-    rows = [
-        (say("skip_steps"), md.number(str(protocol.skip_steps))),
-        (say("take_steps"), "" if protocol.take_steps is None else md.number(str(protocol.take_steps))),
-        (say("estimator"), md.code(protocol.estimator)),
-        (say("repeats"), md.number(str(protocol.repeats))),
-        (say("aggregate"), say(f"by_{protocol.aggregate}")),
-    ]
-    return page.facts(rows)
+    return page.facts(_facts(page.say, protocol))
+
+
+def _facts(say: Language, protocol: Protocol) -> list[tuple[str, str]]:
+    values = (
+        md.number(str(protocol.skip_steps)),
+        "" if protocol.take_steps is None else md.number(str(protocol.take_steps)),
+        md.code(protocol.estimator),
+        md.number(str(protocol.repeats)),
+        say(f"by_{protocol.aggregate}"),
+    )
+    return list(zip(map(say, FACTS), values, strict=True))
 
 
 def _definition(say: Language, name: str, documented: str) -> str:

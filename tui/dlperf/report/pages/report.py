@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlperf.catalog.model import Case
-from dlperf.report import figures
+from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import answers
@@ -60,24 +60,29 @@ def _answer(page: Page, results: Results) -> tuple[str, str]:
 
 def reports_index(say: Language, data: SiteData) -> str:
     page = Page(say, data, at.REPORTS)
+    words = ("report", "source", "created", "figures", "hardware", "framework")
     parts = []
     for case, keys in grouped(data.reports, lambda key: key[1]).items():
-        rows = [
-            (
-                page.report(results[0], md.text(data.source_title(say, source))),
-                say(data.kind(source)),
-                say.separator.join(distinct(page.hardware(row.hardware, row.campaign) for row in results)),
-                say.separator.join(distinct(page.framework(row.framework, row.campaign) for row in results)),
-                md.number(str(sum(row.value is not None for row in results))),
-            )
-            for source, _ in keys
-            for results in [data.reports[source, case]]
-        ]
-        header = [say(word) for word in ("report", "source", "hardware", "framework", "figures")]
-        parts.append(
-            md.paragraphs(md.heading(2, md.text(data.case_title(case)), searched=False), md.table(header, rows))
-        )
+        rows = [_report_row(page, source, data.reports[source, case]) for source, _ in keys]
+        table = html.table([say(word) for word in words], rows, (0, 1, 2, 4, 5))
+        heading = md.heading(2, md.text(data.case_title(case)), searched=False)
+        parts.append(md.paragraphs(heading, html.block("evidence", table)))
     return page.written(say("reports"), say("reports_intro"), *(parts or [say("no_figures")]))
+
+
+def _report_row(page: Page, source: str, results: Results) -> tuple[str, ...]:
+    data = page.data
+    machines = {row.hardware: data.hardware_title(row.hardware, row.campaign) for row in results}
+    frameworks = {row.framework: data.framework_title(row.framework, row.campaign) for row in results}
+    day = max(data.created(row.campaign) for row in results)[:10]
+    return (
+        page.html_to(at.report_page(data.source(results[0]), results[0].case), data.source_title(page.say, source)),
+        page.say(data.kind(source)),
+        f"<time>{md.text(day)}</time>" if day else "",
+        md.number(str(sum(row.value is not None for row in results))),
+        page.say.separator.join(page.html_to(at.hardware_page(name), title) for name, title in machines.items()),
+        page.say.separator.join(page.html_to(at.framework_page(name), title) for name, title in frameworks.items()),
+    )
 
 
 def tested(page: Page, results: Results) -> str:
@@ -154,7 +159,7 @@ def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> str:
             md.number(str(figure.gpus)),
             md.number(figure.printed),
             md.source_link(figure.log, brief=True),
-            md.text(figure.rule),
+            f'<span lang="en">{md.text(figure.rule)}</span>',
         )
         for figure in published
         if figure.log

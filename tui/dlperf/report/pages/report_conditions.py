@@ -111,16 +111,18 @@ def environment(page: Page, results: Results) -> str:
             else ""
         )
         return md.paragraphs(*groups, topology) or page.say("no_environment")
-    parts = []
-    for hardware, rows in grouped(results, lambda row: row.hardware).items():
-        known = _hardware_facts(page, hardware, results) | _machine(page, rows)
-        topologies = distinct(probed.topology for probed in _probed(page, rows) if probed.topology)
-        if known or topologies:
-            folded = [md.details(page.say("topology"), topology) for topology in topologies]
-            parts.append(
-                md.paragraphs(md.heading(3, page.hardware(hardware), searched=False), _facts(page, known), *folded)
-            )
-    return md.paragraphs(*parts) or page.say("no_environment")
+    machines = grouped(results, lambda row: row.hardware)
+    told = {name: _hardware_facts(page, name, results) | _machine(page, rows) for name, rows in machines.items()}
+    known = {name: facts for name, facts in told.items() if facts}
+    folded = [
+        md.details(f"{page.say('topology')} · {page.data.hardware_title(name)}", topology)
+        for name, rows in machines.items()
+        for topology in distinct(probed.topology for probed in _probed(page, rows) if probed.topology)
+    ]
+    columns = {
+        page.hardware(name): {page.fact(fact): value for fact, value in facts.items()} for name, facts in known.items()
+    }
+    return md.paragraphs(_columns(page.say("item"), columns), *folded) or page.say("no_environment")
 
 
 def images(page: Page, results: Results) -> str:
@@ -261,8 +263,15 @@ def _facts(page: Page, facts: Mapping[str, str]) -> str:
 
 def _side_by_side(page: Page, corner: str, columns: Mapping[str, Mapping[str, str]], campaign: str = "") -> str:
     """Facts as rows and frameworks as columns; nothing where no framework states a fact."""
+    named = {
+        page.framework(name, campaign): {page.fact(fact): value for fact, value in facts.items()}
+        for name, facts in columns.items()
+    }
+    return _columns(corner, named)
+
+
+def _columns(corner: str, columns: Mapping[str, Mapping[str, str]]) -> str:
+    """Facts as rows; names of columns and of facts are Markdown already."""
     names = distinct(name for facts in columns.values() for name in facts)
-    if not names:
-        return ""
-    rows = [(page.fact(name), *(md.web_link(facts.get(name, "–")) for facts in columns.values())) for name in names]
-    return md.table((corner, *(page.framework(name, campaign) for name in columns)), rows, figures=False)
+    rows = [(name, *(md.web_link(facts.get(name, "–")) for facts in columns.values())) for name in names]
+    return md.table((corner, *columns), rows, figures=False) if rows else ""

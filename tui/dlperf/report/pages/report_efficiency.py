@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from dlperf.measure.statistics import bandwidth_limit, flop_limit, roofline_share
 from dlperf.report import figures
-from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import distinct, gpus_total
 from dlperf.report.pages.page import Page
@@ -22,10 +21,10 @@ def utilisation(page: Page, results: Sequence[ConfigurationResult]) -> str:
         (
             page.framework(row.framework, row.campaign),
             page.hardware(row.hardware, row.campaign) if several else "",
-            page.to(at.configuration_page(row), figures.precision_text(row)),
+            figures.precision_text(row),
             figures.batch_text(row),
             figures.scale_text(row),
-            figures.value_text(row),
+            page.figure(row),
             figures.percent(row.mfu),
             figures.percent(share),
             figures.optional(row.samples_per_joule),

@@ -77,7 +77,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "patches": ("Changes to the model code", "对模型代码的修改"),
     "id": ("Id", "标识"),
     "repeats": ("Repeats", "重复次数"),
-    "aggregate": ("Repeats become one value by", "多次结果的合并方式"),
+    "aggregate": ("Repeats merged by", "多次结果合并为"),
     "by_median": ("median", "中值"),
     "by_mean": ("mean", "均值"),
     "by_olympic": ("mean without the best and the worst", "去掉最好与最差后的均值"),
@@ -123,13 +123,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "answer": (
         "{framework} is fastest on {case}: {value} {unit} on {hardware} in {precision}, "
         "{lead} ahead of {second}; {sure}.",
-        "{case} 上最快的是 {framework}：在 {hardware} 上以 {precision} 训练达到 {value} {unit}，"
+        "{case} 上最快的是 {framework}：在 {hardware}上以 {precision} 训练达到 {value} {unit}，"
         "比 {second} 快 {lead}；{sure}。",
     ),
     "answer_alone": (
         "{framework} trains {case} at {value} {unit} on {hardware} in {precision}; "
         "no other framework was measured beside it.",
-        "{framework} 在 {hardware} 上以 {precision} 训练 {case} 达到 {value} {unit}；没有其他框架可比。",
+        "{framework} 在 {hardware}上以 {precision} 训练 {case} 达到 {value} {unit}；没有其他框架可比。",
     ),
     "sure_unknown": ("published without a spread", "公布时未给出波动"),
     "sure_single": ("one trial each, spread unknown", "仅测一次，波动未知"),

@@ -13,6 +13,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "roofline": ("Share of roofline", "占 roofline 上限"),
     "ideal": ("ideal (linear)", "理想（线性）"),
     "gpus_count": ("{count} GPUs", "{count} 卡"),
+    "counted": ("{machine} ({gpus})", "{machine}（{gpus}）"),
     "gpus_count_1": ("1 GPU", "1 卡"),
     "fairness_rule": (
         "Options and software that are not the same in every column. What may explain a lead stands here.",
@@ -78,13 +79,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "s_notes": ("What a careful reader must know", "需要注意"),
     "tested": (
         "Training throughput of {model} on {dataset}, in {unit}, over all GPUs together.",
-        "{model} 在 {dataset} 上的训练吞吐率，单位 {unit}，为全部 GPU 之和。",
+        "{model} 的训练吞吐率（数据：{dataset}），单位 {unit}，为全部 GPU 之和。",
     ),
     "synthetic": (
         "synthetic data of the shape of {dataset} (no file is read: loading data is not measured)",
-        "与 {dataset} 形状相同的合成数据（不读文件，不含数据加载）",
+        "与 {dataset} 形状相同的合成数据，不读文件，不含数据加载",
     ),
-    "synthetic_some": ("{dataset}; synthetic data where the options say so", "{dataset}（选项注明之处为合成数据）"),
+    "synthetic_some": ("{dataset}; synthetic data where the options say so", "{dataset}，选项注明之处为合成数据"),
     "axes": ("Axes", "测试维度"),
     "scaling_rule": (
         "Speed-up is the figure over the 1-GPU figure of the same configuration on the same hardware; efficiency is "
@@ -143,6 +144,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "{framework} 在 {hardware} 上运行 {case}，来自{source}。",
     ),
     "s_protocol": ("Protocol", "测试方法"),
+    "repeats_here": ("This campaign was asked for {count} repeats.", "本批次要求重复 {count} 次。"),
     "environment_of": ("As probed on {node} at trial {number}", "第 {number} 次测试时在 {node} 上探测"),
     "log_used": ("Log lines that gave the figure", "得出数据的日志行"),
     "lines_without_script": (
@@ -264,7 +266,15 @@ WORDS: dict[str, tuple[str, str]] = {
         "工作区中有的日志（`dlperf import`）会按来源自己的规则以及时间戳重新计算。",
     ),
     "audit_none": ("No log of a published figure is here to be checked.", "这里没有可供核对的公布日志。"),
-    "audit_without": ("{count} figures were published without a raw log.", "{count} 个数据没有公布原始日志。"),
+    "audit_answer": (
+        "Of {figures} published figures {logged} have a raw log that their source published. {recomputed} of them were "
+        "computed again here; {exact} came out exactly.",
+        "{figures} 个公布的数据中，{logged} 个附有来源公布的原始日志；"
+        "其中 {recomputed} 个在此重新计算，{exact} 个完全一致。",
+    ),
+    "audit_exactly": ("Exact", "一致"),
+    "audit_logged": ("With a raw log", "附有原始日志"),
+    "audit_largest": ("Largest difference", "最大差异"),
     "audit_exact": ("exact", "一致"),
     "audit_no_log_published": ("no raw log was published", "未公布原始日志"),
     "audit_no_log_here": ("no raw log here", "此处没有原始日志"),
