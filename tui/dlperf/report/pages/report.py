@@ -67,7 +67,7 @@ def reports_index(say: Language, data: SiteData) -> str:
         table = html.table([say(word) for word in words], rows, (0, 1, 2, 4, 5))
         heading = md.heading(2, md.text(data.case_title(case)), searched=False)
         parts.append(md.paragraphs(heading, html.block("evidence", table)))
-    return page.written(say("reports"), say("reports_intro"), *(parts or [say("no_figures")]))
+    return page.written(say("reports"), say("reports_intro"), *(parts or [say("no_figures")]), wide=True)
 
 
 def _report_row(page: Page, source: str, results: Results) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dlperf.measure.statistics import bandwidth_limit, flop_limit, roofline_share
 from dlperf.report import figures
+from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import distinct, gpus_total
 from dlperf.report.pages.page import Page
@@ -24,7 +25,7 @@ def utilisation(page: Page, results: Sequence[ConfigurationResult]) -> str:
             figures.precision_text(row),
             figures.batch_text(row),
             figures.scale_text(row),
-            page.figure(row),
+            page.to(at.configuration_page(row), figures.value_text(row)),
             figures.percent(row.mfu),
             figures.percent(share),
             figures.optional(row.samples_per_joule),
