@@ -210,3 +210,25 @@ def test_the_quickstart_measures_this_machine_and_builds_a_site(counting, tmp_pa
     assert "numpy" in index.read_text().lower()
     rows = [line.split() for line in done.stdout.splitlines() if "lenet5" in line]
     assert [row[-2:] for row in rows] == [["3", "measured"]] * 2
+
+
+def test_git_keeps_what_was_measured_though_logs_are_ignored_elsewhere(counting, tmp_path):
+    root = tmp_path / "new"
+    counting.dlperf("init", str(root))
+    (root / "ignored").write_text("*.log\n")
+    for name in ("try/a_1n1g/1/nodes/n/out.log", "try/engine.log"):
+        (root / "runs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "runs" / name).touch()
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    words = ["git", "-c", f"core.excludesFile={root}/ignored", "-C", str(root), "status", "--short", "-uall", "runs"]
+    told = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
+    assert "runs/try/a_1n1g/1/nodes/n/out.log" in told
+    assert "runs/try/engine.log" not in told
+
+
+def test_a_gitignore_that_was_there_is_left_and_said(counting, tmp_path):
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / ".gitignore").write_text("*.pyc\n")
+    done = counting.dlperf("init", str(tmp_path / "new"))
+    assert "left as it is: .gitignore" in done.stderr
+    assert (tmp_path / "new" / ".gitignore").read_text() == "*.pyc\n"

@@ -24,8 +24,11 @@ def init(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The current folder if absent.")] = Path(),
 ) -> None:
     """Make a new workspace: mkdocs.yml, site/, runs/ and catalog/."""
-    for path in _make(directory):
+    written = _make(directory)
+    for path in written:
         say(f"wrote {path}")
+    if ".gitignore" not in written:
+        say("left as it is: .gitignore: let it ignore site/html, and neither runs/ nor site/docs and site/theme")
     say("next: `dlperf quickstart`, or describe your machine in catalog/hardware/ and `dlperf check` it")
 
 

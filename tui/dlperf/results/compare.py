@@ -101,9 +101,15 @@ def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector) -> Co
     """
     axes = [axis for axis in AXES if axis not in a.fixed | b.fixed]
     left, right = (_by_key(rows, side, axes) for side in (a, b))
+    for side, rows_of_side in ((a, left), (b, right)):
+        if not rows_of_side:
+            raise RequestError(f"{side.text}: no result has all of these: see `dlperf results`")
     shared = [key for key in left if key in right]
     if not shared:
-        raise RequestError(f"{a.text} and {b.text} share no configuration: equal axes asked for: {', '.join(axes)}")
+        raise RequestError(
+            f"{a.text} and {b.text} share no configuration: equal must be {', '.join(axes)}; "
+            "an axis in which they may differ is named on both sides, such as campaign=…,framework=…"
+        )
     clear = [key for key in shared if len(left[key]) == len(right[key]) == 1]
     return Comparisons(
         pairs=tuple(compare_rows(left[key][0], right[key][0]) for key in clear),

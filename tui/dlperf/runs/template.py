@@ -37,6 +37,8 @@ site/docs/data/
 site/data/
 site/docs/zh/index.md
 site/docs/zh/results/
+# what was measured is kept, whatever is ignored elsewhere
+!runs/**/*.log
 # an engine's own, while it runs; what can be derived again
 runs/*/engine.lock
 runs/*/engine.log

@@ -1,0 +1,88 @@
+"""The guide's pages are typed as a reader would type them: what they show works, in both languages."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from dlperf.cli import main
+
+ROOT = Path(__file__).resolve().parent.parent
+GUIDE = ROOT / "site" / "docs" / "guide"
+CHINESE = ROOT / "site" / "docs" / "zh" / "guide"
+PAGES = sorted(path.name for path in GUIDE.glob("*.md"))
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"`(catalog/[^`]+\.(?:py|yaml))`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def shown(page: Path) -> list[str]:
+    return [text for _, text in BLOCK.findall(page.read_text())]
+
+
+def commands(page: Path) -> list[str]:
+    typed = [text for language, text in BLOCK.findall(page.read_text()) if language == "sh"]
+    return [line for text in typed for line in text.splitlines()]
+
+
+@pytest.fixture
+def typed(tmp_path, monkeypatch, capsys):
+    """Type a line; its standard output."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+    def run(line: str) -> str:
+        for command in line.split(" && "):
+            program, *words = shlex.split(command)
+            if program == "cd":
+                monkeypatch.chdir(words[0])
+                continue
+            assert program == "dlperf"
+            with pytest.raises(SystemExit) as leaving:
+                main(words)
+            assert leaving.value.code == 0, f"{command}: {capsys.readouterr().err}"
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_a_program_of_ones_own_is_measured_as_the_guide_says(typed, tmp_path):
+    page = GUIDE / "programs.md"
+    first, *others = commands(page)
+    typed(first)
+    for path, text in FILE.findall(page.read_text()):
+        place = tmp_path / "bench" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    for line in others:
+        typed(line)
+    (row,) = json.loads(typed("dlperf results --campaign first --json"))
+    assert row["status"] == "measured"
+    assert row["n"] == 2
+    assert 0 < row["value"] < 32 / 0.02
+    assert (tmp_path / "bench" / "site" / "html" / "results" / "frameworks" / "my-stack.html").is_file()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_chinese_page_shows_the_same_commands_and_files(page):
+    assert shown(CHINESE / page) == shown(GUIDE / page)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_command_or_an_option_that_a_page_names_exists(page, capsys):
+    text = (GUIDE / page).read_text()
+    lines = [line for block in shown(GUIDE / page) for line in block.splitlines()] + re.findall(r"`([^`\n]+)`", text)
+    for line in lines:
+        found = re.match(r"(?:- run: )?dlperf ([a-z-]+)", line)
+        if found is None:
+            continue
+        with pytest.raises(SystemExit) as leaving:
+            main([found[1], "--help"])
+        assert leaving.value.code == 0, line
+        helped = capsys.readouterr().out
+        for option in re.findall(r"(?<!\S)(--?[A-Za-z][a-z-]*)", line.partition(" && ")[0]):
+            assert option in helped, f"{option} of {line}"
