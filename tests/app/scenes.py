@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from builder import (
+    OUT_OF_MEMORY,
     POINTS,
     CampaignBuilder,
     clock,
@@ -93,6 +94,24 @@ def waiting(workspace: Workspace) -> CampaignBuilder:
 
 def thousands(workspace: Workspace) -> CampaignBuilder:
     return large_campaign(workspace, 500, 20, running=3)
+
+
+def changed(workspace: Workspace) -> CampaignBuilder:
+    """Two campaigns that share some configurations: slower, faster, failed, as before; and each has one of its own."""
+    before, after = POINTS, (*POINTS[:3], replace(POINTS[0], batch_size=128), POINTS[4])
+    values = {POINTS[0].id: (23040.0, 22150.0), POINTS[1].id: (3012.0, 3170.0), POINTS[4].id: (1480.0, 1483.0)}
+    builders = []
+    for index, (name, points) in enumerate((("h200-driver-570", before), ("h200-driver-580", after))):
+        builder = CampaignBuilder(workspace, name, [planned(point) for point in points], clock(-86400.0 * (2 - index)))
+        for trial in builder.trials:
+            if trial.configuration == POINTS[2].id and index == 1:
+                builder.failed(trial, OUT_OF_MEMORY)
+            else:
+                value = values.get(trial.configuration, (22410.0, 22410.0))[index]
+                builder.succeeded(trial, value * (1 + 0.002 * trial.number), 300.0 * trial.number)
+        builder.event(Event(clock(9000), "campaign_finished"))
+        builders.append(builder)
+    return builders[1]
 
 
 def built(workspace: Workspace) -> CampaignBuilder:
@@ -182,7 +201,7 @@ SCENES = {
     "trial-command": Scene("watch", finished, presses("22,910", "down o tab tab tab", "torchrun")),
     "trial-log": Scene("watch", finished, presses("22,910", "down o m", "step=20 ")),
     "results": Scene("results", running, shows("23,072 images/s")),
-    "results-compared": Scene("results", finished, presses("22,930 images/s", "c enter", "%")),
+    "results-compared": Scene("results", changed, presses("h200-driver-580", "end c enter", "%")),
     "results-empty": Scene("results", empty, shows(NO_RESULTS)),
     "publish": Scene("publish", empty, shows(NO_SITE)),
     "publish-built": Scene("publish", built, said_by_the_builder),

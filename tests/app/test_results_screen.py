@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 from builder import POINTS, CampaignBuilder, clock, finished_campaign, planned, running_campaign
-from driving import driving, until, until_gone, until_shown
+from driving import driving, screen_of, until, until_gone, until_shown
 
-from dlperf.app.model.results_table import ResultsView, beside, result_row
+from dlperf.app.model.comparison import comparable, comparison_of
+from dlperf.app.model.results_table import ResultsView, beside
 from dlperf.app.screens.publish import opener_of
-from dlperf.results.model import ConfigurationResult
+from dlperf.app.screens.results import ResultsScreen
+from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import Event, State
 
@@ -44,43 +46,73 @@ def values(view: ResultsView) -> list[float | None]:
 
 
 def test_missing_figures_sort_last_in_both_directions():
-    view = ResultsView((NONE, FAST, SLOW)).sorted_by(6)
+    view = ResultsView(rows=(NONE, FAST, SLOW)).sorted_by(6)
     assert values(view) == [100.0, 200.0, None]
     assert values(view.sorted_by(6)) == [200.0, 100.0, None]
 
 
 def test_every_word_of_a_filter_must_be_found():
-    view = ResultsView((FAST, SLOW, NONE), matching="paddle 1n8g")
+    view = ResultsView(rows=(FAST, SLOW, NONE), matching="paddle 1n8g")
     assert values(view) == [100.0]
 
 
 def test_published_figures_can_be_hidden():
     rows = (FAST, result("published/report", 150.0, status="published"))
-    assert values(ResultsView(rows)) == [200.0, 150.0]
-    assert values(ResultsView(rows, published=False)) == [200.0]
+    assert values(ResultsView(rows=rows)) == [200.0, 150.0]
+    assert values(ResultsView(rows=rows, published=False)) == [200.0]
 
 
-@pytest.mark.parametrize(
-    ("value", "spread", "cell", "tone"),
-    [
-        (110.0, 0.01, "+10.0 %", "good"),
-        (90.0, 0.01, "-10.0 %", "bad"),
-        (105.0, 0.08, "+5.0 %", ""),
-        (None, 0.0, "-", ""),
-    ],
-)
-def test_a_change_is_coloured_where_it_exceeds_the_spread(value: float | None, spread: float, cell: str, tone: str):
-    row = result("new", value, spread=spread)
-    view = ResultsView((result("old", 100.0), row), baseline="old")
-    shown = result_row(view, row)
-    assert shown.cells[-1] == cell
-    assert shown.tones[-1] == tone
+def trials_of(*values: float) -> tuple[TrialResult, ...]:
+    return tuple(TrialResult(number, "succeeded", value=value) for number, value in enumerate(values, start=1))
 
 
-def test_a_row_is_not_compared_with_another_point():
-    row = result("new", 100.0, batch_size=128)
-    view = ResultsView((result("old", 100.0), row), baseline="old")
-    assert view.base_of(row) is None
+def compared(*rows: ConfigurationResult) -> list[tuple[str, str, str]]:
+    """Batch size, change and verdict of each point, from the top; "new" is compared with "old"."""
+    view = comparison_of(rows, "old", "new")
+    assert view is not None
+    cells = [view.cells(point).cells for point in view.shown()]
+    return [(row[3], row[8], row[11]) for row in cells]
+
+
+OLD = [result("old", 100.0, batch_size=size, trials=trials_of(99.0, 100.0, 101.0)) for size in (32, 64, 128, 256)]
+
+
+def test_regressions_come_first_and_what_one_side_lacks_last():
+    slower = result("new", 90.0, batch_size=128, trials=trials_of(89.0, 90.0, 91.0))
+    equal = result("new", 100.5, batch_size=64, trials=trials_of(99.5, 100.5, 101.5))
+    assert compared(*OLD, equal, slower, result("new", None, batch_size=32), result("new", 70.0, batch_size=512)) == [
+        ("32", "no figure", "out of memory"),
+        ("128", "-10.0 %", "slower"),
+        ("64", "+0.5 %", "not distinguishable"),
+        ("256", "missing", "only in old"),
+        ("512", "new", "only in new"),
+    ]
+
+
+def test_what_neither_campaign_could_measure_is_no_difference():
+    both = (result("old", None, batch_size=8), result("new", None, batch_size=16))
+    assert compared(*OLD[:1], result("new", 100.0, batch_size=32), *both) == [("32", "+0.0 %", "spread unknown")]
+
+
+def test_a_change_is_coloured_where_all_trials_agree():
+    faster = result("new", 110.0, batch_size=32, trials=trials_of(109.0, 111.0))
+    unsure = result("new", 102.0, batch_size=64, trials=trials_of(98.0, 106.0))
+    view = comparison_of([*OLD, faster, unsure], "old", "new")
+    assert view is not None
+    tones = {point.verdict: view.cells(point).tones[-1] for point in view.shown()}
+    assert tones == {"faster": "good", "not distinguishable": "", "missing": "bad"}
+
+
+def test_campaigns_on_one_machine_each_are_compared_across_machines():
+    view = comparison_of([OLD[0], result("new", 200.0, batch_size=32, hardware="b200")], "old", "new")
+    assert view is not None
+    assert [point.ratio for point in view.shown()] == [2.0]
+
+
+def test_campaigns_without_a_common_configuration_are_not_offered():
+    assert comparable([*OLD, result("new", 1.0, batch_size=32), result("else", 1.0, case="vgg16")], "new").keys() == {
+        "old"
+    }
 
 
 def test_beside_a_figure_stand_those_of_the_same_case_precision_and_gpus():
@@ -107,12 +139,22 @@ async def test_two_campaigns_are_compared(workspace: Workspace):
     finished_campaign(workspace, "new", 22000.0, day=1)
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "Results: 2 of 2")
+        await pilot.press("end" if screen_of(pilot, ResultsScreen)._items[1].campaign == "new" else "home", "c")
+        await until_shown(pilot, "Compare new with", "old", "faster: 1")
+        await pilot.press("enter")
+        await until_shown(pilot, "new against old", "+10.0 %", "20,040", "22,040", "faster")
+        await pilot.press("o")
+        await until_shown(pilot, "old  figure: 20,040 images/s", "new  trials: 22,020  22,040  22,060")
+        await pilot.press("escape", "c")
+        await until_gone(pilot, "new against old")
+
+
+async def test_a_campaign_that_shares_nothing_with_others_says_so(workspace: Workspace):
+    finished_campaign(workspace, "alone")
+    async with driving(workspace, start_screen="results") as pilot:
+        await until_shown(pilot, "Results: 1 of 1")
         await pilot.press("c")
-        await until_shown(pilot, "Compare with", "old")
-        await pilot.press("down", "enter")
-        await until_shown(pilot, "against old", "+10.0 %", "20,040")
-        await pilot.press("c")
-        await until_gone(pilot, "against old")
+        await until_shown(pilot, "No other campaign has a configuration of alone.")
 
 
 async def test_a_workspace_without_results_says_so(workspace: Workspace):

@@ -181,7 +181,7 @@ async def test_a_trial_opens_with_curve_figure_environment_command_and_log(works
         await pilot.press("tab")
         await until_shown(pilot, "Stated by the catalogue", "580.12")
         await pilot.press("tab")
-        await until_shown(pilot, "Not sent yet. This is what it will be:", "torchrun")
+        await until_shown(pilot, "Nothing was sent, or it is not here.", "torchrun")
         await pilot.press("tab")
         await until_shown(pilot, "step=120")
         await pilot.press("m")

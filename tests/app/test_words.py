@@ -11,6 +11,7 @@ import pytest
 
 import dlperf.app
 from dlperf.app.actions import ACTIONS, EVERYWHERE
+from dlperf.app.model.comparison import VERDICTS
 from dlperf.app.model.presets import PRESETS
 from dlperf.app.model.summary import Standing
 from dlperf.app.model.trials import WORDS
@@ -48,6 +49,7 @@ def texts_in_tables() -> Iterator[str]:
     yield from (preset.about for preset in PRESETS)
     yield from (standing.value for standing in Standing)
     yield from WORDS.values()
+    yield from VERDICTS
     yield from TITLES.values()
 
 

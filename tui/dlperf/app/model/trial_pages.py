@@ -98,14 +98,16 @@ def _flat(facts: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
             yield (prefix.rstrip(".") if index == 0 else "", line)
 
 
-def command_text(paths: TrialPaths, planned: PlannedConfiguration) -> str:
+def command_text(paths: TrialPaths, planned: PlannedConfiguration, finished: bool) -> str:
     """Exactly what was sent to the nodes; before that, what would be."""
     files = sorted(path for path in paths.rendered.rglob("*") if path.is_file()) if paths.rendered.is_dir() else []
     scripts = [path for path in files if path.suffix in (".sh", ".sbatch", "")]
     if not scripts:
         from dlperf.render.preview import preview_text
 
-        return say("Not sent yet. This is what it will be:") + "\n\n" + preview_text(planned.launch)
+        sent = say("Nothing was sent, or it is not here. This is what the plan gives:")
+        will_be = say("Not sent yet. This is what it will be:")
+        return f"{sent if finished else will_be}\n\n{preview_text(planned.launch)}"
     return "\n".join(f"##### {path.relative_to(paths.rendered)}\n{_content(path)}" for path in scripts)
 
 

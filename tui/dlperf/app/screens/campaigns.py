@@ -17,6 +17,7 @@ from dlperf.app.model.summary import CampaignSummary, Standing, in_order
 from dlperf.app.model.table import Column, Row, Tone
 from dlperf.app.model.text import bar, duration, local_time, packed, printable
 from dlperf.app.screens.base import PlaceScreen
+from dlperf.app.screens.pages import filtered_title
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.words import say
@@ -78,7 +79,8 @@ class CampaignsScreen(PlaceScreen):
         table.show_rows([summary.name for summary in summaries], self._row)
         panel = table.parent
         assert isinstance(panel, Vertical)
-        panel.border_title = say("Campaigns of {folder}", folder=self.workspace.root)
+        title = say("Campaigns") if self._matching else say("Campaigns of {folder}", folder=self.workspace.root)
+        panel.border_title = filtered_title(title, self._matching)
         self._show_selected()
 
     def _nothing(self) -> str:

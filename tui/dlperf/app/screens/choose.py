@@ -6,6 +6,8 @@ from collections.abc import Hashable
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.style import Style
+from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,6 +18,7 @@ from dlperf.app.actions import bindings_of
 from dlperf.app.model.choice import AXES, Choice, arguments_of, command_line
 from dlperf.app.model.table import Column, Row
 from dlperf.app.model.text import printable
+from dlperf.app.screens.pages import filtered_title
 from dlperf.app.screens.plan_actions import PlanActions
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
@@ -149,7 +152,8 @@ class ChooseScreen(PlanActions):
         table.show_rows(list(options), lambda key: option_row(options[str(key)]))
         panel = self.query_one(f"#panel-{axis}")
         marks = len(self.choice.values(axis))
-        panel.border_subtitle = f"/{printable(text)}" if text else str(marks or "")
+        panel.border_title = filtered_title(say(TITLES[axis]), text)
+        panel.border_subtitle = str(marks or "")
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw_lists_line)
@@ -157,17 +161,18 @@ class ChooseScreen(PlanActions):
     def _draw_lists_line(self) -> None:
         self.query_one("#lists-line", Static).update(self._lists_in_words())
 
-    def _lists_in_words(self) -> str:
-        """Where the lists do not fit side by side: which there are, and how much is marked."""
+    def _lists_in_words(self) -> Text:
+        """Where the lists do not fit side by side: which there are, and how much is marked; a click shows one."""
         if not self.has_class("-narrow"):
-            return ""
+            return Text()
         current = self._current_axis()
-        names = []
+        line = Text(no_wrap=True)
         for axis in AXES:
             marks = len(self.choice.values(axis))
             name = say(TITLES[axis]) + (f" {marks}" if marks else "")
-            names.append(f"[{name}]" if axis == current else name)
-        return "  ".join(names)
+            shown = f"[{name}]" if axis == current else name
+            line.append("  " if line else "").append(shown, Style(meta={"@click": f"screen.show_list({axis!r})"}))
+        return line
 
     def _current_axis(self) -> str:
         focused = self.focused.id if self.focused is not None else None
@@ -267,6 +272,9 @@ class ChooseScreen(PlanActions):
         parts = [*AXES, "plan"]
         here = parts.index(self.focused.id) if self.focused is not None and self.focused.id in parts else 0
         self._go_to(parts[(here + by) % len(parts)])
+
+    def action_show_list(self, axis: str) -> None:
+        self._go_to(axis)
 
     def _go_to(self, part: str) -> None:
         """Focus a list; where only one fits, show that one."""

@@ -11,10 +11,10 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from dlperf.app.actions import ACTIONS, EVERYWHERE, Action
+from dlperf.app.screens.pages import CLOSE, Page, links
 from dlperf.app.words import say
 
 LISTS = (
@@ -26,7 +26,7 @@ LISTS = (
 KEY_WIDTH = 10
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Page[None]):
     """Closes with any of the usual keys."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q,enter", "dismiss", show=False)]
@@ -38,7 +38,7 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="page") as page:
             page.border_title = say("Help")
-            page.border_subtitle = say("esc closes")
+            page.border_subtitle = links((say("esc closes"), CLOSE))
             yield Static(say(self._about) + "\n", markup=False)
             yield Static(_table(say("On this screen"), _keys(ACTIONS[self._place]), KEY_WIDTH))
             yield Static(_table(say("Everywhere"), _keys(EVERYWHERE), KEY_WIDTH))

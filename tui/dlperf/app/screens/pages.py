@@ -1,24 +1,52 @@
-"""Modal pages: a text to read, and a list to choose from."""
+"""Pages in front of a screen: a text to read, and a list to choose from. A click beside a page closes it."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from rich.text import Text
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
+from textual.style import Style
 from textual.widgets import Static
 
 from dlperf.app.model.table import Column, Row
+from dlperf.app.model.text import printable
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.words import say
 
+Result = TypeVar("Result")
 
-class TextPage(ModalScreen[None]):
+
+class Page(ModalScreen[Result | None], Generic[Result]):
+    """What keys and mouse close."""
+
+    def on_click(self, event: events.Click) -> None:
+        if self.get_widget_at(event.screen_x, event.screen_y)[0] is self:
+            self.dismiss(None)
+
+
+def links(*named: tuple[str, str]) -> Content:
+    """Words in a frame, each with what a click on it does."""
+    return Content(" · ").join(Content.styled(words, Style.from_meta({"@click": call})) for words, call in named)
+
+
+CLOSE = "screen.dismiss"
+
+
+def filtered_title(title: str, text: str) -> Content:
+    """A list's title, and what the list is filtered by; a click on that shows all again."""
+    if not text:
+        return Content(title)
+    return Content(f"{title} ").append(links((f"/{printable(text)} · {say('esc shows all')}", "screen.escape")))
+
+
+class TextPage(Page[None]):
     """A text that can be scrolled and copied."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -33,7 +61,7 @@ class TextPage(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="page") as page:
             page.border_title = Text(self._title).markup
-            page.border_subtitle = say("esc closes · y copies")
+            page.border_subtitle = links((say("esc closes"), CLOSE), (say("y copies"), "screen.copy"))
             yield Static(self._text, markup=False)
 
     def action_copy(self) -> None:
@@ -41,10 +69,10 @@ class TextPage(ModalScreen[None]):
         self.notify(say("Copied {count} characters to the clipboard.", count=len(self._text)))
 
 
-class ListPage(ModalScreen[Hashable | None]):
+class ListPage(Page[Hashable]):
     """Rows to choose one of; None where nothing was chosen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "give_up", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", show=False)]
 
     def __init__(
         self,
@@ -52,17 +80,18 @@ class ListPage(ModalScreen[Hashable | None]):
         columns: Sequence[Column],
         rows: Mapping[Hashable, Row],
         empty: str = "",
-        keys: str = "enter chooses · esc goes back",
+        chooses: bool = True,
         selected: Hashable | None = None,
     ) -> None:
         super().__init__()
-        self._title, self._columns, self._rows, self._empty, self._keys = title, columns, rows, empty, keys
+        self._title, self._columns, self._rows, self._empty, self._chooses = title, columns, rows, empty, chooses
         self._selected = selected
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="page") as page:
             page.border_title = self._title
-            page.border_subtitle = say(self._keys)
+            choosing = [(say("enter chooses"), "screen.choose")] if self._chooses else []
+            page.border_subtitle = links(*choosing, (say("esc closes"), CLOSE))
             yield RowTable(self._columns, self._empty)
             yield Static(classes="about-row", markup=False)
 
@@ -84,5 +113,5 @@ class ListPage(ModalScreen[Hashable | None]):
     def _chosen(self, event: RowTable.Chosen) -> None:
         self.dismiss(event.key)
 
-    def action_give_up(self) -> None:
-        self.dismiss(None)
+    def action_choose(self) -> None:
+        self.query_one(RowTable).action_choose()

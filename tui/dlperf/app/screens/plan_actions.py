@@ -129,7 +129,7 @@ class PlanActions(PlaceScreen):
 def check_page(rows: dict[Hashable, Row], empty: str = "") -> ListPage:
     """What the machines answered, to be read; the first that is not ready comes first to the eye."""
     not_ready = next((key for key, row in rows.items() if "bad" in row.tones), None)
-    return ListPage(say("Are the machines ready?"), check_columns(), rows, empty, "esc closes", not_ready)
+    return ListPage(say("Are the machines ready?"), check_columns(), rows, empty, chooses=False, selected=not_ready)
 
 
 def check_columns() -> tuple[Column, ...]:

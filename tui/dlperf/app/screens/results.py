@@ -1,10 +1,10 @@
-"""All figures of the workspace: sorted, filtered, compared, beside the published ones."""
+"""All figures of the workspace: sorted, filtered, beside the published ones; or two campaigns compared."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -14,20 +14,18 @@ from textual.content import Content
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
+from dlperf.app.model.comparison import ComparisonView, comparable, comparison_of
 from dlperf.app.model.results_table import (
-    SORT_KEYS,
     ResultsView,
-    about_result,
     beside,
     beside_columns,
     beside_rows,
-    result_columns,
-    result_row,
 )
 from dlperf.app.model.table import Column, Row
 from dlperf.app.model.text import printable
+from dlperf.app.model.view import TableView
 from dlperf.app.screens.base import PlaceScreen
-from dlperf.app.screens.pages import ListPage
+from dlperf.app.screens.pages import ListPage, TextPage, filtered_title
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.words import say
@@ -41,22 +39,25 @@ class ResultsScreen(PlaceScreen):
     place = "results"
     about = (
         "Every figure of this workspace and of the published reports. A figure is the median of its trials; spread is "
-        "(max - min) / median. A change is coloured only where it is larger than the spread of either side."
+        "(max - min) / median. Of two campaigns one is said to be faster only where all its trials were."
     )
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("results")
 
     def __init__(self) -> None:
         super().__init__()
-        self._view = ResultsView()
-        self._rows: list[ConfigurationResult] = []
+        self._all = ResultsView()
+        self._view: TableView[Any] = self._all
+        """All of them, or a comparison."""
+        self._items: list[Any] = []
+        self._problem = ""
 
     def body(self) -> ComposeResult:
         with Vertical(classes="panel", id="results-panel"):
-            yield RowTable(result_columns(compared=False), id="results")
+            yield RowTable(self._view.columns(), id="results")
         yield Static(id="left-out", classes="status", markup=False)
         yield Static(id="selected-line", classes="status", markup=False)
         with Horizontal(id="about-result"):
-            with VerticalScroll(classes="panel", id="result-panel", can_focus=False):
+            with VerticalScroll(classes="panel", id="result-panel"):
                 yield Static(id="result-text", markup=False)
             with Vertical(classes="panel", id="beside-panel"):
                 yield RowTable(beside_columns(), id="beside")
@@ -68,7 +69,7 @@ class ResultsScreen(PlaceScreen):
 
     def on_screen_resume(self) -> None:
         """Shown: results may have come since."""
-        if not self._view.rows:
+        if not self._all.rows:
             self.table.empty = "\n" + say("Reading …")
         self.action_reload()
 
@@ -88,58 +89,69 @@ class ResultsScreen(PlaceScreen):
         self.call_later(self._loaded, tuple(rows), [printable(str(problem)) for problem in problems])
 
     def _loaded(self, rows: tuple[ConfigurationResult, ...], problems: list[str]) -> None:
-        left_out = say("{count} left out: {reason}", count=len(problems), reason=problems[0]) if problems else ""
-        self.query_one("#left-out", Static).update(left_out)
-        self.query_one("#left-out").display = bool(left_out)
-        if rows != self._view.rows:
-            self._show(replace(self._view, rows=rows))
-        elif not rows:
+        self._problem = say("{count} left out: {reason}", count=len(problems), reason=problems[0]) if problems else ""
+        if rows != self._all.rows:
+            self._all = replace(self._all, rows=rows)
+            self._show(self._anew(rows))
+        else:
             self._show(self._view)
 
-    def _show(self, view: ResultsView) -> None:
-        if (view.baseline is None) != (self._view.baseline is None):
-            self.table.set_columns(result_columns(view.baseline is not None))
-        self._view, self._rows = view, view.shown()
+    def _anew(self, rows: tuple[ConfigurationResult, ...]) -> TableView[Any]:
+        """The same view of other rows."""
+        if not isinstance(self._view, ComparisonView):
+            return self._all
+        found = comparison_of(rows, self._view.before, self._view.after)
+        return replace(self._view, points=found.points) if found else self._all
+
+    def _show(self, view: TableView[Any]) -> None:
+        other = type(view) is not type(self._view)
+        if other:
+            self.table.set_columns(view.columns())
+        if isinstance(view, ResultsView):
+            self._all = view
+        self._view, self._items = view, view.shown()
         self.table.empty = "\n" + self._nothing()
-        keys = [(row.campaign, row.configuration, index) for index, row in enumerate(self._rows)]
+        keys = [(row.campaign, row.configuration, index) for index, row in enumerate(map(view.result, self._items))]
         self.table.show_rows(keys, self._row)
         self.table.refresh()
-        self.query_one("#results-panel").border_title = self._title()
-        self.query_one("#about-result").display = bool(self._rows)
-        self.query_one("#results-panel").set_class(not self._rows, "-alone")
+        if other:
+            self.table.action_first()
+        self.query_one("#results-panel").border_title = filtered_title(view.title(), view.matching)
+        self.query_one("#about-result").display = bool(self._items)
+        self.query_one("#results-panel").set_class(not self._items, "-alone")
+        lines = [line for line in (view.summary(), self._problem) if line]
+        self.query_one("#left-out", Static).update("\n".join(lines))
+        self.query_one("#left-out").display = bool(lines)
         self._show_selected()
-
-    def _title(self) -> str:
-        title = say("Results: {shown} of {total}", shown=len(self._rows), total=len(self._view.rows))
-        if self._view.baseline is not None:
-            title += "  " + say("against {name}", name=printable(self._view.baseline))
-        return title.replace("[", "\\[")
+        self.refresh_bindings()
 
     def _nothing(self) -> str:
-        if not self._view.rows:
+        if not self._all.rows:
             return say("No results yet: 2 chooses what to measure, `dlperf import` takes in logs.")
-        total = len(self._view.rows)
+        total = len(self._view.items())
         return say("None of {total} matches {text}. esc shows all.", total=total, text=self._view.matching)
 
     def _row(self, key: Hashable) -> Row:
         assert isinstance(key, tuple)
-        return result_row(self._view, self._rows[key[2]])
+        return self._view.cells(self._items[key[2]])
 
-    def _selected(self) -> ConfigurationResult | None:
+    def _selected(self) -> Any:
+        """The item under the cursor, of the view's own kind."""
         key = self.table.selected
-        return self._rows[key[2]] if isinstance(key, tuple) and key[2] < len(self._rows) else None
+        return self._items[key[2]] if isinstance(key, tuple) and key[2] < len(self._items) else None
 
     @on(RowTable.Highlighted, "#results")
     def _show_selected(self) -> None:
-        row = self._selected()
-        about = about_result(row) if row else []
+        item = self._selected()
+        about = self._view.about(item) if item else []
         self.query_one("#result-text", Static).update("\n".join(about))
         self.query_one("#selected-line", Static).update(" · ".join(about[1:]))
+        row = self._view.result(item) if item else None
         campaign = printable(row.campaign) if row else ""
         self.query_one("#beside-panel").border_title = Content(
             " · ".join(part for part in (say("Same case, precision and number of GPUs"), campaign) if part)
         )
-        rows = beside_rows(row, beside(self._view.rows, row)) if row else []
+        rows = beside_rows(row, beside(self._all.rows, row)) if row else []
         table = self.query_one("#beside", RowTable)
         table.empty = say("No other figure.") if row else ""
         table.show_rows(list(range(len(rows))), lambda key: rows[key] if isinstance(key, int) else Row(()))
@@ -147,35 +159,54 @@ class ResultsScreen(PlaceScreen):
 
     # ---------------------------------------------------------------- actions
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "published" and isinstance(self._view, ComparisonView):
+            return None
+        if action in ("open_result", "sort", "reverse", "find", "compare", "published", "copy_row"):
+            return True if self._all.rows else None
+        return True
+
+    @on(RowTable.Chosen, "#results")
+    def action_open_result(self) -> None:
+        """All that is known of a figure, where the screen has no room for it."""
+        item = self._selected()
+        if item is not None:
+            self.app.push_screen(TextPage(say("Selected"), "\n".join(self._view.about(item))))
+
     def action_sort(self) -> None:
-        column = self._view.column
-        self._show(
-            replace(self._view, column=((-1 if column is None else column) + 1) % len(SORT_KEYS), descending=False)
-        )
-        assert self._view.column is not None
-        self.notify(say("sorted by {column}", column=self.table.columns[self._view.column].title), timeout=2)
+        before = -1 if self._view.column is None else self._view.column
+        column = (before + 1) % len(self.table.columns)
+        self._show(replace(self._view, column=column, descending=False))
+        self.notify(say("sorted by {column}", column=self.table.columns[column].title), timeout=2)
 
     def action_reverse(self) -> None:
         self._show(replace(self._view, descending=not self._view.descending))
 
     @on(RowTable.HeaderClicked, "#results")
     def _header_clicked(self, event: RowTable.HeaderClicked) -> None:
-        if event.column < len(SORT_KEYS):
-            self._show(self._view.sorted_by(event.column))
+        self._show(self._view.sorted_by(event.column))
 
     def action_published(self) -> None:
-        self._show(replace(self._view, published=not self._view.published))
+        self._show(replace(self._all, published=not self._all.published))
 
     @work
     async def action_compare(self) -> None:
-        if self._view.baseline is not None:
-            self._show(replace(self._view, baseline=None))
+        """The campaign of the selected figure with another one; once more ends that."""
+        item = self._selected()
+        if isinstance(self._view, ComparisonView) or item is None:
+            self._show(self._all)
             return
-        rows: dict[Hashable, Row] = {name: Row((printable(name),)) for name in self._view.campaigns}
-        columns = (Column(say("campaign"), 30, flexible=True),)
-        chosen = await self.app.push_screen_wait(ListPage(say("Compare with"), columns, rows))
+        after = self._view.result(item).campaign
+        views = comparable(self._all.rows, after)
+        if not views:
+            self.notify(say("No other campaign has a configuration of {name}.", name=printable(after)), markup=False)
+            return
+        rows: dict[Hashable, Row] = {name: Row((printable(name), view.summary())) for name, view in views.items()}
+        columns = (Column(say("campaign"), 20, importance=9, flexible=True), Column("", 30, flexible=True))
+        title = say("Compare {name} with", name=printable(after))
+        chosen = await self.app.push_screen_wait(ListPage(title, columns, rows))
         if chosen is not None:
-            self._show(replace(self._view, baseline=str(chosen)))
+            self._show(views[str(chosen)])
 
     def action_copy_row(self) -> None:
         if self.table.selected is not None:
@@ -187,7 +218,7 @@ class ResultsScreen(PlaceScreen):
         self.prompt.ask("filter", say("filter results"), self._view.matching)
 
     def action_escape(self) -> None:
-        self._show(replace(self._view, matching="", baseline=None))
+        self._show(replace(self._all, matching=""))
 
     @on(Prompt.Typed)
     def _typed(self, event: Prompt.Typed) -> None:

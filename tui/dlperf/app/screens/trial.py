@@ -103,7 +103,7 @@ class TrialScreen(LogActions):
         texts = {
             "figure": "\n".join(figure_lines(trial, self._campaign.result_of(self._key))),
             "environment": "\n".join(environment_lines(planned, read_environment(paths))),
-            "command": command_text(paths, planned),
+            "command": command_text(paths, planned, trial.state.finished),
         }
         for page, text in texts.items():
             self.query_one(f"#{page}-text", Static).update(text)
@@ -166,8 +166,9 @@ class TrialScreen(LogActions):
 
     @on(TabbedContent.TabActivated)
     def _page_shown(self) -> None:
-        if self.query_one(TabbedContent).active == "page-log":
-            self.log_view.focus()
+        """Keys move in the page shown; a curve has nothing to move in."""
+        page = self.query_one(f"#{self.query_one(TabbedContent).active}", TabPane)
+        self.set_focus(next((widget for widget in page.query("LogView, VerticalScroll") if widget.focusable), None))
 
     def action_find(self) -> None:
         self.query_one(TabbedContent).active = "page-log"

@@ -29,6 +29,7 @@ from dlperf.app.model.trials import (
 from dlperf.app.screens.campaign_actions import CampaignActions
 from dlperf.app.screens.campaign_line import campaign_lines
 from dlperf.app.screens.log_actions import LogActions
+from dlperf.app.screens.pages import filtered_title
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
@@ -156,6 +157,7 @@ class WatchScreen(CampaignActions, LogActions):
         self._drawn_status = self.campaign.status
         self._groups = dict(by_configuration(self.campaign.status))
         self.forget_what_was_done()
+        self.query_one("#trials-panel").border_title = filtered_title(say("Trials"), self._matching)
         self.trials.empty = self._no_rows()
         self.trials.show_rows(row_keys(self.campaign.status, self._matching, self._folded), self._row)
         room_for_all = len(self.campaign.status.trials) + len(self._groups) + FRAME_ROWS

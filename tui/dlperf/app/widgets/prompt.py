@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 
 class Prompt(Input):
-    """Hidden until it is asked for; enter accepts, escape takes back."""
+    """Hidden until it is asked for; enter and a click elsewhere accept, escape takes back."""
 
     DEFAULT_CSS = """
     Prompt { dock: bottom; height: 1; border: none; padding: 0 1; display: none; background: $surface; }
@@ -56,8 +56,16 @@ class Prompt(Input):
     def action_give_up(self) -> None:
         self._done(self._text_before)
 
+    def on_blur(self) -> None:
+        """A click elsewhere accepts what was typed."""
+        if self.has_class("-asking") and self.app.app_focus:
+            self._close(self.value)
+
     def _done(self, text: str) -> None:
-        self.remove_class("-asking")
-        self.post_message(self.Typed(self.purpose, text, final=True))
+        self._close(text)
         if self._before is not None and self._before.is_attached:
             self._before.focus()
+
+    def _close(self, text: str) -> None:
+        self.remove_class("-asking")
+        self.post_message(self.Typed(self.purpose, text, final=True))

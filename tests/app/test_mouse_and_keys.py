@@ -1,0 +1,106 @@
+"""Everything can be reached with the mouse alone, and with the keyboard alone."""
+
+from __future__ import annotations
+
+from builder import POINTS, CampaignBuilder, finished_campaign, planned, running_campaign
+from driving import driving, screen_of, shown, until, until_gone, until_shown
+from textual.pilot import Pilot
+
+from dlperf.app.screens.choose import ChooseScreen
+from dlperf.app.screens.watch import WatchScreen
+from dlperf.plan import TrialKey
+from dlperf.runs.paths import Workspace
+
+NARROW = (80, 24)
+
+
+async def click_text(pilot: Pilot[str], text: str) -> None:
+    """Click the first cell of a text that the screen shows."""
+    for y, line in enumerate(shown(pilot).splitlines()):
+        if text in line:
+            await pilot.click(offset=(line.index(text), y))
+            return
+    raise AssertionError(f"{text!r} is not shown:\n{shown(pilot)}")
+
+
+async def test_where_lists_lie_behind_one_another_a_click_on_a_name_shows_one(workspace: Workspace):
+    async with driving(workspace, size=NARROW, start_screen="choose") as pilot:
+        await until_shown(pilot, "[Hardware]  Frameworks  Cases", "[ ] local")
+        await click_text(pilot, "Cases")
+        await until_shown(pilot, "Hardware  Frameworks  [Cases]", "lenet5")
+        assert screen_of(pilot, ChooseScreen).focused is not None
+
+
+async def test_a_click_on_the_words_of_its_frame_closes_a_page(workspace: Workspace):
+    async with driving(workspace, size=NARROW) as pilot:
+        await until_shown(pilot, "? Help")
+        await click_text(pilot, "? Help")
+        await until_shown(pilot, "On this screen")
+        await click_text(pilot, "esc closes")
+        await until_gone(pilot, "On this screen")
+
+
+async def test_a_click_beside_a_page_closes_it_and_one_inside_does_not(workspace: Workspace):
+    async with driving(workspace, size=NARROW, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        await click_text(pilot, "p Presets")
+        await until_shown(pilot, "what it marks")
+        await click_text(pilot, "what it marks")
+        await until_shown(pilot, "what it marks")
+        await pilot.click(offset=(40, 1))
+        await until_gone(pilot, "what it marks")
+
+
+async def test_a_click_on_the_filter_shows_all_again(workspace: Workspace):
+    running_campaign(workspace)
+    finished_campaign(workspace, "before")
+    async with driving(workspace, size=NARROW) as pilot:
+        await until_shown(pilot, "before", "h200-nightly")
+        await pilot.press("slash", *"bef", "enter")
+        await until_gone(pilot, "h200-nightly")
+        await click_text(pilot, "/bef · esc shows all")
+        await until_shown(pilot, "before", "h200-nightly")
+
+
+async def test_a_click_elsewhere_accepts_what_was_typed(workspace: Workspace):
+    running_campaign(workspace)
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "71/120")
+        await pilot.press("slash", *"failed")
+        await until_gone(pilot, "71/120")
+        await pilot.click("#trials")
+        await until(pilot, lambda: not screen_of(pilot, WatchScreen).prompt.has_class("-asking"))
+        await until_shown(pilot, "/failed · esc shows all")
+
+
+async def test_every_command_can_be_clicked(workspace: Workspace):
+    running_campaign(workspace)
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "71/120")
+        await click_text(pilot, ": Commands")
+        await until_shown(pilot, "Give the log the whole screen")
+        await click_text(pilot, "Zoom  (m)")
+        await until(pilot, lambda: screen_of(pilot, WatchScreen).has_class("-log-only"))
+
+
+async def test_keys_move_in_a_long_page_of_a_trial(workspace: Workspace):
+    builder = CampaignBuilder(workspace, "long", [planned(POINTS[0], 1)])
+    builder.succeeded(builder.trials[0], 100.0)
+    facts = ",".join(f'"fact{number}": {number}' for number in range(60))
+    builder.paths.trial(builder.trials[0]).node("h200-01").environment.write_text(f"{{{facts}}}")
+    async with driving(workspace, size=NARROW, start_screen="watch") as pilot:
+        await until_shown(pilot, "#1")
+        await pilot.press("down", "o", "tab", "tab")
+        await until_shown(pilot, "fact0 ")
+        await pilot.press("end")
+        await until_shown(pilot, "fact59")
+
+
+async def test_a_result_is_opened_with_all_that_is_known_of_it(workspace: Workspace):
+    builder = CampaignBuilder(workspace, "one", [planned(POINTS[0], 3)])
+    for number in (1, 2, 3):
+        builder.succeeded(TrialKey(POINTS[0].id, number), 1000.0 + number)
+    async with driving(workspace, size=NARROW, start_screen="results") as pilot:
+        await until_shown(pilot, "1,002 images/s")
+        await pilot.press("enter")
+        await until_shown(pilot, "trials: 1,001  1,002  1,003", "esc closes · y copies")

@@ -1,0 +1,190 @@
+"""Two campaigns side by side, as rows: regressions first, then what only one of them holds. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dlperf.app.model.results_table import about_result, axes_of, figure_text
+from dlperf.app.model.table import Column, Row, Tone
+from dlperf.app.model.text import number, percent, printable
+from dlperf.app.model.view import TableView
+from dlperf.app.words import say
+from dlperf.errors import RequestError
+from dlperf.results.compare import Comparison, Comparisons, Missing, Selector, compare
+from dlperf.results.model import ConfigurationResult
+
+NO_FIGURE = "no figure"
+NEW, MISSING, NOT_COMPARED = "new", "missing", "several rows, not compared"
+VERDICTS = ("slower", "faster", "not distinguishable", "spread unknown", NO_FIGURE, NEW, MISSING, NOT_COMPARED)
+"""Those that ``dlperf.results.compare`` gives, then what only one side holds."""
+TONES: dict[str, Tone] = {"slower": "bad", "faster": "good", NO_FIGURE: "bad", MISSING: "bad"}
+Side = ConfigurationResult | None
+
+
+@dataclass(frozen=True)
+class Point:
+    """A configuration in two campaigns; one of them may lack it."""
+
+    before: Side
+    after: Side
+    verdict: str
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def result(self) -> ConfigurationResult:
+        """That of the later campaign, where it has one."""
+        found = self.after or self.before
+        assert found is not None
+        return found
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """Regressions first, the worst of them at the top; then what cannot be compared."""
+        lost = self.verdict == NO_FIGURE and self.before is not None and self.before.value is not None
+        return (0 if lost else 1 if self.ratio is not None else 2, self.ratio or math.inf)
+
+
+@dataclass(frozen=True)
+class ComparisonView(TableView[Point]):
+    """What the Results screen shows of two campaigns."""
+
+    points: tuple[Point, ...] = ()
+    before: str = ""
+    after: str = ""
+
+    not_compared: int = 0
+    """Points that one of them holds several times."""
+
+    def items(self) -> Sequence[Point]:
+        return self.points
+
+    def text(self, item: Point) -> str:
+        return " ".join((*axes_of(item.result), item.verdict, say(item.verdict)))
+
+    def key(self, item: Point, column: int) -> object:
+        row, before, after = item.result, item.before, item.after
+        axes = (row.case, row.framework, row.precision, row.batch_size, row.nodes * row.gpus, row.hardware)
+        figures = (after.value if after else None, before.value if before else None, item.ratio)
+        worth = (after.spread, after.n) if after else (None, None)
+        return (*axes, *figures, *worth, item.verdict)[column]
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column(say("case"), 9, importance=9),
+            Column(say("framework"), 11, importance=9),
+            Column(say("prec."), 5, importance=8),
+            Column(say("batch"), 6, right=True, importance=8),
+            Column(say("GPUs"), 6, importance=8),
+            Column(say("hardware"), 10, importance=5),
+            Column(say("figure"), 10, right=True, importance=9),
+            Column(say("baseline"), 9, right=True, importance=9),
+            Column(say("change"), 9, right=True, importance=9),
+            Column(say("spread"), 7, right=True, importance=6),
+            Column("n", 2, right=True, importance=4),
+            Column(say("verdict"), 19, importance=7, flexible=True),
+        )
+
+    def cells(self, item: Point) -> Row:
+        row, before = item.result, item.before
+        change = percent(item.ratio - 1, sign=True) if item.ratio is not None else say(item.verdict)
+        cells = (
+            *map(printable, axes_of(row)),
+            number(item.after.value if item.after else None),
+            number(before.value if before else None),
+            change,
+            percent(item.after.spread if item.after else None),
+            str(item.after.n) if item.after and item.after.n else "-",
+            self._verdict(item),
+        )
+        plain: list[Tone] = [""] * 8
+        tone = TONES.get(item.verdict, "")
+        return Row(cells, tones=(*plain, tone))
+
+    def _verdict(self, item: Point) -> str:
+        if item.verdict == MISSING:
+            return say("only in {name}", name=printable(self.before))
+        if item.verdict == NEW:
+            return say("only in {name}", name=printable(self.after))
+        if item.verdict == NO_FIGURE:
+            lacking = item.after if item.after is not None and item.after.value is None else item.before
+            return figure_text(lacking) if lacking is not None and lacking.value is None else say(NO_FIGURE)
+        return say(item.verdict)
+
+    def result(self, item: Point) -> ConfigurationResult:
+        return item.result
+
+    def title(self) -> str:
+        return say("{after} against {before}", after=printable(self.after), before=printable(self.before))
+
+    def summary(self) -> str:
+        """How many points are how."""
+        counts = Counter(point.verdict for point in self.points)
+        counts[NOT_COMPARED] = self.not_compared
+        return " · ".join(f"{say(verdict)}: {counts[verdict]}" for verdict in VERDICTS if counts[verdict])
+
+    def about(self, item: Point) -> list[str]:
+        """Both figures with their worth, and the range that the trials leave open."""
+        lines = [" · ".join(map(printable, axes_of(item.result)))]
+        for side in (item.after, item.before):
+            if side is not None:
+                lines += [f"{printable(side.campaign)}  {line}" for line in about_result(side)[1:]]
+        if item.low is not None and item.high is not None:
+            lines.append(say("ratio {low} … {high} by their trials", low=f"{item.low:.3f}", high=f"{item.high:.3f}"))
+        return lines
+
+
+def comparison_of(rows: Iterable[ConfigurationResult], before: str, after: str) -> ComparisonView | None:
+    """Two campaigns compared on equal axes; None where they share no configuration.
+
+    Where they were measured on one machine each, it may be another.
+    """
+    both = [row for row in rows if row.campaign in (before, after)]
+    found = _compared(both, before, after)
+    if found is None:
+        return None
+    points = [_pair(pair) for pair in found.pairs]
+    points += [Point(item.row, None, MISSING) for item in _of_one(found.only_a)]
+    points += [Point(None, item.row, NEW) for item in _of_one(found.only_b)]
+    ordered = tuple(sorted(points, key=lambda point: point.rank))
+    return ComparisonView(points=ordered, before=before, after=after, not_compared=len(found.ambiguous))
+
+
+def _of_one(missing: Iterable[Missing]) -> Iterable[Missing]:
+    """What has a figure on one side alone: what neither side could run is no difference."""
+    return (item for item in missing if item.row.value is not None)
+
+
+def _compared(rows: Sequence[ConfigurationResult], before: str, after: str) -> Comparisons | None:
+    machines = [{row.hardware for row in rows if row.campaign == name} for name in (before, after)]
+    tries = [(Selector(before, {"campaign": before}), Selector(after, {"campaign": after}))]
+    if all(len(names) == 1 for names in machines):
+        first, second = (
+            {"campaign": name, "hardware": min(on)} for name, on in zip((before, after), machines, strict=True)
+        )
+        tries.append((Selector(before, first), Selector(after, second)))
+    for a, b in tries:
+        try:
+            return compare(rows, a, b)
+        except RequestError:
+            continue
+    return None
+
+
+def _pair(pair: Comparison) -> Point:
+    verdict = pair.verdict.partition(":")[0]
+    return Point(pair.a, pair.b, verdict, pair.ratio, pair.low, pair.high)
+
+
+def comparable(rows: Sequence[ConfigurationResult], after: str) -> dict[str, ComparisonView]:
+    """Every other campaign that shares a configuration with this one, compared with it."""
+    by_campaign: dict[str, list[ConfigurationResult]] = {}
+    for row in rows:
+        by_campaign.setdefault(row.campaign, []).append(row)
+    mine = by_campaign.pop(after, [])
+    views = {name: comparison_of([*mine, *theirs], name, after) for name, theirs in by_campaign.items()}
+    return {name: view for name, view in views.items() if view is not None}
