@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from driving import driving, screen_of, until, until_gone, until_shown
 
 from dlperf.app.model.comparison import comparable, comparison_of
 from dlperf.app.model.results_table import ResultsView, beside
-from dlperf.app.screens.publish import opener_of
+from dlperf.app.screens.publish import opener_of, served_lines
 from dlperf.app.screens.results import ResultsScreen
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.runs.paths import Workspace
@@ -197,11 +198,44 @@ async def test_a_build_that_fails_says_so(workspace: Workspace, monkeypatch: pyt
 
 
 @pytest.mark.parametrize(
-    ("environment", "platform", "opener"),
+    ("environment", "system", "opener"),
     [({}, "linux", None), ({"DISPLAY": ":0"}, "linux", "xdg-open"), ({}, "darwin", "open")],
 )
-def test_a_page_is_opened_only_where_there_is_a_desktop(environment: dict[str, str], platform: str, opener: str | None):
-    assert opener_of(environment, platform) == opener
+def test_a_page_is_opened_only_where_there_is_a_desktop(environment: dict[str, str], system: str, opener: str | None):
+    assert opener_of(environment, system) == opener
+
+
+def site_in(workspace: Workspace) -> None:
+    index = workspace.site_html / "index.html"
+    index.parent.mkdir(parents=True)
+    index.write_text("<h1>site</h1>")
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [(None, "xdg-open: No such file or directory."), ("#!/bin/sh\nexit 3\n", "No browser opened.")],
+)
+async def test_where_nothing_can_open_the_site_it_is_said_where_it_lies(
+    program: str | None, said: str, workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    site_in(workspace)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    if program is not None:
+        (programs / "xdg-open").write_text(program)
+        (programs / "xdg-open").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}")
+    monkeypatch.setenv("DISPLAY", ":77")
+    async with driving(workspace, start_screen="publish") as pilot:
+        await until_shown(pilot, "The site lies in")
+        await pilot.press("o")
+        await until_shown(pilot, said, "in a browser.")
+
+
+def test_over_ssh_it_is_said_how_a_browser_gets_to_the_site():
+    told = served_lines("http://127.0.0.1:8123/", {"SSH_CONNECTION": "10.0.0.1 50000 10.0.0.2 22"})
+    assert told[-1].endswith(f"ssh -L 8123:127.0.0.1:8123 {platform.node()}")
+    assert len(served_lines("http://127.0.0.1:8123/", {})) == 1
 
 
 async def test_results_of_a_trial_that_is_measured_now_appear_when_the_screen_is_shown_again(workspace: Workspace):

@@ -246,6 +246,33 @@ def test_poor_terminals_are_served(tmp_path: Path, workspace: Workspace, environ
         terminal.close()
 
 
+BROWSER = """#!/bin/sh
+( : < /dev/tty ) 2> /dev/null && taken=yes
+echo "${taken:-no} $1" > seen.new && mv seen.new seen
+"""
+"""What opens a page, and says whether it could have taken the terminal."""
+
+
+def test_what_opens_the_site_has_no_terminal_to_take(tmp_path: Path, workspace: Workspace):
+    index = workspace.site_html / "index.html"
+    index.parent.mkdir(parents=True)
+    index.write_text("<h1>site</h1>")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "xdg-open").write_text(BROWSER)
+    (programs / "xdg-open").chmod(0o755)
+    environment = f"LANG=C.UTF-8 DISPLAY=:77 PATH={programs}:{os.environ['PATH']}"
+    terminal = Terminal(tmp_path / "tmux.socket", workspace.root, environment=environment)
+    terminal.type(PROGRAM)
+    terminal.until_shown("Nothing has been measured")
+    terminal.press("5")
+    terminal.until_shown("The site lies in")
+    terminal.press("o")
+    terminal.until((workspace.root / "seen").exists, "the browser")
+    assert (workspace.root / "seen").read_text() == f"no {index}\n"
+    terminal.close()
+
+
 def test_a_wrong_request_is_said_in_one_line(tmp_path: Path):
     terminal = Terminal(tmp_path / "tmux.socket", tmp_path)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import urlsplit
 
 from textual import work
 from textual.app import ComposeResult
@@ -27,6 +29,8 @@ from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.words import say
 
 KEPT_LINES = 1000
+LONG_SECONDS = 20.0
+"""How long an address can be read."""
 _ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -43,6 +47,7 @@ class PublishScreen(PlaceScreen):
         self._count = 0
         self._builder: Running | None = None
         self._server: Running | None = None
+        self._opener: subprocess.Popen[bytes] | None = None
         self._address = ""
         self._state = ""
         self._last_line = ""
@@ -74,8 +79,8 @@ class PublishScreen(PlaceScreen):
             where = say("The site lies in {path}, built {time}.", path=self._index, time=built)
         else:
             where = say("No site yet. It will lie in {path}.", path=self._index)
-        served = say("Served at {address}; s stops it.", address=self._address) if self._address else ""
-        self.query_one("#site-lines", Static).update("\n".join(line for line in (where, self._state, served) if line))
+        lines = [where, self._state, *served_lines(self._address, os.environ)]
+        self.query_one("#site-lines", Static).update("\n".join(line for line in lines if line))
         self.refresh_bindings()
 
     def _say(self, line: str) -> None:
@@ -130,23 +135,53 @@ class PublishScreen(PlaceScreen):
         self.call_later(self._draw)
 
     def action_open_site(self) -> None:
-        target = self._address or str(self._index)
-        opener = opener_of(os.environ)
+        """In a session of its own without this terminal: a text browser cannot take it."""
+        opener, quiet = opener_of(os.environ), subprocess.DEVNULL
         if opener is None:
-            self.notify(say("No desktop here. Open {target} in a browser.", target=target), markup=False)
-        else:
-            quiet = subprocess.DEVNULL
-            subprocess.Popen([opener, target], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
+            self._say_where(say("No desktop here."))
+            return
+        try:
+            self._opener = subprocess.Popen(
+                [opener, self._target], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+            )
+        except OSError as error:
+            self._say_where(f"{opener}: {error.strerror}.")
+
+    def frame(self, number: int) -> None:
+        super().frame(number)
+        if self._opener is not None and (code := self._opener.poll()) is not None:
+            self._opener = None
+            if code:
+                self._say_where(say("No browser opened."))
+
+    def _say_where(self, why: str) -> None:
+        where = say("Open {target} in a browser.", target=self._target)
+        self.notify(f"{why} {where}", markup=False, timeout=LONG_SECONDS)
+
+    @property
+    def _target(self) -> str:
+        return self._address or str(self._index)
 
     def action_copy_path(self) -> None:
-        target = self._address or str(self._index)
-        self.app.copy_to_clipboard(target)
-        self.notify(printable(target), title=say("Copied"), markup=False)
+        self.app.copy_to_clipboard(self._target)
+        self.notify(printable(self._target), title=say("Copied"), markup=False)
 
 
-def opener_of(environment: Mapping[str, str], platform: str = sys.platform) -> str | None:
+def served_lines(address: str, environment: Mapping[str, str]) -> list[str]:
+    """Where the site is served, and how a browser at the other end of an ssh connection gets there."""
+    if not address:
+        return []
+    lines = [say("Served at {address}; s stops it.", address=address)]
+    if "SSH_CONNECTION" in environment:
+        port = urlsplit(address).port
+        command = f"ssh -L {port}:127.0.0.1:{port} {platform.node()}"
+        lines.append(say("From your own machine: {command}", command=command))
+    return lines
+
+
+def opener_of(environment: Mapping[str, str], system: str = sys.platform) -> str | None:
     """What opens a page in a window; None where there is no desktop: a text browser would take the terminal."""
-    if platform == "darwin":
+    if system == "darwin":
         return "open"
     return "xdg-open" if environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY") else None
 
