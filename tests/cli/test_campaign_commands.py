@@ -208,7 +208,7 @@ def test_the_quickstart_measures_this_machine_and_builds_a_site(counting, tmp_pa
     index = tmp_path / "first" / "site" / "html" / "index.html"
     assert done.stdout.splitlines()[-1] == str(index)
     assert "numpy" in index.read_text().lower()
-    rows = [line.split() for line in done.stdout.splitlines() if "lenet5" in line]
+    rows = [line.split() for line in done.stdout.splitlines() if line.endswith("measured")]
     assert [row[-2:] for row in rows] == [["3", "measured"]] * 2
 
 
@@ -232,3 +232,40 @@ def test_a_gitignore_that_was_there_is_left_and_said(counting, tmp_path):
     done = counting.dlperf("init", str(tmp_path / "new"))
     assert "left as it is: .gitignore" in done.stderr
     assert (tmp_path / "new" / ".gitignore").read_text() == "*.pyc\n"
+
+
+SPEED = """\
+id: speed
+title: Speed
+unit: images/s
+scope: global
+window: interval
+detect: 'step='
+record: '{record}'
+time_format: '%Y-%m-%dT%H:%M:%S.%f'
+"""
+
+
+def test_what_is_odd_about_a_figure_is_said_below_it(counting):
+    script = counting.workspace.catalog / "workloads" / "count.sh"
+    script.write_text(script.read_text().replace("throughput=$1", "throughput=1"))
+    done = run(counting, "-b", "32", "--repeats", "1", "--name", "try")
+    assert "local_counting_lenet5_fp32_bs32_1n1g: warning: printed 1.000, by timestamps 32.00 " in done.stdout
+    assert "step=120" in counting.dlperf("logs", "try/1").stdout
+
+
+def test_a_log_that_gave_no_figure_is_read_again_once_its_format_is_mended(counting):
+    script = counting.workspace.catalog / "workloads" / "count.sh"
+    script.write_text(script.read_text().replace("DLPERF 2026", "at 2026"))
+    framework = counting.workspace.catalog / "frameworks" / "counting.yaml"
+    framework.write_text(framework.read_text().replace("format: dlperf", "format: speed"))
+    written = counting.workspace.catalog / "formats" / "speed.yaml"
+    written.parent.mkdir()
+    written.write_text(SPEED.format(record="(?P<time>.*) step=(?P<step>\\d+) speed=(?P<value>.*)"))
+    done = run(counting, "-b", "32", "--repeats", "1", "--name", "try", code=1)
+    assert "1 trial gave no figure: mend the log format, then `dlperf verify try`" in done.stderr
+    assert "bs32_1n1g/1: succeeded: no figure" in done.stderr
+    written.write_text(SPEED.format(record="at (?P<time>[^ Z]+)Z step=(?P<step>\\d+) .*throughput=(?P<value>.*)"))
+    counting.dlperf("verify", "try", code=1)
+    (row,) = json.loads(counting.dlperf("results", "--campaign", "try", "--json").stdout)
+    assert row["value"] == pytest.approx(32)

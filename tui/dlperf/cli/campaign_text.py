@@ -121,6 +121,12 @@ def figure_row(row: ConfigurationResult) -> tuple[Any, ...]:
     return (row.configuration, row.value, row.unit, spread, row.n, row.status)
 
 
+def remarks(row: ConfigurationResult) -> list[str]:
+    """What is odd about a figure, or about the trials that it comes from; notes are for the page."""
+    told = row.findings if row.value is not None else ()
+    return [f"{finding.severity}: {finding.message}" for finding in told if finding.severity != "note"]
+
+
 def campaign_state(status: CampaignStatus, engine: int | None) -> str:
     """What a campaign is doing, in a word or with what to do next."""
     if status.finished:

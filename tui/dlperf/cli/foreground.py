@@ -7,7 +7,7 @@ import shlex
 import time
 from typing import TYPE_CHECKING
 
-from dlperf.cli.output import Progress, counted, one_line, print_table, say
+from dlperf.cli.output import Progress, counted, one_line, print_remarks, print_table, say
 from dlperf.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from dlperf.runs.paths import CampaignPaths, Workspace
 
 REDRAW_SECONDS = 0.5
+MOST_REMARKED = 8
+"""Configurations whose findings are printed: more would push the figures off the screen."""
 
 
 def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
@@ -75,11 +77,19 @@ async def _draw(reader: CampaignReader) -> None:
 
 
 def print_figures(paths: CampaignPaths) -> None:
-    """The campaign's figures, one row for each configuration."""
-    from dlperf.cli.campaign_text import FIGURE_HEADERS, figure_row
+    """The campaign's figures, one row for each configuration, and below them what a careful reader must know."""
+    from dlperf.cli.campaign_text import FIGURE_HEADERS, figure_row, remarks
     from dlperf.results.load import campaign_rows
 
-    print_table(FIGURE_HEADERS, [figure_row(row) for row in campaign_rows(paths)])
+    rows = campaign_rows(paths)
+    print_table(FIGURE_HEADERS, [figure_row(row) for row in rows])
+    odd = [row for row in rows if remarks(row)]
+    if odd:
+        print()
+    for row in odd[:MOST_REMARKED]:
+        print_remarks(row.configuration, remarks(row))
+    if len(odd) > MOST_REMARKED:
+        print(f"and findings of {len(odd) - MOST_REMARKED} more: see the site, or `dlperf results --json`")
 
 
 def wait_for_requests(paths: CampaignPaths, seconds: float = 10.0) -> None:

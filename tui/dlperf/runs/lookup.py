@@ -47,7 +47,8 @@ def find_key(paths: CampaignPaths, words: str) -> TrialKey:
 def find_trial(workspace: Workspace, words: str) -> FoundTrial:
     """The trial ``<campaign>/<configuration id>/<number>``, or the only one whose name holds the words.
 
-    A campaign's whole name means its trials, whatever others have in their names.
+    A campaign's whole name means its trials, whatever others have in their names; ``<campaign>/<number>`` is enough
+    where the campaign has one configuration.
 
     Raises:
         RequestError: none does, or several do.
@@ -58,13 +59,15 @@ def find_trial(workspace: Workspace, words: str) -> FoundTrial:
         for paths in named or workspace.campaigns()
         for key in campaign_status(paths).trials
     }
-    return _only("trial", words, trials)
+    short = [name for name, found in trials.items() if words == f"{found.campaign.name}/{found.key.number}"]
+    return trials[short[0]] if len(short) == 1 else _only("trial", words, trials)
 
 
 def _only(what: str, words: str, named: Mapping[str, Thing]) -> Thing:
     if words in named:
         return named[words]
     matches = _ending(words, named) or [name for name in named if words and words in name]
+    matches = [name for name in matches if name.endswith(words)] or matches
     if len(matches) == 1:
         return named[matches[0]]
     if not matches:
