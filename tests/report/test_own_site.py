@@ -73,6 +73,25 @@ def test_the_search_finds_chinese_words_inside_longer_runs(
     assert any(title in words for words in found), found
 
 
+ON_PAPER = (
+    "results/explorer.html",
+    "results/reports/measured/dlperf/resnet50.html",
+    "results/reports/published/dlperf-readme/resnet50.html",
+)
+BROKEN_NUMBERS = """[...document.querySelectorAll("article td a")]
+    .filter(it => /^[0-9.]+$/.test(it.innerText) && it.getClientRects().length > 1).map(it => it.innerText)"""
+
+
+@pytest.mark.parametrize("page", ON_PAPER)
+def test_a_wide_table_fits_the_paper_and_breaks_no_number(watched: Watched, own_site: Path, page: str) -> None:
+    watched.page.set_viewport_size({"width": 718, "height": 1000})
+    watched.page.emulate_media(media="print")
+    watched.page.goto((own_site / page).as_uri())
+    widths = "[...document.querySelectorAll('article table')].map(it => it.getBoundingClientRect().right)"
+    assert max(watched.page.evaluate(widths)) <= 718
+    assert watched.page.evaluate(BROKEN_NUMBERS) == []
+
+
 HEADINGS = "[...document.querySelectorAll('article :is(h1, h2, h3, h4, h5, h6)')].map(it => Number(it.tagName[1]))"
 NAMELESS = """[...document.querySelectorAll(
     "article :is(th, button, select, input, summary, img, svg[role=img], a[href])"

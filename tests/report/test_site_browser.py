@@ -26,6 +26,8 @@ SAME_IN_BOTH = (
     "results/audit.html",
 )
 PAGES = (*SAME_IN_BOTH, *(f"zh/{page}" for page in SAME_IN_BOTH))
+BEYOND_THE_PAPER = """[...document.querySelectorAll("article table")]
+    .filter(it => it.getBoundingClientRect().right > innerWidth).map(it => it.innerText)"""
 WIDTHS = (390, 1280, 1920)
 THEMES = ("light", "dark")
 
@@ -162,6 +164,23 @@ def test_the_explorer_compares_any_two(watched: Watched, site: Path) -> None:
     expect(comparison).to_have_text(before, use_inner_text=True)
 
 
+def test_a_reader_who_ticks_figures_goes_on_where_he_was_and_then_at_the_comparison(
+    watched: Watched, site: Path
+) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": 390, "height": 500})
+    page.goto((site / "results/explorer.html").as_uri())
+    boxes = page.locator("#figure-explorer input[type=checkbox]")
+    boxes.nth(5).focus()
+    page.keyboard.press("Space")
+    expect(boxes.nth(5)).to_be_focused()
+    page.keyboard.press("Tab")
+    boxes.nth(6).focus()
+    page.keyboard.press("Space")
+    expect(page.get_by_role("region", name="Compare")).to_be_focused()
+    expect(page.get_by_role("region", name="Compare").get_by_text("÷")).to_be_in_viewport()
+
+
 def test_the_explorer_stays_fast_with_ten_thousand_figures(watched: Watched, site: Path) -> None:
     rows = tuple(measured(f"f{number % 50}", 1, 100.0 + number, batch_size=number) for number in range(10_000))
     script = explorer_data(ENGLISH, SiteData(rows))
@@ -232,9 +251,10 @@ def test_on_paper_nothing_is_cut_off(watched: Watched, address: str) -> None:
     page = watched.page
     page.set_viewport_size({"width": 718, "height": 1000})
     page.emulate_media(media="print")
-    for name in ("index.html", "results/reports/measured/dlperf-v1/resnet50-imagenet.html"):
+    for name in ("index.html", "results/reports/measured/dlperf-v1/resnet50-imagenet.html", "results/explorer.html"):
         page.goto(f"{address}{name}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 718
+        assert page.evaluate(BEYOND_THE_PAPER) == []
         cut = page.evaluate(
             "[...document.querySelectorAll('article table, article pre > code')]"
             ".filter(it => it.scrollWidth > it.clientWidth + 2).length"

@@ -100,7 +100,7 @@
   var reset = element("button", { type: "button" }, [data.words.reset]);
   form.append(reset);
   var count = element("p", { role: "status", class: "explorer-count" });
-  var comparison = element("div", { class: "explorer-comparison" });
+  var comparison = element("div", { class: "explorer-comparison", tabindex: "-1", role: "region", "aria-label": data.words.compare });
   var holder = element("div", { class: "explorer-table", tabindex: "0", role: "region", "aria-label": data.words.title });
   var pager = element("p", { class: "explorer-pager" });
   root.replaceChildren(form, comparison, count, holder, pager);
@@ -145,7 +145,7 @@
   function chooser(row) {
     var address = addressOf(row);
     var words = data.words.compare + ": " + FILTERS.map(function (name) { return valueOf(row, name); }).join(", ");
-    var box = element("input", { type: "checkbox", "aria-label": words });
+    var box = element("input", { type: "checkbox", "aria-label": words, value: address });
     box.checked = state.a === address || state.b === address;
     box.addEventListener("change", function () {
       var others = [state.a, state.b].filter(function (other) { return other && other !== address; });
@@ -153,8 +153,17 @@
       Object.assign(state, { a: chosen[0] || "", b: chosen[1] || "" });
       writeAddress();
       show();
+      goOn(address);
     });
     return element("td", {}, [box]);
+  }
+
+  /* The table was made again: the reader goes on at the comparison, once there are two to compare, else where he was. */
+  function goOn(address) {
+    var boxes = Array.from(holder.querySelectorAll("input"));
+    var there = state.a && state.b ? comparison : boxes.find(function (box) { return box.value === address; });
+    there.focus({ preventScroll: true });
+    there.scrollIntoView({ block: there === comparison ? "start" : "nearest" });
   }
 
   function compared(a, b) {
