@@ -42,6 +42,17 @@ def test_a_configuration_shows_what_its_figure_rests_on() -> None:
         assert part in text
 
 
+def test_of_a_published_trial_nothing_is_told_that_its_source_does_not_give() -> None:
+    data = sample()
+    group = next(group for group in data.groups if group.campaign == "published/plsc")
+    row = replace(data.groups[group][0], source="owner/repository@0123abc(a_branch):logs/README.md")
+    text = configurations(CHINESE, data, group, (row,), {})
+    assert "状态 已公布" in text
+    assert "采样数" not in text
+    assert "未保存日志" not in text
+    assert 'href="https://github.com/owner/repository/blob/0123abc/logs/README.md"' in text
+
+
 def test_the_lines_that_gave_a_figure_are_marked_among_those_around_them() -> None:
     row = measured("alpha")
     lines = LogLines(("step <21>", "step 22"), 98, ("step 121",), first_line=21, before=("start",), after=("end",))

@@ -57,6 +57,13 @@
     });
   }
 
+  function hasFigures(table) {
+    var rows = Array.from(table.tBodies[0].rows);
+    return Array.from(table.tHead.rows[0].cells).some(function (_, column) {
+      return keysOf(rows, column).some(function (key) { return typeof key === "number"; });
+    });
+  }
+
   /* Things side by side, named by links: their rows have an order of their own. */
   function isMatrix(table) { return table.tHead.querySelector("a") !== null; }
 
@@ -73,7 +80,7 @@
 
   document.querySelectorAll("article table:not([class])").forEach(function (table) {
     var isList = !table.tHead || table.tHead.rows[0].cells.length < 3 || isMatrix(table);
-    if (!isList && table.tBodies.length && table.tBodies[0].rows.length > 1) makeSortable(table);
+    if (!isList && table.tBodies.length && table.tBodies[0].rows.length > 1 && hasFigures(table)) makeSortable(table);
   });
   nameTables();
 })();

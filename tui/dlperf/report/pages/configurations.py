@@ -211,7 +211,7 @@ def _figure(page: Page, row: ConfigurationResult) -> str:
         (say("speedup"), figures.factor(row.speedup)),
         (say("efficiency"), figures.percent(row.efficiency)),
         (say("mfu"), figures.percent(row.mfu)),
-        (say("source"), md.web_link(row.source)),
+        (say("source"), md.source_link(row.source)),
     ]
     listed = html.bullets(f"{name}{say.colon}{value}" for name, value in facts if value)
     unmeasured = is_published(row.campaign) and not row.trials

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
-from dlperf.report.data import distinct
+from dlperf.report.data import distinct, is_published
 from dlperf.report.evidence import Evidence
 from dlperf.report.pages.page import Page
 from dlperf.report.text import Language
@@ -25,14 +25,13 @@ def trials(page: Page, row: ConfigurationResult, found: Mapping[int, Evidence]) 
         return ""
     files = distinct(file.name for one in found.values() for file in one.downloads)
     outcomes = [_outcome(page, trial, found[trial.number]) for trial in row.trials]
-    left = [_left(page, files, trial, found[trial.number]) for trial in row.trials]
     words = ("trial", "state", "figure", "from_timestamps", "samples", "steps", "log_lines", "estimator")
-    return "\n".join(
-        [
-            _of_trials(page, [*map(say, (*words, "started", "duration"))], outcomes),
-            _of_trials(page, [say("trial"), say("log"), *map(md.text, files)], left, say("files_note")),
-        ]
-    )
+    came_to = _of_trials(page, [*map(say, (*words, "started", "duration"))], outcomes)
+    if is_published(row.campaign):
+        return came_to
+    left = [_left(page, files, trial, found[trial.number]) for trial in row.trials]
+    header = [say("trial"), say("log"), *map(md.text, files)]
+    return f"{came_to}\n{_of_trials(page, header, left, say('files_note'))}"
 
 
 def _of_trials(page: Page, header: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> str:
@@ -49,7 +48,7 @@ def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[str, ...]
         _ended(page.say, trial),
         html.link(figure, log) if figure and log else figure,
         figures.optional(trial.value_from_timestamps),
-        md.number(str(trial.samples)),
+        md.number(str(trial.samples)) if trial.log else "",
         _range(trial.first_step, trial.last_step),
         _range(trial.first_line, trial.last_line),
         md.code(trial.estimator) if trial.estimator else "",

@@ -10,6 +10,7 @@ STATES = {
     "timed out": "超时",
     "cancelled": "已取消",
     "lost": "丢失",
+    "published": "已公布",
 }
 """States of a trial, as they are stored and as a table's reason says them."""
 SEVERITIES = {"note": "说明", "warning": "警告", "error": "错误"}
