@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress, repeat
-from math import isfinite, isnan
+from math import fsum, isfinite, isnan, nan
 from operator import gt
 
 from dlperf.formats.column import Column, Number
@@ -27,6 +27,17 @@ def finite(numbers: Sequence[float]) -> Sequence[float]:
 def all_finite(numbers: Iterable[float]) -> bool:
     """Whether none is NaN or infinite: a sum tells it in a third of the time, unless it overflows."""
     return isfinite(sum(numbers)) or all(map(isfinite, numbers))
+
+
+def total(numbers: Iterable[float]) -> float:
+    """Their sum, rounded once; not finite where one of them is not, or where they are too large together.
+
+    Python's own sum rounds less often from 3.12 on: figures must be the same whatever Python computes them.
+    """
+    try:
+        return fsum(numbers)
+    except (OverflowError, ValueError):  # too large, or both infinities
+        return nan
 
 
 def positive(numbers: Sequence[float]) -> Sequence[float]:

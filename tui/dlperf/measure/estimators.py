@@ -12,7 +12,7 @@ from math import inf, isfinite
 
 from dlperf.formats.column import Column
 from dlperf.formats.samples import Run, Summary
-from dlperf.measure.columns import entries_at
+from dlperf.measure.columns import entries_at, total
 from dlperf.measure.estimator import ESTIMATORS, Estimate, Estimator, apply, estimator, parse_estimator
 from dlperf.measure.reading import NotEstimable, Reading, have_equal_batches
 from dlperf.measure.trimming import trimmed
@@ -156,10 +156,10 @@ def between(reading: Reading, start: int, end: int) -> Estimate:
         NotEstimable: no timestamps, no time between them, or samples per step unknown.
     """
     times = reading.run.samples.time
-    seconds = sum(times[last] - times[first] for first, last in reading.segments(start, end))
+    seconds = total(times[last] - times[first] for first, last in reading.segments(start, end))
     _need(isfinite(seconds), "some_timestamps")
     _need(seconds > 0, "few_time")
-    work = sum(reading.work(first, last) for first, last in reading.segments(start, end))
+    work = total(reading.work(first, last) for first, last in reading.segments(start, end))
     _need(0 < work / seconds < inf, "few_work")
     result = _estimate(reading, range(start, end + 1), work / seconds)
     return replace(result, samples=end - start, dropped=result.dropped + 1)

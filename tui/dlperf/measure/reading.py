@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dlperf.errors import DlperfError
 from dlperf.formats.column import Column
 from dlperf.formats.samples import Run
-from dlperf.measure.columns import entries_at, finite, finite_indices, positive
+from dlperf.measure.columns import entries_at, finite, finite_indices, positive, total
 from dlperf.measure.order import median
 from dlperf.measure.steps import Spacings, spacings
 from dlperf.sentences import sentence
@@ -216,10 +216,10 @@ class Reading:
         """Samples by the rate, step time and steps that every record prints."""
         inside = slice(first + 1, last + 1)
         steps = map(sub, self.steps_done[inside], self.steps_done[first:last])
-        total: float = sum(map(mul, map(mul, self.values[inside], self.run.samples.seconds_per_step[inside]), steps))
-        if not isfinite(total):
+        printed = total(map(mul, map(mul, self.values[inside], self.run.samples.seconds_per_step[inside]), steps))
+        if not isfinite(printed):
             raise NotEstimable(sentence("step_size_unknown", samples=self.run.unit.partition("/")[0]))
-        return total
+        return printed
 
     @property
     def _counts_from_zero(self) -> bool:

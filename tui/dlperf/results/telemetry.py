@@ -9,6 +9,7 @@ from math import isfinite
 from pathlib import Path
 from statistics import fmean
 
+from dlperf.measure.columns import total
 from dlperf.measure.telemetry import GpuReading
 
 TIME_ZONE_STEP = 900.0
@@ -71,7 +72,7 @@ def mean_power(rows: Iterable[TelemetryRow]) -> float | None:
         told = watts.setdefault(row.reading.gpu, [])
         if row.power_watts is not None:
             told.append(row.power_watts)
-    return sum(map(fmean, watts.values())) if watts and all(watts.values()) else None
+    return total(map(fmean, watts.values())) if watts and all(watts.values()) else None
 
 
 def _metrics(
