@@ -107,6 +107,18 @@ def create(key):
     }
 
 
+def embedded(parameters, tokens, segments, dtype):
+    """Words, positions and segments, summed and normalized.
+
+    A word is looked up before it is rounded, so that the gradients of a word's places are summed in fp32: a GPU adds
+    numbers of 16 bit into one place one by one, by compare and swap. A segment is chosen between two rows, so that
+    their gradients are plain sums.
+    """
+    x = parameters["words"][tokens].astype(dtype) + parameters["positions"][: tokens.shape[1]].astype(dtype)
+    first, second = parameters["segments"].astype(dtype)
+    return normalize(parameters["norm"], x + jnp.where(segments[..., None] == 0, first, second))
+
+
 def cross_entropy(logits, labels):
     logits = logits.astype(jnp.float32)
     return (nn.logsumexp(logits, -1) - jnp.take_along_axis(logits, labels[..., None], -1)[..., 0]).mean()
@@ -114,14 +126,12 @@ def cross_entropy(logits, labels):
 
 def loss(parameters, tokens, segments, masked_positions, masked_words, follows, dtype, kernel):
     """The sum of both tasks' losses."""
-    words = parameters["words"].astype(dtype)
-    x = words[tokens] + parameters["positions"][: tokens.shape[1]].astype(dtype)
-    x = normalize(parameters["norm"], x + parameters["segments"].astype(dtype)[segments])
+    x = embedded(parameters, tokens, segments, dtype)
     for part in parameters["layers"]:
         x = layer(part, x, kernel)
     chosen = jnp.take_along_axis(x, masked_positions[..., None], 1)
     chosen = normalize(parameters["transform_norm"], nn.gelu(dense(parameters["transform"], chosen), approximate=False))
-    logits = chosen @ words.T + parameters["bias"].astype(dtype)
+    logits = chosen @ parameters["words"].astype(dtype).T + parameters["bias"].astype(dtype)
     related = dense(parameters["next_sentence"], jnp.tanh(dense(parameters["pooler"], x[:, 0])))
     return cross_entropy(logits, masked_words) + cross_entropy(related, follows)
 
