@@ -10,7 +10,7 @@ reporting.py.
 
 import math
 
-from options import PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, common, positive, pytorch, refuse
+from options import PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, common, positive, pytorch
 
 
 def options():
@@ -151,8 +151,6 @@ class ArcFace(nn.Module):
 def main(options):
     prepare(options)
     world = World()
-    if options.cuda_graph and world.size > 1:
-        refuse("--cuda-graph", "the GPUs exchange features in the forward pass, which a graph must not hold")
     backbone = face_resnet50(options.image_size)
     initialize(backbone)
     backbone = placed(backbone, world, DTYPES[options.precision])

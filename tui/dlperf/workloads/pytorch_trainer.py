@@ -54,31 +54,44 @@ class World:
 
 
 class GradientAverager:
-    """Data parallelism: the gradients of all ranks, averaged in one flat all-reduce per data type.
+    """Data parallelism: the gradients of all ranks, averaged in one all-reduce per data type.
 
-    torch.compile makes the backward pass one autograd node, so that no gradient is ready before all are: DDP's
-    overlapping buckets would have nothing to overlap with, and one large message is the fastest.
+    torch.compile makes the backward pass one autograd node, so that no gradient is ready before all are: buckets that
+    overlap with it would have nothing to overlap with, and one large message is the fastest.
     """
 
     def __init__(self, world, parameters):
-        self.world = world
-        self.groups = []
-        for dtype in sorted({parameter.dtype for parameter in parameters}, key=str):
-            members = [parameter for parameter in parameters if parameter.dtype == dtype]
-            flat = torch.zeros(sum(member.numel() for member in members), dtype=dtype, device=world.device)
-            self.groups.append((flat, members, _views(flat, members)))
+        dtypes = sorted({parameter.dtype for parameter in parameters}, key=str)
+        self.buckets = [Bucket(world, [each for each in parameters if each.dtype == dtype]) for dtype in dtypes]
 
-    def collect(self):
-        """Copy the gradients into the flat buffers."""
-        for _, members, views in self.groups:
-            torch._foreach_copy_(views, [member.grad for member in members])
+    def finish(self):
+        """Wait, on the device, for all averages: they are the parameters' gradients from then on."""
+        for bucket in self.buckets:
+            bucket.receive()
 
-    def exchange(self):
-        """Average the buffers over all ranks; the parameters' gradients are parts of them from then on."""
-        for flat, members, views in self.groups:
-            self.world.average(flat)
-            for member, view in zip(members, views):
-                member.grad = view
+
+class Bucket:
+    """Some gradients, sent to the other ranks in one message as soon as the last of them is there."""
+
+    def __init__(self, world, members):
+        self.world, self.members, self.missing, self.sent = world, members, len(members), None
+        self.flat = torch.zeros(sum(each.numel() for each in members), dtype=members[0].dtype, device=world.device)
+        self.views = _views(self.flat, members)
+        for member in members:
+            member.register_post_accumulate_grad_hook(self.arrived)
+
+    def arrived(self, _):
+        self.missing -= 1
+        if self.missing == 0:
+            self.missing = len(self.members)
+            torch._foreach_copy_(self.views, [member.grad for member in self.members])
+            self.sent = dist.all_reduce(self.flat, async_op=True)
+
+    def receive(self):
+        self.sent.wait()
+        self.flat.div_(self.world.size)
+        for member, view in zip(self.members, self.views):
+            member.grad = view
 
 
 def _views(flat, members):
@@ -106,20 +119,18 @@ class Trainer:
         self.average = GradientAverager(world, replicated) if world.size > 1 else None
 
     def gradients(self, *batch):
-        """Forward and backward; returns the loss, on the device. Talks to no other rank: a CUDA graph may hold it."""
+        """Forward, backward and the exchange of gradients; returns the loss, on the device."""
         for parameter in self.parameters:
             parameter.grad = None
         with torch.autocast(self.world.device.type, torch.float16, enabled=self.options.precision == "amp"):
             loss = self.model(*batch)
         self.scaler.scale(loss * self.scale).backward()
         if self.average:
-            self.average.collect()
+            self.average.finish()
         return loss.detach()
 
     def update(self):
-        """Exchange the gradients and move the weights; queued without waiting for the device."""
-        if self.average:
-            self.average.exchange()
+        """Move the weights; queued without waiting for the device."""
         if self.scale != 1.0:
             torch._foreach_div_([parameter.grad for parameter in self.parameters], self.scale)
         if self.split:
@@ -146,10 +157,7 @@ def compiled(module, options):
 
 
 def graphed(trainer, batch):
-    """Forward and backward as one CUDA graph: a function that copies a batch in, replays, and returns the loss.
-
-    The exchange of gradients stays outside: a communicator that a graph has captured cannot be closed.
-    """
+    """``gradients`` as one CUDA graph: a function that copies a batch in, replays, and returns the loss."""
     static = [tensor.clone(memory_format=torch.preserve_format) for tensor in batch]
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
@@ -159,7 +167,7 @@ def graphed(trainer, batch):
             trainer.update()
     torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):  # another thread watches over NCCL
         loss = trainer.gradients(*static)
 
     def replay(*new):
@@ -217,6 +225,7 @@ def train(world, trainer, batches, options, **facts):
     if options.profile and world.size == 1:
         write_profile(options.profile, gradients, trainer.update, batches)
     report.finish(peak_memory_bytes=torch.cuda.max_memory_allocated() if world.device.type == "cuda" else None)
+    del gradients  # a communicator cannot be closed while a graph holds it
     world.close()
 
 
