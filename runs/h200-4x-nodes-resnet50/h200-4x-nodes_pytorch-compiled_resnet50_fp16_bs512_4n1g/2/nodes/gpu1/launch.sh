@@ -1,0 +1,18 @@
+#!/bin/sh
+# trial h200-4x-nodes-resnet50-9def04bb.h200-4x-nodes_pytorch-compiled_resnet50_fp16_bs512_4n1g.2
+# node gpu1, 2 of 4
+set -eu
+export PYTHONUNBUFFERED=1
+export NCCL_DEBUG=VERSION
+export CUDA_VISIBLE_DEVICES=1
+export NCCL_SOCKET_IFNAME=lo
+export GLOO_SOCKET_IFNAME=lo
+export TORCHINDUCTOR_CACHE_DIR=/tmp/inductor
+export JAX_COMPILATION_CACHE_DIR=/tmp/jax-cache
+export NCCL_NVLS_ENABLE=0
+export TORCH_SYMM_MEM_DISABLE_MULTICAST=1
+export NVSHMEM_DISABLE_NVLS=1
+export OMP_NUM_THREADS=4
+export DLPERF_TRIAL=h200-4x-nodes-resnet50-9def04bb.h200-4x-nodes_pytorch-compiled_resnet50_fp16_bs512_4n1g.2/gpu1
+cd /root/.dlperf/h200-4x-nodes-resnet50-9def04bb.h200-4x-nodes_pytorch-compiled_resnet50_fp16_bs512_4n1g.2/gpu1/files
+exec torchrun --nnodes 4 --node-rank 1 --nproc-per-node 1 --master-addr 127.0.0.1 --master-port 29344 /root/.dlperf/h200-4x-nodes-resnet50-9def04bb.h200-4x-nodes_pytorch-compiled_resnet50_fp16_bs512_4n1g.2/gpu1/files/pytorch_vision.py --model resnet50 --batch-size 512 --steps 120 --precision fp16 --compile default --cuda-graph
