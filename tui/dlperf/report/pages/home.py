@@ -103,9 +103,9 @@ def _in_parts(title: str) -> str:
 def news(page: Page) -> str:
     """The newest campaigns and reports, the latest first."""
     names = distinct(row.campaign for row in page.data.ordered)
-    dated = [(page.data.created(name)[:10], name) for name in names if page.data.created(name)]
+    dated = [(page.data.created(name), name) for name in names if page.data.created(name)]
     newest_first = sorted(dated, reverse=True)[:NEWS]
-    return md.bullets(f"{md.text(date)} – {_reports_of(page, name)}" for date, name in newest_first)
+    return md.bullets(f"{md.text(date[:10])} – {_reports_of(page, name)}" for date, name in newest_first)
 
 
 def _reports_of(page: Page, campaign: str) -> str:

@@ -132,7 +132,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "{framework} 在 {hardware}上以 {precision} 训练 {case} 达到 {value} {unit}；没有其他框架可比。",
     ),
     "sure_unknown": ("published without a spread", "公布时未给出波动"),
-    "sure_single": ("one trial each, spread unknown", "仅测一次，波动未知"),
+    "sure_single": ("one trial only, spread unknown", "仅测一次，波动未知"),
     "sure_yes": ("more than the spread of the trials ({spread})", "超过各次测试的波动（{spread}）"),
     "sure_tie": ("within the spread of the trials ({spread}): a tie", "在各次测试的波动（{spread}）之内：不分高下"),
     "sure_unknown_short": ("spread unknown", "波动未知"),
