@@ -21,7 +21,8 @@ FILE = re.compile(r"`(catalog/[^`]+\.(?:py|yaml))`:\n\n```\w+\n(.*?)^```$", re.M
 
 
 def shown(page: Path) -> list[str]:
-    return [text for _, text in BLOCK.findall(page.read_text())]
+    """Every block, with the lines together that a backslash breaks."""
+    return [text.replace("\\\n", "") for _, text in BLOCK.findall(page.read_text())]
 
 
 def commands(page: Path) -> list[str]:
@@ -86,3 +87,19 @@ def test_a_command_or_an_option_that_a_page_names_exists(page, capsys):
         helped = capsys.readouterr().out
         for option in re.findall(r"(?<!\S)(--?[A-Za-z][a-z-]*)", line.partition(" && ")[0]):
             assert option in helped, f"{option} of {line}"
+
+
+def test_the_stacks_of_a_public_report_are_planned_on_a_machine_of_ones_own(typed, tmp_path):
+    typed("dlperf init bench && cd bench")
+    mine = tmp_path / "bench" / "catalog" / "hardware" / "mine.yaml"
+    shown_machine = typed("dlperf catalog show perf-v100")
+    mine.write_text(shown_machine.replace("id: perf-v100", "id: mine").replace("example: true\n", ""))
+    lines = [line for block in shown(GUIDE / "reproducing.md") for line in block.splitlines() if " -H mine " in line]
+    selections = [
+        line.split(" ", 2)[2].removesuffix(" --render") for line in lines if not line.startswith("dlperf check")
+    ]
+    assert len(selections) == 5
+    for selection in selections:
+        plan = json.loads(typed(f"dlperf plan {selection} --json"))
+        assert plan["configurations"]
+        assert not plan["impossible"]
