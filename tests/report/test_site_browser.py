@@ -100,7 +100,7 @@ def test_pages_can_be_read_by_everybody(watched: Watched, site: Path, theme: str
     for page in (*SAME_IN_BOTH, "zh/index.html"):
         watched.page.goto((site / page).as_uri())
         watched.page.add_script_tag(path=str(AXE))
-        violations = watched.page.evaluate("axe.run('article').then(result => result.violations)")
+        violations = watched.page.evaluate("axe.run('body').then(result => result.violations)")
         found += [
             (page, violation["id"], violation["nodes"][0]["html"][:200])
             for violation in violations
@@ -162,6 +162,18 @@ def test_the_explorer_compares_any_two(watched: Watched, site: Path) -> None:
     before = comparison.inner_text()
     page.reload()
     expect(comparison).to_have_text(before, use_inner_text=True)
+
+
+def test_on_a_telephone_the_explorer_shows_each_figure_with_its_spread(watched: Watched, site: Path) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto((site / "results/explorer.html").as_uri())
+    for cell in page.locator("#figure-explorer td:is([data-column=value], [data-column=spread]):not(:empty)").all():
+        box = cell.bounding_box()
+        assert box is not None
+        assert 0 < box["x"] < box["x"] + box["width"] <= 390
+    page.get_by_role("button", name="Figure").click()
+    expect(explorer_figures(page).first).to_have_text("3101")
 
 
 def test_a_reader_who_ticks_figures_goes_on_where_he_was_and_then_at_the_comparison(

@@ -64,6 +64,12 @@ def test_a_chart_says_its_figures_to_a_screen_reader() -> None:
     assert picture.get("aria-label") == "ResNet. alpha: 400.12 images/s"
 
 
+def test_a_bar_of_several_trials_says_how_far_they_lie_apart() -> None:
+    label, figure = elements(bars("ResNet", "images/s", [Bar("alpha", 400.0, "400.12", 0, "n=5 · 0.4 %")]), "text")
+    assert label.text == "alpha"
+    assert "".join(figure.itertext()) == "400.12 images/s n=5 · 0.4 %"
+
+
 def test_names_arrive_as_text_on_one_line() -> None:
     line = Line(HOSTILE, ((1.0, 1.0), (2.0, 2.0)), 0)
     charts = (

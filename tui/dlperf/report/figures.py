@@ -133,10 +133,15 @@ def _scaling(result: ConfigurationResult) -> str:
 
 def _confidence(say: Language, result: ConfigurationResult) -> str:
     """n and spread, small, and a mark of doubt; nothing is invented where a source gives none."""
+    spread = spread_text(result)
+    return (f" <small>{spread}</small>" if spread else "") + _doubt(say, result)
+
+
+def spread_text(result: ConfigurationResult) -> str:
+    """How many trials there were, and how far they lie apart; nothing where a source does not say."""
     if result.n is None:
-        return _doubt(say, result)
-    spread = f" · {percent(result.spread)}" if result.spread is not None and result.n > 1 else ""
-    return f" <small>n={result.n}{spread}</small>{_doubt(say, result)}"
+        return ""
+    return f"n={result.n}" + (f" · {percent(result.spread)}" if result.spread is not None and result.n > 1 else "")
 
 
 def doubtful(result: ConfigurationResult) -> bool:

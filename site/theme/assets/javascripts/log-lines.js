@@ -31,6 +31,7 @@
     details.addEventListener("toggle", function () {
       load().then(function () {
         var block = document.createElement("pre");
+        block.lang = "en";
         block.append.apply(block, window.dlperfLines[details.dataset.lines].map(shown));
         details.querySelector("p, pre").replaceWith(block);
       });

@@ -23,6 +23,8 @@ class Bar:
     """The value as it is written everywhere else."""
     series: int
     """Index of the colour."""
+    spread: str = ""
+    """How many trials, and how far they lie apart, small beside the figure."""
     low: float | None = None
     high: float | None = None
     """Lowest and highest trial, drawn as a whisker."""
@@ -50,7 +52,7 @@ def _row(bar: Bar, top: float, scale: float, unit: str) -> str:
     return (
         svg.mark(4.5, top + 10, bar.series)
         + svg.text(bar.label, 13, top + 14)
-        + svg.text(f"{bar.figure} {unit}", svg.WIDTH, top + 14, "value", "end")
+        + svg.text(f"{bar.figure} {unit}", svg.WIDTH, top + 14, "value", "end", aside=bar.spread)
         + svg.element(
             "rect",
             x=0,

@@ -44,9 +44,10 @@ def _attribute_name(key: str) -> str:
     return key.rstrip("_").replace("_", "-")
 
 
-def text(words: str, x: float, y: float, class_: str = "", anchor: str = "start") -> str:
-    """A line of text."""
-    return element("text", md.attribute(words), x=x, y=y, class_=class_, text_anchor=anchor)
+def text(words: str, x: float, y: float, class_: str = "", anchor: str = "start", aside: str = "") -> str:
+    """A line of text; ``aside`` stands small at its end."""
+    small = " " + element("tspan", md.attribute(aside), class_="aside") if aside else ""
+    return element("text", md.attribute(words) + small, x=x, y=y, class_=class_, text_anchor=anchor)
 
 
 def mark(x: float, y: float, series: int, tooltip: str = "", class_: str = "mark") -> str:

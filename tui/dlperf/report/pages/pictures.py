@@ -70,6 +70,7 @@ def _bar(page: Page, row: ConfigurationResult) -> Bar:
         row.value or 0.0,
         figures.value_text(row),
         page.data.series[row.framework],
+        figures.spread_text(row),
         min(values, default=None),
         max(values, default=None),
     )

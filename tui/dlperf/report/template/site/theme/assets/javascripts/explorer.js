@@ -9,11 +9,12 @@
 
   var PAGE = 100;
   var FILTERS = ["case", "hardware", "framework", "precision", "source"];
-  var COLUMNS = ["case", "framework", "value", "unit", "nodes_gpus", "precision", "batch_size", "hardware", "n", "spread",
+  var COLUMNS = ["case", "framework", "value", "unit", "spread", "n", "nodes_gpus", "precision", "batch_size", "hardware",
     "speedup", "efficiency", "mfu", "per_joule", "source"];
   var SHOWN = COLUMNS.filter(function (column) { return column !== "unit" && column !== "n"; });
   var NUMERIC = ["batch_size", "nodes_gpus", "value", "n", "spread", "speedup", "efficiency", "mfu", "per_joule"];
   var WORDED = ["case", "framework", "hardware", "source"];
+  var LABELLED = ["batch_size", "nodes_gpus", "speedup", "efficiency", "mfu", "per_joule"]; /* on a telephone */
   var RATIOS = ["spread", "efficiency", "mfu"];
   var at = {};
   data.columns.forEach(function (name, index) { at[name] = index; });
@@ -130,7 +131,10 @@
     var content = column === "value" ? element("a", { href: addressOf(row) }, [words]) : words;
     var aside = column === "value" && row[at.value] !== null && row[at.doubtful] ? " †" : "";
     var kind = NUMERIC.indexOf(column) >= 0 ? "number" : WORDED.indexOf(column) >= 0 ? "words" : "";
-    return element("td", kind ? { class: kind } : {}, [content, aside]);
+    var attributes = { "data-column": column };
+    if (kind) attributes.class = kind;
+    if (LABELLED.indexOf(column) >= 0 && words) attributes["data-label"] = data.words[column];
+    return element("td", attributes, [content, aside]);
   }
 
   /* In the long table unit and number of trials stand small beside what they belong to. */
@@ -213,7 +217,7 @@
     var body = rows.slice((page - 1) * PAGE, page * PAGE).map(function (row) {
       return element("tr", {}, [chooser(row)].concat(SHOWN.map(function (column) { return withAside(row, column); })));
     });
-    holder.replaceChildren(element("table", { class: "figures", "aria-label": data.words.title }, [element("thead", {}, [head]), element("tbody", {}, body)]));
+    holder.replaceChildren(element("table", { class: "figures every", "aria-label": data.words.title }, [element("thead", {}, [head]), element("tbody", {}, body)]));
     pager.replaceChildren(turn("←", page - 1, page > 1), " " + page + " / " + pages + " ", turn("→", page + 1, page < pages));
     pager.hidden = pages === 1;
     showComparison();
