@@ -189,6 +189,18 @@ def test_a_signal_to_end_restores_the_terminal(terminal: Terminal, workspace: Wo
     assert not terminal.alternate_screen()
 
 
+def test_the_shell_is_had_for_a_while_and_the_window_comes_back_whole(terminal: Terminal, workspace: Workspace):
+    running_campaign(workspace)
+    terminal.type(f"set -m; {PROGRAM}")
+    before = terminal.until_shown("h200-nightly", "engine stopped", "q Quit")
+    terminal.press("C-z")
+    terminal.until_shown("Stopped")
+    terminal.type("clear; fg > /dev/null")
+    terminal.until(lambda: terminal.shown() == before, "the same picture")
+    terminal.press("5")
+    terminal.until_shown("No site yet.")
+
+
 def test_a_signal_to_go_on_starts_nothing_anew(terminal: Terminal, workspace: Workspace):
     """A kernel sends it, with the signal to end, to the programs of a terminal that is closed."""
     running_campaign(workspace)

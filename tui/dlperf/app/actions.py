@@ -55,6 +55,7 @@ EVERYWHERE = (
     Action("switch_theme", "T", "Theme", "Change between dark and light", in_bar=False),
     Action("switch_language", "L", "Language", "Change between English and Chinese", in_bar=False),
     Action("help", "question_mark,f1", "Help", "Show every key of this screen"),
+    Action("suspend_process", "ctrl+z", "To the shell", "Back to the shell for a while: fg returns", in_bar=False),
     Action("leave", "q,ctrl+q", "Quit", "Leave this window; what runs goes on"),
 )
 

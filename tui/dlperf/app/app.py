@@ -11,10 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import events
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import CommandPalette, Provider
 from textual.filter import LineFilter
+from textual.geometry import Size
 from textual.screen import Screen
 
 from dlperf.app.actions import bindings_of
@@ -33,6 +35,8 @@ CRASHED = 70
 """Exit code after a mistake of this program (EX_SOFTWARE of sysexits.h)."""
 HUNG_UP = 128 + signal.SIGHUP
 """Exit code where the terminal was closed, as a shell has it."""
+LEAST_SIZE = Size(80, 24)
+"""What the screens are made for; in less, what matters least is left out."""
 DARK, LIGHT = "textual-dark", "textual-light"
 
 
@@ -93,11 +97,20 @@ class DlperfApp(App[str]):
         """The campaign of the Watch screen."""
         self.theme = DARK if settings.dark else LIGHT
         self._frame_number = 0
+        self._small = False
 
     def on_mount(self) -> None:
         self.switch_mode(self.settings.start_screen)
         self.set_interval(1 / self.settings.frames_per_second, self._frame)
+        self.app_resume_signal.subscribe(self, lambda _app: self.screen.refresh(layout=True))
         self._leave_on_signals()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Where the window becomes smaller than the screens are made for, say so once."""
+        small = event.size.width < LEAST_SIZE.width or event.size.height < LEAST_SIZE.height
+        if small and not self._small:
+            self.notify(say("This window is small: from {size} on there is room for everything.", size="80 × 24"))
+        self._small = small
 
     def get_line_filters(self) -> list[LineFilter]:
         """Textual's own, and the one for terminals that know ASCII alone."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -102,7 +103,9 @@ def farewell(workspace: Workspace) -> list[str]:
             lines.append(say("{name} goes on without this window (engine: process {pid}).", name=paths.name, pid=pid))
             lines.append(say("  how it stands:  dlperf status {name}", name=paths.name))
             lines.append(say("  end it:         dlperf cancel {name}", name=paths.name))
-    return [*lines, say("  come back:      dlperf-tui {folder}", folder=workspace.root)] if lines else []
+    return (
+        [*lines, say("  come back:      dlperf-tui {folder}", folder=shlex.quote(str(workspace.root)))] if lines else []
+    )
 
 
 def _language(asked: str | None) -> Language:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import ClassVar, Generic, TypeVar
 
+from rich.cells import cell_len
 from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
@@ -15,7 +16,7 @@ from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widgets import Static
 
-from dlperf.app.model.table import Column, Row
+from dlperf.app.model.table import Column, Row, aligned
 from dlperf.app.model.text import printable
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.words import say
@@ -37,13 +38,16 @@ def links(*named: tuple[str, str]) -> Content:
 
 
 CLOSE = "screen.dismiss"
+MOST_SHOWN = 40
+"""Cells of what a list is filtered by."""
 
 
 def filtered_title(title: str, text: str) -> Content:
     """A list's title, and what the list is filtered by; a click on that shows all again."""
     if not text:
         return Content(title)
-    return Content(f"{title} ").append(links((f"/{printable(text)} · {say('esc shows all')}", "screen.escape")))
+    shown = aligned(printable(text), min(cell_len(text), MOST_SHOWN))
+    return Content(f"{title} ").append(links((f"/{shown} · {say('esc shows all')}", "screen.escape")))
 
 
 class TextPage(Page[None]):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual import work
 
 from dlperf.app.engine import Outcome, run_command
@@ -129,15 +130,19 @@ class PlanActions(PlaceScreen):
 def check_page(rows: dict[Hashable, Row], empty: str = "") -> ListPage:
     """What the machines answered, to be read; the first that is not ready comes first to the eye."""
     not_ready = next((key for key, row in rows.items() if "bad" in row.tones), None)
-    return ListPage(say("Are the machines ready?"), check_columns(), rows, empty, chooses=False, selected=not_ready)
+    return ListPage(
+        say("Are the machines ready?"), check_columns(rows.values()), rows, empty, chooses=False, selected=not_ready
+    )
 
 
-def check_columns() -> tuple[Column, ...]:
-    """The columns of the checks of machines."""
+def check_columns(rows: Collection[Row]) -> tuple[Column, ...]:
+    """The columns of the checks of machines, as wide as these rows need them."""
+    titles = (say("node"), say("check"), "")
+    node, check, word = (max(cell_len(row.cells[at]) for row in (Row(titles), *rows)) for at in range(3))
     return (
-        Column(say("node"), 14, importance=9),
-        Column(say("check"), 12, importance=8),
-        Column("", 9, importance=9),
+        Column(titles[0], min(node, 24), importance=9),
+        Column(titles[1], check, importance=8),
+        Column(titles[2], word, importance=9),
         Column(say("what it says"), 20, importance=9, flexible=True),
     )
 
