@@ -145,7 +145,7 @@ async def test_two_campaigns_are_compared(workspace: Workspace):
         await pilot.press("enter")
         await until_shown(pilot, "new against old", "+10.0 %", "20,040", "22,040", "faster")
         await pilot.press("o")
-        await until_shown(pilot, "old  figure: 20,040 images/s", "new  trials: 22,020  22,040  22,060")
+        await until_shown(pilot, "  figure: 20,040 images/s", "  trials: 22,020  22,040  22,060", "esc closes")
         await pilot.press("escape", "c")
         await until_gone(pilot, "new against old")
 

@@ -62,7 +62,7 @@ def test_states_severities_estimators_and_aggregates_have_chinese_words() -> Non
             "未计入数据：第 2 次测试（日志中没有数据）；第 5 次测试（记录中没有时间戳）",
         ),
         ("exited with 1: RuntimeError: boom; again", "exited with 1: RuntimeError: boom; again"),
-        ("exit code 1: out of memory", "退出码 1：内存不足"),
+        ("exit code 1: out of memory", "退出码 1：显存不足"),
         ("exit code 1: RuntimeError: boom", "退出码 1：RuntimeError: boom"),
         (
             "node n2: signal 9 (SIGKILL); node n3 does not answer; last output: step=3 | Killed",

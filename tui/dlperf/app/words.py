@@ -44,6 +44,11 @@ def told(stored: str) -> str:
     return in_chinese(stored)
 
 
+def language() -> Language:
+    """What the screens speak now."""
+    return _language
+
+
 def preferred_language(environment: Mapping[str, str] = os.environ) -> Language:
     """The language that the environment asks for: ``DLPERF_LANGUAGE``, else the locale."""
     for name in ("DLPERF_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):

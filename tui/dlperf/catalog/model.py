@@ -6,7 +6,7 @@ coerce types, so that a typing error in a file is reported and never guessed awa
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
@@ -70,6 +70,13 @@ class Entry(Model):
     """Where the facts come from: report, paper, data sheet, commit."""
     chinese: Words | None = None
     """For the Chinese pages; names of products stay as they are."""
+
+    def in_chinese(self) -> Self:
+        """The entry in Chinese, as far as it says something in it."""
+        if self.chinese is None:
+            return self
+        said = {name: getattr(self.chinese, name) for name in ("title", "description", "version", "source")}
+        return self.model_copy(update={name: value for name, value in said.items() if value and hasattr(self, name)})
 
 
 class Accelerator(Entry):

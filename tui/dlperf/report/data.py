@@ -260,15 +260,7 @@ def distinct(items: Iterable[Key]) -> tuple[Key, ...]:
 
 
 def _in_chinese(entries: Mapping[str, Kind]) -> dict[str, Kind]:
-    return {name: _entry_in_chinese(entry) for name, entry in entries.items()}
-
-
-def _entry_in_chinese(entry: Kind) -> Kind:
-    words = entry.chinese
-    if words is None:
-        return entry
-    said = {name: getattr(words, name) for name in ("title", "description", "version", "source")}
-    return entry.model_copy(update={name: value for name, value in said.items() if value and hasattr(entry, name)})
+    return {name: entry.in_chinese() for name, entry in entries.items()}
 
 
 def _point(row: ConfigurationResult) -> tuple[object, ...]:

@@ -32,7 +32,7 @@ CHINESE: dict[str, str] = {
     "machine_left_out": "节点 {node} 已被排除，{cause}",
     "failed_alike": "以同样方式失败 {count} 次：{cause}",
     "configuration_stopped": "配置已停止：{cause}",
-    "out_of_memory": "内存不足",
+    "out_of_memory": "显存不足",
     "nccl_timeout": "NCCL 超时",
     "nccl_error": "NCCL 错误",
     "no_space": "设备空间不足",

@@ -132,7 +132,7 @@ class ComparisonView(TableView[Point]):
         lines = [" · ".join(map(printable, axes_of(item.result)))]
         for side in (item.after, item.before):
             if side is not None:
-                lines += [f"{printable(side.campaign)}  {line}" for line in about_result(side)[1:]]
+                lines += [printable(side.campaign), *(f"  {line}" for line in about_result(side)[1:])]
         if item.low is not None and item.high is not None:
             lines.append(say("ratio {low} … {high} by their trials", low=f"{item.low:.3f}", high=f"{item.high:.3f}"))
         return lines

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlperf.app.model.choice import AXES, Choice
 from dlperf.app.model.table import Row, Tone
-from dlperf.app.words import say
+from dlperf.app.words import language, say
 from dlperf.catalog.axes import parse_scale
 from dlperf.catalog.load import Catalog
 from dlperf.catalog.model import Case, Framework, Hardware, Recipe
@@ -93,7 +93,11 @@ def _hardware(catalog: Catalog, choice: Choice) -> Iterator[Option]:
         elif not any(_recipe(framework, case) for framework in usable for case in cases):
             reason = say("nothing that runs there has a recipe for {cases}", cases=_ids(cases))
         note = say("of a published report: to look at, not to run") if item.example else _machines(item)
-        yield Option(item.id, item.title, item.id in choice.values("hardware"), reason, note)
+        yield Option(item.id, _title(item), item.id in choice.values("hardware"), reason, note)
+
+
+def _title(entry: Hardware | Framework | Case) -> str:
+    return entry.in_chinese().title if language() == "zh" else entry.title
 
 
 def _machines(hardware: Hardware) -> str:
@@ -114,7 +118,7 @@ def _frameworks(catalog: Catalog, choice: Choice) -> Iterator[Option]:
             reason = say("no recipe for {cases}", cases=_ids(cases))
         yield Option(
             item.id,
-            item.title,
+            _title(item),
             item.id in choice.values("frameworks"),
             reason,
             say("version {version}", version=item.version),
@@ -132,7 +136,7 @@ def _cases(catalog: Catalog, choice: Choice) -> Iterator[Option]:
         reason = ""
         if not any(_recipe(framework, item) for framework in frameworks):
             reason = say("no recipe in {frameworks}", frameworks=_ids(_chosen_frameworks(catalog, choice)))
-        yield Option(item.id, item.title, item.id in choice.values("cases"), reason, item.unit)
+        yield Option(item.id, _title(item), item.id in choice.values("cases"), reason, item.unit)
 
 
 def _precisions(matches: list[_Match], choice: Choice) -> Iterator[Option]:

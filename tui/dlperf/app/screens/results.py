@@ -145,7 +145,7 @@ class ResultsScreen(PlaceScreen):
         item = self._selected()
         about = self._view.about(item) if item else []
         self.query_one("#result-text", Static).update("\n".join(about))
-        self.query_one("#selected-line", Static).update(" · ".join(about[1:]))
+        self.query_one("#selected-line", Static).update(" · ".join(map(str.strip, about[1:])))
         row = self._view.result(item) if item else None
         campaign = printable(row.campaign) if row else ""
         self.query_one("#beside-panel").border_title = Content(

@@ -98,7 +98,9 @@ class TrialScreen(LogActions):
         paths = self._campaign.paths.trial(self._key)
         name = f"{configuration_text(planned.configuration)} #{self._key.number}"
         state = f"{GLYPHS[trial.state]} {say(WORDS[trial.state])}"
-        cause = printable(told(trial.cause)) if trial.cause and trial.state is not State.SUCCEEDED else ""
+        now = self._campaign.progress_of(self._key) if not trial.state.finished else None
+        why = now.pending_reason if now else trial.cause if trial.state is not State.SUCCEEDED else None
+        cause = printable(told(why)) if why else ""
         self.query_one("#trial-line", Static).update("  ".join(part for part in (name, state, cause) if part))
         texts = {
             "figure": "\n".join(figure_lines(trial, self._campaign.result_of(self._key))),

@@ -206,7 +206,7 @@ class RowTable(ScrollView, can_focus=True):
         segments: list[Segment] = []
         for position, (index, column_width) in enumerate(self._layout):
             if row.merged is not None and index >= row.merged:
-                room = width - sum(len(segment.text) for segment in segments)
+                room = width - sum(segment.cell_length for segment in segments)
                 segments.append(Segment(" " * GAP + aligned(row.cells[-1], max(1, room - GAP)), style))
                 break
             text = row.cells[index] if index < len(row.cells) else ""
