@@ -151,6 +151,37 @@ def test_an_idle_or_synchronised_gpu_is_not_throttled(mask: int | None) -> None:
     assert findings_of_telemetry([GpuReading("a:0", mask)]) == ()
 
 
+def clocks(**means: float) -> list[GpuReading]:
+    """Six readings of each GPU, around its mean."""
+    return [
+        GpuReading(f"a:{gpu[1:]}", sm_clock_mhz=mean + away)
+        for gpu, mean in means.items()
+        for away in (-9, 9, -5, 5, 0, 0)
+    ]
+
+
+def test_a_gpu_that_is_slower_than_the_others_is_found() -> None:
+    assert findings_of_telemetry(clocks(g0=1880, g1=1760, g2=1880, g3=1865)) == (
+        Finding(
+            "slower_gpu", "GPU a:1 ran at 1760 MHz, the others at 1875 MHz: they wait for it at every step", "note"
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    "readings",
+    [
+        clocks(g0=1900, g1=1950, g2=1945),
+        clocks(g0=1500),
+        clocks(g0=1900, g1=1500)[:-2],
+        [*clocks(g0=1900), GpuReading("b:0")],
+    ],
+    ids=["all much alike", "alone", "too few readings", "one that does not tell"],
+)
+def test_gpus_of_which_none_is_known_to_be_slower(readings: list[GpuReading]) -> None:
+    assert findings_of_telemetry(readings) == ()
+
+
 def test_a_contended_gpu_is_found() -> None:
     readings = [GpuReading("a:0", 0, 0), GpuReading("a:1", 0, 2), GpuReading("b:0", 0, 1)]
 

@@ -90,7 +90,10 @@ def _rows(cells: Iterable[Mapping[str, str | None]], node: str) -> Iterator[Tele
         time, gpu = _number(row.get("time")), row.get("gpu")
         if time is not None and gpu:
             reading = GpuReading(
-                f"{node}:{gpu}", _mask(row.get("throttle_reasons")), _count(row.get("foreign_processes"))
+                f"{node}:{gpu}",
+                _mask(row.get("throttle_reasons")),
+                _count(row.get("foreign_processes")),
+                _number(row.get("sm_clock_mhz")),
             )
             yield TelemetryRow(
                 time,

@@ -181,6 +181,7 @@ SENTENCES = {
     "hw_power_brake": "hardware power brake on {gpus}, in {share} of the samples",
     "sw_thermal_slowdown": "software thermal slowdown on {gpus}, in {share} of the samples",
     "sw_power_cap": "software power cap on {gpus}, in {share} of the samples",
+    "slower_gpu": "{gpu} ran at {clock} MHz, the others at {others} MHz: they wait for it at every step",
     "one_gpu": "GPU {name}",
     "several_gpus": "{count} GPUs ({names})",
     # of the trials of a configuration, and of a scaling series

@@ -155,6 +155,7 @@ CHINESE: dict[str, str] = {
     "hw_power_brake": "{gpus}发生硬件功率制动，占采样的 {share}",
     "sw_thermal_slowdown": "{gpus}因过热发生软件降频，占采样的 {share}",
     "sw_power_cap": "{gpus}达到软件功率上限，占采样的 {share}",
+    "slower_gpu": "{gpu}的频率为 {clock} MHz，其余为 {others} MHz：其余 GPU 每步都要等它",
     "one_gpu": "GPU {name} ",
     "several_gpus": "{count} 张 GPU（{names}）",
     "too_few_trials": "测试方法要求 {repeats} 次测试，只有 {count} 次",
