@@ -25,7 +25,7 @@ A power cap is how every busy GPU is kept within its limit; the others slow a GP
 SLOWER_CLOCK = 0.97
 """Mean clock of the slowest GPU over that of the others, below which it is said.
 
-Of four H200 at their power limit, those within 3 % of each other gave 98 % of four times one, those of which one was 6 %
+Of four H200 at their power limit, those within 3 % of each other gave 98 % of four times one, those with one 6 %
 below gave 96 %.
 """
 READINGS = 5
