@@ -187,6 +187,15 @@ def test_import_then_results_and_verify(run: Command, workspace: Workspace, tmp_
     assert (again.returncode, len(again.stderr.splitlines())) == (2, 1)
 
 
+def test_an_import_says_of_how_many_logs_there_is_something_odd(run: Command, tmp_path: Path):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "a.log").write_text(own_log(300.0))
+    (logs / "b.log").write_text(own_log(300.0, batch_size=8, printed=900.0))
+    done = run("import", str(logs), "--campaign", "their logs", "-H", "theirs")
+    assert "see `dlperf results --campaign 'their logs'`; `dlperf parse` says what is odd about 1 log" in done.stderr
+
+
 WRONG = {
     "two rules": ("--estimator", "mean()", "--protocol", "dlperf"),
     "an unknown protocol": ("--protocol", "nothing"),

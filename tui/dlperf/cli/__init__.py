@@ -45,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = _run(words)
         sys.stdout.flush()
+    except KeyboardInterrupt:  # while the commands are loaded
+        code = ExitCode.INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = ExitCode.MEASURED_FAILED

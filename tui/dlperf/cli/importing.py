@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dlperf.cli.context import JsonOption, current_catalog, current_workspace
-from dlperf.cli.output import counted, print_json, print_table, say
+from dlperf.cli.output import counted, one_line, print_json, print_table, say
 from dlperf.errors import ExitCode, RequestError
 
 if TYPE_CHECKING:
@@ -149,7 +150,9 @@ def _closing_words(campaign: str, plan: ImportPlan, results: dict[TrialKey, Tria
     words = f"{counted(len(plan.trials), 'trial')} of {counted(len(plan.configurations), 'configuration')}"
     if not results:
         return f"{words} to import; nothing was written"
-    return f"{words} imported: see `dlperf results --campaign {campaign}`"
+    odd = sum(any(finding.severity != "note" for finding in result.findings) for result in results.values())
+    warned = f"; `dlperf parse` says what is odd about {counted(odd, 'log')}" if odd else ""
+    return f"{words} imported: see `dlperf results --campaign {shlex.quote(one_line(campaign))}`{warned}"
 
 
 def _document(campaign: str, dry_run: bool, plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlperf.cli.context import Settings
-from dlperf.cli.output import say
+from dlperf.cli.output import counted, say
 from dlperf.errors import RequestError
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ def init(
 ) -> None:
     """Make a new workspace: mkdocs.yml, site/, runs/ and catalog/."""
     written = _make(directory)
-    for path in written:
-        say(f"wrote {path}")
+    parts = dict.fromkeys(path.partition("/")[0] + path.partition("/")[1] for path in written)
+    say(f"{counted(len(written), 'file')} in {directory.resolve()}: {', '.join(parts)}")
     if ".gitignore" not in written:
         say("left as it is: .gitignore: let it ignore site/html, and neither runs/ nor site/docs and site/theme")
-    say("next: `dlperf quickstart`, or describe your machine in catalog/hardware/ and `dlperf check` it")
+    say("next: `dlperf quickstart`, or describe your machine in catalog/hardware/ and `dlperf check --hardware` it")
 
 
 @commands.command()
