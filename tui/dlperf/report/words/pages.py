@@ -60,8 +60,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "probed_power_limit": ("Power limit of a GPU", "单卡功率上限"),
     "probed_driver": ("Driver", "驱动"),
     "probed_cuda": ("CUDA", "CUDA"),
-    "probed_cudnn": ("cuDNN", "cuDNN"),
-    "probed_nccl": ("NCCL", "NCCL"),
+    "probed_cudnn": ("cuDNN of the machine", "机器上的 cuDNN"),
+    "probed_nccl": ("NCCL of the machine", "机器上的 NCCL"),
     "probed_python": ("Python", "Python"),
     "probed_digest": ("Image digest", "镜像摘要"),
     "utilisation_rule": (
