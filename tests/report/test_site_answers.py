@@ -53,6 +53,11 @@ def test_a_measured_figure_has_five_significant_digits(value: float, text: str) 
     assert figures.sensible(value) == text
 
 
+@pytest.mark.parametrize(("ratio", "text"), [(0.0123, "1.2 %"), (0.0005, "0.1 %"), (0.00042, "0.04 %"), (None, "")])
+def test_a_small_spread_is_not_said_to_be_none(ratio: float | None, text: str) -> None:
+    assert figures.spread(ratio) == text
+
+
 def test_a_figure_of_which_a_reader_must_know_more_is_marked() -> None:
     note, warning = Finding("cap", "a cap", "note"), Finding("drift", 'it "rises" | *falls*')
     marked = [figures.cell(ENGLISH, "index.md", measured(findings=found), "") for found in ((), (note,), (warning,))]

@@ -58,6 +58,11 @@ def percent(ratio: float | None, digits: int = 1) -> str:
     return "" if ratio is None else md.number(f"{ratio * 100:.{digits}f} %")
 
 
+def spread(ratio: float | None) -> str:
+    """As ``percent``; a small one has a digit more, since no trials agree exactly."""
+    return percent(ratio, 2 if ratio is not None and ratio < 0.0005 else 1)
+
+
 def factor(ratio: float | None) -> str:
     return "" if ratio is None else md.number(f"{ratio:.2f}")
 
@@ -133,15 +138,15 @@ def _scaling(result: ConfigurationResult) -> str:
 
 def _confidence(say: Language, result: ConfigurationResult) -> str:
     """n and spread, small, and a mark of doubt; nothing is invented where a source gives none."""
-    spread = spread_text(result)
-    return (f" <small>{spread}</small>" if spread else "") + _doubt(say, result)
+    told = spread_text(result)
+    return (f" <small>{told}</small>" if told else "") + _doubt(say, result)
 
 
 def spread_text(result: ConfigurationResult) -> str:
     """How many trials there were, and how far they lie apart; nothing where a source does not say."""
     if result.n is None:
         return ""
-    return f"n={result.n}" + (f" · {percent(result.spread)}" if result.spread is not None and result.n > 1 else "")
+    return f"n={result.n}" + (f" · {spread(result.spread)}" if result.spread is not None and result.n > 1 else "")
 
 
 def doubtful(result: ConfigurationResult) -> bool:

@@ -32,7 +32,8 @@
     var value = valueOf(row, column);
     if (value === null || value === "") return "";
     if (column === "speedup") return value.toFixed(2);
-    if (RATIOS.indexOf(column) >= 0) return (value * 100).toFixed(1) + " %";
+    var digits = column === "spread" && value < 0.0005 ? 2 : 1; /* no trials agree exactly */
+    if (RATIOS.indexOf(column) >= 0) return (value * 100).toFixed(digits) + " %";
     return typeof value === "number" ? String(+value.toPrecision(5)) : value;
   }
 

@@ -205,7 +205,7 @@ def _figure(page: Page, row: ConfigurationResult) -> str:
     facts = [
         (say("figure"), figure),
         (say("status"), page.status(row)),
-        (say("spread"), figures.percent(row.spread)),
+        (say("spread"), figures.spread(row.spread)),
         (say("trials_n"), "" if row.n is None else md.number(str(row.n))),
         (say("protocol"), md.text(row.protocol) if row.protocol else ""),
         (say("speedup"), figures.factor(row.speedup)),

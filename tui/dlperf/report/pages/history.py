@@ -45,14 +45,15 @@ def history(say: Language, data: SiteData) -> str:
 def _overview(page: Page, found: Sequence[Series]) -> str:
     """A row for each configuration: where it stands now, and what became of it."""
     words = ("configuration", "verdict", "change", "figure", "change_since_first", "campaigns", "created")
-    rows = [_overview_row(page, rows) for rows in found]
+    newest = [rows[-1] for rows in found]
+    rows = [_overview_row(page, rows, newest) for rows in found]
     return html.block("evidence", html.table([page.say(word) for word in words], rows, WORDED))
 
 
-def _overview_row(page: Page, rows: Series) -> tuple[str, ...]:
+def _overview_row(page: Page, rows: Series, among: Series) -> tuple[str, ...]:
     newest, compared = rows[-1], compare_rows(*rows[-2:])
     return (
-        html.link(md.text(_title(page, newest)), f"#{at.history_anchor(newest)}"),
+        html.link(md.text(" · ".join(_names(page, newest, among))), f"#{at.history_anchor(newest)}"),
         _verdict(page, compared),
         _change(compared),
         f"{figures.html_cell(page.say, page.path, newest)} <small>{md.text(newest.unit)}</small>",
@@ -71,9 +72,19 @@ def _section(page: Page, rows: Series) -> str:
 
 
 def _title(page: Page, row: ConfigurationResult) -> str:
-    names = (page.data.framework_title(row.framework), page.data.case_title(row.case))
-    where = (page.data.hardware_title(row.hardware), row.precision.upper(), f"BS={row.batch_size}", row.scale)
-    return " · ".join((*names, *where))
+    return " · ".join(_names(page, row))
+
+
+def _names(page: Page, row: ConfigurationResult, among: Series = ()) -> list[str]:
+    """What the configuration is called; what is the same in all that it stands ``among`` is not said."""
+    data = page.data
+    named = (
+        (data.framework_title(row.framework), {other.framework for other in among}),
+        (data.case_title(row.case), {other.case for other in among}),
+        (data.hardware_title(row.hardware), {other.hardware for other in among}),
+    )
+    told = [name for name, found in named if len(found) != 1]
+    return [*told, row.precision.upper(), f"BS={row.batch_size}", f"{row.nodes} × {row.gpus}"]
 
 
 def _row(page: Page, row: ConfigurationResult, compared: Comparison | None) -> tuple[str, ...]:

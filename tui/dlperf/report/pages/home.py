@@ -145,7 +145,7 @@ def certainty(say: Language, answer: Answer, length: str = "") -> str:
     """How sure the answer is; ``length`` is ``_short`` for a cell."""
     if answer.second is None:
         return ""
-    return say(answer.certainty + length, spread=figures.percent(answer.spread))
+    return say(answer.certainty + length, spread=figures.spread(answer.spread))
 
 
 def weight(answer: Answer) -> tuple[bool, bool, int, float]:
