@@ -18,8 +18,8 @@ from dlperf.results.model import ConfigurationResult
 
 NO_FIGURE = "no figure"
 NEW, MISSING, NOT_COMPARED = "new", "missing", "several rows, not compared"
-VERDICTS = ("slower", "faster", "not distinguishable", "spread unknown", NO_FIGURE, NEW, MISSING, NOT_COMPARED)
-"""Those that ``dlperf.results.compare`` gives, then what only one side holds."""
+VERDICTS = ("slower", NO_FIGURE, MISSING, "faster", "not distinguishable", "spread unknown", NEW, NOT_COMPARED)
+"""What ``dlperf.results.compare`` says, and what only one side holds: bad news first."""
 TONES: dict[str, Tone] = {"slower": "bad", "faster": "good", NO_FIGURE: "bad", MISSING: "bad"}
 Side = ConfigurationResult | None
 
