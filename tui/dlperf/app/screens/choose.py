@@ -152,7 +152,7 @@ class ChooseScreen(PlanActions):
         table.show_rows(list(options), lambda key: option_row(options[str(key)]))
         panel = self.query_one(f"#panel-{axis}")
         marks = len(self.choice.values(axis))
-        panel.border_title = filtered_title(say(TITLES[axis]), text)
+        panel.border_title = filtered_title(say(TITLES[axis]), text, hint=False)
         panel.border_subtitle = str(marks or "")
 
     def on_resize(self) -> None:

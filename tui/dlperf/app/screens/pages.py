@@ -42,12 +42,13 @@ MOST_SHOWN = 40
 """Cells of what a list is filtered by."""
 
 
-def filtered_title(title: str, text: str) -> Content:
+def filtered_title(title: str, text: str, hint: bool = True) -> Content:
     """A list's title, and what the list is filtered by; a click on that shows all again."""
     if not text:
         return Content(title)
     shown = aligned(printable(text), min(cell_len(text), MOST_SHOWN))
-    return Content(f"{title} ").append(links((f"/{shown} · {say('esc shows all')}", "screen.escape")))
+    words = f"/{shown} · {say('esc shows all')}" if hint else f"/{shown}"
+    return Content(f"{title} ").append(links((words, "screen.escape")))
 
 
 class TextPage(Page[None]):
