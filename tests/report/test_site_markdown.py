@@ -173,6 +173,12 @@ def test_a_source_cannot_leave_its_attribute(value: str) -> None:
     assert {name for _, name, _ in document.attributes} <= {"href"}
 
 
+def test_a_source_with_a_note_links_to_the_source_and_keeps_the_note() -> None:
+    html = md.source_link("o/r@0123abc:logs/ (5-6 <runs> per case)", brief=True)
+    assert html.startswith('<a href="https://github.com/o/r/blob/0123abc/logs/"')
+    assert html.endswith(">logs</a> (5-6 &#60;runs&#62; per case)")
+
+
 def test_a_brief_link_to_a_source_is_called_like_the_file_and_keeps_the_rest_in_its_title() -> None:
     link = md.source_link("owner/repository@e7a07c4:a-folder/logs/run_1.txt", brief=True)
     document = Document(link)

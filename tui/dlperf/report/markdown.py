@@ -19,7 +19,7 @@ OPENS_BLOCK = re.compile(r"^(?:[-+=:]|[0-9]+[.)](?= |$))")
 """What opens a list, a heading or a rule at the start of a line."""
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Control characters and lone surrogates: no HTML holds them, and Markdown uses two of them as marks of its own."""
-SOURCE = re.compile(r"([\w.-]+/[\w.-]+)@([0-9a-f]{7,40})(?:\([\w./-]+\))?:(\S+)", re.ASCII)
+SOURCE = re.compile(r"([\w.-]+/[\w.-]+)@([0-9a-f]{7,40})(?:\([\w./-]+\))?:(\S+)(?: (\([^()]*\)))?", re.ASCII)
 FIGURE = re.compile(r"[\[*]*[-+]?[0-9][0-9.]*(?![^\s\]<|]*[A-Za-z])")
 """A cell that begins with a number; a name such as ``2026-01-02-first`` does not."""
 MISSING = re.compile(r"\[?\*[^*]")
@@ -81,7 +81,8 @@ def web_link(value: str) -> str:
 
 
 def source_link(value: str, brief: bool = False) -> str:
-    """``owner/repository@commit:path`` as a link to that file on GitHub; any other text as ``web_link``.
+    """``owner/repository@commit:path``, and a note in brackets if there is one, as a link to that file on GitHub; any
+    other text as ``web_link``.
 
     Args:
         brief: the link is called like the file alone; the rest stands in its title.
@@ -89,10 +90,11 @@ def source_link(value: str, brief: bool = False) -> str:
     match = SOURCE.fullmatch(value)
     if match is None:
         return web_link(value)
-    repository, commit, path = match.groups()
-    label = breakable(path.rstrip("/").rpartition("/")[2] if brief else value)
+    repository, commit, path, note = match.groups(default="")
+    label = breakable(path.rstrip("/").rpartition("/")[2] if brief else value.removesuffix(note).rstrip())
     title = f' title="{attribute(value)}"' if brief else ""
-    return f'<a href="https://github.com/{repository}/blob/{commit}/{html.escape(quote(path))}"{title}>{label}</a>'
+    address = f"https://github.com/{repository}/blob/{commit}/{html.escape(quote(path))}"
+    return f'<a href="{address}"{title}>{label}</a>' + (f" {text(note)}" if note else "")
 
 
 def heading(level: int, words: str, anchor: str | None = None, *, searched: bool = True) -> str:
