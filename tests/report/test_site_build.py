@@ -305,7 +305,12 @@ def test_a_missing_address_shows_the_page_that_the_site_has_for_it(site: Path, s
     with pytest.raises(HTTPError) as refused:
         urlopen(f"{serve(site)}results/gone/for/ever.html")
     assert refused.value.code == 404
-    assert "There is no such page" in refused.value.read().decode()
+    told = refused.value.read().decode()
+    assert "There is no such page" in told
+    article = told[told.index("<h1>404") : told.index("</article>")]
+    assert Document(article).links == [
+        f"{root}{page}" for root in ("/", "/zh/") for page in ("index.html", "results/explorer.html")
+    ]
 
 
 def test_a_port_that_is_taken_is_told_before_anything_is_built(tmp_path: Path) -> None:
