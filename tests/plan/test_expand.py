@@ -118,6 +118,7 @@ WRONG = [
     ({"scales": ("0",)}, "GPUs: '0' is no scale: write 2n8g for 2 nodes with 8 GPUs each, or 8 for 1n8g"),
     ({"batch_sizes": (0,)}, "batch size 0: must be 1 or more"),
     ({"repeats": 0}, "repeats 0: must be 1 or more"),
+    ({"repeats": 10**9}, "repeats 1000000000: must be 10000 or fewer"),
     ({"frameworks": (), "cases": ("other",)}, "nothing to run: no framework has a recipe for other"),
     (
         {"hardware": ("local",), "frameworks": (), "cases": ("tiny",)},

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
     from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, Recipe
 
+MOST_REPEATS = 10_000
 PRECISIONS = ("fp32", "tf32", "amp", "bf16", "fp16")
 
 
@@ -48,6 +49,8 @@ def _check(selection: Selection, catalog: Catalog) -> None:
     for what, number in [*(("batch size", size) for size in selection.batch_sizes), ("repeats", selection.repeats)]:
         if number is not None and number < 1:
             raise RequestError(f"{what} {number}: must be 1 or more")
+    if selection.repeats is not None and selection.repeats > MOST_REPEATS:
+        raise RequestError(f"repeats {selection.repeats}: must be {MOST_REPEATS} or fewer")
 
 
 def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
