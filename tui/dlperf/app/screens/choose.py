@@ -68,7 +68,7 @@ class ChooseScreen(PlanActions):
         with Horizontal(id="lists"):
             for axis in AXES:
                 with Vertical(classes="panel list-panel", id=f"panel-{axis}"):
-                    yield RowTable(LIST_COLUMNS, id=axis, header=False)
+                    yield RowTable(LIST_COLUMNS, id=axis, header=False, chosen_by_click=True)
         yield Static(id="why", classes="status", markup=False)
         with Vertical(classes="panel", id="plan-panel"):
             yield Static(id="plan-lines", markup=False)

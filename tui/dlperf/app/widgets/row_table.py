@@ -67,7 +67,7 @@ class RowTable(ScrollView, can_focus=True):
             return self.table
 
     class Chosen(Highlighted):
-        """Enter, or a click on the row under the cursor."""
+        """Enter, or a click on the row under the cursor; on any row, where one click is to do."""
 
     class HeaderClicked(Message):
         """A click on a column's title."""
@@ -81,8 +81,17 @@ class RowTable(ScrollView, can_focus=True):
         def control(self) -> RowTable:
             return self.table
 
-    def __init__(self, columns: Sequence[Column], empty: str = "", header: bool = True, id: str | None = None) -> None:
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        empty: str = "",
+        header: bool = True,
+        id: str | None = None,
+        chosen_by_click: bool = False,
+    ) -> None:
         super().__init__(id=id)
+        self._chosen_by_click = chosen_by_click
+        """One click chooses a row, as where rows are marked; else it takes a second one."""
         self.columns = tuple(columns)
         self.empty = empty
         """Said in place of rows; it may have several lines."""
@@ -271,7 +280,7 @@ class RowTable(ScrollView, can_focus=True):
         if index is None:
             self._click_header(event.x)
         elif index < len(self._keys):
-            again = index == self._cursor
+            again = index == self._cursor or self._chosen_by_click
             self._move_to(index)
             if again:
                 self.action_choose()
