@@ -60,6 +60,16 @@ async def test_a_click_beside_a_page_closes_it_and_one_inside_does_not(workspace
         await until_gone(pilot, "what it marks")
 
 
+async def test_a_click_in_the_frame_of_a_page_chooses_the_selected_row(workspace: Workspace):
+    async with driving(workspace, size=NARROW, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        await click_text(pilot, "p Presets")
+        await until_shown(pilot, "enter chooses")
+        await click_text(pilot, "enter chooses")
+        await until_gone(pilot, "what it marks")
+        await until_shown(pilot, "[x] local")
+
+
 async def test_a_click_on_the_filter_shows_all_again(workspace: Workspace):
     running_campaign(workspace)
     finished_campaign(workspace, "before")

@@ -257,7 +257,11 @@ class RowTable(ScrollView, can_focus=True):
 
     def _announce(self) -> None:
         if self.selected is not None:
-            self.post_message(self.Highlighted(self, self.selected))
+            self._tell(self.Highlighted(self, self.selected))
+
+    def _tell(self, message: Message) -> None:
+        """Post as the table's own: a message that a click on the frame around the table led to would end at that."""
+        self.post_message(message.set_sender(self))
 
     def action_move(self, rows: int) -> None:
         self._move_to(self._cursor + rows)
@@ -273,7 +277,7 @@ class RowTable(ScrollView, can_focus=True):
 
     def action_choose(self) -> None:
         if self.selected is not None:
-            self.post_message(self.Chosen(self, self.selected))
+            self._tell(self.Chosen(self, self.selected))
 
     def on_click(self, event: events.Click) -> None:
         index = self._index_at(event.y)
@@ -289,6 +293,6 @@ class RowTable(ScrollView, can_focus=True):
         left = 0
         for index, width in self._layout:
             if left <= x < left + width + GAP:
-                self.post_message(self.HeaderClicked(self, index))
+                self._tell(self.HeaderClicked(self, index))
                 return
             left += width + GAP
