@@ -56,7 +56,6 @@ class ComparisonView(TableView[Point]):
     points: tuple[Point, ...] = ()
     before: str = ""
     after: str = ""
-
     not_compared: int = 0
     """Points that one of them holds several times."""
 

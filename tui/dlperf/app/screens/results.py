@@ -101,7 +101,9 @@ class ResultsScreen(PlaceScreen):
         if not isinstance(self._view, ComparisonView):
             return self._all
         found = comparison_of(rows, self._view.before, self._view.after)
-        return replace(self._view, points=found.points) if found else self._all
+        if found is None:
+            return self._all
+        return replace(self._view, points=found.points, not_compared=found.not_compared)
 
     def _show(self, view: TableView[Any]) -> None:
         other = type(view) is not type(self._view)
