@@ -207,6 +207,7 @@ def readiness_problem(items: list[CheckItem]) -> str | None:
     for item in failed:
         if item.check == "reachable":
             return sentence("unreachable", cause=sentence("and_more", told=item.node, more=item.message))
-    for item in failed[:1]:
-        return sentence("not_ready", node=item.node, check=item.check, message=item.message)
-    return None
+    if not failed:
+        return None
+    first = failed[0]
+    return sentence("not_ready", node=first.node, check=first.check, message=first.message)

@@ -66,8 +66,7 @@ def find_trial(workspace: Workspace, words: str) -> FoundTrial:
 def _only(what: str, words: str, named: Mapping[str, Thing]) -> Thing:
     if words in named:
         return named[words]
-    matches = _ending(words, named) or [name for name in named if words and words in name]
-    matches = [name for name in matches if name.endswith(words)] or matches
+    matches = _matching(words, named) if words else []
     if len(matches) == 1:
         return named[matches[0]]
     if not matches:
@@ -75,9 +74,12 @@ def _only(what: str, words: str, named: Mapping[str, Thing]) -> Thing:
     raise RequestError(f"{what} {words!r} could be {_listed(matches)}: give more of its name")
 
 
-def _ending(words: str, names: Iterable[str]) -> list[str]:
-    """``a/1`` is the end of ``campaign/a/1`` and not the beginning of ``campaign/a/12``."""
-    return [name for name in names if name.endswith(f"/{words}")]
+def _matching(words: str, names: Iterable[str]) -> list[str]:
+    """The names that end with the words as whole parts (``a/1`` is no beginning of ``campaign/a/12``), else those that
+    end with them, else those that hold them."""
+    holding = [name for name in names if words in name]
+    ending = [name for name in holding if name.endswith(words)]
+    return [name for name in ending if name.endswith(f"/{words}")] or ending or holding
 
 
 def _known(what: str, names: Mapping[str, object]) -> str:

@@ -45,7 +45,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "version": ("Version", "版本"),
     "version_measured": ("Version measured here", "本站实测的版本"),
     "image": ("Image", "镜像"),
-    "model_code": ("Model code", "模型代码"),
     "commit": ("Commit", "代码版本"),
     "launcher": ("Launcher", "启动方式"),
     "executor": ("Executor", "执行方式"),
@@ -86,7 +85,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "definition": ("Definition", "定义"),
     "fastest": ("Fastest", "最快"),
     "lead": ("Lead over the next", "领先第二名"),
-    "how_sure": ("How sure", "可信程度"),
     "other_estimators": ("The same samples under other estimators", "同一组采样在其他估计方法下的取值"),
     "download": ("download", "下载"),
     # statuses
