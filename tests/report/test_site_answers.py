@@ -72,6 +72,11 @@ def test_a_figure_of_which_a_reader_must_know_more_is_marked() -> None:
         ("not run", "not run", "未测试"),
         ("out of memory", "out of memory", "显存不足"),
         ("failed: NCCL timeout", "failed: NCCL timeout", "失败：NCCL 超时"),
+        (
+            "lost: the node knows nothing of the trial",
+            "lost: the node knows nothing of the trial",
+            "丢失：节点上没有该测试的任何信息",
+        ),
         ("not supported: no <AMP>", "not supported: no &#60;AMP&#62;", "不支持：no &#60;AMP&#62;"),
         ("a reason of its own", "a reason of its own", "a reason of its own"),
     ],

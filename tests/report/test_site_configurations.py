@@ -87,7 +87,7 @@ def test_a_configuration_gives_the_command_that_measures_it_again() -> None:
     row = measured("alpha", 8)
     text = Document(configurations(ENGLISH, sample(), at.group_of(row), (row,), {})).text
     assert "dlperf run --hardware box --framework alpha --case resnet50-imagenet --precision fp32" in text
-    assert "--batch-size 256 --gpus 1n8g --repeats 5" in text
+    assert "--batch-size 256 --gpus 1n8g --protocol dlperf-v1 --repeats 5" in text
 
 
 def _key(row: ConfigurationResult) -> tuple[str, int]:

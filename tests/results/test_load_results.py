@@ -146,9 +146,10 @@ ENDINGS = {
         "Watchdog caught collective operation timeout",
         "failed: exit code 1: NCCL timeout",
     ),
-    "timed out": (State.TIMED_OUT, "deadline of 60 s", "", "timed out"),
+    "timed out": (State.TIMED_OUT, "deadline of 60 s", "", "timed out: deadline of 60 s"),
     "cancelled": (State.CANCELLED, "by a viewer", "", "cancelled"),
-    "lost": (State.LOST, None, "", "lost"),
+    "lost": (State.LOST, "the node knows nothing of the trial", "", "lost: the node knows nothing of the trial"),
+    "lost, nobody knows why": (State.LOST, None, "", "lost"),
     "no records": (
         State.SUCCEEDED,
         None,

@@ -78,9 +78,8 @@ def status_text(say: Language, status: str) -> str:
     if kind == "failed" and reason:
         return say("failed", cause=reason)
     key = STATUS_WORDS.get(kind.strip())
-    if key is None:
-        return md.text(say.state(status))
-    return say(key) + (f"{say.colon}{reason}" if reason else "")
+    told = say(key) if key else md.text(say.state(kind.strip()))
+    return told + (f"{say.colon}{reason}" if reason else "")
 
 
 def plain_status(say: Language, status: str) -> str:

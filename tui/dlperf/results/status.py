@@ -39,15 +39,12 @@ def reason_without_figure(trials: Sequence[TrialResult], statuses: Sequence[Tria
 def _reason_of(trial: TrialResult) -> str:
     if is_out_of_memory(trial.cause):
         return OUT_OF_MEMORY
-    match trial.state:
-        case State.TIMED_OUT:
-            return "timed out"
-        case State.CANCELLED | State.LOST:
-            return str(trial.state)
-        case State.SUCCEEDED:
-            errors = [finding.message for finding in trial.findings if finding.severity == "error"]
-            return f"failed: {_short(errors[0] if errors else sentence('no_figure'))}"
-    return f"failed: {_short(trial.cause)}" if trial.cause else "failed"
+    if trial.state == State.SUCCEEDED:
+        errors = [finding.message for finding in trial.findings if finding.severity == "error"]
+        return f"failed: {_short(errors[0] if errors else sentence('no_figure'))}"
+    ended = trial.state.replace("_", " ")
+    tells_more = trial.cause and trial.state != State.CANCELLED
+    return f"{ended}: {_short(trial.cause or '')}" if tells_more else ended
 
 
 def _short(text: str) -> str:

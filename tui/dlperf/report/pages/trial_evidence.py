@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
+from dlperf.plan import Selection
 from dlperf.report import html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
@@ -14,6 +14,7 @@ from dlperf.report.charts.plot import Band, Line, Plot
 from dlperf.report.charts.sheet import sheet
 from dlperf.report.evidence import Evidence
 from dlperf.report.pages.page import Page
+from dlperf.report.pages.report_conditions import run_command
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.timeline import METRICS, LogLines
 from dlperf.runs.store import dump_record
@@ -110,17 +111,17 @@ def repeat(page: Page, row: ConfigurationResult) -> str:
     plan = page.data.plan(row)
     if plan is None or page.data.kind(row.campaign) != "measured":
         return ""
-    axes = {
-        "--hardware": row.hardware,
-        "--framework": row.framework,
-        "--case": row.case,
-        "--precision": row.precision,
-        "--batch-size": str(row.batch_size),
-        "--gpus": row.scale,
-        "--repeats": str(plan.repeats),
-    }
-    command = shlex.join(["dlperf", "run", *(word for axis in axes.items() for word in axis)])
-    return html.paragraph(page.say("repeat")) + md.block(command)
+    selection = Selection(
+        hardware=(row.hardware,),
+        frameworks=(row.framework,),
+        cases=(row.case,),
+        precisions=(row.precision,),
+        batch_sizes=() if row.batch_size is None else (row.batch_size,),
+        scales=(row.scale,),
+        protocol=row.protocol,
+        repeats=plan.repeats,
+    )
+    return html.paragraph(page.say("repeat")) + md.block(run_command(selection))
 
 
 def _measured(row: ConfigurationResult, found: FoundOf) -> TrialResult | None:
