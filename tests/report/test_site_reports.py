@@ -17,6 +17,7 @@ from dlperf.report.pages.report import report
 from dlperf.report.pages.report_conditions import run_command
 from dlperf.report.text import ENGLISH
 from dlperf.results.names import FRAMEWORKS
+from dlperf.runs.published import Conditions, Fact, PublishedFigure, Step, Text
 
 
 def test_a_report_has_the_sections_of_the_public_reports_in_order() -> None:
@@ -143,3 +144,54 @@ def test_what_a_published_report_says_of_each_framework_stands_side_by_side() ->
     text = pages(sample())[at.report_page("published/perf", "resnet50-imagenet")]
     section = text[text.index("What differs between the frameworks") : text.index("Results")]
     assert "the source does not say" in section
+
+
+def test_what_the_logs_of_a_published_report_say_of_a_framework_stands_beside_the_others() -> None:
+    data = sample()
+    told = tuple(
+        Conditions(name, (Fact("DALI", "DALI", "on"), Fact("AMP level (log)", "AMP 级别（日志）", level)))
+        for name, level in (("paddle", "O2"), ("pytorch", "O1"))
+    )
+    report_of = replace(data.published["published/perf"], conditions=told, figures=_figures("paddle", "pytorch"))
+    text = pages(replace(data, published={"published/perf": report_of}))[
+        "results/reports/published/perf/resnet50-imagenet.md"
+    ]
+    section = text[text.index("What differs between the frameworks") : text.index("Results")]
+    assert "| AMP level (log) | O2 | O1 |" in section
+    assert "The same in every column: DALI" in section
+
+
+def test_steps_that_prepare_a_machine_stand_apart_from_those_of_the_test() -> None:
+    data = sample()
+    steps = (
+        Step(Text("Start"), commands="docker pull paddle\n", setup=True),
+        Step(Text("Run"), commands="bash test.sh\n"),
+    )
+    report_of = replace(data.published["published/perf"], steps=steps)
+    text = pages(replace(data, published={"published/perf": report_of}))[
+        "results/reports/published/perf/resnet50-imagenet.md"
+    ]
+    setup, _, rest = text.partition("Set-up {")[2].partition("Steps {")
+    assert "### 1. Start" in setup
+    assert "### 1. Run" in rest
+
+
+def test_machines_on_which_no_framework_is_beside_another_do_not_differ_between_the_frameworks() -> None:
+    beside = (measured("alpha"), measured("beta"))
+    alone = measured("alpha", hardware="larger", configuration="larger")
+    probed = {
+        ("first", row.hardware, row.framework): Probed({"driver": "550" if row.hardware == "box" else "560"})
+        for row in (*beside, alone)
+    }
+    data = replace(sample(), results=(*beside, alone), published={}, probed=probed)
+    text = pages(data)[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
+    section = text[text.index("What differs") : text.index("Set-up")]
+    assert "560" not in section
+    assert "Driver" in section.partition("The same in every column: ")[2]
+
+
+def _figures(*frameworks: str) -> tuple[PublishedFigure, ...]:
+    cell = PublishedFigure(
+        "ResNet50V1.5", "", "v100", 1, 1, "FP32", 256, "throughput", "images/s", 1.0, "1", "readme", "", ""
+    )
+    return tuple(replace(cell, framework=name) for name in frameworks)

@@ -48,12 +48,23 @@ class EnvironmentGroup:
 
 
 @dataclass(frozen=True)
+class Conditions:
+    """How one framework ran, as the report or its raw logs say: data loading, compiler, layout, level of AMP."""
+
+    framework: str
+    """As the report's figures call it."""
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
 class Step:
     """One step of a report's set-up or test."""
 
     title: Text
     text: Text = Text()
     commands: str = ""
+    setup: bool = False
+    """It prepares the machine; else it is a step of the test."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +121,7 @@ class PublishedReport:
     notes: tuple[Text, ...]
     """What a careful reader of the report must know."""
     figures: tuple[PublishedFigure, ...]
+    conditions: tuple[Conditions, ...] = ()
 
 
 def load_reports(workspace: Workspace) -> tuple[PublishedReport, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dlperf.plan import PlannedConfiguration, Selection
 from dlperf.report import figures
 from dlperf.report import markdown as md
+from dlperf.report.answer import contest_of
 from dlperf.report.data import distinct, facts_in_words, grouped, in_language, is_published
 from dlperf.report.machine import Probed, machine_facts
 from dlperf.report.pages.page import Page
@@ -37,18 +38,11 @@ def fairness(page: Page, results: Results) -> str:
     if len(frameworks) < 2:
         return ""
     report = page.data.published.get(results[0].campaign)
-    if report:
-        told = {name: published_facts(page, report, rows) for name, rows in grouped(results, _framework).items()}
-    else:
-        told = {
-            name: {
-                **_software(page, name, rows),
-                **_options(page, name, results),
-                **_declared(page, rows),
-                **_machine(page, rows),
-            }
-            for name, rows in grouped(results, _framework).items()
-        }
+    by_framework = grouped(results if report else _contested(results), _framework)
+    told = {
+        name: published_facts(page, report, rows) if report else _measured_facts(page, name, rows)
+        for name, rows in by_framework.items()
+    }
     names = distinct(name for facts in told.values() for name in facts)
     if not names:
         return ""
@@ -61,6 +55,24 @@ def fairness(page: Page, results: Results) -> str:
         page.say("fairness_equal", names=equal) if equal else "",
         page.say("fairness_unsaid") if report else "",
     )
+
+
+def _contested(results: Results) -> list[ConfigurationResult]:
+    """What stands beside another framework on the same hardware and precision; all of it where nothing does."""
+    measured = [row for row in results if row.value is not None]
+    contests = grouped(measured, contest_of)
+    several = {contest for contest, rows in contests.items() if len({row.framework for row in rows}) > 1}
+    return [row for row in measured if contest_of(row) in several] or list(results)
+
+
+def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, str]:
+    return {
+        **_software(page, framework, results),
+        **_options(page, framework, results),
+        **_declared(page, results),
+        **_machine(page, results),
+        page.say("batch_size"): _listed(figures.batch_text(row) for row in results),
+    }
 
 
 def published_facts(page: Page, report: PublishedReport, results: Results) -> dict[str, str]:
@@ -90,7 +102,8 @@ def _name_of(say: Language, fact: Fact) -> str:
 
 
 def _facts_of(report: PublishedReport, framework: str) -> list[Fact]:
-    return [fact for group in report.environment if group.framework == framework for fact in group.facts]
+    told = (*report.environment, *report.conditions)
+    return [fact for about in told if about.framework == framework for fact in about.facts]
 
 
 def _listed(values: Iterable[str]) -> str:
@@ -136,8 +149,11 @@ def images(page: Page, results: Results) -> str:
 
 
 def setup(page: Page, results: Results) -> str:
-    """What a machine needs before a campaign can run there. A published report tells it among its steps."""
-    if page.data.kind(results[0].campaign) != "measured":
+    """What a machine needs before a campaign can run there."""
+    report = page.data.published.get(results[0].campaign)
+    if report:
+        return _steps(page, (step for step in report.steps if step.setup))
+    if page.data.is_imported(results[0].campaign):
         return ""
     commands = distinct(shlex.join(command) for plan in _plans(page, results) for command in plan.launch.setup)
     data = {name: path for row in results for name, path in _data_paths(page, row.hardware).items()}
@@ -151,8 +167,7 @@ def setup(page: Page, results: Results) -> str:
 def steps(page: Page, results: Results) -> str:
     report = page.data.published.get(results[0].campaign)
     if report:
-        told = [_step(page, number, step) for number, step in enumerate(report.steps, 1)]
-        return md.paragraphs(*told) or page.say("no_steps")
+        return _steps(page, (step for step in report.steps if not step.setup)) or page.say("no_steps")
     if page.data.is_imported(results[0].campaign):
         return page.say("no_steps")
     records = [page.data.campaigns.get(campaign) for campaign in distinct(row.campaign for row in results)]
@@ -166,6 +181,10 @@ def _environment_group(page: Page, group: EnvironmentGroup) -> str:
     facts = [(fact.zh if page.say.code == "zh" else fact.en, fact.value) for fact in group.facts]
     rows = [(md.text(name), md.web_link(value)) for name, value in facts]
     return md.paragraphs(md.heading(3, md.text(in_language(page.say, group.title)), searched=False), page.facts(rows))
+
+
+def _steps(page: Page, steps: Iterable[Step]) -> str:
+    return md.paragraphs(*(_step(page, number, step) for number, step in enumerate(steps, 1)))
 
 
 def _step(page: Page, number: int, step: Step) -> str:

@@ -21,9 +21,10 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "fairness_equal": ("The same in every column: {names}.", "各列相同：{names}。"),
     "fairness_unsaid": (
-        "What is not in this table, such as layout, AMP level, XLA or DALI for each framework, the source does not say "
-        "for each of them; its own words stand under 1.",
-        "表中没有的条件（如各框架的数据布局、AMP 级别、XLA、DALI），来源未逐一说明；来源自己的说明见第 1 节。",
+        "Layout, AMP level, XLA or DALI that this table does not name, the source does not say for each framework; its "
+        "own words stand under 1. Rows with (log) quote the raw logs.",
+        "表中未列出的数据布局、AMP 级别、XLA、DALI 等条件，来源未逐一说明；来源自己的说明见第 1 节。"
+        "注明“日志”的各行摘自原始日志。",
     ),
     "published_logs_count": ("Figures with a raw log", "附有原始日志的数据"),
     "fact_os": ("System", "系统"),
