@@ -102,8 +102,9 @@ def _name_of(say: Language, fact: Fact) -> str:
 
 
 def _facts_of(report: PublishedReport, framework: str) -> list[Fact]:
-    told = (*report.environment, *report.conditions)
-    return [fact for about in told if about.framework == framework for fact in about.facts]
+    told = [(group.framework, group.facts) for group in report.environment]
+    told += [(run.framework, run.facts) for run in report.conditions]
+    return [fact for about, facts in told if about == framework for fact in facts]
 
 
 def _listed(values: Iterable[str]) -> str:
