@@ -231,6 +231,8 @@ def test_a_curve_opens_with_every_value_and_nothing_is_loaded_before(watched: Wa
     assert box is not None
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     expect(picture.locator(".u-legend")).to_contain_text("Trial 1")
+    dashes = picture.locator(".u-legend line").evaluate_all("all => all.map(it => it.style.strokeDasharray)")
+    assert dashes[:3] == ["", "6, 3", "2, 3"]
     expect(picture.locator("img")).to_be_hidden()
     picture.get_by_role("button", name="Show the picture").click()
     expect(picture.locator("img")).to_be_visible()

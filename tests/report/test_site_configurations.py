@@ -15,6 +15,7 @@ from site_sample import sample
 from dlperf.measure.finding import Finding
 from dlperf.report import locations as at
 from dlperf.report.charts.colours import DARK, LIGHT
+from dlperf.report.charts.svg import DASHES
 from dlperf.report.data import SiteData
 from dlperf.report.evidence import Evidence
 from dlperf.report.pages.configurations import configurations
@@ -138,6 +139,17 @@ def test_a_picture_in_a_file_has_the_colours_of_the_page() -> None:
     style = (ROOT / "site/theme/assets/stylesheets/dlperf.css").read_text()
     told = [re.findall(rf"(?m)^{scheme}\.series-[0-9] {{\n  --series: (.*);", style) for scheme in ("", DARK_SCHEME)]
     assert [tuple(colours) for colours in told] == [LIGHT, DARK]
+
+
+def test_trials_can_be_told_apart_without_colour() -> None:
+    timeline = Timeline(Origin(), tuple((float(step), 400.0) for step in range(100)))
+    drawn, _ = pictures(measured(), {number: Evidence("n1", timeline=timeline) for number in range(1, 9)})
+    lines = re.findall(r'class="line series-[0-9] (dash-[0-9])"', drawn)
+    assert len(lines) == 2 * 8  # a curve, and a piece of it in the legend
+    assert len(set(lines)) == 8
+    style = (ROOT / "site/theme/assets/stylesheets/dlperf.css").read_text()
+    assert tuple(re.findall(r"(?m)^\.dash-[0-9] {\n  --dash: (.*);", style)) == DASHES
+    assert all(f".dash-{number}{{--dash:{dash}}}" in drawn for number, dash in enumerate(DASHES))
 
 
 def test_what_is_the_same_in_all_trials_is_said_once() -> None:

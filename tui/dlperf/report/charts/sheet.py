@@ -44,8 +44,9 @@ STYLE = (
     + _series(LIGHT)
     + "text{fill:var(--ink);font:11.5px system-ui,sans-serif}.axis{font-weight:bold}"
     ".grid{fill:none;stroke:var(--ink);opacity:.12}.mark{fill:var(--series)}"
-    ".line{fill:none;stroke:var(--series);stroke-width:2}.dash-1{stroke-dasharray:6 3}.dash-2{stroke-dasharray:2 3}"
-    ".dash-3{stroke-dasharray:8 3 2 3}.mark{stroke-dasharray:none}.band{opacity:.12}.warm-up{fill:var(--ink)}"
+    ".line{fill:none;stroke:var(--series);stroke-width:2;stroke-dasharray:var(--dash)}"
+    + "".join(f".dash-{number}{{--dash:{dash}}}" for number, dash in enumerate(svg.DASHES))
+    + ".band{opacity:.12}.warm-up{fill:var(--ink)}"
     ".measured{fill:#00795a}.outlier{fill:none;stroke:#c44e00;stroke-width:2}"
     "@media (prefers-color-scheme:dark){:root{--ink:#e2e4e9d1}"
     + _series(DARK)

@@ -11,8 +11,8 @@ WIDTH = 400
 COLOURS = 8
 """Colours of the style sheet, each with a mark of its own; what comes after them has the same colours with other marks,
 dashes and hatches."""
-DASHES = 4
-"""Kinds of lines and of hatches, the plain one among them."""
+DASHES = ("none", "6 3", "2 3", "8 3 2 3", "14 4", "8 3 2 3 2 3", "2 8", "14 3 5 3")
+"""Kinds of lines, as the style sheet has them: lengths of strokes and gaps."""
 CIRCLE: tuple[tuple[float, float], ...] = ()
 MARKS = (
     CIRCLE,
@@ -66,8 +66,14 @@ def colour(series: int) -> str:
 
 
 def dash(series: int) -> int:
-    """Which kind of line and of hatch a series has; 0 is plain."""
-    return series // COLOURS % DASHES
+    """Which kind of line a series has, and of hatch; 0 is plain."""
+    return series // COLOURS % len(DASHES)
+
+
+def trial(number: int) -> int:
+    """The series of a trial, counted from 1. Its curve has too many points for marks: its dash is its own, too."""
+    kind = (number - 1) % COLOURS
+    return kind + COLOURS * kind
 
 
 def picture(label: str, height: float, *content: str) -> str:

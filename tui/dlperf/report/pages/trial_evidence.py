@@ -10,6 +10,7 @@ from dlperf.plan import Selection
 from dlperf.report import html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
+from dlperf.report.charts import svg
 from dlperf.report.charts.plot import Band, Line, Plot
 from dlperf.report.charts.sheet import sheet
 from dlperf.report.evidence import Evidence
@@ -35,14 +36,16 @@ Piece = tuple[int, str]
 def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
     """Speed by step and telemetry by second, a line for each trial: one file of SVG, the same for all languages."""
     lines = tuple(
-        Line(str(number), one.timeline.throughput, number - 1, one.timeline.outliers)
+        Line(str(number), one.timeline.throughput, svg.trial(number), one.timeline.outliers)
         for number, one in found.items()
         if len(one.timeline.throughput) > 1
     )
     plots = {SPEED: Plot(SPEED, "", row.unit, lines, _bands(_measured(row, found)), legend_columns=LEGEND_COLUMNS)}
     for metric in METRICS:
         told = {number: one.timeline.telemetry.get(metric, ()) for number, one in found.items()}
-        lines = tuple(Line(str(number), points, number - 1) for number, points in told.items() if len(points) > 1)
+        lines = tuple(
+            Line(str(number), points, svg.trial(number)) for number, points in told.items() if len(points) > 1
+        )
         plots[metric] = Plot(metric, "", "", lines, height=SMALL, legend_columns=LEGEND_COLUMNS)
     return sheet(plots)
 

@@ -33,19 +33,47 @@
     return library;
   }
 
-  function shade(figure, colour) {
+  /* Warm-up and window, as the picture has them. */
+  function shade(figure, warmUp, measured) {
     var window_ = (figure.dataset.window || "").split(",").map(Number);
     if (window_.length !== 2) return {};
     return { drawClear: [function (plot) {
-      var left = plot.valToPos(Math.max(window_[0], plot.scales.x.min), "x", true);
-      var right = plot.valToPos(Math.min(window_[1], plot.scales.x.max), "x", true);
-      if (right <= left) return;
-      plot.ctx.save();
-      plot.ctx.globalAlpha = 0.12;
-      plot.ctx.fillStyle = colour;
-      plot.ctx.fillRect(left, plot.bbox.top, right - left, plot.bbox.height);
-      plot.ctx.restore();
+      band(plot, plot.scales.x.min, window_[0], warmUp);
+      band(plot, window_[0], window_[1], measured);
     }] };
+  }
+
+  function band(plot, first, last, colour) {
+    var left = plot.valToPos(Math.max(first, plot.scales.x.min), "x", true);
+    var right = plot.valToPos(Math.min(last, plot.scales.x.max), "x", true);
+    if (right <= left) return;
+    plot.ctx.save();
+    plot.ctx.globalAlpha = 0.12;
+    plot.ctx.fillStyle = colour;
+    plot.ctx.fillRect(left, plot.bbox.top, right - left, plot.bbox.height);
+    plot.ctx.restore();
+  }
+
+  /* Colour and dash of a trial, as its picture has them. */
+  function lookOf(holder, trial, text) {
+    var kind = (trial - 1) % 8;
+    holder.className = "curve series-" + kind + " dash-" + kind;
+    var styles = getComputedStyle(holder);
+    var dash = (styles.getPropertyValue("--dash").match(/\d+/g) || []).map(Number);
+    var colour = styles.getPropertyValue("--series") || text;
+    holder.className = "curve";
+    return { colour: colour, dash: dash };
+  }
+
+  /* The legend shows a piece of each line. */
+  function nameLines(plot) {
+    plot.root.querySelectorAll(".u-marker").forEach(function (marker, index) {
+      var series = plot.series[index];
+      if (!series.stroke) return;
+      marker.innerHTML = '<svg width="100%" height="100%" aria-hidden="true"><line x2="100%" y1="50%" y2="50%"/></svg>';
+      marker.querySelector("line").style.stroke = series.stroke();
+      marker.querySelector("line").style.strokeDasharray = (series.dash || []).join(" ");
+    });
   }
 
   function draw(figure, holder) {
@@ -55,11 +83,9 @@
     var grid = { stroke: styles.getPropertyValue("--md-default-fg-color--lightest"), width: 1 };
     var axis = { stroke: text, grid: grid, ticks: grid };
     var series = lines.map(function (line) {
-      holder.className = "curve series-" + (line[0] - 1) % 8;
-      var colour = getComputedStyle(holder).getPropertyValue("--series") || text;
-      return { label: page.trial + " " + line[0], stroke: colour, width: 1.5, spanGaps: true, points: { show: lines[0][1].length < 60 } };
+      var look = lookOf(holder, line[0], text);
+      return { label: page.trial + " " + line[0], stroke: look.colour, dash: look.dash, width: 1.5, spanGaps: true, points: { show: lines[0][1].length < 60 } };
     });
-    holder.className = "curve";
     holder.replaceChildren();
     return new window.uPlot({
       width: Math.max(280, figure.clientWidth),
@@ -67,7 +93,8 @@
       scales: { x: { time: false } },
       axes: [Object.assign({ label: figure.dataset.x }, axis), Object.assign({ label: figure.dataset.y, size: 70 }, axis)],
       series: [{ label: figure.dataset.x }].concat(series),
-      hooks: shade(figure, "#00795a")
+      legend: { markers: { width: 0 } },
+      hooks: Object.assign({ init: [nameLines] }, shade(figure, text, "#00795a"))
     }, window.uPlot.join(lines.map(function (line) { return [line[1], line[2]]; })), holder);
   }
 
