@@ -57,6 +57,25 @@ def test_the_answers_are_read_whole_on_a_phone(watched: Watched, own_site: Path,
     assert all(row.bounding_box()["width"] < 390 for row in rows.all())
 
 
+LISTS = (
+    "results/hardware/index.html",
+    "results/hardware/h200-4x.html",
+    "results/hardware/tesla-v100-sxm2-16gb.html",
+    "results/frameworks/index.html",
+    "results/frameworks/pytorch-compiled.html",
+    "results/configurations/index.html",
+)
+
+
+@pytest.mark.parametrize("page", [*LISTS, *(f"zh/{page}" for page in LISTS)])
+def test_a_list_is_read_whole_on_a_phone(watched: Watched, own_site: Path, page: str) -> None:
+    watched.page.set_viewport_size({"width": 390, "height": 844})
+    watched.page.goto((own_site / page).as_uri())
+    assert watched.page.evaluate(CUT) == []
+    assert watched.page.evaluate("document.documentElement.scrollWidth") == 390
+    assert watched.page.locator(".rows tbody tr").count() > 1
+
+
 @pytest.mark.parametrize(
     ("word", "title"), [("吞吐率", "VGG16"), ("加速比", "如何读数据"), ("显存", "一张 NVIDIA H200")]
 )

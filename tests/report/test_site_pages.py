@@ -15,7 +15,7 @@ from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.load import load_site_data
 from dlperf.report.pages.configurations import configurations_index
-from dlperf.report.pages.hardware import hardware
+from dlperf.report.pages.hardware import hardware, hardware_index
 from dlperf.report.pages.home import home
 from dlperf.report.text import CHINESE, ENGLISH
 from dlperf.report.words import WORDS
@@ -132,15 +132,16 @@ def test_the_page_of_a_framework_says_where_it_stands_beside_the_others() -> Non
     text = pages(sample())[at.framework_page("pytorch")]
     standing = text[text.index("{ #standing") : text.index("{ #figures")]
     assert ">2791.98</a></td>" in standing
-    assert "<td>2 of 2</td><td>92.5 %</td>" in standing
+    assert '<td data-label="Place">2 of 2</td><td data-label="Of the fastest">92.5 %</td>' in standing
     assert "{ #standing" not in pages(replace(sample(), results=sample().results[:2]))[at.framework_page("alpha")]
 
 
 def test_the_list_of_frameworks_counts_what_was_measured_here_and_what_others_published() -> None:
     text = pages(sample())[at.FRAMEWORKS]
-    assert "| Framework | Measured here | Published by others |" in text
-    assert "| [Alpha](alpha.md) | 2 |  |" in text
-    assert "| [pytorch](pytorch.md) |  | 2 |" in text
+    header, *rows = (re.findall("<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall("<tr>.*?</tr>", text))
+    assert header == ["Framework", "Measured here", "Published by others"]
+    assert ['<a href="alpha.html">Alpha</a>', "2", ""] in rows
+    assert ['<a href="pytorch.html">pytorch</a>', "", "2"] in rows
 
 
 def test_the_audit_begins_with_how_much_could_be_checked_and_what_came_of_it() -> None:
@@ -169,6 +170,14 @@ def test_a_long_table_has_its_figures_where_a_telephone_shows_them() -> None:
     assert re.findall(">([^<]+)</th>", header)[:3] == ["Case", "Framework", "Figure"]
 
 
+def test_in_the_block_of_a_row_numbers_stand_behind_their_names_and_the_figure_at_its_place() -> None:
+    rows = (measured("alpha", 1), measured("beta", 8))
+    text = hardware(ENGLISH, SiteData(rows), "box", rows, ())
+    assert '<td data-label="Nodes × GPUs">1 × 8</td>' in text
+    assert text.count('<td data-place="value">') == 2
+    assert "data-place" not in hardware_index(ENGLISH, SiteData(rows))
+
+
 def test_what_is_the_same_in_every_row_is_said_once_above_the_table() -> None:
     rows = (measured("alpha", 1), measured("beta", 1), measured("beta", 8, unit="samples/s"))
     text = hardware(ENGLISH, SiteData(rows), "box", rows, ())
@@ -181,5 +190,5 @@ def test_the_index_of_configurations_holds_what_was_measured_here_in_one_table()
     rows = (measured("alpha"), measured("beta", campaign="second"), measured("beta", 8, campaign="second"))
     text = configurations_index(ENGLISH, SiteData(rows))
     assert text.count("## ") == 1
-    assert "[1 figure](" in text
-    assert "[2 figures](" in text
+    assert ">1 configuration</a>" in text
+    assert ">2 configurations</a>" in text

@@ -3,7 +3,7 @@ block of HTML on as it is. Labels and cells are text that is escaped already, as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from dlperf.report import markdown as md
@@ -26,21 +26,38 @@ def bullets(items: Iterable[str]) -> str:
     return f"<ul>{listed}</ul>" if listed else ""
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[int] = ()) -> str:
+def table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    words: Sequence[int] = (),
+    placed: Mapping[int, str] | None = None,
+) -> str:
     """A table of figures. Empty columns are left out.
 
     Args:
         words: columns of words, which are set to the left.
+        placed: in a list (``listing``), the columns that have a place of their own in the block of a row on a
+            telephone: ``value``, or ``aside`` below it. Other numbers stand behind the names of their columns there.
     """
     shown = [column for column in range(len(header)) if any(row[column] for row in rows)]
     if not shown:
         return ""
     classes = {column: ' class="words"' if column in words else "" for column in shown}
+    told = {column: classes[column] + _for_blocks(header[column], column, words, placed) for column in shown}
     head = "".join(f"<th{classes[column]}>{header[column]}</th>" for column in shown)
-    body = "\n".join(
-        f"<tr>{''.join(f'<td{classes[column]}>{row[column]}</td>' for column in shown)}</tr>" for row in rows
-    )
+    body = "\n".join(f"<tr>{''.join(f'<td{told[column]}>{row[column]}</td>' for column in shown)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
+
+
+def listing(table: str) -> str:
+    """A table whose rows are things of a kind: on a telephone each is a block, and nothing is moved sideways."""
+    return block("evidence rows", table)
+
+
+def _for_blocks(name: str, column: int, words: Sequence[int], placed: Mapping[int, str] | None) -> str:
+    if placed is None or (column in words and column not in placed):
+        return ""
+    return f' data-place="{placed[column]}"' if column in placed else f' data-label="{name}"'
 
 
 def constant(rows: Sequence[Sequence[str]], columns: Iterable[int]) -> list[int]:

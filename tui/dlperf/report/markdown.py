@@ -26,7 +26,8 @@ MISSING = re.compile(r"\[?\*[^*]")
 SCHEME = re.compile(r"https?://", re.IGNORECASE)
 OPTION = re.compile(r"(?<!\S)--?[A-Za-z][\w-]*", re.ASCII)
 LONG_WORD = re.compile(r"\S{20,}")
-PLACES_TO_BREAK = re.compile(r"[/@:_.=+-]+(?=\w)|[A-Za-z0-9]{16}(?=[A-Za-z0-9]{4})")
+PLACES_TO_BREAK = re.compile(r"(?:[/@:_=+-]|\.(?![A-Za-z]{1,4}\b))+(?=\w)|[A-Za-z0-9]{16}(?=[A-Za-z0-9]{4})")
+"""After what joins parts, not before the ending of a file's name; where there is nothing of the kind, anywhere."""
 BREAK = "\N{ZERO WIDTH SPACE}"
 REMEMBERED = 1 << 14
 """Values whose escaped form is kept: the pages of both languages have the same ones, and tables repeat them."""

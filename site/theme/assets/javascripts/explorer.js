@@ -15,6 +15,7 @@
   var NUMERIC = ["batch_size", "nodes_gpus", "value", "n", "spread", "speedup", "efficiency", "mfu", "per_joule"];
   var WORDED = ["case", "framework", "hardware", "source"];
   var LABELLED = ["batch_size", "nodes_gpus", "speedup", "efficiency", "mfu", "per_joule"]; /* on a telephone */
+  var PLACES = { case: "name", framework: "by", value: "value", spread: "aside" }; /* there, in the block of a row */
   var RATIOS = ["spread", "efficiency", "mfu"];
   var at = {};
   data.columns.forEach(function (name, index) { at[name] = index; });
@@ -103,7 +104,7 @@
   form.append(reset);
   var count = element("p", { role: "status", class: "explorer-count" });
   var comparison = element("div", { class: "explorer-comparison", tabindex: "-1", role: "region", "aria-label": data.words.compare });
-  var holder = element("div", { class: "explorer-table", tabindex: "0", role: "region", "aria-label": data.words.title });
+  var holder = element("div", { class: "explorer-table rows", tabindex: "0", role: "region", "aria-label": data.words.title });
   var pager = element("p", { class: "explorer-pager" });
   root.replaceChildren(form, comparison, count, holder, pager);
 
@@ -134,6 +135,7 @@
     var kind = NUMERIC.indexOf(column) >= 0 ? "number" : WORDED.indexOf(column) >= 0 ? "words" : "";
     var attributes = { "data-column": column };
     if (kind) attributes.class = kind;
+    if (PLACES[column]) attributes["data-place"] = PLACES[column];
     if (LABELLED.indexOf(column) >= 0 && words) attributes["data-label"] = data.words[column];
     return element("td", attributes, [content, aside]);
   }
@@ -160,7 +162,7 @@
       show();
       goOn(address);
     });
-    return element("td", {}, [box]);
+    return element("td", { "data-place": "choice" }, [box]);
   }
 
   /* The table was made again: the reader goes on at the comparison, once there are two to compare, else where he was. */
@@ -218,7 +220,7 @@
     var body = rows.slice((page - 1) * PAGE, page * PAGE).map(function (row) {
       return element("tr", {}, [chooser(row)].concat(SHOWN.map(function (column) { return withAside(row, column); })));
     });
-    holder.replaceChildren(element("table", { class: "figures every", "aria-label": data.words.title }, [element("thead", {}, [head]), element("tbody", {}, body)]));
+    holder.replaceChildren(element("table", { class: "figures", "aria-label": data.words.title }, [element("thead", {}, [head]), element("tbody", {}, body)]));
     pager.replaceChildren(turn("←", page - 1, page > 1), " " + page + " / " + pages + " ", turn("→", page + 1, page < pages));
     pager.hidden = pages === 1;
     showComparison();

@@ -91,17 +91,18 @@ def _index(page: Page, groups: Sequence[Group]) -> str:
         (
             md.text(group.campaign) if data.kind(group.campaign) == "measured" else "",
             md.text(data.case_title(group.case)),
-            page.hardware(group.hardware, group.campaign),
-            page.framework(group.framework, group.campaign),
-            page.to(at.group_page(group), _count(say, len(data.groups[group]))),
+            page.html_to(at.framework_page(group.framework), data.framework_title(group.framework, group.campaign)),
+            page.html_to(at.hardware_page(group.hardware), data.hardware_title(group.hardware, group.campaign)),
+            page.html_to(at.group_page(group), _count(say, len(data.groups[group]))),
         )
         for group in groups
     ]
-    return md.table([say(word) for word in ("campaign", "case", "hardware", "framework", "configurations")], rows)
+    header = [say(word) for word in ("campaign", "case", "framework", "hardware", "configurations")]
+    return html.listing(html.table(header, rows, range(4), {4: "value"}))
 
 
 def _count(say: Language, count: int) -> str:
-    return say("group_figures_1") if count == 1 else say("group_figures", count=md.number(str(count)))
+    return say("group_count_1") if count == 1 else say("group_count", count=md.number(str(count)))
 
 
 def _overview(page: Page, results: Results) -> str:

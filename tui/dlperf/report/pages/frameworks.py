@@ -44,13 +44,16 @@ def frameworks_index(say: Language, data: SiteData) -> str:
     ordered = sorted(data.ordered, key=lambda row: row.framework)
     stacks = grouped(ordered, lambda row: row.framework)
     rows = [
-        (page.framework(name), say.separator.join(map(md.code, versions(data, name))), *page.counts(results))
+        (
+            page.html_to(at.framework_page(name), data.framework_title(name)),
+            say.separator.join(map(md.code, versions(data, name))),
+            *page.counts(results),
+        )
         for name, results in stacks.items()
     ]
     header = [say(word) for word in ("framework", "version_measured", *(f"home_{kind}" for kind in KINDS))]
-    return page.written(
-        say("frameworks"), say("frameworks_intro"), md.table(header, rows) if rows else say("no_figures")
-    )
+    told = html.listing(html.table(header, rows, (0, 1), {})) if rows else say("no_figures")
+    return page.written(say("frameworks"), say("frameworks_intro"), told, wide=True)
 
 
 def versions(data: SiteData, name: str) -> tuple[str, ...]:
@@ -69,8 +72,8 @@ def _standing(page: Page, name: str, found: Sequence[Answer]) -> str:
     if not rows:
         return ""
     words = ("case", "hardware", "place", "of_the_fastest", "figure", "unit", "precision", "gpus", "source")
-    table = html.table([page.say(word) for word in words], rows, (0, 1, 5, 6, 8))
-    return md.paragraphs(md.heading(2, page.say("standing"), "standing", searched=False), html.block("evidence", table))
+    table = html.table([page.say(word) for word in words], rows, (0, 1, 5, 6, 8), {4: "value", 5: "aside"})
+    return md.paragraphs(md.heading(2, page.say("standing"), "standing", searched=False), html.listing(table))
 
 
 def _place(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[str, ...]:

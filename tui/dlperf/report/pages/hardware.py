@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from dlperf.catalog.model import Accelerator
-from dlperf.report import figures
+from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer
@@ -43,11 +43,17 @@ def hardware_index(say: Language, data: SiteData) -> str:
     page = Page(say, data, at.HARDWARE)
     machines = grouped(sorted(data.ordered, key=lambda row: row.hardware), lambda row: row.hardware)
     rows = [
-        (page.hardware(name), _accelerator_title(data, name), _size(data, name, results), *page.counts(results))
+        (
+            page.html_to(at.hardware_page(name), data.hardware_title(name)),
+            _accelerator_title(data, name),
+            _size(data, name, results),
+            *page.counts(results),
+        )
         for name, results in machines.items()
     ]
     header = [say(word) for word in ("hardware", "accelerator", "nodes_gpus", *(f"home_{kind}" for kind in KINDS))]
-    return page.written(say("hardware"), say("hardware_intro"), md.table(header, rows) if rows else say("no_figures"))
+    told = html.listing(html.table(header, rows, (0, 1), {})) if rows else say("no_figures")
+    return page.written(say("hardware"), say("hardware_intro"), told, wide=True)
 
 
 def _size(data: SiteData, name: str, results: Sequence[ConfigurationResult]) -> str:

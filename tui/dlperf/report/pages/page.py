@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlperf.report import figures, html
@@ -15,6 +15,8 @@ from dlperf.results.model import ConfigurationResult
 
 Tell = Callable[[ConfigurationResult], str]
 """A cell of a row."""
+PLACED = {"figure": "value", "unit": "aside"}
+"""Columns of a list that have a place of their own on a telephone."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,14 @@ class Page:
         return f'<script src="{md.attribute(at.relative(self.path, f"{at.SCRIPTS}/{name}"))}" defer></script>'
 
     def hardware(self, hardware: str, campaign: str = "") -> str:
-        return self.to(at.hardware_page(hardware), md.text(self.data.hardware_title(hardware, campaign)))
+        return self._named(at.hardware_page(hardware), md.text(self.data.hardware_title(hardware, campaign)))
 
     def framework(self, framework: str, campaign: str = "") -> str:
-        return self.to(at.framework_page(framework), md.text(self.data.framework_title(framework, campaign)))
+        return self._named(at.framework_page(framework), md.text(self.data.framework_title(framework, campaign)))
+
+    def _named(self, target: str, name: str) -> str:
+        """A thing by its name, which leads to its page; there it need not."""
+        return name if target == self.path else self.to(target, name)
 
     def report(self, row: ConfigurationResult, label: str | None = None) -> str:
         """A link to the report that a figure stands in, called like its campaign if nothing else is said."""
@@ -133,6 +139,7 @@ class Page:
         *,
         said: str = "same_in_rows",
         note: str = "",
+        placed: Mapping[int, str] | None = None,
     ) -> str:
         """A table of HTML; what is the same in all of its rows stands in a line before it.
 
@@ -141,20 +148,24 @@ class Page:
             once: columns that may be said once.
             said: the key of the words in which they are said.
             note: Markdown that stands before them.
+            placed: of a list: as for ``html.table``.
         """
         same = html.constant(rows, sorted(once))
         facts = self.say.separator.join(f"{header[column]} {rows[0][column]}" for column in same if rows[0][column])
         shown = [column for column in range(len(header)) if column not in same]
         body = [[row[column] for column in shown] for row in rows]
         told = html.table(
-            [header[column] for column in shown], body, [place for place, column in enumerate(shown) if column in words]
+            [header[column] for column in shown],
+            body,
+            [place for place, column in enumerate(shown) if column in words],
+            placed and {place: placed[column] for place, column in enumerate(shown) if column in placed},
         )
         once_said = self.say(said, facts=facts) if facts else ""
         return html.paragraph(" ".join(filter(None, (note, once_said)))) + (told if len(shown) > 1 else "")
 
     def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> str:
         """A long table, one row for each configuration: the axes in ``columns``, which vary on this page, then the
-        figure, which a telephone still shows, then what else is known."""
+        figure, then what else is known."""
         axes = self._axes()
         told = {**{name: axes[name] for name in columns}, **self._facts(), "source": axes["source"]}
         rows = [[tell(row) for tell in told.values()] for row in results]
@@ -162,7 +173,8 @@ class Page:
         words = (*axes, "unit", "precision", "protocol")
         worded = [place for place, name in enumerate(told) if name in words]
         once = [place for place, name in enumerate(told) if name in (*words, "batch_size")]
-        return html.block("evidence", self.told_once(header, rows, worded, once))
+        placed = {place: PLACED[name] for place, name in enumerate(told) if name in PLACED}
+        return html.listing(self.told_once(header, rows, worded, once, placed=placed))
 
     def _axes(self) -> dict[str, Tell]:
         """What sets configurations apart, with its page."""

@@ -289,7 +289,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "audit_difference": ("Difference", "差异"),
     "audit_verdict": ("Verdict", "结论"),
     "all_figures": ("All figures", "全部数据"),
-    "group_figures_1": ("1 figure", "1 个数据"),
-    "group_figures": ("{count} figures", "{count} 个数据"),
+    "group_count_1": ("1 configuration", "1 个配置"),
+    "group_count": ("{count} configurations", "{count} 个配置"),
     "home": ("Home", "首页"),
 }
