@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from dlperf.report import downloads
@@ -29,6 +30,7 @@ from dlperf.report.pages.trial_evidence import Shapes, curves, log_lines, pictur
 from dlperf.report.processes import apart, side_by_side, without_collector
 from dlperf.report.text import LANGUAGES, Language
 from dlperf.report.writing import Sources
+from dlperf.results.columns import flat_columns, parquet
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.digests import Digests
 from dlperf.runs.paths import Workspace
@@ -123,26 +125,32 @@ def _write_overview(language: Language, sources: Sources, data: SiteData, _: Evi
 
 
 def _write_downloads(sources: Sources, data: SiteData, _: EvidenceReader) -> None:
-    sources.write(at.RESULTS_JSON, downloads.results_json(data.ordered))
-    sources.write(at.RESULTS_CSV, downloads.results_csv(data.ordered))
+    rows = downloads.site_rows(data, data.ordered)
+    columns = flat_columns(rows, downloads.SiteRow)
+    sources.write(at.RESULTS_JSON, downloads.results_json(rows))
+    sources.write(at.RESULTS_CSV, downloads.rows_csv(columns))
     if data.parquet:
-        sources.write(at.RESULTS_PARQUET, downloads.results_parquet(data.ordered))
+        sources.write(at.RESULTS_PARQUET, parquet(columns))
     sources.write(at.FEED, feed(data))
-    for page, results in pages_with_data(data):
-        sources.write(at.page_data(page, "csv"), downloads.results_csv(results))
-        sources.write(at.page_data(page, "json"), downloads.rows_json(results))
+    for page, table in tables(data):
+        sources.write(at.page_data(page, "csv"), downloads.rows_csv(table))
+        sources.write(at.page_data(page, "json"), downloads.rows_json(table))
         if data.parquet:
-            sources.write(at.page_data(page, "parquet"), downloads.results_parquet(results))
+            sources.write(at.page_data(page, "parquet"), parquet(table))
 
 
-def pages_with_data(data: SiteData) -> Iterator[tuple[str, tuple[ConfigurationResult, ...]]]:
-    """The pages whose tables are offered as files of data, and the figures in them."""
-    for (source, case), results in data.reports.items():
-        yield at.report_page(source, case), results
-    for name, results in data.of_hardware.items():
-        yield at.hardware_page(name), results
-    for name, results in data.of_framework.items():
-        yield at.framework_page(name), results
+def tables(data: SiteData) -> Iterator[tuple[str, downloads.Columns]]:
+    """The pages whose tables are offered as files of data, and what is in them."""
+    pages: dict[str, Sequence[ConfigurationResult]] = {
+        **{at.report_page(*key): results for key, results in data.reports.items()},
+        **{at.hardware_page(name): results for name, results in data.of_hardware.items()},
+        **{at.framework_page(name): results for name, results in data.of_framework.items()},
+        **({at.HISTORY: list(chain(*data.repeated.values()))} if data.repeated else {}),
+    }
+    for page, results in pages.items():
+        yield page, flat_columns(downloads.site_rows(data, results), downloads.SiteRow)
+    if data.audit:
+        yield at.AUDIT, downloads.audit_columns(data.audit)
 
 
 def overview_pages(say: Language, data: SiteData) -> Iterator[tuple[str, str]]:

@@ -1,29 +1,40 @@
-"""What the site offers as data: every figure as JSON and CSV, and the logs that they came from."""
+"""What the site offers as data: every figure as JSON, CSV and Parquet, and the logs that they came from."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from dlperf.report.data import SiteData
 from dlperf.report.locations import configuration_page, file_download, html_address, log_download
+from dlperf.report.roofline import roofline
 from dlperf.report.writing import Sources
-from dlperf.results.columns import flat_columns, flat_rows, parquet
+from dlperf.results.audit import AuditRow
+from dlperf.results.columns import flat_rows
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.records import SCHEMA_VERSION
 from dlperf.runs.store import dump_record
 
 NESTED = ("trials", "findings")
+"""Columns that CSV leaves out."""
+Columns = Mapping[str, Sequence[Any]]
+"""Name of the column → its cells; what is missing is None."""
 
 
 @dataclass(frozen=True)
-class Addressed(ConfigurationResult):
-    """A row with the place on the site where its figure stands."""
+class SiteRow(ConfigurationResult):
+    """A row with what only the site knows of it."""
 
+    roofline: float | None = None
+    """The figure over what the slower of arithmetic and memory traffic allows."""
+    date: str = ""
+    """When its campaign began, or its report was published; empty where that is not known."""
     address: str = ""
+    """Where its figure stands on the site."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +48,21 @@ class Download:
     sha256: str
 
 
-def results_json(results: Sequence[ConfigurationResult]) -> str:
-    """The list of ``dlperf results --json`` with the address of each figure, under the version of its schema."""
-    rows = (dump_record(Addressed(**vars(row), address=address_of(row))).decode() for row in results)
-    return _listed("results", rows)
+def site_rows(data: SiteData, results: Iterable[ConfigurationResult]) -> list[SiteRow]:
+    return [
+        SiteRow(**vars(row), roofline=roofline(data, row), date=data.created(row.campaign), address=address_of(row))
+        for row in results
+    ]
 
 
-def rows_json(results: Sequence[ConfigurationResult]) -> str:
+def results_json(rows: Iterable[SiteRow]) -> str:
+    """The list of ``dlperf results --json`` with what the site knows of each, under the version of its schema."""
+    return _listed("results", (dump_record(row).decode() for row in rows))
+
+
+def rows_json(columns: Columns) -> str:
     """The rows of the Parquet file as objects, under the version of the schema."""
-    return _listed("rows", flat_rows(addressed_columns(results)))
+    return _listed("rows", flat_rows(columns))
 
 
 def _listed(name: str, rows: Iterable[str]) -> str:
@@ -54,14 +71,10 @@ def _listed(name: str, rows: Iterable[str]) -> str:
     return f'{{"schema":{SCHEMA_VERSION},"{name}":[\n{listed}\n]}}\n'
 
 
-def results_parquet(results: Sequence[ConfigurationResult]) -> bytes:
-    """As Parquet, with the address of each figure; pyarrow must be installed."""
-    return parquet(addressed_columns(results))
-
-
-def addressed_columns(results: Sequence[ConfigurationResult]) -> dict[str, list[Any]]:
-    """The flat columns, with the address of each figure."""
-    return {**flat_columns(results), "address": [address_of(row) for row in results]}
+def audit_columns(audit: Iterable[AuditRow]) -> Columns:
+    """The audit's table, a row for each published figure."""
+    rows = list(audit)
+    return {item.name: [getattr(row, item.name) for row in rows] for item in fields(AuditRow)}
 
 
 def address_of(row: ConfigurationResult) -> str:
@@ -69,15 +82,13 @@ def address_of(row: ConfigurationResult) -> str:
     return html_address("index.md", configuration_page(row))
 
 
-def results_csv(results: Sequence[ConfigurationResult]) -> str:
-    """One row for each configuration; trials and findings are in the JSON file. A missing figure is empty."""
-    columns = [item.name for item in fields(ConfigurationResult) if item.name not in NESTED]
+def rows_csv(columns: Columns) -> str:
+    """One line for each row; trials and findings are in the JSON file. A missing figure is empty."""
+    told = {name: map(_csv_cell, cells) for name, cells in columns.items() if name not in NESTED}
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([*columns, "address"])
-    writer.writerows(
-        [*(_csv_cell(getattr(result, column)) for column in columns), address_of(result)] for result in results
-    )
+    writer.writerow(told)
+    writer.writerows(zip(*told.values(), strict=True))
     return stream.getvalue()
 
 

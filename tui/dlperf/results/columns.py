@@ -9,15 +9,22 @@ from io import BytesIO
 from typing import Any
 
 from dlperf.results.model import ConfigurationResult
+from dlperf.runs.records import SCHEMA_VERSION
 
 WHOLE = ("batch_size", "nodes", "gpus", "n", "variant")
 """Columns of whole numbers, of which some may be missing."""
-NUMBERS = ("value", "spread", "speedup", "efficiency", "mfu", "samples_per_joule")
+NUMBERS = (
+    *("value", "spread", "speedup", "efficiency", "mfu", "samples_per_joule", "roofline"),
+    *("recomputed", "from_timestamps", "difference"),
+)
+"""Columns of other numbers, of rows and of an audit; all others hold text."""
 
 
-def flat_columns(rows: Sequence[ConfigurationResult]) -> dict[str, list[Any]]:
+def flat_columns(
+    rows: Sequence[ConfigurationResult], kind: type[ConfigurationResult] = ConfigurationResult
+) -> dict[str, list[Any]]:
     """Name of the column → its cells; what is missing is None."""
-    columns = {item.name: [getattr(row, item.name) for row in rows] for item in fields(ConfigurationResult)}
+    columns = {item.name: [getattr(row, item.name) for row in rows] for item in fields(kind)}
     columns["trials"] = [";".join("" if t.value is None else repr(t.value) for t in row.trials) for row in rows]
     columns["findings"] = [";".join(finding.code for finding in row.findings) for row in rows]
     return columns
@@ -30,7 +37,8 @@ def flat_rows(columns: Mapping[str, Sequence[Any]]) -> list[str]:
 
 
 def parquet(columns: Mapping[str, Sequence[Any]]) -> bytes:
-    """The columns as a Parquet file; pyarrow must be installed. The same columns give the same bytes."""
+    """The columns as a Parquet file; pyarrow must be installed. The same columns give the same bytes. The
+    version of the schema stands in its metadata as ``schema``."""
     import pyarrow  # type: ignore[import-untyped]
     from pyarrow.json import ParseOptions, ReadOptions, read_json  # type: ignore[import-untyped]
     from pyarrow.parquet import write_table  # type: ignore[import-untyped]
@@ -42,5 +50,5 @@ def parquet(columns: Mapping[str, Sequence[Any]]) -> bytes:
     reading = ReadOptions(use_threads=False, block_size=len(rows) + 1)
     table = read_json(BytesIO(rows), reading, ParseOptions(explicit_schema=schema)) if rows else schema.empty_table()
     stream = pyarrow.BufferOutputStream()
-    write_table(table, stream)
+    write_table(table.replace_schema_metadata({"schema": str(SCHEMA_VERSION)}), stream)
     return bytes(stream.getvalue())

@@ -40,6 +40,7 @@ def audit(say: Language, data: SiteData) -> str:
         say("audit_intro"),
         _overview(page, reports),
         *sections,
+        page.data_files(),
         wide=True,
     )
 

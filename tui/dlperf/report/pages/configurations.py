@@ -17,6 +17,7 @@ from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_facts
 from dlperf.report.pages.trial_evidence import Shapes, for_script, lines_on_demand, repeat, trial_charts
 from dlperf.report.pages.trials import estimates, trials
+from dlperf.report.roofline import roofline
 from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult
 
@@ -117,12 +118,13 @@ def _overview(page: Page, results: Results) -> str:
             figures.factor(row.speedup),
             figures.percent(row.efficiency),
             figures.percent(row.mfu),
+            figures.percent(roofline(page.data, row)),
             figures.optional(row.samples_per_joule),
         )
         for row in results
     ]
     words = ("precision", "batch_size", "nodes_gpus", "figure", "unit", "speedup", "efficiency")
-    header = [say(word) for word in (*words, "mfu", "samples_per_joule")]
+    header = [say(word) for word in (*words, "mfu", "roofline", "samples_per_joule")]
     return html.block("evidence", html.table(header, rows, words=(0, 4)))
 
 

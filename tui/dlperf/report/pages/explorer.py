@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import SiteData, distinct
 from dlperf.report.pages.page import Page
+from dlperf.report.roofline import roofline
 from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult
 
@@ -32,7 +34,7 @@ WORDS = {
 """Name in the script → key of the words; columns that are called as their key need none."""
 COLUMN_WORDS = (
     *("case", "hardware", "framework", "precision", "source", "batch_size", "nodes_gpus", "unit", "spread", "speedup"),
-    *("efficiency", "mfu", "protocol", "list_separator"),
+    *("efficiency", "mfu", "roofline", "protocol", "list_separator"),
 )
 
 
@@ -57,14 +59,15 @@ def explorer_data(say: Language, data: SiteData) -> str:
     names = {column: distinct(name(row) for row in data.ordered) for column, name in _names(say, data).items()}
     numbers = {column: {name: index for index, name in enumerate(listed)} for column, listed in names.items()}
     readers = _names(say, data)
+    read_numbers: dict[str, Callable[[ConfigurationResult], object]] = {**NUMBERS, "roofline": partial(roofline, data)}
     rows = [
-        [*(numbers[column][readers[column](row)] for column in names), *(read(row) for read in NUMBERS.values())]
+        [*(numbers[column][readers[column](row)] for column in names), *(read(row) for read in read_numbers.values())]
         for row in data.ordered
     ]
     words = {name: say.words(key) for name, key in (WORDS | {key: key for key in COLUMN_WORDS}).items()}
     document = {
         "schema": SCHEMA,
-        "columns": [*names, *NUMBERS],
+        "columns": [*names, *read_numbers],
         "names": names,
         "words": words,
         "rows": rows,

@@ -37,6 +37,7 @@ def history(say: Language, data: SiteData) -> str:
         _overview(page, shown),
         say("history_charts"),
         *(_section(page, rows) for rows in shown),
+        page.data_files(),
         in_search=False,
         wide=True,
     )

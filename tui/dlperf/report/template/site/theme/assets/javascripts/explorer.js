@@ -10,13 +10,13 @@
   var PAGE = 100;
   var FILTERS = ["case", "hardware", "framework", "precision", "source"];
   var COLUMNS = ["case", "framework", "value", "unit", "spread", "n", "nodes_gpus", "precision", "batch_size", "hardware",
-    "speedup", "efficiency", "mfu", "per_joule", "source"];
+    "speedup", "efficiency", "mfu", "roofline", "per_joule", "source"];
   var SHOWN = COLUMNS.filter(function (column) { return column !== "unit" && column !== "n"; });
-  var NUMERIC = ["batch_size", "nodes_gpus", "value", "n", "spread", "speedup", "efficiency", "mfu", "per_joule"];
+  var NUMERIC = ["batch_size", "nodes_gpus", "value", "n", "spread", "speedup", "efficiency", "mfu", "roofline", "per_joule"];
   var WORDED = ["case", "framework", "hardware", "source"];
-  var LABELLED = ["batch_size", "nodes_gpus", "speedup", "efficiency", "mfu", "per_joule"]; /* on a telephone */
+  var LABELLED = ["batch_size", "nodes_gpus", "speedup", "efficiency", "mfu", "roofline", "per_joule"]; /* on a telephone */
   var PLACES = { case: "name", framework: "by", value: "value", spread: "aside" }; /* there, in the block of a row */
-  var RATIOS = ["spread", "efficiency", "mfu"];
+  var RATIOS = ["spread", "efficiency", "mfu", "roofline"];
   var at = {};
   data.columns.forEach(function (name, index) { at[name] = index; });
 

@@ -1,0 +1,107 @@
+"""The files of data say what the guide says of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from pyarrow import types
+from pyarrow.parquet import read_table
+from site_rows import measured
+from site_sample import pages, sample
+
+from dlperf.measure.finding import Finding
+from dlperf.report import locations as at
+from dlperf.report.build import tables
+from dlperf.report.downloads import SiteRow, audit_columns, site_rows
+from dlperf.report.roofline import roofline
+from dlperf.results.audit import AuditRow
+from dlperf.results.columns import flat_columns, parquet
+from dlperf.results.model import TrialResult
+from dlperf.runs.records import SCHEMA_VERSION
+
+ROOT = Path(__file__).parents[2]
+RECORDS = (SiteRow, TrialResult, Finding, AuditRow)
+"""What the guide's tables of columns describe, in their order."""
+KINDS = {"text": "text", "integer": "integer", "number": "number", "list, text": "text"}
+IN_ENGLISH = {
+    "文本": "text",
+    "整数": "integer",
+    "数字": "number",
+    "列表、文本": "list, text",
+    "列表": "list",
+    "对象": "object",
+}
+
+
+@pytest.mark.parametrize("guide", ["guide/data.md", "zh/guide/data.md"])
+def test_the_guide_describes_every_column_with_its_type(guide: str) -> None:
+    described = _described(ROOT / "site/docs" / guide)
+    assert [set(table) for table in described] == [{field.name for field in fields(record)} for record in RECORDS]
+    data = sample()
+    of_rows = _stored(parquet(flat_columns(site_rows(data, data.ordered), SiteRow)))
+    of_audit = _stored(parquet(audit_columns(data.audit)))
+    assert {name: KINDS[kind] for name, kind in described[0].items()} == of_rows
+    assert {name: KINDS[kind] for name, kind in described[-1].items()} == of_audit
+
+
+@pytest.mark.parametrize("guide", ["guide/data.md", "zh/guide/data.md"])
+def test_the_guide_and_the_files_name_the_version_of_the_schema(guide: str) -> None:
+    assert f"schema {SCHEMA_VERSION}" in (ROOT / "site/docs" / guide).read_text()
+    assert read_table(BytesIO(parquet({"case": ["a"]}))).schema.metadata == {b"schema": b"%d" % SCHEMA_VERSION}
+
+
+def test_history_and_audit_offer_their_tables_as_data() -> None:
+    older, newer = measured("alpha", 1, 400.0), measured("alpha", 1, 380.0, campaign="second")
+    data = replace(sample(), results=(older, newer))
+    told = dict(tables(data))
+    assert sorted(told[at.HISTORY]["campaign"]) == ["first", "second"]
+    assert told[at.AUDIT]["published"] == ["393.561", "1438.518"]
+    for page in (at.HISTORY, at.AUDIT):
+        assert f"{at.page_data(page, 'csv').removeprefix('data/')}" in pages(data)[page]
+
+
+def test_the_share_of_the_roofline_is_among_the_data() -> None:
+    data = sample()
+    case = data.cases["resnet50-imagenet"].model_copy(update={"bytes_per_sample": 367.0e6})
+    row = measured("alpha", 1, 1200.0, precision="amp")
+    record = data.campaigns["first"]
+    plans = tuple(
+        replace(
+            plan,
+            configuration=replace(plan.configuration, precision="amp"),
+            gflops_per_sample=24.5,
+            accelerator={"peak_tflops": {"amp": 125.0}, "bandwidth_gb_per_s": 900.0},
+        )
+        for plan in record.configurations[:1]
+    )
+    row = replace(row, configuration=plans[0].configuration.id)
+    data = replace(
+        data,
+        results=(row,),
+        campaigns={"first": replace(record, configurations=plans)},
+        cases={"resnet50-imagenet": case},
+    )
+    assert roofline(data, row) == pytest.approx(1200.0 / (900e9 / 367e6))
+    assert [told.roofline for told in site_rows(data, data.ordered)] == [roofline(data, row)]
+
+
+def _described(guide: Path) -> list[dict[str, str]]:
+    """Of each table of columns: column → its type."""
+    found = []
+    for table in re.findall(r"(?m)^\| (?:column|列) \|.*\n\|.*\n((?:\|.*\n)+)", guide.read_text()):
+        cells = [line.split(" | ")[:2] for line in table.splitlines()]
+        found.append(
+            {name: IN_ENGLISH.get(kind, kind) for names, kind in cells for name in re.findall("`(.*?)`", names)}
+        )
+    return found
+
+
+def _stored(content: bytes) -> dict[str, str]:
+    """Column → its type in a Parquet file."""
+    told = ((types.is_string, "text"), (types.is_integer, "integer"), (types.is_floating, "number"))
+    schema = read_table(BytesIO(content)).schema
+    return {field.name: next(kind for matches, kind in told if matches(field.type)) for field in schema}
