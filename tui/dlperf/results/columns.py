@@ -13,11 +13,9 @@ from dlperf.runs.records import SCHEMA_VERSION
 
 WHOLE = ("batch_size", "nodes", "gpus", "n", "variant")
 """Columns of whole numbers, of which some may be missing."""
-NUMBERS = (
-    *("value", "spread", "speedup", "efficiency", "mfu", "samples_per_joule", "roofline"),
-    *("recomputed", "from_timestamps", "difference"),
-)
-"""Columns of other numbers, of rows and of an audit; all others hold text."""
+NUMBERS = ("value", "spread", "speedup", "efficiency", "mfu", "samples_per_joule")
+OTHER_NUMBERS = ("roofline", "recomputed", "from_timestamps", "difference")
+"""Columns of numbers in what only the site tells."""
 
 
 def flat_columns(
@@ -43,7 +41,7 @@ def parquet(columns: Mapping[str, Sequence[Any]]) -> bytes:
     from pyarrow.json import ParseOptions, ReadOptions, read_json  # type: ignore[import-untyped]
     from pyarrow.parquet import write_table  # type: ignore[import-untyped]
 
-    kinds = dict.fromkeys(WHOLE, pyarrow.int64()) | dict.fromkeys(NUMBERS, pyarrow.float64())
+    kinds = dict.fromkeys(WHOLE, pyarrow.int64()) | dict.fromkeys((*NUMBERS, *OTHER_NUMBERS), pyarrow.float64())
     schema = pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in columns])
     rows = "\n".join(flat_rows(columns)).encode()
     # not pyarrow.array: that imports pandas, which takes longer than everything else here
