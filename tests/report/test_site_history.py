@@ -18,6 +18,7 @@ from dlperf.report.pages.configurations import configurations
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
 from dlperf.report.text import ENGLISH
+from dlperf.results.model import TrialResult
 
 
 def twice(before: float, after: float) -> SiteData:
@@ -108,6 +109,18 @@ def test_the_feed_has_the_newest_first_and_only_what_has_a_date() -> None:
     links = [link.get("href") for link in root.iter(f"{{{NAMESPACE}}}link")]
     assert links[0] == at.html_address(at.FEED, at.report_page("measured/dlperf-v1", "resnet50-imagenet"))
     assert root.findtext(f"{{{NAMESPACE}}}updated") == "2027-01-02T03:04:05Z"
+
+
+def test_an_entry_of_the_feed_changes_when_a_trial_is_added_and_says_where_the_newest_figures_are_from() -> None:
+    data = twice(400.0, 380.0)
+    (*others, newest) = data.results
+    entry = f"{{{NAMESPACE}}}entry/{{{NAMESPACE}}}"
+    assert (
+        ElementTree.fromstring(feed(data)).findtext(f"{entry}summary") == f"1 figure, the newest from {newest.campaign}"
+    )
+    trials = (*newest.trials, TrialResult(9, "succeeded", started="2027-01-03T00:00:00Z", value=381.0))
+    later = feed(replace(data, results=(*others, replace(newest, trials=trials))))
+    assert ElementTree.fromstring(later).findtext(f"{entry}updated") == "2027-01-03T00:00:00Z"
 
 
 def test_a_date_of_a_year_or_a_month_is_a_time_in_the_feed() -> None:

@@ -41,6 +41,11 @@ def test_the_home_page_answers_first() -> None:
     assert "5.2\u00a0%" in text[answer : answer + 400]
 
 
+def test_the_home_page_says_in_three_lines_how_it_was_measured() -> None:
+    how = pages(sample())["index.md"].partition("{ #how }")[2].partition("\n## ")[0]
+    assert len(re.findall("(?m)^- ", how)) == 3
+
+
 def test_a_workspace_without_results_says_what_to_do() -> None:
     assert "dlperf quickstart" in pages(SiteData())["index.md"]
 

@@ -48,6 +48,13 @@ def test_more_than_two_batch_sizes_make_a_table_of_batch_sizes_by_scales() -> No
     assert re.search(r"\| Batch per GPU \| 1 × 1 \| 1 × 8 \|\n.*\n\| BS=32 \| \[100\]\(.*?\) \| \[800\]\(", text)
 
 
+def test_a_framework_without_a_rival_is_drawn_at_every_scale_with_its_fastest_batch_size() -> None:
+    rows = [published("fleet", gpus, batch * gpus, batch_size=batch) for batch in (32, 64) for gpus in (1, 8)]
+    text = report(ENGLISH, SiteData(tuple(rows)), "published/perf", "resnet50-imagenet", rows)
+    drawn = text.partition("### Training throughput")[2].partition("<svg")[2].partition("</svg>")[0]
+    assert "1 GPU (1 × 1): 64 images/s; 8 GPUs (1 × 8): 512 images/s" in drawn
+
+
 def test_single_runs_stand_with_their_average_and_median() -> None:
     text = pages(sample())[at.report_page("published/plsc", "arcface")]
     assert "| 397.44 | 397.64 | 398.05 | 398.98 | 397.78 | 397.98 | 397.78 |" in text

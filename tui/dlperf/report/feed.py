@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
-from dlperf.report.data import SiteData
+from dlperf.report.data import SiteData, is_published
 from dlperf.report.text import ENGLISH
+from dlperf.results.model import ConfigurationResult
 
 NAMESPACE = "http://www.w3.org/2005/Atom"
 NO_DATE = "1970-01-01T00:00:00Z"
@@ -32,6 +34,7 @@ def feed(data: SiteData) -> str:
         _add(entry, "title", f"{data.case_title(case)} – {data.source_title(ENGLISH, source)}")
         _add(entry, "id", f"{name}{at.campaign_folder(source)}/{at.slug(case)}")
         _add(entry, "updated", updated)
+        _add(entry, "summary", _summary(data, data.reports[source, case]))
         from_here = at.HOME if data.address else at.FEED
         address = data.address + at.html_address(from_here, at.report_page(source, case))
         ElementTree.SubElement(entry, "link", {"href": address})
@@ -41,8 +44,22 @@ def feed(data: SiteData) -> str:
 
 def _dated(data: SiteData) -> list[tuple[str, str, str]]:
     """Date, source and case of every report whose date is known."""
-    dates = {key: max(data.created(row.campaign) for row in rows) for key, rows in data.reports.items()}
-    return [(_moment(date), source, case) for (source, case), date in dates.items() if date]
+    dates = {key: max(_changed(data, row) for row in rows) for key, rows in data.reports.items()}
+    return [(date, source, case) for (source, case), date in dates.items() if date]
+
+
+def _changed(data: SiteData, row: ConfigurationResult) -> str:
+    """When the last of its trials began, or its campaign; of a published figure, the date of the report."""
+    began = data.created(row.campaign)
+    return max((_moment(date) for date in (began, *(trial.started for trial in row.trials)) if date), default="")
+
+
+def _summary(data: SiteData, rows: Sequence[ConfigurationResult]) -> str:
+    """How many figures there are, and which campaign gave the newest."""
+    count = sum(row.value is not None for row in rows)
+    newest = max(rows, key=lambda row: _changed(data, row)).campaign
+    told = f"{count} figure{'s' * (count != 1)}"
+    return told if is_published(newest) else f"{told}, the newest from {newest}"
 
 
 def _moment(date: str) -> str:

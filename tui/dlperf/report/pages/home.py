@@ -36,7 +36,7 @@ def home(say: Language, data: SiteData) -> str:
         ),
         say("home_table"),
         md.heading(2, say("home_how"), "how"),
-        md.bullets((say("home_how_steps"), say("home_how_spread"), say("home_how_doubt"), say("home_trace"))),
+        md.bullets((say("home_how_steps"), say("home_how_spread"), say("home_trace"))),
         md.heading(2, say("home_new"), "new", searched=False),
         news(page),
         _download(page),

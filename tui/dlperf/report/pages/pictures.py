@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.answer import Answer, answers
+from dlperf.report.answer import Answer, answers, contest_of
 from dlperf.report.charts.bars import Bar, bars
 from dlperf.report.charts.plot import Line, Plot, plot
 from dlperf.report.data import gpus_total, grouped, is_published
@@ -24,9 +25,7 @@ def ranking(page: Page, answer: Answer) -> str:
 
 def contest_title(page: Page, best: ConfigurationResult) -> str:
     """What the frameworks of a contest have in common, in words."""
-    hardware = page.data.hardware_title(best.hardware, best.campaign)
-    gpus = figures.gpus_text(page.say, best)
-    return " · ".join((page.data.case_title(best.case), hardware, best.precision.upper(), gpus))
+    return " · ".join((*_series_title(page, best), figures.gpus_text(page.say, best)))
 
 
 def rankings(page: Page, results: Results) -> str:
@@ -37,6 +36,28 @@ def rankings(page: Page, results: Results) -> str:
     )
 
 
+def throughput(page: Page, results: Results) -> str:
+    """A framework that has no other beside it on a hardware and precision: its fastest batch size at every scale."""
+    measured = [row for row in results if row.value is not None]
+    alone = [rows for rows in grouped(measured, contest_of).values() if len({row.framework for row in rows}) == 1]
+    return "\n\n".join(filter(None, (_by_scale(page, rows) for rows in alone)))
+
+
+def _by_scale(page: Page, rows: Results) -> str:
+    fastest = max(rows, key=lambda row: row.value or 0.0)
+    same = sorted((row for row in rows if row.batch_size == fastest.batch_size), key=lambda row: row.gpus_total)
+    if len(same) < 2:
+        return ""
+    batch = (f"BS={fastest.batch_size}",) if fastest.batch_size is not None else ()
+    title = " · ".join(
+        (*_series_title(page, fastest), page.data.framework_title(fastest.framework, fastest.campaign), *batch)
+    )
+    drawn = [
+        replace(_bar(page, row), label=f"{figures.gpus_text(page.say, row)} ({row.nodes} × {row.gpus})") for row in same
+    ]
+    return f"**{md.text(title)}**\n\n{bars(title, fastest.unit, drawn)}"
+
+
 def scaling(page: Page, results: Results) -> str:
     """Speed-up over GPU count for each hardware and precision, with the ideal line."""
     told = [row for row in results if row.speedup]
@@ -44,9 +65,7 @@ def scaling(page: Page, results: Results) -> str:
 
 
 def _scaling(page: Page, rows: Results) -> str:
-    first = rows[0]
-    hardware = page.data.hardware_title(first.hardware, first.campaign)
-    title = " · ".join((page.data.case_title(first.case), hardware, first.precision.upper()))
+    title = " · ".join(_series_title(page, rows[0]))
     lines = [_line(page, members) for members in grouped(rows, lambda row: (row.framework, row.batch_size)).values()]
     drawn = tuple(line for line in lines if len(line.points) > 1)
     if not drawn:
@@ -54,6 +73,11 @@ def _scaling(page: Page, rows: Results) -> str:
     words = (page.say("gpus"), page.say("speedup"))
     chart = plot(Plot(f"{page.say('s_scaling')}{page.say.colon}{title}", *words, drawn, ideal=page.say("ideal")))
     return f"**{md.text(title)}**\n\n{chart}"
+
+
+def _series_title(page: Page, row: ConfigurationResult) -> tuple[str, ...]:
+    hardware = page.data.hardware_title(row.hardware, row.campaign)
+    return page.data.case_title(row.case), hardware, row.precision.upper()
 
 
 def _line(page: Page, rows: Results) -> Line:

@@ -122,7 +122,7 @@ def dataset(page: Page, case: Case, results: Results) -> str:
 def _results(page: Page, results: Results) -> str:
     parts = (
         ("s_comparison", md.paragraphs(pictures.rankings(page, results), comparisons(page, results))),
-        ("s_throughput", throughput(page, results)),
+        ("s_throughput", md.paragraphs(pictures.throughput(page, results), throughput(page, results))),
         ("s_scaling", md.paragraphs(pictures.scaling(page, results), scaling(page, results))),
         ("s_utilisation", utilisation(page, results)),
         ("s_repeats", single_runs(page, results)),

@@ -105,8 +105,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "这里还没有测试数据。运行 `dlperf quickstart`，一分钟即可测试本机；再运行 `dlperf build-site` 生成本页。",
     ),
     "home_trace": (
-        "Every figure links to its configuration: trials, protocol, environment, exact command and log.",
-        "每个数据都链接到对应的配置页：各次测试、测试方法、环境、完整命令和日志。",
+        "Every figure links to its configuration: trials, protocol, environment, exact command and log; of one marked "
+        "† a careful reader must know more, which stands there.",
+        "每个数据都链接到对应的配置页：各次测试、测试方法、环境、完整命令和日志；"
+        "标有 † 的数据有需要注意之处，详见该页。",
     ),
     "home_table": (
         "The largest scale on which two frameworks can be compared, for each case, hardware and precision of each "
@@ -145,10 +147,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "Throughput of all GPUs together, after warm-up, by the [protocol](results/protocols.md) that stands with "
         "each figure.",
         "数据为全部 GPU 的总吞吐率，去掉预热步，按各数据所注明的[测试方法](results/protocols.md)计算。",
-    ),
-    "home_how_doubt": (
-        "† marks a figure of which a careful reader must know more; what that is stands with its configuration.",
-        "† 表示该数据有需要注意之处，详见其配置。",
     ),
     "home_how_spread": (
         "What is measured here is run several times; a lead within the spread of the trials is called a tie.",
