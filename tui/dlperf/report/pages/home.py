@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from dlperf.report import figures, html
@@ -97,7 +98,7 @@ def charts(page: Page, found: Sequence[Answer]) -> str:
 
 def _in_parts(title: str) -> str:
     """A title that goes on in the next line between its parts rather than inside one."""
-    return " · ".join(f"<span>{md.text(part)}</span>" for part in title.split(" · "))
+    return " ".join(f"<span>{md.text(part)}</span>" for part in re.split(r"(?<=·) ", title))
 
 
 def news(page: Page) -> str:
@@ -138,7 +139,7 @@ def _counted(page: Page, row: ConfigurationResult, machine: str) -> str:
     entry = page.data.hardware.get(row.hardware)
     if entry is not None and entry.accelerator is None:
         return machine
-    return page.say("counted", machine=machine, gpus=figures.gpus_text(page.say, row).replace(" ", NO_BREAK))
+    return page.say("in_brackets", what=machine, aside=figures.gpus_text(page.say, row).replace(" ", NO_BREAK))
 
 
 def certainty(say: Language, answer: Answer, length: str = "") -> str:
@@ -182,7 +183,8 @@ def _lead(page: Page, answer: Answer) -> str:
         return f"<em>{page.say('no_rival')}</em>"
     name = page.html_to(*_framework(page, answer.second))
     sure = certainty(page.say, answer, "_short")
-    return f"{figures.percent(answer.lead)} <small>{page.say('before_second', name=name)}<br> {sure}</small>"
+    before = page.say("before_second", name=name) + page.say("list_separator").rstrip()
+    return f"{figures.percent(answer.lead)} <small>{before}<br> {sure}</small>"
 
 
 def _framework(page: Page, row: ConfigurationResult) -> tuple[str, str]:

@@ -108,8 +108,8 @@ class Page:
         if report is None:
             names = self.say.separator.join(md.text(name) for name in campaigns)
             return self.say(f"{self.data.kind(campaigns[0])}_in", campaigns=names)
-        date = f" ({md.text(report.date)})" if report.date else ""
-        return self.say("published_in", campaigns=md.web_link(report.url or report.source)) + date
+        told = self.say("published_in", campaigns=md.web_link(report.url or report.source))
+        return self.say("in_brackets", what=told, aside=f"<time>{md.text(report.date)}</time>") if report.date else told
 
     def facts(self, rows: Iterable[tuple[str, str]]) -> str:
         """Names and values, both Markdown already; those without a value are left out."""

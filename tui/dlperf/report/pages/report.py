@@ -16,7 +16,7 @@ from dlperf.report.pages.home import headline, weight
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.report_conditions import environment, fairness, images, options, setup, steps
 from dlperf.report.pages.report_efficiency import utilisation
-from dlperf.report.pages.report_tables import comparisons, missing, scaling, single_runs, throughput
+from dlperf.report.pages.report_tables import comparisons, missing, scaling, single_runs, size, throughput
 from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import PublishedFigure
@@ -101,12 +101,19 @@ def tested(page: Page, results: Results) -> str:
             say.separator.join(distinct(page.framework(row.framework, row.campaign) for row in results)),
         ),
         (say("precision"), say.separator.join(distinct(figures.precision_text(row) for row in results))),
-        (say("batch_size"), say.separator.join(distinct(figures.batch_text(row) for row in results))),
-        (say("nodes_gpus"), say.separator.join(distinct(figures.scale_text(row) for row in results))),
+        (
+            say("batch_size"),
+            say.separator.join(distinct(figures.batch_text(row) for row in sorted(results, key=_batch))),
+        ),
+        (say("nodes_gpus"), say.separator.join(distinct(figures.scale_text(row) for row in sorted(results, key=size)))),
         (say("protocol"), say.separator.join(protocols)),
     ]
     axes = md.facts((say("axes"), say("value")), rows)
     return md.paragraphs(lead, axes, say("own_words", words=own_words) if own_words else "")
+
+
+def _batch(row: ConfigurationResult) -> int:
+    return row.batch_size or 0
 
 
 def dataset(page: Page, case: Case, results: Results) -> str:
@@ -185,4 +192,4 @@ def notes(page: Page, results: Results) -> str:
 
 def _names(page: Page, group: at.Group) -> str:
     framework = page.data.framework_title(group.framework, group.campaign)
-    return f"{framework}, {page.data.hardware_title(group.hardware, group.campaign)}"
+    return f"{framework} · {page.data.hardware_title(group.hardware, group.campaign)}"

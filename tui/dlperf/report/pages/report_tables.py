@@ -23,7 +23,8 @@ def throughput(page: Page, results: Results) -> str:
     parts = []
     for (hardware, framework, unit), rows in tables.items():
         campaign = rows[0].campaign
-        title = f"{page.framework(framework, campaign)}, {page.hardware(hardware, campaign)} ({md.text(unit)})"
+        subject = f"{page.framework(framework, campaign)} · {page.hardware(hardware, campaign)}"
+        title = page.say("in_brackets", what=subject, aside=md.text(unit))
         parts.append(md.paragraphs(md.heading(4, title, searched=False), *_throughput_tables(page, rows)))
     return md.paragraphs(*parts)
 
@@ -33,7 +34,8 @@ def comparisons(page: Page, results: Results) -> str:
     parts = []
     for (hardware, _, unit), rows in grouped(results, _race).items():
         if len(distinct(row.framework for row in rows)) > 1:
-            title = f"{page.hardware(hardware, rows[0].campaign)}, {_precision(page, rows[0])} ({md.text(unit)})"
+            subject = f"{page.hardware(hardware, rows[0].campaign)} · {_precision(page, rows[0])}"
+            title = page.say("in_brackets", what=subject, aside=md.text(unit))
             axes = (_scale_and_batch, _scale_and_batch_label, _framework, _framework_label)
             body = _grid(page, rows, *axes, corner=page.say("gpus"), best_of_row=True)
             parts.append(md.paragraphs(md.heading(4, title, searched=False), body))
@@ -57,7 +59,7 @@ def scaling(page: Page, results: Results) -> str:
         )
         for members in series.values()
         if len([row for row in members if row.value is not None]) > 1
-        for row in sorted(members, key=_size)
+        for row in sorted(members, key=size)
     ]
     words = ("framework", "hardware", "precision", "batch_size", "nodes_gpus", "figure", "speedup", "efficiency")
     return md.paragraphs(say("scaling_rule"), md.table([say(word) for word in words], rows)) if rows else ""
@@ -121,26 +123,28 @@ def _grid(
 ) -> str:
     """A table of figures over two axes; a combination that the source lacks says so. ``corner`` names the rows."""
     cells = grouped(results, lambda result: (row_of(result), column_of(result)))
-    rows, columns = grouped(sorted(results, key=_size), row_of), grouped(results, column_of)
+    rows, columns = grouped(sorted(results, key=size), row_of), grouped(results, column_of)
     absent = figures.absent_word(results[0].campaign)
     header = (corner, *(column_label(page, members[0]) for members in columns.values()))
     body = []
     for row, members in rows.items():
-        highest = max((member.value or 0.0 for member in members), default=0.0) if best_of_row else None
+        contest = [member.value for member in members if member.value is not None]
+        highest = max(contest) if best_of_row and len(contest) > 1 else None
         figures_of_row = [_cell(page, cells.get((row, column), ()), absent, highest) for column in columns]
         body.append((row_label(page, members[0]), *figures_of_row))
     return md.table(header, body)
 
 
 def _cell(page: Page, results: Results, absent: str, highest: float | None) -> str:
-    """A report may print two figures for one configuration: both stand. The highest of a row is marked."""
+    """A report may print two figures for one configuration: both stand. The highest of several in a row is marked."""
     marked = [
         page.figure(result, scaling=True, best=highest is not None and result.value == highest) for result in results
     ]
     return "<br>".join(marked) or page.figure(None, absent)
 
 
-def _size(row: ConfigurationResult) -> tuple[int, int, int]:
+def size(row: ConfigurationResult) -> tuple[int, int, int]:
+    """The order of scales: GPUs of all nodes, nodes, batch size."""
     return gpus_total(row), row.nodes, row.batch_size or 0
 
 

@@ -128,8 +128,8 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "answer_alone": (
         "{framework} trains {case} at {value} {unit} on {hardware} in {precision}; "
-        "no other framework was measured beside it.",
-        "{framework} 在 {hardware}上以 {precision} 训练 {case} 达到 {value} {unit}；没有其他框架可比。",
+        "no other framework was measured under the same conditions.",
+        "{framework} 在 {hardware}上以 {precision} 训练 {case} 达到 {value} {unit}；没有同等条件下可比的其他框架。",
     ),
     "sure_unknown": ("published without a spread", "公布时未给出波动"),
     "sure_single": ("one trial only, spread unknown", "仅测一次，波动未知"),

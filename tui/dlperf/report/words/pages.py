@@ -13,7 +13,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "roofline": ("Share of roofline", "占 roofline 上限"),
     "ideal": ("ideal (linear)", "理想（线性）"),
     "gpus_count": ("{count} GPUs", "{count} 卡"),
-    "counted": ("{machine} ({gpus})", "{machine}（{gpus}）"),
+    "in_brackets": ("{what} ({aside})", "{what}（{aside}）"),
     "gpus_count_1": ("1 GPU", "1 卡"),
     "fairness_rule": (
         "Options and software that are not the same in every column. What may explain a lead stands here.",
@@ -73,7 +73,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "每焦耳：测量窗口内 GPU 每消耗一焦耳所处理的样本数。",
     ),
     "s_throughput": ("Training throughput", "训练吞吐率"),
-    "s_comparison": ("Comparison of frameworks", "与其它框架对比"),
+    "s_comparison": ("Comparison of frameworks", "与其他框架对比"),
     "s_scaling": ("Scaling", "扩展性"),
     "s_repeats": ("The single runs", "各次运行"),
     "s_logs": ("Logs and sources", "日志与来源"),
