@@ -58,6 +58,7 @@ def test_the_answers_are_read_whole_on_a_phone(watched: Watched, own_site: Path,
 
 
 LISTS = (
+    "results/reports/index.html",
     "results/hardware/index.html",
     "results/hardware/h200-4x.html",
     "results/hardware/tesla-v100-sxm2-16gb.html",
@@ -74,6 +75,23 @@ def test_a_list_is_read_whole_on_a_phone(watched: Watched, own_site: Path, page:
     assert watched.page.evaluate(CUT) == []
     assert watched.page.evaluate("document.documentElement.scrollWidth") == 390
     assert watched.page.locator(".rows tbody tr").count() > 1
+
+
+MATRIX = "results/reports/published/perf-resnet50-2.5/resnet50.html"
+
+
+@pytest.mark.parametrize("page", [MATRIX, f"zh/{MATRIX}"])
+def test_the_names_of_rows_stay_where_a_matrix_is_moved_on_a_phone(watched: Watched, own_site: Path, page: str) -> None:
+    watched.page.set_viewport_size({"width": 390, "height": 844})
+    watched.page.goto((own_site / page).as_uri())
+    assert watched.page.evaluate("document.documentElement.scrollWidth") == 390
+    window = watched.page.locator(".md-typeset__scrollwrap", has_text="GPU=8").first
+    name, figure = (window.locator("tbody tr").first.locator("td").nth(place) for place in (0, 1))
+    moved = figure.bounding_box()["x"]
+    window.evaluate("box => { box.scrollLeft = 90 }")
+    assert figure.bounding_box()["x"] == moved - 90
+    assert name.bounding_box()["x"] >= 0
+    assert watched.page.locator(".rows tbody tr").count() > 30
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from site_rows import measured, published
 from dlperf.measure.finding import Finding
 from dlperf.report import figures
 from dlperf.report.answer import answers
+from dlperf.report.data import SiteData
+from dlperf.report.pages.home import home
 from dlperf.report.text import CHINESE, ENGLISH
 from dlperf.results.model import ConfigurationResult
 
@@ -37,6 +39,11 @@ def test_how_sure_an_answer_is_follows_from_spread_and_trials(
 
 def test_figures_of_different_sources_are_never_compared() -> None:
     assert all(answer.second is None for answer in answers([measured("alpha"), published("paddle", 1, 393.5)]))
+
+
+def test_a_title_goes_on_in_the_next_line_behind_a_dot() -> None:
+    text = home(ENGLISH, SiteData((measured("alpha"), measured("beta", 1, 900.0))))
+    assert "<span>resnet50-imagenet\u00a0·</span> <span>box\u00a0·</span>" in text
 
 
 @pytest.mark.parametrize(

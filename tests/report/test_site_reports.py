@@ -57,16 +57,34 @@ def test_a_framework_without_a_rival_is_drawn_at_every_scale_with_its_fastest_ba
 
 def test_single_runs_stand_with_their_average_and_median() -> None:
     text = pages(sample())[at.report_page("published/plsc", "arcface")]
-    assert "| 397.44 | 397.64 | 398.05 | 398.98 | 397.78 | 397.98 | 397.78 |" in text
+    assert "### The single runs (samples/s) {" in text
+    (row,) = re.findall("<tr>.*>397.44<.*</tr>", text)
+    cells = dict(re.findall('<td data-label="(.*?)">(.*?)</td>', row))
+    values = ["397.44", "397.64", "398.05", "398.98", "397.78"]
+    assert [cells[f"Run {number}"] for number in range(1, 6)] == values
+    assert (cells["Average"], cells["Median"]) == ("397.98", "397.78")
+
+
+def test_the_best_of_a_row_is_marked_where_there_are_several() -> None:
+    rows = (measured("alpha", 1), measured("beta", 1, 900.0), measured("alpha", 4), measured("beta", 4, None))
+    text = report(ENGLISH, SiteData(rows), "measured/dlperf-v1", "resnet50-imagenet", rows)
+    marked = [line for line in text.splitlines() if ".best }" in line]
+    assert [line.split(" | ")[0] for line in marked] == ["| GPU=1, BS=256"]
+
+
+def test_what_was_tested_is_named_in_the_order_of_scales() -> None:
+    rows = (measured("alpha", 8, nodes=2), measured("alpha", 4), measured("alpha", 1))
+    text = report(ENGLISH, SiteData(rows), "measured/dlperf-v1", "resnet50-imagenet", rows)
+    assert "| Nodes × GPUs | 1 × 1, 1 × 4, 2 × 8 |" in text
 
 
 def test_configurations_of_a_report_are_called_by_what_sets_them_apart() -> None:
     here, there = measured("alpha", 1), measured("alpha", 1, hardware="case")
     text = report(ENGLISH, SiteData((here, there)), "measured/dlperf-v1", "resnet50-imagenet", (here, there))
-    assert "| [box · FP32, BS=256, 1 × 1](" in text
-    assert "| [case · FP32, BS=256, 1 × 1](" in text
+    assert ">box · FP32, BS=256, 1 × 1</a></td>" in text
+    assert ">case · FP32, BS=256, 1 × 1</a></td>" in text
     alone = report(ENGLISH, SiteData((here,)), "measured/dlperf-v1", "resnet50-imagenet", (here,))
-    assert "| [FP32, BS=256, 1 × 1](" in alone
+    assert ">FP32, BS=256, 1 × 1</a></td>" in alone
 
 
 def test_a_report_gives_the_command_that_runs_it_again() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from dlperf.report import figures, html
 from dlperf.report import locations as at
@@ -65,13 +66,19 @@ class Page:
 
     def subject(self, row: ConfigurationResult, among: Sequence[ConfigurationResult]) -> str:
         """What sets a configuration apart from the others, linked to it."""
+        return self.to(at.configuration_page(row), self._apart(row, among))
+
+    def html_subject(self, row: ConfigurationResult, among: Sequence[ConfigurationResult]) -> str:
+        """As ``subject``, for a table of HTML."""
+        return html.link(self._apart(row, among), at.html_address(self.path, at.configuration_page(row)))
+
+    def _apart(self, row: ConfigurationResult, among: Sequence[ConfigurationResult]) -> str:
         frameworks, machines = ({axis(other) for other in among} for axis in (_framework, _hardware))
         names = (
             self.data.framework_title(row.framework, row.campaign) if len(frameworks) > 1 else "",
             self.data.hardware_title(row.hardware, row.campaign) if len(machines) > 1 else "",
         )
-        words = (*(md.text(name) for name in names if name), figures.point_text(row))
-        return self.to(at.configuration_page(row), " · ".join(words))
+        return " · ".join((*(md.text(name) for name in names if name), figures.point_text(row)))
 
     def protocol(self, protocol: str | None) -> str:
         if protocol is None:
@@ -166,8 +173,22 @@ class Page:
     def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> str:
         """A long table, one row for each configuration: the axes in ``columns``, which vary on this page, then the
         figure, then what else is known."""
+        return self.listed(results, (*columns, *self._facts(), "source"))
+
+    def listed(
+        self,
+        results: Sequence[ConfigurationResult],
+        columns: Sequence[str],
+        more: Mapping[str, Tell] = MappingProxyType({}),
+    ) -> str:
+        """A list of configurations, with what ``columns`` name; what is the same in all of them is said once.
+
+        Args:
+            more: cells of columns that are not of every page, or are other ones here.
+        """
         axes = self._axes()
-        told = {**{name: axes[name] for name in columns}, **self._facts(), "source": axes["source"]}
+        cells = {**axes, **self._facts(), **more}
+        told = {name: cells[name] for name in columns}
         rows = [[tell(row) for tell in told.values()] for row in results]
         header = [self.say(name) for name in told]
         words = (*axes, "unit", "precision", "protocol")

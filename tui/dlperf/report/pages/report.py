@@ -64,9 +64,9 @@ def reports_index(say: Language, data: SiteData) -> str:
     parts = []
     for case, keys in grouped(data.reports, lambda key: key[1]).items():
         rows = [_report_row(page, source, data.reports[source, case]) for source, _ in keys]
-        table = html.table([say(word) for word in words], rows, (0, 1, 2, 4, 5))
+        table = html.table([say(word) for word in words], rows, (0, 1, 2, 4, 5), {})
         heading = md.heading(2, md.text(data.case_title(case)), searched=False)
-        parts.append(md.paragraphs(heading, html.block("evidence", table)))
+        parts.append(md.paragraphs(heading, html.listing(table)))
     return page.written(say("reports"), say("reports_intro"), *(parts or [say("no_figures")]), wide=True)
 
 
@@ -136,9 +136,19 @@ def _results(page: Page, results: Results) -> str:
         ("missing_why", missing(page, results)),
     )
     sections = [
-        md.paragraphs(md.heading(3, page.say(word), word, searched=False), body) for word, body in parts if body
+        md.paragraphs(md.heading(3, _titled(page, word, results), word, searched=False), body)
+        for word, body in parts
+        if body
     ]
     return md.paragraphs(page.say("cell_note"), *sections)
+
+
+def _titled(page: Page, word: str, results: Results) -> str:
+    """The heading of a part of the results; of the single runs with their unit, which no column has."""
+    units = distinct(row.unit for row in results)
+    if word != "s_repeats" or len(units) > 1:
+        return page.say(word)
+    return page.say("in_brackets", what=page.say(word), aside=md.text(units[0]))
 
 
 def logs(page: Page, results: Results) -> str:
@@ -173,7 +183,8 @@ def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> str:
     ]
     words = ("framework", "hardware", "precision", "gpus", "figure", "log", "rule")
     title = md.heading(3, page.say("published_logs"), searched=False)
-    return md.paragraphs(title, md.table([page.say(word) for word in words], rows)) if rows else ""
+    table = html.table([page.say(word) for word in words], rows, (0, 1, 2, 5, 6), {4: "value"})
+    return md.paragraphs(title, html.listing(table)) if rows else ""
 
 
 def notes(page: Page, results: Results) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
-from dlperf.report.data import distinct
 from dlperf.report.pages.page import Page
 from dlperf.report.roofline import roofline
 from dlperf.results.model import ConfigurationResult
@@ -15,23 +14,12 @@ from dlperf.results.model import ConfigurationResult
 
 def utilisation(page: Page, results: Sequence[ConfigurationResult]) -> str:
     """Model FLOPs utilisation, share of the roofline, and samples per joule of every figure that has one of them."""
-    several = len(distinct(row.hardware for row in results)) > 1
-    rows = [
-        (
-            page.framework(row.framework, row.campaign),
-            page.hardware(row.hardware, row.campaign) if several else "",
-            figures.precision_text(row),
-            figures.batch_text(row),
-            figures.scale_text(row),
-            page.to(at.configuration_page(row), figures.value_text(row)),
-            figures.percent(row.mfu),
-            figures.percent(share),
-            figures.optional(row.samples_per_joule),
-        )
-        for row in results
-        for share in [roofline(page.data, row)]
-        if row.mfu or row.samples_per_joule or share
-    ]
-    words = ("framework", "hardware", "precision", "batch_size", "nodes_gpus", "figure")
-    header = [page.say(word) for word in (*words, "mfu", "roofline", "samples_per_joule")]
-    return md.paragraphs(page.say("utilisation_rule"), md.table(header, rows)) if rows else ""
+    known = [row for row in results if row.mfu or row.samples_per_joule or roofline(page.data, row)]
+    axes = ("framework", "hardware", "precision", "batch_size", "nodes_gpus")
+    columns = (*axes, "figure", "unit", "mfu", "roofline", "samples_per_joule")
+    more = {
+        "figure": lambda row: page.html_to(at.configuration_page(row), figures.value_text(row)),
+        "roofline": lambda row: figures.percent(roofline(page.data, row)),
+        "samples_per_joule": lambda row: figures.optional(row.samples_per_joule),
+    }
+    return md.paragraphs(page.say("utilisation_rule"), page.listed(known, columns, more)) if known else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 
-from dlperf.report import figures
+from dlperf.report import figures, html
 from dlperf.report import markdown as md
 from dlperf.report.data import distinct, gpus_total, grouped, is_published
 from dlperf.report.pages.page import Page
@@ -44,25 +44,15 @@ def comparisons(page: Page, results: Results) -> str:
 
 def scaling(page: Page, results: Results) -> str:
     """Figure, speed-up and efficiency by scale, for everything that was run on more than one scale."""
-    say, series = page.say, grouped(results, _series)
-    several = len(distinct(row.hardware for row in results)) > 1
-    rows = [
-        (
-            page.framework(row.framework, row.campaign),
-            page.hardware(row.hardware, row.campaign) if several else "",
-            figures.precision_text(row),
-            figures.batch_text(row),
-            figures.scale_text(row),
-            page.figure(row),
-            figures.factor(row.speedup),
-            figures.percent(row.efficiency),
-        )
-        for members in series.values()
+    scaled = [
+        row
+        for members in grouped(results, _series).values()
         if len([row for row in members if row.value is not None]) > 1
         for row in sorted(members, key=size)
     ]
-    words = ("framework", "hardware", "precision", "batch_size", "nodes_gpus", "figure", "speedup", "efficiency")
-    return md.paragraphs(say("scaling_rule"), md.table([say(word) for word in words], rows)) if rows else ""
+    axes = ("framework", "hardware", "precision", "batch_size", "nodes_gpus")
+    columns = (*axes, "figure", "unit", "speedup", "efficiency")
+    return md.paragraphs(page.say("scaling_rule"), page.listed(scaled, columns)) if scaled else ""
 
 
 def single_runs(page: Page, results: Results) -> str:
@@ -73,7 +63,7 @@ def single_runs(page: Page, results: Results) -> str:
     most = max(len(values) for _, values in repeated)
     rows = [
         (
-            page.subject(row, results),
+            page.html_subject(row, results),
             *(_number(row, value) for value in values),
             *[""] * (most - len(values)),
             _number(row, round(statistics.fmean(values), 2)),
@@ -83,8 +73,9 @@ def single_runs(page: Page, results: Results) -> str:
         for row, values in repeated
     ]
     say = page.say
-    runs = [md.number(str(number)) for number in range(1, most + 1)]
-    return md.table((say("configuration"), *runs, say("average"), say("median"), say("speedup")), rows)
+    runs = [say("run_number", number=str(number)) for number in range(1, most + 1)]
+    header = (say("configuration"), *runs, say("average"), say("median"), say("speedup"))
+    return html.listing(html.table(header, rows, (0,), {}))
 
 
 def missing(page: Page, results: Results) -> str:

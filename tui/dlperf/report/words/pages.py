@@ -76,6 +76,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "s_comparison": ("Comparison of frameworks", "与其他框架对比"),
     "s_scaling": ("Scaling", "扩展性"),
     "s_repeats": ("The single runs", "各次运行"),
+    "run_number": ("Run {number}", "第 {number} 次"),
     "s_logs": ("Logs and sources", "日志与来源"),
     "s_notes": ("What a careful reader must know", "需要注意"),
     "tested": (
