@@ -178,7 +178,7 @@ def test_a_long_table_has_its_figures_where_a_telephone_shows_them() -> None:
 def test_in_the_block_of_a_row_numbers_stand_behind_their_names_and_the_figure_at_its_place() -> None:
     rows = (measured("alpha", 1), measured("beta", 8))
     text = hardware(ENGLISH, SiteData(rows), "box", rows, ())
-    assert '<td data-label="Nodes × GPUs">1 × 8</td>' in text
+    assert '<td data-label="Nodes × GPUs">1\u00a0×\u00a08</td>' in text
     assert text.count('<td data-place="value">') == 2
     assert "data-place" not in hardware_index(ENGLISH, SiteData(rows))
 

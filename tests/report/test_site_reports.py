@@ -45,7 +45,7 @@ def test_frameworks_are_compared_by_gpu_count_for_each_hardware_and_precision() 
 def test_more_than_two_batch_sizes_make_a_table_of_batch_sizes_by_scales() -> None:
     rows = [published("fleet", gpus, 100.0 * gpus, batch_size=batch) for batch in (32, 64, 128) for gpus in (1, 8)]
     text = report(ENGLISH, SiteData(tuple(rows)), "published/perf", "resnet50-imagenet", rows)
-    assert re.search(r"\| Batch per GPU \| 1 × 1 \| 1 × 8 \|\n.*\n\| BS=32 \| \[100\]\(.*?\) \| \[800\]\(", text)
+    assert re.search(r"\| Batch per GPU \| 1\s×\s1 \| 1\s×\s8 \|\n.*\n\| BS=32 \| \[100\]\(.*?\) \| \[800\]\(", text)
 
 
 def test_a_framework_without_a_rival_is_drawn_at_every_scale_with_its_fastest_batch_size() -> None:
@@ -75,16 +75,16 @@ def test_the_best_of_a_row_is_marked_where_there_are_several() -> None:
 def test_what_was_tested_is_named_in_the_order_of_scales() -> None:
     rows = (measured("alpha", 8, nodes=2), measured("alpha", 4), measured("alpha", 1))
     text = report(ENGLISH, SiteData(rows), "measured/dlperf-v1", "resnet50-imagenet", rows)
-    assert "| Nodes × GPUs | 1 × 1, 1 × 4, 2 × 8 |" in text
+    assert "| Nodes × GPUs | 1\u00a0×\u00a01, 1\u00a0×\u00a04, 2\u00a0×\u00a08 |" in text
 
 
 def test_configurations_of_a_report_are_called_by_what_sets_them_apart() -> None:
     here, there = measured("alpha", 1), measured("alpha", 1, hardware="case")
     text = report(ENGLISH, SiteData((here, there)), "measured/dlperf-v1", "resnet50-imagenet", (here, there))
-    assert ">box · FP32, BS=256, 1 × 1</a></td>" in text
-    assert ">case · FP32, BS=256, 1 × 1</a></td>" in text
+    assert ">box\u00a0· FP32, BS=256, 1\u00a0×\u00a01</a></td>" in text
+    assert ">case\u00a0· FP32, BS=256, 1\u00a0×\u00a01</a></td>" in text
     alone = report(ENGLISH, SiteData((here,)), "measured/dlperf-v1", "resnet50-imagenet", (here,))
-    assert ">FP32, BS=256, 1 × 1</a></td>" in alone
+    assert ">FP32, BS=256, 1\u00a0×\u00a01</a></td>" in alone
 
 
 def test_a_report_gives_the_command_that_runs_it_again() -> None:
@@ -134,7 +134,7 @@ def test_imported_logs_tell_a_framework_and_no_version_of_it() -> None:
 def test_two_figures_for_one_configuration_both_stand_and_a_repeated_one_once() -> None:
     rows = (published("mxnet", 32, 11233.92), published("mxnet", 32, 11331.93), published("mxnet", 32, 11331.93))
     text = pages(SiteData(rows))[at.report_page("published/perf", "resnet50-imagenet")]
-    assert re.search(r"\| 4 × 8 \| \[11233\.92\]\([^)]*\)<br>\[11331\.93\]\([^)]*\) \|", text)
+    assert re.search(r"\| 4\s×\s8 \| \[11233\.92\]\([^)]*\)<br>\[11331\.93\]\([^)]*\) \|", text)
 
 
 def test_a_report_on_synthetic_data_does_not_claim_the_data_set() -> None:

@@ -165,7 +165,7 @@ def absent_word(campaign: str) -> str:
 
 
 def scale_text(result: ConfigurationResult) -> str:
-    return md.number(f"{result.nodes} × {result.gpus}")
+    return md.number(f"{result.nodes} × {result.gpus}").replace(" ", md.NO_BREAK)
 
 
 def precision_text(result: ConfigurationResult) -> str:

@@ -29,6 +29,9 @@ LONG_WORD = re.compile(r"\S{20,}")
 PLACES_TO_BREAK = re.compile(r"(?:[/@:_=+-]|\.(?![A-Za-z]{1,4}\b))+(?=\w)|[A-Za-z0-9]{16}(?=[A-Za-z0-9]{4})")
 """After what joins parts, not before the ending of a file's name; where there is nothing of the kind, anywhere."""
 BREAK = "\N{ZERO WIDTH SPACE}"
+NO_BREAK = "\N{NO-BREAK SPACE}"
+BETWEEN = f"{NO_BREAK}· "
+"""Between the parts of a name: a line ends with the dot and never begins with it."""
 REMEMBERED = 1 << 14
 """Values whose escaped form is kept: the pages of both languages have the same ones, and tables repeat them."""
 
@@ -44,6 +47,11 @@ def text(value: object) -> str:
 def number(value: str) -> str:
     """A number that we formatted: the same as text, but readable in the Markdown file."""
     return re.sub(r"[^0-9.,%+× -]", _reference, value)
+
+
+def parts(value: str) -> str:
+    """As ``text``; a line does not begin with a dot between parts."""
+    return text(value).replace(" · ", BETWEEN)
 
 
 def breakable(value: str) -> str:

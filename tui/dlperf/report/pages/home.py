@@ -17,7 +17,6 @@ from dlperf.results.model import ConfigurationResult
 
 MOST_CHARTS = 6
 NEWS = 6
-NO_BREAK = "\N{NO-BREAK SPACE}"
 WORDED = (0, 1, 2, 3, 6)
 """Columns of words in the table of answers."""
 
@@ -98,7 +97,7 @@ def charts(page: Page, found: Sequence[Answer]) -> str:
 
 def _in_parts(title: str) -> str:
     """A title that goes on in the next line between its parts rather than inside one."""
-    return " ".join(f"<span>{md.text(part)}</span>" for part in re.split(r"(?<=·) ", title))
+    return " ".join(f"<span>{part}</span>" for part in re.split("(?<=·) ", md.parts(title)))
 
 
 def news(page: Page) -> str:
@@ -128,7 +127,7 @@ def sentence(page: Page, answer: Answer) -> str:
     }
     if second is None:
         return page.say("answer_alone", **words)
-    words["lead"] = f"**{figures.percent(answer.lead).replace(' ', NO_BREAK)}**"
+    words["lead"] = f"**{figures.percent(answer.lead).replace(' ', md.NO_BREAK)}**"
     return page.say(
         "answer", **words, second=page.framework(second.framework, second.campaign), sure=certainty(page.say, answer)
     )
@@ -139,7 +138,7 @@ def _counted(page: Page, row: ConfigurationResult, machine: str) -> str:
     entry = page.data.hardware.get(row.hardware)
     if entry is not None and entry.accelerator is None:
         return machine
-    return page.say("in_brackets", what=machine, aside=figures.gpus_text(page.say, row).replace(" ", NO_BREAK))
+    return page.say("in_brackets", what=machine, aside=figures.gpus_text(page.say, row).replace(" ", md.NO_BREAK))
 
 
 def certainty(say: Language, answer: Answer, length: str = "") -> str:

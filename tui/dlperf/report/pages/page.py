@@ -78,7 +78,7 @@ class Page:
             self.data.framework_title(row.framework, row.campaign) if len(frameworks) > 1 else "",
             self.data.hardware_title(row.hardware, row.campaign) if len(machines) > 1 else "",
         )
-        return " · ".join((*(md.text(name) for name in names if name), figures.point_text(row)))
+        return md.BETWEEN.join((*(md.text(name) for name in names if name), figures.point_text(row)))
 
     def protocol(self, protocol: str | None) -> str:
         if protocol is None:

@@ -32,7 +32,7 @@ def rankings(page: Page, results: Results) -> str:
     """A ranking for each hardware and precision on which several frameworks have a figure."""
     contests = [answer for answer in answers(results) if answer.second is not None]
     return "\n\n".join(
-        f"**{md.text(contest_title(page, answer.best))}**\n\n{ranking(page, answer)}" for answer in contests
+        f"**{md.parts(contest_title(page, answer.best))}**\n\n{ranking(page, answer)}" for answer in contests
     )
 
 
@@ -55,7 +55,7 @@ def _by_scale(page: Page, rows: Results) -> str:
     drawn = [
         replace(_bar(page, row), label=f"{figures.gpus_text(page.say, row)} ({row.nodes} × {row.gpus})") for row in same
     ]
-    return f"**{md.text(title)}**\n\n{bars(title, fastest.unit, drawn)}"
+    return f"**{md.parts(title)}**\n\n{bars(title, fastest.unit, drawn)}"
 
 
 def scaling(page: Page, results: Results) -> str:
@@ -72,7 +72,7 @@ def _scaling(page: Page, rows: Results) -> str:
         return ""
     words = (page.say("gpus"), page.say("speedup"))
     chart = plot(Plot(f"{page.say('s_scaling')}{page.say.colon}{title}", *words, drawn, ideal=page.say("ideal")))
-    return f"**{md.text(title)}**\n\n{chart}"
+    return f"**{md.parts(title)}**\n\n{chart}"
 
 
 def _series_title(page: Page, row: ConfigurationResult) -> tuple[str, ...]:

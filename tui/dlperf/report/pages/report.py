@@ -54,7 +54,7 @@ def _answer(page: Page, results: Results) -> tuple[str, str]:
     if not contests:
         return headline(page, found), ""
     shown = max(contests, key=weight)
-    chart = md.paragraphs(f"**{md.text(pictures.contest_title(page, shown.best))}**", pictures.ranking(page, shown))
+    chart = md.paragraphs(f"**{md.parts(pictures.contest_title(page, shown.best))}**", pictures.ranking(page, shown))
     return headline(page, found), chart
 
 
@@ -153,7 +153,7 @@ def _titled(page: Page, word: str, results: Results) -> str:
 
 def logs(page: Page, results: Results) -> str:
     groups = distinct(at.group_of(row) for row in results)
-    links = [page.to(at.group_page(group), md.text(_names(page, group))) for group in groups]
+    links = [page.to(at.group_page(group), md.parts(_names(page, group))) for group in groups]
     report = page.data.published.get(results[0].campaign)
     sources = distinct(row.source for row in results if row.source)
     return md.paragraphs(

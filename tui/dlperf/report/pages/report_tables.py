@@ -23,7 +23,7 @@ def throughput(page: Page, results: Results) -> str:
     parts = []
     for (hardware, framework, unit), rows in tables.items():
         campaign = rows[0].campaign
-        subject = f"{page.framework(framework, campaign)} · {page.hardware(hardware, campaign)}"
+        subject = md.BETWEEN.join((page.framework(framework, campaign), page.hardware(hardware, campaign)))
         title = page.say("in_brackets", what=subject, aside=md.text(unit))
         parts.append(md.paragraphs(md.heading(4, title, searched=False), *_throughput_tables(page, rows)))
     return md.paragraphs(*parts)
@@ -34,7 +34,7 @@ def comparisons(page: Page, results: Results) -> str:
     parts = []
     for (hardware, _, unit), rows in grouped(results, _race).items():
         if len(distinct(row.framework for row in rows)) > 1:
-            subject = f"{page.hardware(hardware, rows[0].campaign)} · {_precision(page, rows[0])}"
+            subject = md.BETWEEN.join((page.hardware(hardware, rows[0].campaign), _precision(page, rows[0])))
             title = page.say("in_brackets", what=subject, aside=md.text(unit))
             axes = (_scale_and_batch, _scale_and_batch_label, _framework, _framework_label)
             body = _grid(page, rows, *axes, corner=page.say("gpus"), best_of_row=True)
