@@ -23,7 +23,8 @@ def feed(data: SiteData) -> str:
     entries = sorted(_dated(data), reverse=True)
     root = ElementTree.Element("feed", {"xmlns": NAMESPACE})
     _add(root, "title", "dlperf")
-    name = f"tag:{urlsplit(data.address).hostname or 'dlperf'},2026:"
+    site = urlsplit(data.address)
+    name = f"tag:{site.hostname or 'dlperf'},2026:{site.path.lstrip('/')}"
     _add(root, "id", f"{name}results")
     if data.address:
         ElementTree.SubElement(root, "link", {"rel": "self", "href": f"{data.address}{at.FEED}"})
