@@ -3,10 +3,13 @@ block of HTML on as it is. Labels and cells are text that is escaped already, as
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from dlperf.report import markdown as md
+
+TAG = re.compile(r"<[^>]*>")
 
 
 def link(label: str, address: str) -> str:
@@ -57,7 +60,7 @@ def listing(table: str) -> str:
 def _for_blocks(name: str, column: int, words: Sequence[int], placed: Mapping[int, str] | None) -> str:
     if placed is None or (column in words and column not in placed):
         return ""
-    return f' data-place="{placed[column]}"' if column in placed else f' data-label="{name}"'
+    return f' data-place="{placed[column]}"' if column in placed else f' data-label="{TAG.sub("", name)}"'
 
 
 def constant(rows: Sequence[Sequence[str]], columns: Iterable[int]) -> list[int]:

@@ -17,6 +17,8 @@ class Language:
     column: int
     separator: str
     colon: str
+    gap: str
+    """Between two sentences."""
 
     def words(self, key: str) -> str:
         """The words for ``key``, with the places for values still in them."""
@@ -42,6 +44,6 @@ class Language:
         return SEVERITIES.get(stored, stored) if self.code == "zh" else stored
 
 
-ENGLISH = Language("en", 0, ", ", ": ")
-CHINESE = Language("zh", 1, "、", "：")
+ENGLISH = Language("en", 0, ", ", ": ", " ")
+CHINESE = Language("zh", 1, "、", "：", "")
 LANGUAGES = (ENGLISH, CHINESE)

@@ -125,7 +125,7 @@ def _overview(page: Page, results: Results) -> str:
     ]
     words = ("precision", "batch_size", "nodes_gpus", "figure", "unit", "speedup", "efficiency")
     header = [say(word) for word in (*words, "mfu", "roofline", "samples_per_joule")]
-    return html.block("evidence", html.table(header, rows, words=(0, 4)))
+    return html.listing(html.table(header, rows, (0, 4), {3: "value", 4: "aside"}))
 
 
 def _protocols(page: Page, results: Results) -> str:
@@ -246,4 +246,5 @@ def _findings(page: Page, row: ConfigurationResult) -> str:
 
 
 def _trial_numbers(page: Page, numbers: Sequence[str]) -> str:
-    return f"{page.say('trial')} {md.number(', '.join(numbers))}{page.say.colon}" if numbers else ""
+    say = page.say
+    return say("trials_numbered", numbers=say.separator.join(map(md.number, numbers))) + say.colon if numbers else ""

@@ -168,7 +168,7 @@ class Page:
             placed and {place: placed[column] for place, column in enumerate(shown) if column in placed},
         )
         once_said = self.say(said, facts=facts) if facts else ""
-        return html.paragraph(" ".join(filter(None, (note, once_said)))) + (told if len(shown) > 1 else "")
+        return html.paragraph(self.say.gap.join(filter(None, (note, once_said)))) + (told if len(shown) > 1 else "")
 
     def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> str:
         """A long table, one row for each configuration: the axes in ``columns``, which vary on this page, then the

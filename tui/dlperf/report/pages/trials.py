@@ -37,7 +37,9 @@ def trials(page: Page, row: ConfigurationResult, found: Mapping[int, Evidence]) 
 def _of_trials(page: Page, header: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> str:
     """A table with a row for each trial."""
     words = [column for column, name in enumerate(header) if name == page.say("state")]
-    return page.told_once(header, rows, words, range(1, len(header)), said="same_in_all", note=note)
+    placed = {column: "value" for column, name in enumerate(header) if name == page.say("figure")}
+    told = page.told_once(header, rows, words, range(1, len(header)), said="same_in_all", note=note, placed=placed)
+    return html.listing(told)
 
 
 def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[str, ...]:
@@ -99,12 +101,10 @@ def estimates(page: Page, trials: Sequence[TrialResult]) -> str:
         for trial in trials
         if trial.estimates
     ]
-    header = (page.say("trial"), *map(md.code, names))
-    return (
-        html.paragraph(f"{page.say('other_estimators')}{page.say.colon.rstrip()}") + html.table(header, rows)
-        if rows
-        else ""
-    )
+    if not rows:
+        return ""
+    lead = html.paragraph(f"{page.say('other_estimators')}{page.say.colon.rstrip()}")
+    return html.listing(lead + html.table((page.say("trial"), *map(md.code, names)), rows, placed={}))
 
 
 def _to_the_second(time: str) -> str:

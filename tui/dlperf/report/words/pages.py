@@ -143,7 +143,7 @@ WORDS: dict[str, tuple[str, str]] = {
     # configuration
     "configuration_of": (
         "{framework} running {case} on {hardware}, from {source}.",
-        "{framework} 在 {hardware} 上运行 {case}，来自{source}。",
+        "{framework} 在 {hardware} 上运行 {case}，来自 {source}。",
     ),
     "s_protocol": ("Protocol", "测试方法"),
     "repeats_here": ("This campaign was asked for {count} repeats.", "本批次要求重复 {count} 次。"),
@@ -161,6 +161,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "devices": ("Every device", "各个设备"),
     "repeat": ("Measure it again:", "重新测试："),
+    "trials_numbered": ("Trial {numbers}", "第 {numbers} 次测试"),
     "step": ("step", "步"),
     "curves_note": (
         "A line for each trial. Shaded grey: warm-up, not counted. Shaded green: the measured window of trial "
@@ -231,14 +232,17 @@ WORDS: dict[str, tuple[str, str]] = {
     "no_log_kept": ("no log kept", "未保存日志"),
     "log_changed": ("log changed since it was measured", "日志在测量之后被改动"),
     # hardware, frameworks, protocols, audit
-    "hardware_intro": ("Machines that figures come from.", "数据所来自的机器。"),
-    "frameworks_intro": ("Software stacks that figures come from.", "数据所来自的软件栈。"),
+    "hardware_intro": ("The machines, and how many figures come from each.", "数据所来自的硬件，以及各自的数据个数。"),
+    "frameworks_intro": (
+        "The software stacks, and how many figures come from each.",
+        "数据所来自的框架，以及各自的数据个数。",
+    ),
     "standing": ("Beside other frameworks", "与其他框架相比"),
     "place": ("Place", "名次"),
     "place_of": ("{place} of {count}", "{place} / {count}"),
     "of_the_fastest": ("Of the fastest", "与最快者之比"),
     "configurations_intro": (
-        "Every group of configurations: a framework running a case on a hardware, in one campaign or report.",
+        "Every group of configurations: a framework running a case on some hardware, in one campaign or report.",
         "所有配置，按测试批次或报告中的框架、测试项、硬件分组。",
     ),
     "reports_intro": ("One report for each source and case.", "每个来源的每个测试项有一份报告。"),
