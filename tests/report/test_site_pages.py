@@ -19,6 +19,7 @@ from dlperf.report.pages.hardware import hardware, hardware_index
 from dlperf.report.pages.home import home
 from dlperf.report.text import CHINESE, ENGLISH
 from dlperf.report.words import WORDS
+from dlperf.results.audit import OTHER_VERSION
 from dlperf.runs.published import PublishedFigure
 
 
@@ -159,6 +160,13 @@ def test_the_audit_begins_with_how_much_could_be_checked_and_what_came_of_it() -
     assert "<td>2</td><td>2</td><td>1</td><td>1</td><td>0.000 %</td>" in overview
     assert '<a href="#report-perf">' in overview
     assert "{ #report-perf" in text
+
+
+def test_the_audit_counts_logs_of_the_same_name_that_give_another_figure() -> None:
+    data = sample()
+    other = replace(data.audit[0], recomputed=None, difference=None, verdict=OTHER_VERSION)
+    text = pages(replace(data, audit=(*data.audit, other)))[at.AUDIT]
+    assert "Of 1 more, a log of the same name is here and gives another figure" in text[: text.index("<table>")]
 
 
 def test_the_protocols_stand_side_by_side_before_each_is_described() -> None:

@@ -47,9 +47,10 @@ def audit(say: Language, data: SiteData) -> str:
 
 def _answer(page: Page, rows: Rows) -> str:
     names = ("figures", "logged", "recomputed", "exact")
-    return page.say(
-        "audit_answer", **{name: md.number(str(count)) for name, count in zip(names, _counts(rows), strict=True)}
-    )
+    told = {name: md.number(str(count)) for name, count in zip(names, _counts(rows), strict=True)}
+    others = sum(row.verdict == OTHER_VERSION for row in rows)
+    other = page.say("audit_answer_other", count=md.number(str(others))) if others else ""
+    return md.paragraphs(page.say("audit_answer", **told), other)
 
 
 def _counts(rows: Rows) -> tuple[int, int, int, int]:

@@ -67,10 +67,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "probed_digest": ("Image digest", "镜像摘要"),
     "utilisation_rule": (
         "MFU: FLOPs that the model needs, over the dense peak of the GPUs at this precision. Share of roofline: the "
-        "figure over what the slower of arithmetic and memory traffic allows. Per joule: samples for each joule that "
-        "the GPUs drew in the measured window.",
-        "MFU：模型所需 FLOPs 与该精度下 GPU 稠密峰值之比。占 roofline 上限：数据与算力、显存带宽二者中较低上限之比。"
-        "每焦耳：测量窗口内 GPU 每消耗一焦耳所处理的样本数。",
+        "figure over what the slower of arithmetic and memory traffic allows; none where the traffic of the case at "
+        "this precision is not known. Per joule: samples for each joule that the GPUs drew in the measured window.",
+        "MFU：模型所需 FLOPs 与该精度下 GPU 稠密峰值之比。占 roofline 上限：数据与算力、显存带宽二者中较低上限之比；"
+        "该测试项在该精度下的访存量未知时不给出。每焦耳：测量窗口内 GPU 每消耗一焦耳所处理的样本数。",
     ),
     "s_throughput": ("Training throughput", "训练吞吐率"),
     "s_comparison": ("Comparison of frameworks", "与其他框架对比"),
@@ -277,6 +277,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "computed again here; {exact} came out exactly.",
         "{figures} 个公布的数据中，{logged} 个附有来源公布的原始日志；"
         "其中 {recomputed} 个在此重新计算，{exact} 个完全一致。",
+    ),
+    "audit_answer_other": (
+        "Of {count} more, a log of the same name is here and gives another figure; it may be of another version.",
+        "另有 {count} 个：此处的同名日志得出另一数据，可能属于另一版本。",
     ),
     "audit_exactly": ("Exact", "一致"),
     "audit_logged": ("With a raw log", "附有原始日志"),
