@@ -48,6 +48,14 @@ def test_more_than_two_batch_sizes_make_a_table_of_batch_sizes_by_scales() -> No
     assert re.search(r"\| Batch per GPU \| 1\s×\s1 \| 1\s×\s8 \|\n.*\n\| BS=32 \| \[100\]\(.*?\) \| \[800\]\(", text)
 
 
+def test_two_batch_sizes_of_each_precision_stand_beside_each_other_with_a_row_for_each_scale() -> None:
+    axes = [(precision, batch) for precision, largest in (("fp32", 160), ("amp", 208)) for batch in (128, largest)]
+    rows = [published("ngc", gpus, None, precision=p, batch_size=batch) for p, batch in axes for gpus in (1, 8, 32)]
+    text = report(ENGLISH, SiteData(tuple(rows)), "published/perf", "resnet50-imagenet", rows)
+    assert "| Nodes × GPUs | FP32 (BS=128) | FP32 (BS=160) | AMP (BS=128) | AMP (BS=208) |" in text
+    assert re.findall(r"(?m)^\| (\d × \d) \|", text) == ["1 × 1", "1 × 8", "4 × 8"]
+
+
 def test_a_framework_without_a_rival_is_drawn_at_every_scale_with_its_fastest_batch_size() -> None:
     rows = [published("fleet", gpus, batch * gpus, batch_size=batch) for batch in (32, 64) for gpus in (1, 8)]
     text = report(ENGLISH, SiteData(tuple(rows)), "published/perf", "resnet50-imagenet", rows)

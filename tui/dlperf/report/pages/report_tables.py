@@ -17,8 +17,8 @@ Label = Callable[[Page, ConfigurationResult], str]
 
 
 def throughput(page: Page, results: Results) -> str:
-    """One table for each hardware and framework: rows are GPU counts, columns precisions and batch sizes. Where there
-    are more than two batch sizes, each precision has its own: rows are batch sizes, columns scales."""
+    """One table for each hardware and framework: rows are GPU counts, columns precisions and batch sizes. Where a
+    precision has more than two batch sizes, each has a table of its own: rows are batch sizes, columns scales."""
     tables = grouped(results, lambda row: (row.hardware, row.framework, row.unit))
     parts = []
     for (hardware, framework, unit), rows in tables.items():
@@ -89,13 +89,14 @@ def missing(page: Page, results: Results) -> str:
 
 
 def _throughput_tables(page: Page, rows: Results) -> list[str]:
-    if len(distinct(row.batch_size for row in rows)) > 2:
+    precisions = grouped(rows, lambda row: row.precision)
+    if max(len(distinct(row.batch_size for row in same)) for same in precisions.values()) > 2:
         return [
             md.paragraphs(
                 f"**{md.text(precision.upper())}**",
                 _grid(page, same, _batch, _batch_label, _scale, _scale_label, corner=page.say("batch_size")),
             )
-            for precision, same in grouped(rows, lambda row: row.precision).items()
+            for precision, same in precisions.items()
         ]
     axes = (_scale, _scale_label, _precision_and_batch, _precision_and_batch_label)
     return [_grid(page, rows, *axes, corner=page.say("nodes_gpus"))]
