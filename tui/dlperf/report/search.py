@@ -17,6 +17,13 @@ WORD = re.compile("|".join(sorted(WORDS, key=lambda word: (-len(word), word))))
 """The longest that stands at a place."""
 NEEDLESS = re.compile(f"(?<![\u4e00-\u9fff]){CUT}|{CUT}(?![\u4e00-\u9fff])")
 """Cuts where a run of Chinese characters begins or ends anyway."""
+JOINER = "\N{WORD JOINER}"
+"""Makes another word of what it ends, and nobody sees it."""
+BEGINNINGS = {word[:length] for word in WORDS for length in range(1, len(word))}
+END = rf"[\s{CUT}\-、。，．？！；<>]"
+"""What the search takes for the end of a word in a Chinese text, and tags."""
+BEGINNING_ALONE = re.compile(f"(?:(?<=^)|(?<={END}))(?:{'|'.join(sorted(BEGINNINGS))})(?=$|{END})")
+"""Where the index holds the beginning of a listed word, Material looks for that alone when the whole word is typed."""
 
 
 def mend_index(site: Path) -> None:
@@ -35,6 +42,7 @@ def mend_index(site: Path) -> None:
 
 
 def in_words(text: str) -> str:
-    """``text`` with a cut before and behind each word that stands inside a run of Chinese characters."""
-    cut = WORD.sub(rf"{CUT}\g<0>{CUT}", text)
-    return NEEDLESS.sub("", cut.replace(CUT * 2, CUT))
+    """``text`` with a cut before and behind each word that stands inside a run of Chinese characters, and no beginning
+    of such a word as a word of its own."""
+    cut = NEEDLESS.sub("", WORD.sub(rf"{CUT}\g<0>{CUT}", text).replace(CUT * 2, CUT))
+    return BEGINNING_ALONE.sub(rf"\g<0>{JOINER}", cut)
