@@ -73,6 +73,14 @@ def test_the_chinese_page_shows_the_same_commands_and_files(page):
     assert shown(CHINESE / page) == shown(GUIDE / page)
 
 
+@pytest.mark.parametrize("page", ["about.md", *(f"guide/{name}" for name in PAGES)])
+def test_no_line_of_a_chinese_page_ends_where_a_browser_would_show_a_space(page):
+    """A browser shows a space for the end of a line, which Chinese does not have between its characters."""
+    text = BLOCK.sub("", (CHINESE.parent / page).read_text())
+    ends = re.findall(r".*[\u3000-\u303f\uff00-\uffef]\n(?! *[-|#]) *\S.*|.*[\u4e00-\u9fff]\n *[\u4e00-\u9fff].*", text)
+    assert ends == []
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_a_command_or_an_option_that_a_page_names_exists(page, capsys):
     text = (GUIDE / page).read_text()
