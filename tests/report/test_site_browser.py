@@ -83,6 +83,17 @@ def test_the_language_switch_stays_on_the_page(watched: Watched, address: str) -
     watched.page.wait_for_url(lambda url: url.endswith("/results/protocols.html") and "/zh/" not in url)
 
 
+def test_the_theme_that_a_reader_chose_holds_in_the_other_language(watched: Watched, address: str) -> None:
+    body = watched.page.locator("body")
+    watched.page.goto(address + "results/protocols.html")
+    expect(body).to_have_attribute("data-md-color-scheme", "default")
+    watched.page.locator("label[title=Dark]").click()
+    expect(body).to_have_attribute("data-md-color-scheme", "slate")
+    for page in ("zh/results/protocols.html", "zh/index.html", "guide/data.html"):
+        watched.page.goto(address + page)
+        expect(body).to_have_attribute("data-md-color-scheme", "slate")
+
+
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_page_is_wider_than_the_window(watched: Watched, site: Path, width: int, theme: str) -> None:
@@ -160,6 +171,7 @@ def test_the_explorer_compares_any_two(watched: Watched, site: Path) -> None:
     comparison = page.locator(".explorer-comparison")
     expect(comparison).to_contain_text("B ÷ A = 7.750; beyond the spread of the trials")
     before = comparison.inner_text()
+    assert "Per joule" not in before, "what neither has is left out"
     page.reload()
     expect(comparison).to_have_text(before, use_inner_text=True)
 
@@ -203,6 +215,7 @@ def test_the_explorer_stays_fast_with_ten_thousand_figures(watched: Watched, sit
     expect(watched.page.locator(".explorer-count")).to_contain_text("10000 of 10000")
     watched.page.get_by_role("button", name="→").click()
     expect(explorer_figures(watched.page).first).to_have_text("200")
+    expect(watched.page.get_by_role("region", name="All figures")).to_be_focused()
 
 
 def test_without_scripts_charts_and_tables_are_there(browser, site: Path) -> None:

@@ -190,7 +190,10 @@
     comparison.replaceChildren();
     if (!pair[0] || !pair[1]) return;
     var head = element("tr", {}, ["", "A", "B"].map(function (name) { return element("th", { scope: "col" }, [name]); }));
-    var rows = COLUMNS.concat("protocol").map(function (column) {
+    var told = COLUMNS.concat("protocol").filter(function (column) {
+      return pair.some(function (row) { return textOf(row, column) !== ""; });
+    });
+    var rows = told.map(function (column) {
       var differs = textOf(pair[0], column) !== textOf(pair[1], column);
       var cells = pair.map(function (row) { return cell(row, column); });
       return element("tr", differs ? { class: "differs" } : {}, [element("th", { scope: "row" }, [data.words[column]])].concat(cells));
@@ -204,7 +207,11 @@
   function turn(label, page, possible) {
     var button = element("button", { type: "button" }, [label]);
     button.disabled = !possible;
-    button.addEventListener("click", function () { change({ page: String(page) }); holder.scrollIntoView(); });
+    button.addEventListener("click", function () {
+      change({ page: String(page) });
+      holder.focus({ preventScroll: true });
+      holder.scrollIntoView();
+    });
     return button;
   }
 
