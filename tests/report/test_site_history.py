@@ -17,7 +17,7 @@ from dlperf.report.load import site_address
 from dlperf.report.pages.configurations import configurations
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
-from dlperf.report.text import ENGLISH
+from dlperf.report.text import ENGLISH, NO_BREAK
 from dlperf.results.model import TrialResult
 
 
@@ -45,12 +45,27 @@ def test_the_history_begins_with_what_became_of_each_configuration() -> None:
     assert all(f"{{ #{at.history_anchor(row)} }}" in text for row in rows)
 
 
+def test_the_history_says_first_how_many_configurations_became_slower() -> None:
+    rows = (*twice(400.0, 380.0).results, *(replace(row, gpus=8) for row in twice(400.0, 440.0).results))
+    text = history(ENGLISH, replace(twice(400.0, 380.0), results=rows))
+    assert "Of 2 configurations that were measured again, 1 became slower than in the campaign before and 1" in text
+    assert "open 0" not in text
+    assert text.index("Of 2 configurations") < text.index("<table>")
+
+
+def test_what_all_configurations_of_the_history_share_is_said_once() -> None:
+    text = history(ENGLISH, twice(400.0, 380.0))
+    assert "The same in every row: Framework Alpha, Case" in text
+    assert f">FP32 · BS=256 · 1{NO_BREAK}×{NO_BREAK}1</a>" in text
+
+
 def test_a_chart_of_the_history_shows_dates_the_spread_of_the_trials_and_rings_a_regression() -> None:
     text = history(ENGLISH, twice(400.0, 380.0))
     chart = text[text.index("<svg") : text.index("</svg>")]
     assert [day for day in ("2026-01-02", "2027-01-02") if f">{day}</text>" in chart] == ["2026-01-02", "2027-01-02"]
     assert 'class="whisker"' in chart
     assert chart.count('class="outlier"') == 1
+    assert "<title>Alpha: 2027-01-02, 380</title>" in chart
     assert ">0</text>" not in chart
 
 
@@ -66,6 +81,8 @@ def test_a_figure_within_the_spread_is_no_regression() -> None:
     text = history(ENGLISH, twice(400.0, 399.5))
     assert ".regression" not in text
     assert "within the spread" in text
+    assert "<td>-0.1 %</td>" in text
+    assert "<td>0.0 %</td>" in history(ENGLISH, twice(400.0, 399.99)), "zero has no sign"
 
 
 def test_published_figures_have_no_history() -> None:

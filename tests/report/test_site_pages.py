@@ -169,6 +169,14 @@ def test_the_audit_counts_logs_of_the_same_name_that_give_another_figure() -> No
     assert "Of 1 more, a log of the same name is here and gives another figure" in text[: text.index("<table>")]
 
 
+def test_the_audit_says_so_where_no_raw_log_is_here() -> None:
+    data = sample()
+    rows = tuple(replace(row, recomputed=None, difference=None) for row in data.audit)
+    text = dict(overview_pages(ENGLISH, replace(data, audit=rows)))[at.AUDIT]
+    assert "None of these logs is here, so none of the figures was computed again." in text
+    assert "Recomputed" not in text[: text.index("## ")]
+
+
 def test_the_protocols_stand_side_by_side_before_each_is_described() -> None:
     text = pages(sample())[at.PROTOCOLS]
     overview = text[: text.index("## ")]

@@ -67,7 +67,7 @@ def tailmean(reading: Reading, n: int) -> Estimate:
 
 @estimator
 def window(reading: Reading, a: int, b: int) -> Estimate:
-    """Arithmetic mean of the records that end iterations a+1 … b: a dropped, b - a measured."""
+    """Arithmetic mean of the records that end iterations a+1 … b: a dropped, b − a measured."""
     done, spacing = reading.steps_done, reading.spacings.usual
     reached = max(filter(isfinite, done), default=None)
     _need(reached is not None, "no_steps")

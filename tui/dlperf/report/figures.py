@@ -55,7 +55,8 @@ def value_text(result: ConfigurationResult) -> str:
 
 
 def percent(ratio: float | None, digits: int = 1) -> str:
-    return "" if ratio is None else md.number(f"{ratio * 100:.{digits}f} %")
+    """Zero has no sign, whatever it was rounded from."""
+    return "" if ratio is None else md.number(f"{ratio * 100:z.{digits}f} %")
 
 
 def spread(ratio: float | None) -> str:

@@ -84,7 +84,7 @@ def drawing(wanted: Plot) -> tuple[str, float]:
         *(_band(band, x, wanted) for band in wanted.bands if band.last > x.low and band.first < x.high),
         _grid(x, y, wanted),
         _ideal(wanted, x, y),
-        *(_line(line, x, y, marked=longest <= MOST_MARKS) for line in wanted.lines),
+        *(_line(line, x, y, wanted, marked=longest <= MOST_MARKS) for line in wanted.lines),
     ]
     entries = [*wanted.lines, *([Line(wanted.ideal, (), -1)] if wanted.ideal else [])]
     columns = wanted.legend_columns
@@ -138,16 +138,20 @@ def _ideal(wanted: Plot, x: Axis, y: Axis) -> str:
     return svg.element("path", d=_path(((low, low), (high, high)), x, y), class_="ideal")
 
 
-def _line(line: Line, x: Axis, y: Axis, *, marked: bool) -> str:
+def _line(line: Line, x: Axis, y: Axis, wanted: Plot, *, marked: bool) -> str:
     points = _drawn(line.points)
     drawn = svg.element("path", d=_path(points, x, y), class_=f"line {svg.colour(line.series)}")
-    marks = [svg.mark(x(a), y(b), line.series, f"{line.label}: {tick_text(a)}, {b:.5g}") for a, b in points * marked]
+    marks = [svg.mark(x(a), y(b), line.series, _tooltip(line, a, b, wanted)) for a, b in points * marked]
     spans = "".join(f"M{svg.plain(x(a))},{svg.plain(y(low))}V{svg.plain(y(high))}" for a, low, high in line.spans)
     whiskers = svg.element("path", d=spans, class_="whisker") if spans else ""
     rings = [
         svg.element("circle", cx=x(a), cy=y(b), r=6, class_="outlier") for a, b in line.outliers if x.low <= a <= x.high
     ]
     return drawn + whiskers + "".join(marks + rings)
+
+
+def _tooltip(line: Line, x: float, y: float, wanted: Plot) -> str:
+    return f"{line.label}: {_x_text(x, wanted)}, {y:.5g}"
 
 
 def _ends(line: Line) -> list[Point]:

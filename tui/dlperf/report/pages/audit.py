@@ -50,7 +50,8 @@ def _answer(page: Page, rows: Rows) -> str:
     told = {name: md.number(str(count)) for name, count in zip(names, _counts(rows), strict=True)}
     others = sum(row.verdict == OTHER_VERSION for row in rows)
     other = page.say("audit_answer_other", count=md.number(str(others))) if others else ""
-    return md.paragraphs(page.say("audit_answer", **told), other)
+    answer = "audit_answer" if _counts(rows)[2] or others else "audit_answer_none"
+    return md.paragraphs(page.say(answer, **told), other)
 
 
 def _counts(rows: Rows) -> tuple[int, int, int, int]:
@@ -60,7 +61,8 @@ def _counts(rows: Rows) -> tuple[int, int, int, int]:
 
 
 def _overview(page: Page, reports: Mapping[str, Rows]) -> str:
-    """A row for each report: how much of it can be checked, and what came of it."""
+    """A row for each report: how much of it can be checked, and what came of it, where anything was."""
+    checked = any(row.recomputed is not None for row in page.data.audit)
     body = []
     for report, rows in reports.items():
         title, counts = md.text(page.data.source_title(page.say, f"{PUBLISHED}{report}")), _counts(rows)
@@ -68,7 +70,8 @@ def _overview(page: Page, reports: Mapping[str, Rows]) -> str:
         body.append(
             (
                 html.link(title, f"#{_anchor(report)}") if counts[1] else title,
-                *(md.number(str(count)) for count in counts),
+                *(md.number(str(count)) for count in counts[:2]),
+                *(md.number(str(count)) if checked else "" for count in counts[2:]),
                 figures.percent(max(differences, default=None), 3),
             )
         )

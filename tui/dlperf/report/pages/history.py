@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -11,7 +12,7 @@ from dlperf.report import markdown as md
 from dlperf.report.charts.plot import Line, Plot, plot
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
-from dlperf.report.text import Language
+from dlperf.report.text import NO_BREAK, Language
 from dlperf.results.compare import Comparison, compare_rows
 from dlperf.results.model import ConfigurationResult
 
@@ -20,6 +21,8 @@ MOST = 200
 HEIGHT = 200
 WORDED = (0, 1, 6)
 """Columns of words in the overview; what a reader looks for stands first, where a telephone shows it."""
+
+SEPARATOR = " · "
 
 Series = Sequence[ConfigurationResult]
 
@@ -32,15 +35,34 @@ def history(say: Language, data: SiteData) -> str:
     shown = found[:MOST]
     return page.written(
         say("history"),
+        _answer(page, found),
         say("history_intro"),
         say("history_cut", count=md.number(str(MOST))) if len(found) > MOST else "",
+        _same(page, shown),
         _overview(page, shown),
+        say("history_cells"),
         say("history_charts"),
         *(_section(page, rows) for rows in shown),
         page.data_files(),
         in_search=False,
         wide=True,
     )
+
+
+def _answer(page: Page, found: Sequence[Series]) -> str:
+    """How many configurations became slower or faster in their newest campaign."""
+    verdicts = Counter(compare_rows(*rows[-2:]).verdict for rows in found)
+    counts = {"count": len(found), "slower": verdicts["slower"], "faster": verdicts["faster"]}
+    open_ = len(found) - verdicts["slower"] - verdicts["faster"]
+    told = {name: md.number(str(count)) for name, count in {**counts, "open": open_}.items()}
+    return page.say("history_answer", **told)
+
+
+def _same(page: Page, found: Sequence[Series]) -> str:
+    """What the overview does not say of each configuration."""
+    newest = [rows[-1] for rows in found]
+    told = [f"{page.say(axis)} {md.text(name)}" for axis, name, same in _axes(page, newest[0], newest) if same]
+    return page.say("same_in_rows", facts=page.say.separator.join(told)) if told else ""
 
 
 def _overview(page: Page, found: Sequence[Series]) -> str:
@@ -54,7 +76,7 @@ def _overview(page: Page, found: Sequence[Series]) -> str:
 def _overview_row(page: Page, rows: Series, among: Series) -> tuple[str, ...]:
     newest, compared = rows[-1], compare_rows(*rows[-2:])
     return (
-        html.link(md.text(" · ".join(_names(page, newest, among))), f"#{at.history_anchor(newest)}"),
+        html.link(_text(_names(page, newest, among)), f"#{at.history_anchor(newest)}"),
         _verdict(page, compared),
         _change(compared),
         f"{figures.html_cell(page.say, page.path, newest)} <small>{md.text(newest.unit)}</small>",
@@ -68,24 +90,29 @@ def _section(page: Page, rows: Series) -> str:
     compared = [None, *(compare_rows(a, b) for a, b in pairwise(rows))]
     header = [page.say(word) for word in ("created", "figure", "change", "verdict", "campaign")]
     table = html.table(header, [_row(page, *pair) for pair in zip(rows, compared, strict=True)], (0, 3, 4))
-    heading = md.heading(2, md.text(_title(page, rows[0])), at.history_anchor(rows[0]))
+    heading = md.heading(2, _text(_names(page, rows[0])), at.history_anchor(rows[0]))
     return md.paragraphs(heading, _chart(page, rows, compared), html.block("evidence", table))
 
 
-def _title(page: Page, row: ConfigurationResult) -> str:
-    return " · ".join(_names(page, row))
+def _text(names: Sequence[str]) -> str:
+    """The names in one line, which is not broken within ``4 × 8``."""
+    return md.text(SEPARATOR.join(names)).replace(" × ", f"{NO_BREAK}×{NO_BREAK}")
 
 
 def _names(page: Page, row: ConfigurationResult, among: Series = ()) -> list[str]:
     """What the configuration is called; what is the same in all that it stands ``among`` is not said."""
-    data = page.data
-    named = (
-        (data.framework_title(row.framework), {other.framework for other in among}),
-        (data.case_title(row.case), {other.case for other in among}),
-        (data.hardware_title(row.hardware), {other.hardware for other in among}),
-    )
-    told = [name for name, found in named if len(found) != 1]
+    told = [name for _, name, same in _axes(page, row, among) if not same]
     return [*told, row.precision.upper(), f"BS={row.batch_size}", f"{row.nodes} × {row.gpus}"]
+
+
+def _axes(page: Page, row: ConfigurationResult, among: Series) -> tuple[tuple[str, str, bool], ...]:
+    """An axis, what it is called here, and whether that is the same in all that it stands ``among``."""
+    data = page.data
+    return (
+        ("framework", data.framework_title(row.framework), len({other.framework for other in among}) == 1),
+        ("case", data.case_title(row.case), len({other.case for other in among}) == 1),
+        ("hardware", data.hardware_title(row.hardware), len({other.hardware for other in among}) == 1),
+    )
 
 
 def _row(page: Page, row: ConfigurationResult, compared: Comparison | None) -> tuple[str, ...]:
@@ -123,5 +150,5 @@ def _chart(page: Page, rows: Series, compared: Sequence[Comparison | None]) -> s
     name = page.data.framework_title(rows[0].framework)
     line = Line(name, points, page.data.series[rows[0].framework], regressions, spans)
     days = tuple(page.data.created(row.campaign)[:10] or row.campaign for row in rows)
-    label = f"{page.say('history')}{page.say.colon}{_title(page, rows[0])}"
+    label = f"{page.say('history')}{page.say.colon}{SEPARATOR.join(_names(page, rows[0]))}"
     return plot(Plot(label, page.say("campaign"), rows[0].unit, (line,), height=HEIGHT, names=days))

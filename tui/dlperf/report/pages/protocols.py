@@ -24,7 +24,7 @@ def protocols(say: Language, data: SiteData) -> str:
         (md.code(name), md.text(_definition(say, name, definition))) for name, definition in data.estimators.items()
     ]
     estimators = md.paragraphs(
-        md.heading(2, say("estimator"), "estimators"),
+        md.heading(2, say("estimators_title"), "estimators"),
         say("estimators_intro"),
         md.facts((say("estimator"), say("definition")), rows),
     )

@@ -207,6 +207,16 @@ WORDS: dict[str, tuple[str, str]] = {
         "trial is slower than the worst trial of the campaign before.",
         "由多个测试批次测过的配置，下降最多的在前。最好的一次仍慢于上一批次最差的一次，即为退步。",
     ),
+    "history_answer": (
+        "Of {count} configurations that were measured again, {slower} became slower than in the campaign before and "
+        "{faster} faster; for {open} the trials leave it open.",
+        "{count} 个重复测试的配置中，与上一批次相比，{slower} 个退步，{faster} 个更快，其余 {open} 个无法分辨。",
+    ),
+    "history_cells": (
+        "Small print: n trials, and their spread (highest − lowest) ÷ median. † marks a figure of which a careful "
+        "reader must know more, see its configuration.",
+        "小字：测试次数 n 与波动（最高 − 最低）÷ 中值。† 表示该数据有需要注意之处，见其配置。",
+    ),
     "history_charts": (
         "Each chart shows the campaigns in the order of their dates, the lowest and highest trial as a stroke, "
         "regressions ringed. Its axis does not begin at zero.",
@@ -247,9 +257,11 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "reports_intro": ("One report for each source and case.", "每个来源的每个测试项有一份报告。"),
     "protocols_intro": (
-        "A figure without its protocol is not comparable. These are the protocols in use.",
-        "没有测试方法的数据不可比较。以下是所用的测试方法。",
+        "A figure without its protocol is not comparable. These are all protocols, with the number of figures of this "
+        "site that rest on each.",
+        "没有测试方法的数据不可比较。以下是全部测试方法，以及本站采用各方法的数据个数。",
     ),
+    "estimators_title": ("Estimators", "估计方法"),
     "estimators_intro": (
         "An estimator turns the samples of one trial into one figure.",
         "估计方法把一次测试的采样变成一个数据。",
@@ -281,6 +293,11 @@ WORDS: dict[str, tuple[str, str]] = {
     "audit_answer_other": (
         "Of {count} more, a log of the same name is here and gives another figure; it may be of another version.",
         "另有 {count} 个：此处的同名日志得出另一数据，可能属于另一版本。",
+    ),
+    "audit_answer_none": (
+        "Of {figures} published figures {logged} have a raw log that their source published. None of these logs is "
+        "here, so none of the figures was computed again.",
+        "{figures} 个公布的数据中，{logged} 个附有来源公布的原始日志。这些日志都不在此处，因此尚未重新计算任何数据。",
     ),
     "audit_exactly": ("Exact", "一致"),
     "audit_logged": ("With a raw log", "附有原始日志"),
