@@ -14,10 +14,11 @@ from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.feed import NAMESPACE, feed
 from dlperf.report.load import site_address
+from dlperf.report.markdown import BETWEEN, NO_BREAK
 from dlperf.report.pages.configurations import configurations
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
-from dlperf.report.text import ENGLISH, NO_BREAK
+from dlperf.report.text import ENGLISH
 from dlperf.results.model import TrialResult
 
 
@@ -56,7 +57,7 @@ def test_the_history_says_first_how_many_configurations_became_slower() -> None:
 def test_what_all_configurations_of_the_history_share_is_said_once() -> None:
     text = history(ENGLISH, twice(400.0, 380.0))
     assert "The same in every row: Framework Alpha, Case" in text
-    assert f">FP32 · BS=256 · 1{NO_BREAK}×{NO_BREAK}1</a>" in text
+    assert f">FP32{BETWEEN}BS=256{BETWEEN}1{NO_BREAK}×{NO_BREAK}1</a>" in text
 
 
 def test_a_chart_of_the_history_shows_dates_the_spread_of_the_trials_and_rings_a_regression() -> None:

@@ -8,8 +8,6 @@ from dlperf.report.words import WORDS
 from dlperf.report.words.stored import SEVERITIES, STATES
 from dlperf.sentences.chinese import in_chinese
 
-NO_BREAK = "\N{NO-BREAK SPACE}"
-
 
 @dataclass(frozen=True)
 class Language:

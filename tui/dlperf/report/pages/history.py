@@ -12,7 +12,7 @@ from dlperf.report import markdown as md
 from dlperf.report.charts.plot import Line, Plot, plot
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
-from dlperf.report.text import NO_BREAK, Language
+from dlperf.report.text import Language
 from dlperf.results.compare import Comparison, compare_rows
 from dlperf.results.model import ConfigurationResult
 
@@ -21,8 +21,6 @@ MOST = 200
 HEIGHT = 200
 WORDED = (0, 1, 6)
 """Columns of words in the overview; what a reader looks for stands first, where a telephone shows it."""
-
-SEPARATOR = " · "
 
 Series = Sequence[ConfigurationResult]
 
@@ -95,8 +93,8 @@ def _section(page: Page, rows: Series) -> str:
 
 
 def _text(names: Sequence[str]) -> str:
-    """The names in one line, which is not broken within ``4 × 8``."""
-    return md.text(SEPARATOR.join(names)).replace(" × ", f"{NO_BREAK}×{NO_BREAK}")
+    """The names in a line, which is not broken within ``4 × 8``."""
+    return md.BETWEEN.join(md.text(name).replace(" × ", f"{md.NO_BREAK}×{md.NO_BREAK}") for name in names)
 
 
 def _names(page: Page, row: ConfigurationResult, among: Series = ()) -> list[str]:
@@ -150,5 +148,5 @@ def _chart(page: Page, rows: Series, compared: Sequence[Comparison | None]) -> s
     name = page.data.framework_title(rows[0].framework)
     line = Line(name, points, page.data.series[rows[0].framework], regressions, spans)
     days = tuple(page.data.created(row.campaign)[:10] or row.campaign for row in rows)
-    label = f"{page.say('history')}{page.say.colon}{SEPARATOR.join(_names(page, rows[0]))}"
+    label = f"{page.say('history')}{page.say.colon}{' · '.join(_names(page, rows[0]))}"
     return plot(Plot(label, page.say("campaign"), rows[0].unit, (line,), height=HEIGHT, names=days))

@@ -12,7 +12,7 @@ from dlperf.report.answer import Answer, answers
 from dlperf.report.data import KINDS, SiteData, distinct, gpus_total, grouped, is_published
 from dlperf.report.pages import pictures
 from dlperf.report.pages.page import Page
-from dlperf.report.text import NO_BREAK, Language
+from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult
 
 MOST_CHARTS = 6
