@@ -153,6 +153,7 @@ def test_a_web_address_cannot_leave_its_attribute(value: str) -> None:
 
 
 @given(st.text(), st.text())
+@example("", "\n#")
 def test_a_download_name_cannot_leave_its_attribute(target: str, name: str) -> None:
     document = rendered("see " + md.raw_link("log", f"data/{target}".replace("\udc80", ""), name))
     assert document.elements == ["p", "a"]

@@ -78,8 +78,8 @@ def _quoted(target: str) -> str:
 
 def raw_link(label: str, target: str, download: str | None = None) -> str:
     """A link to a file that is no page: a log, a table of data."""
-    attribute = f' download="{html.escape(_printable(download))}"' if download is not None else ""
-    return f'<a href="{html.escape(quote(target))}"{attribute}>{label}</a>'
+    called = f' download="{attribute(download)}"' if download is not None else ""
+    return f'<a href="{html.escape(quote(target))}"{called}>{label}</a>'
 
 
 def web_link(value: str) -> str:
