@@ -69,7 +69,7 @@ def test_single_runs_stand_with_their_average_and_median() -> None:
     (row,) = re.findall("<tr>.*>397.44<.*</tr>", text)
     cells = dict(re.findall('<td data-label="(.*?)">(.*?)</td>', row))
     values = ["397.44", "397.64", "398.05", "398.98", "397.78"]
-    assert [cells[f"Run {number}"] for number in range(1, 6)] == values
+    assert [cells[f"Run\u00a0{number}"] for number in range(1, 6)] == values
     assert (cells["Average"], cells["Median"]) == ("397.98", "397.78")
 
 

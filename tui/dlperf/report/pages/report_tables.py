@@ -73,7 +73,7 @@ def single_runs(page: Page, results: Results) -> str:
         for row, values in repeated
     ]
     say = page.say
-    runs = [say("run_number", number=str(number)) for number in range(1, most + 1)]
+    runs = [say("run_number", number=str(number)).replace(" ", md.NO_BREAK) for number in range(1, most + 1)]
     header = (say("configuration"), *runs, say("average"), say("median"), say("speedup"))
     return html.listing(html.table(header, rows, (0,), {}))
 
