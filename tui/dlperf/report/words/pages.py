@@ -22,7 +22,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "fairness_equal": ("The same in every column: {names}.", "各列相同：{names}。"),
     "fairness_unsaid": (
         "Layout, AMP level, XLA or DALI that this table does not name, the source does not say for each framework; its "
-        "own words stand under 1. Rows with (log) quote the raw logs.",
+        "own words stand under 1. Rows that name a log quote it.",
         "表中未列出的数据布局、AMP 级别、XLA、DALI 等条件，来源未逐一说明；来源自己的说明见第 1 节。"
         "注明“日志”的各行摘自原始日志。",
     ),
