@@ -54,6 +54,11 @@ def parts(value: str) -> str:
     return text(value).replace(" · ", BETWEEN)
 
 
+def name(value: str) -> str:
+    """As ``text``; no line is broken within ``4 × 8``, or before the dot between two parts."""
+    return text(value).replace(" × ", f"{NO_BREAK}×{NO_BREAK}").replace(" · ", BETWEEN)
+
+
 def breakable(value: str) -> str:
     """As ``text``; a long word, such as the name of an image or a hash, may go on in the next line."""
     marked = LONG_WORD.sub(lambda word: PLACES_TO_BREAK.sub(rf"\g<0>{BREAK}", word[0]), value)

@@ -94,7 +94,7 @@ def _section(page: Page, rows: Series) -> str:
 
 def _text(names: Sequence[str]) -> str:
     """The names in a line, which is not broken within ``4 × 8``."""
-    return md.BETWEEN.join(md.text(name).replace(" × ", f"{md.NO_BREAK}×{md.NO_BREAK}") for name in names)
+    return md.name(" · ".join(names))
 
 
 def _names(page: Page, row: ConfigurationResult, among: Series = ()) -> list[str]:

@@ -32,7 +32,7 @@ class Page:
         """The whole file: front matter, heading and the parts that say something. ``title`` is plain text; a wide page
         has no table of contents beside it."""
         return (
-            md.paragraphs(md.front_matter(title, in_search=in_search, wide=wide), f"# {md.text(title)}", *parts) + "\n"
+            md.paragraphs(md.front_matter(title, in_search=in_search, wide=wide), f"# {md.name(title)}", *parts) + "\n"
         )
 
     def to(self, target: str, label: str) -> str:
