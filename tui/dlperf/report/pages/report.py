@@ -176,7 +176,7 @@ def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> str:
             md.number(str(figure.gpus)),
             md.number(figure.printed),
             md.source_link(figure.log, brief=True),
-            f'<span lang="en">{md.text(figure.rule)}</span>',
+            f'<span lang="en">{md.text(figure.rule.replace("->", "→"))}</span>',
         )
         for figure in published
         if figure.log
