@@ -76,6 +76,17 @@ def test_split_classes_of_jax_give_the_loss_and_the_gradients_of_whole_ones():
         assert split[name] == pytest.approx(values, rel=1e-5, abs=1e-7)
 
 
+def test_jax_normalizes_over_the_samples_of_one_device_and_averages_the_gradients():
+    """As the other frameworks do; over the samples of all devices it would be another network."""
+    flags = "--xla_force_host_platform_device_count=2"
+    script = HERE / "jax_two_devices.py"
+    done = run(interpreter("jax"), script, PYTHONPATH=str(WORKLOADS), XLA_FLAGS=flags, JAX_ENABLE_X64="1")
+    assert done.returncode == 0, done.stderr
+    outcome = json.loads(done.stdout)
+    assert outcome["together"] == pytest.approx(outcome["halves"], rel=1e-5, abs=1e-7)
+    assert outcome["together"] != pytest.approx(outcome["whole"], rel=1e-2)
+
+
 class Way(NamedTuple):
     """How a framework's processes are started: its module, how many nodes × processes, and its arguments."""
 

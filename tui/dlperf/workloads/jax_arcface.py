@@ -2,7 +2,7 @@
 
 The same backbone, margin and task as pytorch_arcface.py: ResNet-50 for faces at 112×112, 85 742 classes. The backbone
 is data parallel and the classes are split over the devices, as in PaddlePaddle's PLSC: XLA gathers the features and
-sums the softmax over all devices. Needs JAX >= 0.4.30 and, beside this file, jax_vision.py, jax_trainer.py,
+sums the softmax over all devices. Needs JAX >= 0.7 and, beside this file, jax_vision.py, jax_trainer.py,
 options.py and reporting.py.
 """
 
@@ -27,7 +27,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
-from jax_trainer import device_mesh, prepare, sgd, synthetic, train
+from jax_trainer import device_mesh, on_each_device, prepare, sgd, synthetic, train
 from jax_vision import convolution_weight, convolve, norm_parameters, normalize, synthetic_images
 
 EMBEDDING = 512
@@ -125,8 +125,10 @@ def main(options):
         head = jax.random.normal(second, (rows, EMBEDDING)) * 0.01
         return {"backbone": backbone_parameters(first, options.image_size), "head": head}
 
+    features_of = on_each_device(backbone)
+
     def loss(parameters, images, labels):
-        features = backbone(parameters["backbone"], images)
+        features = features_of(parameters["backbone"], images)
         return margin_loss(mesh, options.classes, parameters["head"], features, labels)
 
     batch = functools.partial(synthetic_images, size=options.image_size, dtype=dtype, classes=options.classes)

@@ -2,7 +2,7 @@
 
 The same model and task as pytorch_bert.py: masked-token and next-sentence prediction over sequences of 128 tokens
 (Devlin et al. 2018, phase 1), AdamW. A sentence counts upwards from a random word at a random pace; the second half
-goes on counting or starts anew. Needs JAX >= 0.4.30 and, beside this file, jax_trainer.py, options.py and
+goes on counting or starts anew. Needs JAX >= 0.7 and, beside this file, jax_trainer.py, options.py and
 reporting.py.
 """
 
@@ -29,7 +29,7 @@ if __name__ == "__main__":
 import jax
 import jax.numpy as jnp
 from jax import nn
-from jax_trainer import adamw, prepare, synthetic, train
+from jax_trainer import adamw, averaged, prepare, synthetic, train
 
 VOCABULARY = 30528
 """30 522 words, padded to a multiple of 64 as NVIDIA's implementation does."""
@@ -159,7 +159,7 @@ def main(options):
     kernel = attention_kernel(options.attention, dtype)
     facts = {"model": "bert-base", "sequence_length": options.sequence_length, "attention": kernel}
     of_batch = functools.partial(loss, dtype=dtype, kernel=kernel)
-    train(create, of_batch, batches, adamw(options.learning_rate), options, **facts)
+    train(create, averaged(of_batch), batches, adamw(options.learning_rate), options, **facts)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The training loop of the JAX programs: precision, data parallelism over devices and processes, self-checks.
 
-Needs JAX >= 0.4.30. Copied to the node beside the program that uses it.
+Needs JAX >= 0.7. Copied to the node beside the program that uses it.
 """
 
 import itertools
@@ -16,8 +16,8 @@ from reporting import Reporter
 
 DTYPES = {"fp32": jnp.float32, "tf32": jnp.float32, "bf16": jnp.bfloat16, "fp16": jnp.float16}
 LOSS_SCALE = {"fp16": 128.0}
-EVERYWHERE = PartitionSpec()
-"""Every device holds the whole array."""
+EVERYWHERE, SPLIT = PartitionSpec(), PartitionSpec("data")
+"""Every device holds the whole array; every device holds its share of the rows."""
 
 
 def prepare(options):
@@ -35,6 +35,26 @@ def prepare(options):
 def device_mesh():
     """All devices of all processes, in one axis named "data"."""
     return Mesh(np.array(jax.devices()), ("data",))
+
+
+def on_each_device(function):
+    """``function`` (parameters, rows of a batch → rows), run by every device on its own rows.
+
+    Batch normalization then takes the statistics of one device's samples, as in the other frameworks, and nothing is
+    exchanged but the gradients of the parameters.
+    """
+
+    def own(parameters, batch):
+        return function(parameters, *batch)
+
+    mapped = jax.shard_map(own, mesh=device_mesh(), in_specs=(EVERYWHERE, SPLIT), out_specs=SPLIT, check_vma=False)
+    return lambda parameters, *batch: mapped(parameters, batch)
+
+
+def averaged(loss):
+    """The mean over all devices of the loss (parameters, *batch → scalar) that each has on its own rows."""
+    losses = on_each_device(lambda parameters, *batch: loss(parameters, *batch)[None])
+    return lambda parameters, *batch: losses(parameters, *batch).mean()
 
 
 class Optimizer(NamedTuple):
@@ -81,7 +101,7 @@ def adamw(learning_rate, epsilon=1e-6, weight_decay=0.01):
 def synthetic(batch, options):
     """Batches made on the devices, for ever; ``batch``: key, count → tuple of arrays."""
     mesh = device_mesh()
-    make = jax.jit(batch, static_argnums=1, out_shardings=NamedSharding(mesh, PartitionSpec("data")))
+    make = jax.jit(batch, static_argnums=1, out_shardings=NamedSharding(mesh, SPLIT))
     key = jax.random.key(options.seed)
     total = options.batch_size * mesh.size
     return itertools.cycle([make(jax.random.fold_in(key, 1 + number), total) for number in range(options.batches)])

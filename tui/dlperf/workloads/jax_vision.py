@@ -2,7 +2,7 @@
 
 Written with JAX alone. One process for all GPUs of a host, or one per GPU: started alone, or with
 JAX_COORDINATOR_ADDRESS, JAX_NUM_PROCESSES and JAX_PROCESS_ID set. Data parallel: the batch is split over all devices,
-XLA inserts the all-reduce. Needs JAX >= 0.4.30 and, beside this file, jax_trainer.py, options.py, reporting.py and, for
+XLA inserts the all-reduce. Needs JAX >= 0.7 and, beside this file, jax_trainer.py, options.py, reporting.py and, for
 real images, which are decoded on the CPU, image_data.py.
 """
 
@@ -21,7 +21,7 @@ if __name__ == "__main__":
 import jax
 import jax.numpy as jnp
 from jax import lax, nn
-from jax_trainer import device_mesh, prepare, sgd, synthetic, train
+from jax_trainer import averaged, device_mesh, prepare, sgd, synthetic, train
 
 CLASSES = 1000
 STAGES = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
@@ -41,7 +41,7 @@ def convolve(weight, x, stride=1):
 
 
 def normalize(scale_and_shift, x):
-    """Batch normalization over this step's samples, statistics in fp32."""
+    """Batch normalization over this step's samples on this device, statistics in fp32."""
     wide = x.astype(jnp.float32)
     mean = wide.mean((0, 1, 2))
     variance = jnp.square(wide).mean((0, 1, 2)) - jnp.square(mean)
@@ -191,7 +191,7 @@ def main(options):
     else:
         of_data, batches = real_images(options)
         facts.update(of_data)
-    train(create, loss, batches, sgd(options.learning_rate), options, **facts)
+    train(create, averaged(loss), batches, sgd(options.learning_rate), options, **facts)
 
 
 if __name__ == "__main__":
