@@ -1,0 +1,182 @@
+"""The training loop of the JAX programs: precision, data parallelism over devices and processes, self-checks.
+
+Needs JAX >= 0.7. Copied to the node beside the program that uses it.
+"""
+
+import itertools
+import os
+from typing import Callable, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import multihost_utils
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from reporting import Reporter
+
+DTYPES = {"fp32": jnp.float32, "tf32": jnp.float32, "bf16": jnp.bfloat16, "fp16": jnp.float16}
+LOSS_SCALE = {"fp16": 128.0}
+EVERYWHERE, SPLIT = PartitionSpec(), PartitionSpec("data")
+"""Every device holds the whole array; every device holds its share of the rows."""
+
+
+def prepare(options):
+    """Process-wide settings; returns the data type of activations. Joins its peers where there are any."""
+    jax.config.update("jax_default_matmul_precision", "float32" if options.precision == "fp32" else "tensorfloat32")
+    if int(os.environ.get("JAX_NUM_PROCESSES", "1")) > 1:
+        jax.distributed.initialize(
+            os.environ["JAX_COORDINATOR_ADDRESS"],
+            int(os.environ["JAX_NUM_PROCESSES"]),
+            int(os.environ["JAX_PROCESS_ID"]),
+        )
+    return DTYPES[options.precision]
+
+
+def device_mesh():
+    """All devices of all processes, in one axis named "data"."""
+    return Mesh(np.array(jax.devices()), ("data",))
+
+
+def on_each_device(function):
+    """``function`` (parameters, rows of a batch → rows), run by every device on its own rows.
+
+    Batch normalization then takes the statistics of one device's samples, as in the other frameworks, and nothing is
+    exchanged but the gradients of the parameters.
+    """
+
+    def own(parameters, batch):
+        return function(parameters, *batch)
+
+    mapped = jax.shard_map(own, mesh=device_mesh(), in_specs=(EVERYWHERE, SPLIT), out_specs=SPLIT, check_vma=False)
+    return lambda parameters, *batch: mapped(parameters, batch)
+
+
+def averaged(loss):
+    """The mean over all devices of the loss (parameters, *batch → scalar) that each has on its own rows."""
+    losses = on_each_device(lambda parameters, *batch: loss(parameters, *batch)[None])
+    return lambda parameters, *batch: losses(parameters, *batch).mean()
+
+
+class Optimizer(NamedTuple):
+    """``start``: parameters → state. ``update``: parameters, state, gradients → parameters, state."""
+
+    start: Callable
+    update: Callable
+
+
+def sgd(learning_rate, weight_decay=5e-5):
+    """Stochastic gradient descent with momentum 0.9."""
+
+    def start(parameters):
+        return jax.tree.map(jnp.zeros_like, parameters)
+
+    def update(parameters, momentum, gradients):
+        momentum = jax.tree.map(lambda m, g, p: 0.9 * m + g + weight_decay * p, momentum, gradients, parameters)
+        return jax.tree.map(lambda p, m: p - learning_rate * m, parameters, momentum), momentum
+
+    return Optimizer(start, update)
+
+
+def adamw(learning_rate, epsilon=1e-6, weight_decay=0.01):
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2017), moments 0.9 and 0.999."""
+
+    def start(parameters):
+        first = jax.tree.map(jnp.zeros_like, parameters)
+        return {"first": first, "second": jax.tree.map(jnp.zeros_like, parameters), "steps": np.float32(0)}
+
+    def update(parameters, state, gradients):
+        steps = state["steps"] + 1
+        first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, state["first"], gradients)
+        second = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, state["second"], gradients)
+
+        def moved(p, m, v):
+            pace = m / (1 - 0.9**steps) / (jnp.sqrt(v / (1 - 0.999**steps)) + epsilon)
+            return p - learning_rate * (pace + weight_decay * p)
+
+        return jax.tree.map(moved, parameters, first, second), {"first": first, "second": second, "steps": steps}
+
+    return Optimizer(start, update)
+
+
+def synthetic(batch, options):
+    """Batches made on the devices, for ever; ``batch``: key, count → tuple of arrays."""
+    mesh = device_mesh()
+    make = jax.jit(batch, static_argnums=1, out_shardings=NamedSharding(mesh, SPLIT))
+    key = jax.random.key(options.seed)
+    total = options.batch_size * mesh.size
+    return itertools.cycle([make(jax.random.fold_in(key, 1 + number), total) for number in range(options.batches)])
+
+
+def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, **facts):
+    """Create parameters on the devices, compile, train, report and check.
+
+    Args:
+        create: key → parameters. loss: parameters, *batch → scalar.
+        batches: an endless iterator of tuples of arrays, split over the devices.
+        placement: how the parameters lie on the devices, for all or, in a tree, for each; by default every device
+            holds them all.
+    """
+    mesh = device_mesh()
+    parameters = jax.jit(create, out_shardings=_shardings(mesh, placement))(jax.random.key(options.seed))
+    state = optimizer.start(parameters)
+    total = options.batch_size * mesh.size
+    step = jax.jit(_step(loss, optimizer, LOSS_SCALE.get(options.precision, 1.0)), donate_argnums=(0, 1))
+    for _ in range(2):  # twice: the second call compiles again if XLA placed a result elsewhere than its input
+        parameters, state, value = step(parameters, state, *next(batches))
+    value.block_until_ready()
+    report = Reporter(
+        rank=jax.process_index(),
+        framework="jax",
+        framework_version=jax.__version__,
+        precision=options.precision,
+        batch_size=options.batch_size,
+        gpus=mesh.size,
+        steps=options.steps,
+        **facts,
+    )
+    losses = []
+    for number in range(1, options.steps + 1):
+        parameters, state, value = step(parameters, state, *next(batches))
+        losses.append(value)
+        if number % options.log_interval == 0 or number == options.steps:
+            report.interval(number, number * total, float(np.mean(jax.device_get(losses))))
+            losses.clear()
+    check_devices_agree(parameters)
+    report.finish()
+
+
+def _shardings(mesh, placement):
+    return jax.tree.map(
+        lambda part: NamedSharding(mesh, part), placement, is_leaf=lambda node: isinstance(node, PartitionSpec)
+    )
+
+
+def _step(loss, optimizer, scale):
+    """One training step; ``scale`` keeps half-precision gradients from underflow."""
+
+    def step(parameters, state, *batch):
+        value, gradients = jax.value_and_grad(lambda p: loss(p, *batch) * scale)(parameters)
+        gradients = jax.tree.map(lambda gradient: gradient / scale, gradients)
+        parameters, state = optimizer.update(parameters, state, gradients)
+        return parameters, state, value / scale
+
+    return step
+
+
+def check_devices_agree(parameters):
+    """Every device must hold the same weights at the end, or the gradients were not exchanged.
+
+    Parameters that are split over the devices have no second copy to compare.
+
+    Raises:
+        SystemExit: they differ.
+    """
+    sums = dict.fromkeys(jax.local_devices(), 0.0)
+    for leaf in jax.tree.leaves(parameters):
+        if leaf.sharding.is_fully_replicated:
+            for shard in leaf.addressable_shards:
+                sums[shard.device] += np.asarray(shard.data).sum(dtype=np.float64)
+    bits = np.array(list(sums.values())).view(np.uint32)  # exactly: float64 would be rounded on its way
+    copies = multihost_utils.process_allgather(bits).reshape(-1, 2)
+    if not (copies == copies[0]).all():
+        raise SystemExit("no figure: the devices hold different weights")

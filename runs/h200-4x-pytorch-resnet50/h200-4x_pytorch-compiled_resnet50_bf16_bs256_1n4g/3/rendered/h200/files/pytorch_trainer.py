@@ -1,0 +1,259 @@
+"""The training loop of the PyTorch programs: precision, compilation, CUDA graph, data parallelism, self-checks.
+
+Needs PyTorch >= 2.4. Copied to the node beside the program that uses it. One process per GPU: started alone, or
+by torchrun, which sets RANK, WORLD_SIZE and LOCAL_RANK.
+"""
+
+import json
+import os
+
+import torch
+import torch._inductor.config
+import torch.distributed as dist
+from reporting import Reporter
+from torch.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
+
+DTYPES = {
+    "fp32": torch.float32,
+    "tf32": torch.float32,
+    "amp": torch.float32,
+    "bf16": torch.bfloat16,
+    "fp16": torch.float16,
+}
+STATIC_LOSS_SCALE = 128.0
+"""For pure fp16, whose gradients underflow without it; the value that NVIDIA's ResNet-50 configuration uses."""
+
+
+class World:
+    """This process among its peers."""
+
+    def __init__(self):
+        self.size = int(os.environ.get("WORLD_SIZE", "1"))
+        self.rank = int(os.environ.get("RANK", "0"))
+        local = int(os.environ.get("LOCAL_RANK", "0"))
+        cuda = torch.cuda.is_available()
+        self.device = torch.device("cuda", local) if cuda else torch.device("cpu")
+        if cuda:
+            torch.cuda.set_device(self.device)
+        if self.size > 1:
+            dist.init_process_group("nccl" if cuda else "gloo")
+
+    def synchronize(self):
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+
+    def average(self, tensor):
+        """Average over all ranks, in place."""
+        if self.size > 1:
+            dist.all_reduce(tensor)
+            tensor.div_(self.size)
+
+    def close(self):
+        if self.size > 1:
+            dist.destroy_process_group()
+
+
+class GradientAverager:
+    """Data parallelism: the gradients of all ranks, averaged in one all-reduce per data type.
+
+    torch.compile makes the backward pass one autograd node, so that no gradient is ready before all are: buckets that
+    overlap with it would have nothing to overlap with, and one large message is the fastest.
+    """
+
+    def __init__(self, world, parameters):
+        dtypes = sorted({parameter.dtype for parameter in parameters}, key=str)
+        self.buckets = [Bucket(world, [each for each in parameters if each.dtype == dtype]) for dtype in dtypes]
+
+    def finish(self):
+        """Wait, on the device, for all averages: they are the parameters' gradients from then on."""
+        for bucket in self.buckets:
+            bucket.receive()
+
+
+class Bucket:
+    """Some gradients, sent to the other ranks in one message as soon as the last of them is there."""
+
+    def __init__(self, world, members):
+        self.world, self.members, self.missing, self.sent = world, members, len(members), None
+        self.flat = torch.zeros(sum(each.numel() for each in members), dtype=members[0].dtype, device=world.device)
+        self.views = _views(self.flat, members)
+        for member in members:
+            member.register_post_accumulate_grad_hook(self.arrived)
+
+    def arrived(self, _):
+        self.missing -= 1
+        if self.missing == 0:
+            self.missing = len(self.members)
+            torch._foreach_copy_(self.views, [member.grad for member in self.members])
+            self.sent = dist.all_reduce(self.flat, async_op=True)
+
+    def receive(self):
+        self.sent.wait()
+        self.flat.div_(self.world.size)
+        for member, view in zip(self.members, self.views):
+            member.grad = view
+
+
+def _views(flat, members):
+    """Each member's part of ``flat``, in the member's own shape and memory layout."""
+    parts = flat.split([member.numel() for member in members])
+    return [part.as_strided(member.size(), member.stride()) for part, member in zip(parts, members)]
+
+
+class Trainer:
+    """One training step of a model that returns its loss, in the precision asked for.
+
+    ``replicated`` are the parameters that every rank holds and whose gradients are averaged. Where a rank has others
+    of its own, only it sees them overflow: its loss scaler then tells the others, so that all skip the same steps.
+    """
+
+    def __init__(self, world, model, replicated, optimizer, options):
+        self.world, self.model, self.replicated = world, model, replicated
+        self.optimizer, self.options = optimizer, options
+        self.parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        start_momentum(optimizer)
+        self.split = world.size > 1 and len(replicated) < len(self.parameters)
+        scaler = ShardedGradScaler if self.split else torch.amp.GradScaler
+        self.scaler = scaler(world.device.type, enabled=options.precision == "amp")
+        self.scale = STATIC_LOSS_SCALE if options.precision == "fp16" else 1.0
+        self.average = GradientAverager(world, replicated) if world.size > 1 else None
+
+    def gradients(self, *batch):
+        """Forward, backward and the exchange of gradients; returns the loss, on the device."""
+        for parameter in self.parameters:
+            parameter.grad = None
+        with torch.autocast(self.world.device.type, torch.float16, enabled=self.options.precision == "amp"):
+            loss = self.model(*batch)
+        self.scaler.scale(loss * self.scale).backward()
+        if self.average:
+            self.average.finish()
+        return loss.detach()
+
+    def update(self):
+        """Move the weights; queued without waiting for the device."""
+        if self.scale != 1.0:
+            torch._foreach_div_([parameter.grad for parameter in self.parameters], self.scale)
+        if self.split:
+            self.scaler.unscale_(self.optimizer)  # tells the others
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+
+
+def start_momentum(optimizer):
+    """Zero momentum for SGD instead of none: a loss scaler may skip the first step, and the fused optimizer then
+    leaves the momentum that it has just allocated uninitialized."""
+    if not isinstance(optimizer, torch.optim.SGD):
+        return
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
+
+
+def compiled(module, options):
+    """The module under torch.compile, where that is asked for."""
+    if options.compile == "none":
+        return module
+    return torch.compile(module, mode={"default": None, "max-autotune": "max-autotune-no-cudagraphs"}[options.compile])
+
+
+def graphed(trainer, batch):
+    """``gradients`` as one CUDA graph: a function that copies a batch in, replays, and returns the loss."""
+    static = [tensor.clone(memory_format=torch.preserve_format) for tensor in batch]
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            trainer.gradients(*static)
+            trainer.update()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):  # another thread watches over NCCL
+        loss = trainer.gradients(*static)
+
+    def replay(*new):
+        for target, source in zip(static, new):
+            target.copy_(source)
+        graph.replay()
+        return loss
+
+    return replay
+
+
+def prepare(options):
+    """Process-wide settings; call it before the model is built."""
+    tf32 = options.precision != "fp32"
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    torch.backends.cudnn.allow_tf32 = tf32
+    torch.backends.cudnn.benchmark = True
+    torch.manual_seed(options.seed)
+    for setting in options.inductor:
+        key, _, value = setting.partition("=")
+        setattr(torch._inductor.config, key, json.loads(value))
+
+
+def train(world, trainer, batches, options, **facts):
+    """Warm up, train, report, check; ``batches``, an endless iterator, gives tuples of tensors on the device."""
+    first = next(batches)
+    trainer.gradients(*first)
+    trainer.update()
+    gradients = graphed(trainer, first) if options.cuda_graph else trainer.gradients
+    world.synchronize()
+    report = Reporter(
+        rank=world.rank,
+        framework="pytorch",
+        framework_version=torch.__version__,
+        precision=options.precision,
+        batch_size=options.batch_size,
+        gpus=world.size,
+        steps=options.steps,
+        compile=options.compile,
+        cuda_graph=options.cuda_graph,
+        **facts,
+    )
+    total = torch.zeros((), device=world.device)
+    reported = 0
+    for number in range(1, options.steps + 1):
+        total += gradients(*next(batches))
+        trainer.update()
+        if number % options.log_interval == 0 or number == options.steps:
+            mean = total / (number - reported)
+            world.average(mean)
+            report.interval(number, number * options.batch_size * world.size, mean.item())
+            total.zero_()
+            reported = number
+    check_ranks_agree(world, trainer.replicated)
+    if options.profile and world.size == 1:
+        write_profile(options.profile, gradients, trainer.update, batches)
+    report.finish(peak_memory_bytes=torch.cuda.max_memory_allocated() if world.device.type == "cuda" else None)
+    del gradients  # a communicator cannot be closed while a graph holds it
+    world.close()
+
+
+def write_profile(path, gradients, update, batches):
+    """The kernels of five steps, by their time on the device."""
+    with torch.profiler.profile() as profile:
+        for _ in range(5):
+            gradients(*next(batches))
+            update()
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+    with open(path, "w") as stream:
+        stream.write(
+            profile.key_averages().table(sort_by="self_cuda_time_total", row_limit=60, max_name_column_width=90)
+        )
+
+
+def check_ranks_agree(world, parameters):
+    """Every rank must hold the same weights at the end, or the gradients were not exchanged.
+
+    Raises:
+        SystemExit: they differ.
+    """
+    if world.size == 1:
+        return
+    checksum = torch.stack([parameter.detach().double().sum() for parameter in parameters]).sum()
+    lowest, highest = checksum.clone(), checksum.clone()
+    dist.all_reduce(lowest, op=dist.ReduceOp.MIN)
+    dist.all_reduce(highest, op=dist.ReduceOp.MAX)
+    if lowest.item() != highest.item():
+        raise SystemExit(f"no figure: the ranks hold different weights ({lowest.item()!r} … {highest.item()!r})")

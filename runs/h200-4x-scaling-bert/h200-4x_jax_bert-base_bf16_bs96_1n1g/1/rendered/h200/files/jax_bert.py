@@ -1,0 +1,166 @@
+"""BERT-base pre-training in JAX on synthetic sentences: ``python jax_bert.py --help``.
+
+The same model and task as pytorch_bert.py: masked-token and next-sentence prediction over sequences of 128 tokens
+(Devlin et al. 2018, phase 1), AdamW. A sentence counts upwards from a random word at a random pace; the second half
+goes on counting or starts anew. Needs JAX >= 0.7 and, beside this file, jax_trainer.py, options.py and
+reporting.py.
+"""
+
+import functools
+import math
+
+from options import JAX_PRECISION_HELP, JAX_PRECISIONS, common, positive
+
+
+def options():
+    """What the command line says."""
+    parser = common(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP)
+    parser.add_argument("--learning-rate", type=float, default=1e-4)
+    parser.add_argument("--sequence-length", type=positive, default=128)
+    parser.add_argument(
+        "--attention", choices=["auto", "cudnn", "xla"], default="auto", help="auto: cuDNN's kernel on a GPU at 16 bit"
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    OPTIONS = options()  # before the framework loads: options.py says why
+
+import jax
+import jax.numpy as jnp
+from jax import nn
+from jax_trainer import adamw, averaged, prepare, synthetic, train
+
+VOCABULARY = 30528
+"""30 522 words, padded to a multiple of 64 as NVIDIA's implementation does."""
+HIDDEN, LAYERS, HEADS, POSITIONS = 768, 12, 12, 512
+MASKED_SHARE = 0.15
+"""Rounded up: 20 of 128, as BERT's own configuration of phase 1 predicts."""
+MASK, FIRST_WORD, WORDS = 103, 1000, 2000
+
+
+def dense_parameters(key, inputs, outputs):
+    return jax.random.normal(key, (inputs, outputs)) * 0.02, jnp.zeros(outputs)
+
+
+def dense(parameters, x):
+    weight, bias = parameters
+    return x @ weight.astype(x.dtype) + bias.astype(x.dtype)
+
+
+def norm_parameters():
+    return jnp.ones(HIDDEN), jnp.zeros(HIDDEN)
+
+
+def normalize(parameters, x):
+    """Layer normalization, statistics in fp32."""
+    scale, shift = parameters
+    wide = x.astype(jnp.float32)
+    wide = wide - wide.mean(-1, keepdims=True)
+    wide = wide * jax.lax.rsqrt(jnp.square(wide).mean(-1, keepdims=True) + 1e-5)
+    return (wide * scale + shift).astype(x.dtype)
+
+
+def layer_parameters(key):
+    keys = jax.random.split(key, 4)
+    return {
+        "project": dense_parameters(keys[0], HIDDEN, 3 * HIDDEN),
+        "attended": dense_parameters(keys[1], HIDDEN, HIDDEN),
+        "norm1": norm_parameters(),
+        "wide": dense_parameters(keys[2], HIDDEN, 4 * HIDDEN),
+        "narrow": dense_parameters(keys[3], 4 * HIDDEN, HIDDEN),
+        "norm2": norm_parameters(),
+    }
+
+
+def layer(parameters, x, kernel):
+    """Self-attention and feed-forward, each with a residual and a layer normalization after it."""
+    count, length, _ = x.shape
+    heads = dense(parameters["project"], x).reshape(count, length, 3, HEADS, HIDDEN // HEADS)
+    y = nn.dot_product_attention(heads[:, :, 0], heads[:, :, 1], heads[:, :, 2], implementation=kernel)
+    y = y.reshape(count, length, HIDDEN)
+    x = normalize(parameters["norm1"], x + dense(parameters["attended"], y))
+    y = dense(parameters["narrow"], nn.gelu(dense(parameters["wide"], x), approximate=False))
+    return normalize(parameters["norm2"], x + y)
+
+
+def attention_kernel(choice, dtype):
+    """What computes softmax(query × key) × value: cuDNN takes 16-bit numbers on a GPU only."""
+    if choice != "auto":
+        return choice
+    return "cudnn" if dtype in (jnp.bfloat16, jnp.float16) and jax.default_backend() == "gpu" else "xla"
+
+
+def create(key):
+    keys = jax.random.split(key, LAYERS + 6)
+    return {
+        "words": jax.random.normal(keys[0], (VOCABULARY, HIDDEN)) * 0.02,
+        "positions": jax.random.normal(keys[1], (POSITIONS, HIDDEN)) * 0.02,
+        "segments": jax.random.normal(keys[2], (2, HIDDEN)) * 0.02,
+        "norm": norm_parameters(),
+        "pooler": dense_parameters(keys[3], HIDDEN, HIDDEN),
+        "next_sentence": dense_parameters(keys[4], HIDDEN, 2),
+        "transform": dense_parameters(keys[5], HIDDEN, HIDDEN),
+        "transform_norm": norm_parameters(),
+        "bias": jnp.zeros(VOCABULARY),
+        "layers": [layer_parameters(part) for part in keys[6:]],
+    }
+
+
+def embedded(parameters, tokens, segments, dtype):
+    """Words, positions and segments, summed and normalized.
+
+    A word is looked up before it is rounded, so that the gradients of a word's places are summed in fp32: a GPU adds
+    numbers of 16 bit into one place one by one, by compare and swap. A segment is chosen between two rows, so that
+    their gradients are plain sums.
+    """
+    x = parameters["words"][tokens].astype(dtype) + parameters["positions"][: tokens.shape[1]].astype(dtype)
+    first, second = parameters["segments"].astype(dtype)
+    return normalize(parameters["norm"], x + jnp.where(segments[..., None] == 0, first, second))
+
+
+def cross_entropy(logits, labels):
+    logits = logits.astype(jnp.float32)
+    return (nn.logsumexp(logits, -1) - jnp.take_along_axis(logits, labels[..., None], -1)[..., 0]).mean()
+
+
+def loss(parameters, tokens, segments, masked_positions, masked_words, follows, dtype, kernel):
+    """The sum of both tasks' losses."""
+    x = embedded(parameters, tokens, segments, dtype)
+    for part in parameters["layers"]:
+        x = layer(part, x, kernel)
+    chosen = jnp.take_along_axis(x, masked_positions[..., None], 1)
+    chosen = normalize(parameters["transform_norm"], nn.gelu(dense(parameters["transform"], chosen), approximate=False))
+    logits = chosen @ parameters["words"].astype(dtype).T + parameters["bias"].astype(dtype)
+    related = dense(parameters["next_sentence"], jnp.tanh(dense(parameters["pooler"], x[:, 0])))
+    return cross_entropy(logits, masked_words) + cross_entropy(related, follows)
+
+
+def synthetic_batch(key, count, length):
+    """(tokens, segments, masked positions, masked words, whether the second half follows the first)."""
+    keys = jax.random.split(key, 5)
+    masked = math.ceil(MASKED_SHARE * length)
+    places = jnp.arange(length)
+    second = (places >= length // 2).astype(jnp.int32)
+    follows = jax.random.randint(keys[0], (count,), 0, 2)
+    start = jax.random.randint(keys[1], (count, 1), 0, WORDS)
+    pace = jax.random.randint(keys[2], (count, 1), 1, 5)
+    jump = jax.random.randint(keys[3], (count, 1), 0, WORDS)
+    words = FIRST_WORD + (start + pace * places + jump * second * (1 - follows)[:, None]) % WORDS
+    order = jax.random.uniform(keys[4], (count, length)).argsort(1)[:, :masked]
+    tokens = words.at[jnp.arange(count)[:, None], order].set(MASK)
+    segments = jnp.broadcast_to(second, (count, length))
+    return tokens, segments, order, jnp.take_along_axis(words, order, 1), follows
+
+
+def main(options):
+    dtype = prepare(options)
+    batches = synthetic(functools.partial(synthetic_batch, length=options.sequence_length), options)
+    kernel = attention_kernel(options.attention, dtype)
+    facts = {"model": "bert-base", "sequence_length": options.sequence_length, "attention": kernel}
+    of_batch = functools.partial(loss, dtype=dtype, kernel=kernel)
+    train(create, averaged(of_batch), batches, adamw(options.learning_rate), options, **facts)
+
+
+if __name__ == "__main__":
+    main(OPTIONS)

@@ -1,0 +1,76 @@
+"""The options that the training programs share.
+
+Standard library only, Python >= 3.6: a program reads its command line before it loads its framework, so that ``--help``
+and a mistake answer at once, and on a machine without it too. Copied to the node beside the program that uses it.
+"""
+
+import argparse
+import sys
+
+LEARNING_RATES = {"resnet50": 0.002, "vgg16": 0.001}
+"""Constant, without the warm-up of a full training: low enough that the first forty steps learn at any batch size."""
+
+
+PYTORCH_PRECISIONS = ("fp32", "tf32", "amp", "bf16", "fp16")
+PYTORCH_PRECISION_HELP = "amp: autocast to fp16 with loss scaling; bf16, fp16: weights too"
+JAX_PRECISIONS = ("fp32", "tf32", "bf16", "fp16")
+JAX_PRECISION_HELP = "of activations and products; weights are fp32"
+
+
+def common(description, precisions, precision_help):
+    """What every program has. ``description``: the program's documentation, whose first line is shown."""
+    parser = argparse.ArgumentParser(
+        description=description.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    parser.add_argument("--batch-size", type=positive, default=32, help="samples per GPU and step")
+    parser.add_argument("--steps", type=positive, default=120, help="steps to train after the compiler's warm-up")
+    parser.add_argument("--log-interval", type=positive, default=10, help="steps per log line")
+    parser.add_argument("--precision", choices=precisions, default="fp32", help=precision_help)
+    parser.add_argument("--batches", type=positive, default=8, help="different synthetic batches, kept on the device")
+    parser.add_argument("--seed", type=int, default=0)
+    return parser
+
+
+def vision(description, precisions, precision_help, data_help):
+    """What the programs for ResNet-50 and VGG16 have; ``finished`` completes what they read."""
+    parser = common(description, precisions, precision_help)
+    parser.add_argument("--model", choices=sorted(LEARNING_RATES), default="resnet50")
+    parser.add_argument("--learning-rate", type=float, help="the model's own if absent")
+    parser.add_argument("--image-size", type=positive, default=224)
+    parser.add_argument("--data", metavar="DIR", help=data_help + "; synthetic images if absent")
+    parser.add_argument("--workers", type=positive, default=8, help="threads that decode images, per process")
+    return parser
+
+
+def pytorch(parser):
+    """What the PyTorch programs have besides."""
+    parser.add_argument(
+        "--compile", choices=["none", "default", "max-autotune"], default="none", help="torch.compile mode"
+    )
+    parser.add_argument(
+        "--inductor", nargs="*", default=[], metavar="KEY=JSON", help="settings of torch._inductor.config"
+    )
+    parser.add_argument("--profile", metavar="FILE", help="after the run, write the kernels of five steps by time")
+    parser.add_argument("--cuda-graph", action="store_true", help="replay forward and backward as one CUDA graph")
+    return parser
+
+
+def finished(options):
+    """The options of a vision program, with the learning rate of the model where none was given."""
+    if options.learning_rate is None:
+        options.learning_rate = LEARNING_RATES[options.model]
+    return options
+
+
+def positive(text):
+    """A whole number, 1 or more."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more, not " + text)
+    return number
+
+
+def refuse(option, reason):
+    """End the program as argparse does where an option is wrong: one line, exit code 2."""
+    print(f"{option}: {reason}", file=sys.stderr)
+    sys.exit(2)

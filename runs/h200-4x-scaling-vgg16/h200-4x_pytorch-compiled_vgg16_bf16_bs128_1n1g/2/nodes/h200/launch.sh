@@ -1,0 +1,16 @@
+#!/bin/sh
+# trial h200-4x-scaling-vgg16-f79359d8.h200-4x_pytorch-compiled_vgg16_bf16_bs128_1n1g.2
+# node h200, 1 of 1
+set -eu
+export PYTHONUNBUFFERED=1
+export NCCL_DEBUG=VERSION
+export CUDA_VISIBLE_DEVICES=0
+export TORCHINDUCTOR_CACHE_DIR=/tmp/inductor
+export JAX_COMPILATION_CACHE_DIR=/tmp/jax-cache
+export NCCL_NVLS_ENABLE=0
+export TORCH_SYMM_MEM_DISABLE_MULTICAST=1
+export NVSHMEM_DISABLE_NVLS=1
+export OMP_NUM_THREADS=4
+export DLPERF_TRIAL=h200-4x-scaling-vgg16-f79359d8.h200-4x_pytorch-compiled_vgg16_bf16_bs128_1n1g.2/h200
+cd /root/.dlperf/h200-4x-scaling-vgg16-f79359d8.h200-4x_pytorch-compiled_vgg16_bf16_bs128_1n1g.2/h200/files
+exec python3 -u /root/.dlperf/h200-4x-scaling-vgg16-f79359d8.h200-4x_pytorch-compiled_vgg16_bf16_bs128_1n1g.2/h200/files/pytorch_vision.py --model vgg16 --batch-size 128 --steps 120 --precision bf16 --compile default --cuda-graph
