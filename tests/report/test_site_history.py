@@ -49,9 +49,8 @@ def test_the_history_begins_with_what_became_of_each_configuration() -> None:
 def test_the_history_says_first_how_many_configurations_became_slower() -> None:
     rows = (*twice(400.0, 380.0).results, *(replace(row, gpus=8) for row in twice(400.0, 440.0).results))
     text = history(ENGLISH, replace(twice(400.0, 380.0), results=rows))
-    assert "Of 2 configurations that were measured again, 1 became slower than in the campaign before and 1" in text
-    assert "open 0" not in text
-    assert text.index("Of 2 configurations") < text.index("<table>")
+    answer = "Configurations measured again: 2, of which 1 became slower than in the campaign before, 1 became faster"
+    assert answer in text[: text.index("<table>")]
 
 
 def test_what_all_configurations_of_the_history_share_is_said_once() -> None:

@@ -208,9 +208,9 @@ WORDS: dict[str, tuple[str, str]] = {
         "由多个测试批次测过的配置，下降最多的在前。最好的一次仍慢于上一批次最差的一次，即为退步。",
     ),
     "history_answer": (
-        "Of {count} configurations that were measured again, {slower} became slower than in the campaign before and "
-        "{faster} faster; for {open} the trials leave it open.",
-        "{count} 个重复测试的配置中，与上一批次相比，{slower} 个退步，{faster} 个更快，其余 {open} 个无法分辨。",
+        "Configurations measured again: {count}, of which {slower} became slower than in the campaign before, {faster} "
+        "became faster and {open} cannot be told apart.",
+        "重复测试的配置共 {count} 个：与上一批次相比，{slower} 个退步，{faster} 个更快，{open} 个无法分辨。",
     ),
     "history_cells": (
         "Small print: n trials, and their spread (highest − lowest) ÷ median. † marks a figure of which a careful "
