@@ -127,6 +127,14 @@ def test_the_home_page_is_light(watched: Watched, address: str, site: Path) -> N
     assert sum((site / name).stat().st_size for name in files if (site / name).is_file()) < 500_000
 
 
+def test_on_a_telephone_no_option_of_a_command_is_broken(watched: Watched, site: Path) -> None:
+    watched.page.set_viewport_size({"width": 390, "height": 844})
+    watched.page.goto((site / "guide/logs.html").as_uri())
+    expect(watched.page.locator("article .option").first).to_have_text("--gpus")
+    broken = "[...document.querySelectorAll('article .option')].filter(it => it.getClientRects().length > 1).length"
+    assert watched.page.evaluate(broken) == 0
+
+
 def explorer_figures(page):
     return page.locator("#figure-explorer .explorer-table").last.locator("tbody td:nth-child(4) a")
 
