@@ -5,9 +5,9 @@ import functools
 import pytest
 from handmade_runs import run_of
 
-from dlperf.measure.estimator import ESTIMATORS, Estimate, Rule
+from dlperf.measure.estimator import ESTIMATORS, Estimate, Rule, parse_estimator
 from dlperf.measure.estimators import NotEstimable
-from dlperf.measure.figure import figure, figure_of
+from dlperf.measure.figure import OTHER_ESTIMATORS, figure, figure_of
 from dlperf.measure.reading import Reading
 from dlperf.measure.run_findings import findings_of_run
 
@@ -42,6 +42,13 @@ def test_the_other_rules_stand_beside_the_figure() -> None:
     assert estimates["rate(skip=20)"] == pytest.approx(64.0)
     assert "mean()" not in estimates
     assert "hmean_epochs(1)" not in estimates
+
+
+def test_every_kind_of_rule_is_among_them() -> None:
+    others = [parse_estimator(text) for text in OTHER_ESTIMATORS]
+
+    assert {"time_window", *(rule.name for rule in others)} == set(ESTIMATORS)  # time_window(20, 120) is the rate
+    assert [str(rule) for rule in others] == list(OTHER_ESTIMATORS)
 
 
 def test_without_a_batch_size_there_is_no_second_source() -> None:

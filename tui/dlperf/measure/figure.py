@@ -17,12 +17,15 @@ OTHER_ESTIMATORS = (
     "rate(skip=20)",
     "mean()",
     "skipmean(10)",
+    "tailmean(25)",
+    "window(20, 120)",
     "tipc(skip=10)",
     "batch_over_time(skip=5)",
     "summary()",
     "hmean_epochs(1)",
 )
-"""Shown beside a figure: the same samples give visibly different figures under different rules."""
+"""Shown beside a figure: the same samples give visibly different figures under different rules. Each kind of rule is
+among them, as a report or its reproduction used it."""
 
 
 @dataclass(frozen=True)
