@@ -105,7 +105,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "Each figure links to its configuration. Small print: n trials, and their spread (highest − lowest) ÷ median; "
         "below, speed-up over one GPU and efficiency. The best of a row is marked ★; † marks a figure of which a "
         "careful reader must know more, see its configuration.",
-        "每个数据都链接到对应的配置。小字：测试次数 n 与波动（最高 − 最低）÷ 中值；下方为相对单卡的加速比与扩展效率。"
+        "每个数据都链接到对应的配置。小字：测试次数 n 与波动（最高 − 最低）÷ 中位数；下方为相对单卡的加速比与扩展效率。"
         "★ 标出每行最佳；† 表示该数据有需要注意之处，见其配置。",
     ),
     "tf32_short": ("the source says FP32", "来源称 FP32"),
@@ -166,7 +166,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "curves_note": (
         "A line for each trial. Shaded grey: warm-up, not counted. Shaded green: the measured window of trial "
         "{number}. Ringed: outliers, far from the median of the window.",
-        "每次测试一条线。灰色：预热，不计入。绿色：第 {number} 次测试的测量窗口。圆圈：明显偏离窗口中值的采样。",
+        "每次测试一条线。灰色：预热，不计入。绿色：第 {number} 次测试的测量窗口。圆圈：明显偏离窗口中位数的采样。",
     ),
     "by_step": ("Speed by step, {unit}", "各步速度，{unit}"),
     "by_second": ("{metric}, by second", "{metric}，按秒"),
@@ -215,7 +215,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "history_cells": (
         "Small print: n trials, and their spread (highest − lowest) ÷ median. † marks a figure of which a careful "
         "reader must know more, see its configuration.",
-        "小字：测试次数 n 与波动（最高 − 最低）÷ 中值。† 表示该数据有需要注意之处，见其配置。",
+        "小字：测试次数 n 与波动（最高 − 最低）÷ 中位数。† 表示该数据有需要注意之处，见其配置。",
     ),
     "history_charts": (
         "Each chart shows the campaigns in the order of their dates, the lowest and highest trial as a stroke, "
@@ -272,8 +272,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "Speed-up is computed from the 1-GPU median of the same configuration on the same hardware. MFU is FLOPs per "
         "sample × throughput ÷ (GPUs × dense peak of the precision used). Missing is not zero: a cell without a "
         "figure says why.",
-        "数据给出测试方法对多次测试的合并值、波动和次数。波动 =（最高 − 最低）÷ 中值。"
-        "加速比以同一配置、同一硬件的单卡中值为基准计算。MFU = 每样本 FLOPs × 吞吐率 ÷（卡数 × 所用精度的稠密峰值）。"
+        "数据给出测试方法对多次测试的合并值、波动和次数。波动 =（最高 − 最低）÷ 中位数。"
+        "加速比以同一配置、同一硬件的单卡中位数为基准计算。MFU = 每样本 FLOPs × 吞吐率 ÷（卡数 × 所用精度的稠密峰值）。"
         "缺失不等于零：没有数据的单元格会说明原因。",
     ),
     "audit_title": ("Audit", "核对"),
