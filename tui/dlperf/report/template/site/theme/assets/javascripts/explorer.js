@@ -133,6 +133,7 @@
     var content = column === "value" ? element("a", { href: addressOf(row) }, [words]) : words;
     var aside = column === "value" && row[at.value] !== null && row[at.doubtful] ? " †" : "";
     var kind = NUMERIC.indexOf(column) >= 0 ? "number" : WORDED.indexOf(column) >= 0 ? "words" : "";
+    if (column === "value" && row[at.value] === null) kind += " words"; /* why there is no figure */
     var attributes = { "data-column": column };
     if (kind) attributes.class = kind;
     if (PLACES[column]) attributes["data-place"] = PLACES[column];
