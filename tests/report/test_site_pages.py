@@ -42,6 +42,13 @@ def test_the_home_page_answers_first() -> None:
     assert "5.2\u00a0%" in text[answer : answer + 400]
 
 
+def test_what_differs_between_the_fastest_is_one_click_away() -> None:
+    written = pages(sample())
+    target = re.search(r"\[What differs between them\]\(([^)#]+)#fairness\)", written["index.md"])
+    assert target is not None
+    assert "{ #fairness " in written[target[1]]
+
+
 def test_the_home_page_says_in_three_lines_how_it_was_measured() -> None:
     how = pages(sample())["index.md"].partition("{ #how }")[2].partition("\n## ")[0]
     assert len(re.findall("(?m)^- ", how)) == 3

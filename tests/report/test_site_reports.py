@@ -107,7 +107,7 @@ def test_tf32_figures_that_were_published_as_fp32_say_so() -> None:
 
 def test_what_differs_between_frameworks_stands_in_a_table_of_its_own() -> None:
     text = pages(sample())[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
-    section = text[text.index("What differs") : text.index("Set-up")]
+    section = text[text.index("What differs between the frameworks") : text.index("Set-up")]
     assert "| DALI | true | false |" in section
     assert "The same in every column: Version, " in section
 
@@ -218,7 +218,7 @@ def test_machines_on_which_no_framework_is_beside_another_do_not_differ_between_
     }
     data = replace(sample(), results=(*beside, alone), published={}, probed=probed)
     text = pages(data)[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
-    section = text[text.index("What differs") : text.index("Set-up")]
+    section = text[text.index("What differs between the frameworks") : text.index("Set-up")]
     assert "560" not in section
     assert "Driver" in section.partition("The same in every column: ")[2]
 

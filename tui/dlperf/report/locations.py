@@ -110,6 +110,11 @@ def report_page(campaign: str, case: str) -> str:
     return f"results/reports/{campaign_folder(campaign)}/{slug(case)}.md"
 
 
+def fairness(campaign: str, case: str) -> str:
+    """Where a report says what differs between its frameworks."""
+    return f"{report_page(campaign, case)}#fairness"
+
+
 def hardware_page(hardware: str) -> str:
     return f"results/hardware/{slug(hardware)}.md"
 

@@ -128,9 +128,9 @@ def sentence(page: Page, answer: Answer) -> str:
     if second is None:
         return page.say("answer_alone", **words)
     words["lead"] = f"**{figures.percent(answer.lead).replace(' ', md.NO_BREAK)}**"
-    return page.say(
-        "answer", **words, second=page.framework(second.framework, second.campaign), sure=certainty(page.say, answer)
-    )
+    words["second"] = page.framework(second.framework, second.campaign)
+    words["differs"] = page.to(at.fairness(page.data.source(best), best.case), page.say("answer_differs"))
+    return page.say("answer", **words, sure=certainty(page.say, answer))
 
 
 def _counted(page: Page, row: ConfigurationResult, machine: str) -> str:

@@ -122,10 +122,11 @@ WORDS: dict[str, tuple[str, str]] = {
     "home_published": ("Published by others", "他人公布"),
     "answer": (
         "{framework} is fastest on {case}: {value} {unit} on {hardware} in {precision}, "
-        "{lead} ahead of {second}; {sure}.",
+        "{lead} ahead of {second}; {sure}. {differs}",
         "{case} 上最快的是 {framework}：在 {hardware}上以 {precision} 训练达到 {value} {unit}，"
-        "比 {second} 快 {lead}；{sure}。",
+        "比 {second} 快 {lead}；{sure}。{differs}",
     ),
+    "answer_differs": ("What differs between them", "两者的差异"),
     "answer_alone": (
         "{framework} trains {case} at {value} {unit} on {hardware} in {precision}; "
         "no other framework was measured under the same conditions.",
