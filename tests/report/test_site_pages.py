@@ -188,8 +188,8 @@ def test_the_protocols_stand_side_by_side_before_each_is_described() -> None:
     text = pages(sample())[at.PROTOCOLS]
     overview = text[: text.index("## ")]
     assert '<a href="#protocol-dlperf-v1"><code>dlperf-v1</code></a>' in overview
-    assert "<td>20</td><td>100</td>" in overview
-    assert overview.endswith("<td>3</td></tr>\n</tbody></table>\n</div>\n\n"), "the figures that rest on it"
+    assert '<td data-label="Steps dropped">20</td><td data-label="Steps measured">100</td>' in overview
+    assert overview.endswith('">3</td></tr>\n</tbody></table>\n</div>\n\n'), "the figures that rest on it"
 
 
 def test_a_long_table_has_its_figures_where_a_telephone_shows_them() -> None:

@@ -26,6 +26,8 @@ WORDED = (0, 1, 2, 3, 9, 11, 12, 13)
 """Columns of words."""
 TOLD_ONCE = (0, 1, 2, 3, 4, 9, 11, 12)
 """Columns that are often the same in a whole report."""
+PLACED = {6: "value", 10: "aside"}
+"""The published figure, and by how much the log's differs, in the block of a row on a telephone."""
 
 
 def audit(say: Language, data: SiteData) -> str:
@@ -94,8 +96,7 @@ def _table(page: Page, rows: Rows) -> str:
     axes = ("case", "hardware", "framework", "precision", "batch_size", "nodes_gpus")
     words = (*axes, "audit_published", "audit_recomputed", "from_timestamps", "unit", "audit_difference")
     header = [page.say(word) for word in (*words, "audit_verdict", "estimator", "log")]
-    table = page.told_once(header, [_row(page, row) for row in rows], WORDED, TOLD_ONCE)
-    return html.block("evidence", table)
+    return html.listing(page.told_once(header, [_row(page, row) for row in rows], WORDED, TOLD_ONCE, placed=PLACED))
 
 
 def _verdict(page: Page, verdict: str) -> str:

@@ -68,7 +68,7 @@ def _overview(page: Page, found: Sequence[Series]) -> str:
     words = ("configuration", "verdict", "change", "figure", "change_since_first", "campaigns", "created")
     newest = [rows[-1] for rows in found]
     rows = [_overview_row(page, rows, newest) for rows in found]
-    return html.block("evidence", html.table([page.say(word) for word in words], rows, WORDED))
+    return html.listing(html.table([page.say(word) for word in words], rows, WORDED, {2: "aside", 3: "value"}))
 
 
 def _overview_row(page: Page, rows: Series, among: Series) -> tuple[str, ...]:
@@ -87,9 +87,10 @@ def _overview_row(page: Page, rows: Series, among: Series) -> tuple[str, ...]:
 def _section(page: Page, rows: Series) -> str:
     compared = [None, *(compare_rows(a, b) for a, b in pairwise(rows))]
     header = [page.say(word) for word in ("created", "figure", "change", "verdict", "campaign")]
-    table = html.table(header, [_row(page, *pair) for pair in zip(rows, compared, strict=True)], (0, 3, 4))
+    cells = [_row(page, *pair) for pair in zip(rows, compared, strict=True)]
+    table = html.table(header, cells, (0, 3, 4), {1: "value", 2: "aside", 3: "by"})
     heading = md.heading(2, _text(_names(page, rows[0])), at.history_anchor(rows[0]))
-    return md.paragraphs(heading, _chart(page, rows, compared), html.block("evidence", table))
+    return md.paragraphs(heading, _chart(page, rows, compared), html.listing(table))
 
 
 def _text(names: Sequence[str]) -> str:

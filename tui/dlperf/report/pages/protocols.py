@@ -45,7 +45,7 @@ def _overview(page: Page) -> str:
         for name in sorted(page.data.protocols)
     ]
     header = [page.say("protocol"), *map(page.say, FACTS), page.say("figures")]
-    return html.block("evidence", html.table(header, rows, (0, 3, 5)))
+    return html.listing(html.table(header, rows, (0, 3, 5), {}))
 
 
 def protocol_facts(page: Page, name: str) -> str:
