@@ -67,6 +67,9 @@ LISTS = (
     "results/configurations/index.html",
     "results/configurations/h200-4x-resnet50/h200-4x_pytorch-compiled_resnet50.html",
     "results/configurations/published/plsc-arcface/tesla-v100-sxm2-16gb_paddlepaddle-1.8.5_arcface.html",
+    "results/history.html",
+    "results/protocols.html",
+    "results/audit.html",
 )
 
 

@@ -33,7 +33,7 @@ def twice(before: float, after: float) -> SiteData:
 def test_a_slower_figure_is_marked_as_a_regression() -> None:
     text = history(ENGLISH, twice(400.0, 380.0))
     assert text.index(">first</a>") < text.index(">again</a>")
-    assert '>-5.0 %</td><td class="words" data-place="by"><strong class="regression">regression</strong>' in text
+    assert '<strong class="regression">regression</strong></td><td data-place="aside">-5.0 %</td>' in text
 
 
 def test_the_history_begins_with_what_became_of_each_configuration() -> None:

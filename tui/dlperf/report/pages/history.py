@@ -86,9 +86,9 @@ def _overview_row(page: Page, rows: Series, among: Series) -> tuple[str, ...]:
 
 def _section(page: Page, rows: Series) -> str:
     compared = [None, *(compare_rows(a, b) for a, b in pairwise(rows))]
-    header = [page.say(word) for word in ("created", "figure", "change", "verdict", "campaign")]
+    header = [page.say(word) for word in ("created", "figure", "verdict", "change", "campaign")]
     cells = [_row(page, *pair) for pair in zip(rows, compared, strict=True)]
-    table = html.table(header, cells, (0, 3, 4), {1: "value", 2: "aside", 3: "by"})
+    table = html.table(header, cells, (0, 2, 4), {1: "value", 2: "by", 3: "aside"})
     heading = md.heading(2, _text(_names(page, rows[0])), at.history_anchor(rows[0]))
     return md.paragraphs(heading, _chart(page, rows, compared), html.listing(table))
 
@@ -118,8 +118,8 @@ def _row(page: Page, row: ConfigurationResult, compared: Comparison | None) -> t
     return (
         _date(page, row),
         figures.html_cell(page.say, page.path, row),
-        _change(compared) if compared else "",
         _verdict(page, compared) if compared else "",
+        _change(compared) if compared else "",
         page.html_to(at.group_page(at.group_of(row)), row.campaign),
     )
 
