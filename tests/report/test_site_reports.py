@@ -209,6 +209,17 @@ def test_steps_that_prepare_a_machine_stand_apart_from_those_of_the_test() -> No
     assert "### 1. Run" in rest
 
 
+def test_the_clocks_at_which_frameworks_were_measured_stand_side_by_side() -> None:
+    rows = [
+        replace(row, trials=tuple(replace(trial, sm_clock_mhz=first + trial.number) for trial in row.trials))
+        for row, first in ((measured("alpha"), 1840.2), (measured("beta"), 1974.9))
+    ]
+    text = pages(replace(sample(), results=tuple(rows), published={}))[
+        at.report_page("measured/dlperf-v1", "resnet50-imagenet")
+    ]
+    assert "| SM clock while measured | 1841–1845 MHz | 1976–1980 MHz |" in text
+
+
 def test_machines_on_which_no_framework_is_beside_another_do_not_differ_between_the_frameworks() -> None:
     beside = (measured("alpha"), measured("beta"))
     alone = measured("alpha", hardware="larger", configuration="larger")

@@ -146,15 +146,16 @@ def test_the_duration_is_that_of_the_node_that_took_longest(paths: TrialPaths):
 
 
 @pytest.mark.parametrize("shift_hours", [0, 8], ids=["same clock", "log in another time zone"])
-def test_power_is_the_mean_over_the_measured_window_of_all_gpus(paths: TrialPaths, shift_hours: int):
+def test_power_and_clock_are_means_over_the_measured_window_of_all_gpus(paths: TrialPaths, shift_hours: int):
     first = START.timestamp() - shift_hours * 3600
     rows = [GPU_HEADER + ",foreign_processes"]
     for second in range(14):
-        watts = 300 if 2 <= second <= 12 else 50
-        rows += [f"{first + second:.3f},{gpu},99,1000,{watts},1400,900,0x0,0" for gpu in (0, 1)]
+        watts, clock = (300, 1800) if 2 <= second <= 12 else (50, 345)
+        rows += [f"{first + second:.3f},{gpu},99,1000,{watts},{clock + 100 * gpu},900,0x0,0" for gpu in (0, 1)]
     write_trial(paths, {"n0/out.log": own_log(80.0), "n0/telemetry.csv": "\n".join(rows)})
     result = measured(paths)
     assert result.power_watts == pytest.approx(600.0)
+    assert result.sm_clock_mhz == pytest.approx(1850.0)
     assert result.samples_per_joule == pytest.approx(80.0 / 600.0)
 
 
@@ -166,10 +167,11 @@ def test_a_throttled_or_contended_gpu_is_found(paths: TrialPaths):
     assert {"hw_thermal_slowdown", "contended_gpu"} <= codes(measured(paths))
 
 
-def test_power_is_unknown_where_there_is_no_gpu(paths: TrialPaths):
+def test_power_and_clock_are_unknown_where_there_is_no_gpu(paths: TrialPaths):
     telemetry = "time,cpu_percent,memory_used_mib\n1769860800.0,50.0,100\n"
     write_trial(paths, {"n0/out.log": own_log(80.0), "n0/telemetry.csv": telemetry})
-    assert measured(paths).power_watts is None
+    result = measured(paths)
+    assert (result.power_watts, result.sm_clock_mhz) == (None, None)
 
 
 def test_a_result_is_plain_json(paths: TrialPaths):

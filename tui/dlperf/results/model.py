@@ -35,6 +35,8 @@ class TrialResult:
     """Other estimators' values on the same samples, by name."""
     power_watts: float | None = None
     """Mean over the measured window, all GPUs together."""
+    sm_clock_mhz: float | None = None
+    """Mean over the measured window and all GPUs: chips of one kind differ, and throttle."""
     samples_per_joule: float | None = None
     findings: tuple[Finding, ...] = ()
     schema: int = SCHEMA_VERSION

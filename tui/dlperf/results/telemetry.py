@@ -75,6 +75,12 @@ def mean_power(rows: Iterable[TelemetryRow]) -> float | None:
     return total(map(fmean, watts.values())) if watts and all(watts.values()) else None
 
 
+def mean_clock(rows: Iterable[TelemetryRow]) -> float | None:
+    """MHz of the streaming multiprocessors, over all GPUs and moments; None where none tells."""
+    told = [row.sm_clock_mhz for row in rows if row.sm_clock_mhz is not None]
+    return fmean(told) if told else None
+
+
 def _metrics(
     cells: Iterable[Mapping[str, str | None]], names: Sequence[str]
 ) -> Iterator[tuple[float, dict[str, float]]]:

@@ -19,7 +19,7 @@ from dlperf.plan import PlannedConfiguration
 from dlperf.results.causes import full_cause, with_last_output
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader, log_tail
 from dlperf.results.model import TrialResult
-from dlperf.results.telemetry import TelemetryRow, in_window, mean_power, read_telemetry
+from dlperf.results.telemetry import TelemetryRow, in_window, mean_clock, mean_power, read_telemetry
 from dlperf.runs.checksums import sha256_of
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.records import State, TrialRecord, TrialStatus
@@ -114,6 +114,7 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
         log_sha256=evidence.log_sha256,
         estimates=measured.estimates if measured else {},
         power_watts=power,
+        sm_clock_mhz=mean_clock(window),
         samples_per_joule=samples_per_joule(measured.value, power) if measured else None,
         findings=(*findings, *findings_of_telemetry(row.reading for row in window)),
     )

@@ -72,7 +72,14 @@ def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, s
         **_declared(page, results),
         **_machine(page, results),
         page.say("batch_size"): _listed(figures.batch_text(row) for row in results),
+        page.say("clock_measured"): _clocks(results),
     }
+
+
+def _clocks(results: Results) -> str:
+    """The lowest and the highest mean clock of the trials, in MHz: chips of one kind differ by some percent."""
+    told = [round(trial.sm_clock_mhz) for row in results for trial in row.trials if trial.sm_clock_mhz is not None]
+    return f"{'–'.join(map(str, distinct((min(told), max(told)))))} MHz" if told else ""
 
 
 def published_facts(page: Page, report: PublishedReport, results: Results) -> dict[str, str]:

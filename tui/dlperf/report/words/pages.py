@@ -175,6 +175,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "second": ("seconds", "秒"),
     "power_watts": ("Power per GPU, W", "单卡功率，W"),
     "sm_clock_mhz": ("SM clock, MHz", "SM 频率，MHz"),
+    "clock_measured": ("SM clock while measured", "测量期间的 SM 频率"),
     "utilization_percent": ("Utilisation, %", "利用率，%"),
     "cpu_percent": ("CPU load of all cores, %", "全部核心的 CPU 负载，%"),
     "memory_used_mib": ("Memory in use, MiB", "已用内存或显存，MiB"),
