@@ -14,8 +14,9 @@ from dlperf.report.data import SiteData, distinct, grouped, in_language
 from dlperf.report.pages import pictures
 from dlperf.report.pages.home import headline, weight
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.report_conditions import environment, fairness, images, options, setup, steps
+from dlperf.report.pages.report_conditions import environment, images, options, setup, steps
 from dlperf.report.pages.report_efficiency import utilisation
+from dlperf.report.pages.report_fairness import fairness
 from dlperf.report.pages.report_tables import comparisons, missing, scaling, single_runs, size, throughput
 from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult

@@ -5,121 +5,31 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
-from dlperf.plan import PlannedConfiguration, Selection
-from dlperf.report import figures
+from dlperf.plan import Selection
 from dlperf.report import markdown as md
-from dlperf.report.answer import contest_of
-from dlperf.report.data import distinct, facts_in_words, grouped, in_language, is_published
-from dlperf.report.machine import Probed, machine_facts
+from dlperf.report.data import distinct, grouped, in_language, is_published
 from dlperf.report.pages.page import Page
-from dlperf.report.text import ENGLISH, Language
-from dlperf.report.words import WORDS
-from dlperf.results.audit import estimator_of
-from dlperf.results.identify import slug
-from dlperf.results.model import ConfigurationResult
-from dlperf.runs.published import EnvironmentGroup, Fact, PublishedReport, Step
-
-Results = Sequence[ConfigurationResult]
-DECLARED = ("data", "loader")
-FRAMEWORK_FACTS = ("version", "image", "repository", "commit")
+from dlperf.report.pages.report_facts import (
+    Results,
+    framework_of,
+    hardware_of,
+    in_columns,
+    machine_of,
+    options_of,
+    plans_of,
+    probed_of,
+    side_by_side,
+    software_of,
+)
+from dlperf.runs.published import EnvironmentGroup, Step
 
 
 def options(page: Page, results: Results) -> str:
     """Options that a fair comparison must show, frameworks side by side."""
     if is_published(results[0].campaign):
         return ""
-    columns = {name: _options(page, name, results) for name in distinct(row.framework for row in results)}
-    return _side_by_side(page, page.say("options"), columns)
-
-
-def fairness(page: Page, results: Results) -> str:
-    """What was not equal between the frameworks; nothing for a single one, nor where no condition is known."""
-    frameworks = distinct(row.framework for row in results)
-    if len(frameworks) < 2:
-        return ""
-    report = page.data.published.get(results[0].campaign)
-    by_framework = grouped(results if report else _contested(results), _framework)
-    told = {
-        name: published_facts(page, report, rows) if report else _measured_facts(page, name, rows)
-        for name, rows in by_framework.items()
-    }
-    names = distinct(name for facts in told.values() for name in facts)
-    if not names:
-        return ""
-    unequal = [name for name in names if len({facts.get(name, "") for facts in told.values()}) > 1]
-    equal = page.say.separator.join(page.fact(name) for name in names if name not in unequal)
-    columns = {framework: {name: facts.get(name, "–") for name in unequal} for framework, facts in told.items()}
-    return md.paragraphs(
-        page.say("fairness_rule"),
-        _side_by_side(page, page.say("item"), columns, results[0].campaign),
-        page.say("fairness_equal", names=equal) if equal else "",
-        page.say("fairness_unsaid") if report else "",
-    )
-
-
-def _contested(results: Results) -> list[ConfigurationResult]:
-    """What stands beside another framework on the same hardware and precision; all of it where nothing does."""
-    measured = [row for row in results if row.value is not None]
-    contests = grouped(measured, contest_of)
-    several = {contest for contest, rows in contests.items() if len({row.framework for row in rows}) > 1}
-    return [row for row in measured if contest_of(row) in several] or list(results)
-
-
-def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, str]:
-    return {
-        **_software(page, framework, results),
-        **_options(page, framework, results),
-        **_declared(page, results),
-        **_machine(page, results),
-        page.say("batch_size"): _listed(figures.batch_text(row) for row in results),
-        page.say("clock_measured"): _clocks(results),
-    }
-
-
-def _clocks(results: Results) -> str:
-    """The lowest and the highest mean clock of the trials, in MHz: chips of one kind differ by some percent."""
-    told = [round(trial.sm_clock_mhz) for row in results for trial in row.trials if trial.sm_clock_mhz is not None]
-    return f"{'–'.join(map(str, distinct((min(told), max(told)))))} MHz" if told else ""
-
-
-def published_facts(page: Page, report: PublishedReport, results: Results) -> dict[str, str]:
-    """What a report says of one of its frameworks: image and versions, batch sizes, precisions, rule and logs."""
-    say, first = page.say, results[0]
-    name = page.data.framework_title(first.framework, first.campaign)
-    printed = [figure for figure in report.figures if slug(figure.framework) == first.framework]
-    in_words = {_name_of(say, fact): fact.value for fact in _facts_of(report, name)}
-    images = [fact.value for group in report.environment for fact in group.facts if fact.en == name]
-    logs = sum(bool(figure.log) for figure in printed)
-    return {
-        **in_words,
-        **({say("image"): images[0]} if images and say("image") not in in_words else {}),
-        say("batch_size"): _listed(str(row.batch_size) for row in results if row.batch_size is not None),
-        say("precision"): _listed(figure.precision for figure in printed),
-        say("nodes_gpus"): _listed(f"{row.nodes} × {row.gpus}" for row in results if row.value is not None),
-        say("estimator"): _listed(rule for figure in printed if (rule := estimator_of(figure.rule))),
-        say("published_logs_count"): f"{logs} / {len(printed)}",
-    }
-
-
-def _name_of(say: Language, fact: Fact) -> str:
-    """In the source's own words; an image is called so in every column, whatever the source calls that of one."""
-    if fact.en == WORDS["image"][ENGLISH.column]:
-        return say("image")
-    return fact.zh if say.code == "zh" else fact.en
-
-
-def _facts_of(report: PublishedReport, framework: str) -> list[Fact]:
-    told = [(group.framework, group.facts) for group in report.environment]
-    told += [(run.framework, run.facts) for run in report.conditions]
-    return [fact for about, facts in told if about == framework for fact in facts]
-
-
-def _listed(values: Iterable[str]) -> str:
-    return ", ".join(distinct(values))
-
-
-def _framework(row: ConfigurationResult) -> str:
-    return row.framework
+    columns = {name: options_of(page, name, results) for name in distinct(row.framework for row in results)}
+    return side_by_side(page, page.say("options"), columns)
 
 
 def environment(page: Page, results: Results) -> str:
@@ -133,26 +43,26 @@ def environment(page: Page, results: Results) -> str:
         )
         return md.paragraphs(*groups, topology) or page.say("no_environment")
     machines = grouped(results, lambda row: row.hardware)
-    told = {name: _hardware_facts(page, name, results) | _machine(page, rows) for name, rows in machines.items()}
+    told = {name: hardware_of(page, name, results) | machine_of(page, rows) for name, rows in machines.items()}
     known = {name: facts for name, facts in told.items() if facts}
     folded = [
         md.details(f"{page.say('topology')} · {page.data.hardware_title(name)}", topology)
         for name, rows in machines.items()
-        for topology in distinct(probed.topology for probed in _probed(page, rows) if probed.topology)
+        for topology in distinct(probed.topology for probed in probed_of(page, rows) if probed.topology)
     ]
     columns = {
         page.hardware(name): {page.fact(fact): value for fact, value in facts.items()} for name, facts in known.items()
     }
-    return md.paragraphs(_columns(page.say("item"), columns), *folded) or page.say("no_environment")
+    return md.paragraphs(in_columns(page.say("item"), columns), *folded) or page.say("no_environment")
 
 
 def images(page: Page, results: Results) -> str:
     """The software of a campaign. A published report tells it in its environment, the catalogue may be newer."""
     if is_published(results[0].campaign):
         return ""
-    frameworks = grouped(results, _framework)
-    return _side_by_side(
-        page, page.say("item"), {name: _software(page, name, rows) for name, rows in frameworks.items()}
+    frameworks = grouped(results, framework_of)
+    return side_by_side(
+        page, page.say("item"), {name: software_of(page, name, rows) for name, rows in frameworks.items()}
     )
 
 
@@ -163,7 +73,7 @@ def setup(page: Page, results: Results) -> str:
         return _steps(page, (step for step in report.steps if step.setup))
     if page.data.is_imported(results[0].campaign):
         return ""
-    commands = distinct(shlex.join(command) for plan in _plans(page, results) for command in plan.launch.setup)
+    commands = distinct(shlex.join(command) for plan in plans_of(page, results) for command in plan.launch.setup)
     data = {name: path for row in results for name, path in _data_paths(page, row.hardware).items()}
     return md.paragraphs(
         page.say("setup_campaign"),
@@ -223,60 +133,12 @@ def run_command(selection: Selection) -> str:
 
 def _commands(page: Page, framework: str, results: Results) -> str:
     """The commands of a framework; the whole scripts stand on the configuration pages."""
-    plans = [plan for plan in _plans(page, results) if plan.configuration.framework == framework]
+    plans = [plan for plan in plans_of(page, results) if plan.configuration.framework == framework]
     commands = distinct(shlex.join((*plan.launch.interpreter, *plan.launch.command)) for plan in plans)
     if not commands:
         return ""
     title = page.say("commands_of", framework=page.framework(framework))
     return md.paragraphs(md.heading(3, title, searched=False), *map(md.block, commands))
-
-
-def _plans(page: Page, results: Results) -> list[PlannedConfiguration]:
-    return [plan for plan in map(page.data.plan, results) if plan is not None]
-
-
-def _options(page: Page, framework: str, results: Results) -> dict[str, str]:
-    sets = [plan.options for plan in _plans(page, results) if plan.configuration.framework == framework]
-    names = distinct(name for one in sets for name in one)
-    return {name: " / ".join(distinct(figures.option_text(one[name]) for one in sets if name in one)) for name in names}
-
-
-def _probed(page: Page, results: Results) -> list[Probed]:
-    keys = distinct((row.campaign, row.hardware, row.framework) for row in results)
-    return [page.data.probed[key] for key in keys if key in page.data.probed]
-
-
-def _declared(page: Page, results: Results) -> dict[str, str]:
-    """What the logs say of where their data came from."""
-    told = _probed(page, results)
-    values = {name: _listed(probed.declared[name] for probed in told if name in probed.declared) for name in DECLARED}
-    return {name: value for name, value in values.items() if value}
-
-
-def _machine(page: Page, results: Results) -> dict[str, str]:
-    """What was probed where these figures were measured; where it differs between frameworks, all of it."""
-    told = [machine_facts(probed.environment) for probed in _probed(page, results)]
-    names = distinct(name for facts in told for name in facts)
-    return {page.say(name): " / ".join(distinct(facts[name] for facts in told if name in facts)) for name in names}
-
-
-def _software(page: Page, framework: str, results: Results) -> dict[str, str]:
-    entry = page.data.frameworks.get(framework)
-    if entry is None or any(page.data.tells_no_version(framework, row.campaign) for row in results):
-        return {}
-    printed = _listed(probed.framework_version for probed in _probed(page, results) if probed.framework_version)
-    image = entry.container.image if entry.container else ""
-    stated = dict(zip(FRAMEWORK_FACTS, (printed or entry.version, image, entry.repository, entry.commit), strict=True))
-    named = {page.say(name): value for name, value in stated.items() if value}
-    return {**named, **entry.facts, **({page.say("patches"): "; ".join(entry.patches)} if entry.patches else {})}
-
-
-def _hardware_facts(page: Page, hardware: str, results: Results) -> dict[str, str]:
-    entry = page.data.hardware.get(hardware)
-    planned = [plan for plan in _plans(page, results) if plan.configuration.hardware == hardware]
-    facts = {**(entry.facts if entry else {}), **(planned[0].facts if planned else {})}
-    told = facts_in_words(page.say, entry, facts) if entry else facts
-    return {name: value for name, value in told.items() if name not in FRAMEWORK_FACTS}
 
 
 def _data_paths(page: Page, hardware: str) -> dict[str, str]:
@@ -286,19 +148,3 @@ def _data_paths(page: Page, hardware: str) -> dict[str, str]:
 
 def _facts(page: Page, facts: Mapping[str, str]) -> str:
     return page.facts((page.fact(name), md.web_link(value)) for name, value in facts.items())
-
-
-def _side_by_side(page: Page, corner: str, columns: Mapping[str, Mapping[str, str]], campaign: str = "") -> str:
-    """Facts as rows and frameworks as columns; nothing where no framework states a fact."""
-    named = {
-        page.framework(name, campaign): {page.fact(fact): value for fact, value in facts.items()}
-        for name, facts in columns.items()
-    }
-    return _columns(corner, named)
-
-
-def _columns(corner: str, columns: Mapping[str, Mapping[str, str]]) -> str:
-    """Facts as rows; names of columns and of facts are Markdown already."""
-    names = distinct(name for facts in columns.values() for name in facts)
-    rows = [(name, *(md.web_link(facts.get(name, "–")) for facts in columns.values())) for name in names]
-    return md.table((corner, *columns), rows, figures=False) if rows else ""

@@ -1,5 +1,5 @@
 """The words of the pages, in English and Chinese: one table, so that neither says what the other does not."""
 
-from dlperf.report.words import common, pages
+from dlperf.report.words import common, pages, reports
 
-WORDS = {**common.WORDS, **pages.WORDS}
+WORDS = {**common.WORDS, **reports.WORDS, **pages.WORDS}

@@ -1,0 +1,100 @@
+"""What is known of how the figures of a report came about: of plans, machines, software; and as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from dlperf.plan import PlannedConfiguration
+from dlperf.report import figures
+from dlperf.report import markdown as md
+from dlperf.report.data import distinct, facts_in_words
+from dlperf.report.machine import Probed, machine_facts
+from dlperf.report.pages.page import Page
+from dlperf.report.text import Language
+from dlperf.results.model import ConfigurationResult
+
+Results = Sequence[ConfigurationResult]
+DECLARED = ("data", "loader")
+FRAMEWORK_FACTS = ("version", "image", "repository", "commit")
+
+
+def listed(say: Language, values: Iterable[str]) -> str:
+    """Each value once, in order of first appearance."""
+    return say.separator.join(distinct(values))
+
+
+def framework_of(row: ConfigurationResult) -> str:
+    return row.framework
+
+
+def plans_of(page: Page, results: Results) -> list[PlannedConfiguration]:
+    """What was to run, as far as it is known."""
+    return [plan for plan in map(page.data.plan, results) if plan is not None]
+
+
+def options_of(page: Page, framework: str, results: Results) -> dict[str, str]:
+    """The options of a framework's recipes: all values where they differ."""
+    sets = [plan.options for plan in plans_of(page, results) if plan.configuration.framework == framework]
+    names = distinct(name for one in sets for name in one)
+    return {name: " / ".join(distinct(figures.option_text(one[name]) for one in sets if name in one)) for name in names}
+
+
+def probed_of(page: Page, results: Results) -> list[Probed]:
+    """What a trial of each campaign, hardware and framework found there."""
+    keys = distinct((row.campaign, row.hardware, row.framework) for row in results)
+    return [page.data.probed[key] for key in keys if key in page.data.probed]
+
+
+def declared_of(page: Page, results: Results) -> dict[str, str]:
+    """What the logs say of where their data came from."""
+    told = probed_of(page, results)
+    values = {
+        name: listed(page.say, (probed.declared[name] for probed in told if name in probed.declared))
+        for name in DECLARED
+    }
+    return {name: value for name, value in values.items() if value}
+
+
+def machine_of(page: Page, results: Results) -> dict[str, str]:
+    """What was probed where these figures were measured; where it differs between frameworks, all of it."""
+    told = [machine_facts(probed.environment) for probed in probed_of(page, results)]
+    names = distinct(name for facts in told for name in facts)
+    return {page.say(name): " / ".join(distinct(facts[name] for facts in told if name in facts)) for name in names}
+
+
+def software_of(page: Page, framework: str, results: Results) -> dict[str, str]:
+    """Version as the program printed it, image, repository and commit; nothing where the figures tell no version."""
+    entry = page.data.frameworks.get(framework)
+    if entry is None or any(page.data.tells_no_version(framework, row.campaign) for row in results):
+        return {}
+    versions = (probed.framework_version for probed in probed_of(page, results))
+    printed = listed(page.say, filter(None, versions))
+    image = entry.container.image if entry.container else ""
+    stated = dict(zip(FRAMEWORK_FACTS, (printed or entry.version, image, entry.repository, entry.commit), strict=True))
+    named = {page.say(name): value for name, value in stated.items() if value}
+    return {**named, **entry.facts, **({page.say("patches"): "; ".join(entry.patches)} if entry.patches else {})}
+
+
+def hardware_of(page: Page, hardware: str, results: Results) -> dict[str, str]:
+    """What catalogue and plan say of a hardware, but for what is of the frameworks on it."""
+    entry = page.data.hardware.get(hardware)
+    planned = [plan for plan in plans_of(page, results) if plan.configuration.hardware == hardware]
+    facts = {**(entry.facts if entry else {}), **(planned[0].facts if planned else {})}
+    told = facts_in_words(page.say, entry, facts) if entry else facts
+    return {name: value for name, value in told.items() if name not in FRAMEWORK_FACTS}
+
+
+def side_by_side(page: Page, corner: str, columns: Mapping[str, Mapping[str, str]], campaign: str = "") -> str:
+    """Facts as rows and frameworks as columns; nothing where no framework states a fact."""
+    named = {
+        page.framework(name, campaign): {page.fact(fact): value for fact, value in facts.items()}
+        for name, facts in columns.items()
+    }
+    return in_columns(corner, named)
+
+
+def in_columns(corner: str, columns: Mapping[str, Mapping[str, str]]) -> str:
+    """Facts as rows; names of columns and of facts are Markdown already."""
+    names = distinct(name for facts in columns.values() for name in facts)
+    rows = [(name, *(md.web_link(facts.get(name, "–")) for facts in columns.values())) for name in names]
+    return md.table((corner, *columns), rows, figures=False) if rows else ""

@@ -1,0 +1,107 @@
+"""What was not equal between the frameworks of a report."""
+
+from __future__ import annotations
+
+from dlperf.report import figures
+from dlperf.report import markdown as md
+from dlperf.report.answer import contest_of
+from dlperf.report.data import distinct, grouped
+from dlperf.report.pages.page import Page
+from dlperf.report.pages.report_facts import (
+    Results,
+    declared_of,
+    framework_of,
+    listed,
+    machine_of,
+    options_of,
+    side_by_side,
+    software_of,
+)
+from dlperf.report.text import ENGLISH, Language
+from dlperf.report.words import WORDS
+from dlperf.results.audit import estimator_of
+from dlperf.results.identify import slug
+from dlperf.results.model import ConfigurationResult
+from dlperf.runs.published import Fact, PublishedReport
+
+
+def fairness(page: Page, results: Results) -> str:
+    """What was not equal between the frameworks; nothing for a single one, nor where no condition is known."""
+    frameworks = distinct(row.framework for row in results)
+    if len(frameworks) < 2:
+        return ""
+    report = page.data.published.get(results[0].campaign)
+    by_framework = grouped(results if report else _contested(results), framework_of)
+    told = {
+        name: published_facts(page, report, rows) if report else _measured_facts(page, name, rows)
+        for name, rows in by_framework.items()
+    }
+    names = distinct(name for facts in told.values() for name in facts)
+    if not names:
+        return ""
+    unequal = [name for name in names if len({facts.get(name, "") for facts in told.values()}) > 1]
+    equal = page.say.separator.join(page.fact(name) for name in names if name not in unequal)
+    columns = {framework: {name: facts.get(name, "–") for name in unequal} for framework, facts in told.items()}
+    return md.paragraphs(
+        page.say("fairness_rule"),
+        side_by_side(page, page.say("item"), columns, results[0].campaign),
+        page.say("fairness_equal", names=equal) if equal else "",
+        page.say("fairness_unsaid") if report else "",
+    )
+
+
+def _contested(results: Results) -> list[ConfigurationResult]:
+    """What stands beside another framework on the same hardware and precision; all of it where nothing does."""
+    measured = [row for row in results if row.value is not None]
+    contests = grouped(measured, contest_of)
+    several = {contest for contest, rows in contests.items() if len({row.framework for row in rows}) > 1}
+    return [row for row in measured if contest_of(row) in several] or list(results)
+
+
+def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, str]:
+    return {
+        **software_of(page, framework, results),
+        **options_of(page, framework, results),
+        **declared_of(page, results),
+        **machine_of(page, results),
+        page.say("batch_size"): listed(page.say, (figures.batch_text(row) for row in results)),
+        page.say("clock_measured"): _clocks(results),
+    }
+
+
+def _clocks(results: Results) -> str:
+    """The lowest and the highest mean clock of the trials, in MHz: chips of one kind differ by some percent."""
+    told = [round(trial.sm_clock_mhz) for row in results for trial in row.trials if trial.sm_clock_mhz is not None]
+    return f"{'–'.join(map(str, distinct((min(told), max(told)))))} MHz" if told else ""
+
+
+def published_facts(page: Page, report: PublishedReport, results: Results) -> dict[str, str]:
+    """What a report says of one of its frameworks: image and versions, batch sizes, precisions, rule and logs."""
+    say, first = page.say, results[0]
+    name = page.data.framework_title(first.framework, first.campaign)
+    printed = [figure for figure in report.figures if slug(figure.framework) == first.framework]
+    in_words = {_name_of(say, fact): fact.value for fact in _facts_of(report, name)}
+    images = [fact.value for group in report.environment for fact in group.facts if fact.en == name]
+    logs = sum(bool(figure.log) for figure in printed)
+    return {
+        **in_words,
+        **({say("image"): images[0]} if images and say("image") not in in_words else {}),
+        say("batch_size"): listed(say, (str(row.batch_size) for row in results if row.batch_size is not None)),
+        say("precision"): listed(say, (figure.precision for figure in printed)),
+        say("nodes_gpus"): listed(say, (f"{row.nodes} × {row.gpus}" for row in results if row.value is not None)),
+        say("estimator"): listed(say, (rule for figure in printed if (rule := estimator_of(figure.rule)))),
+        say("published_logs_count"): f"{logs} / {len(printed)}",
+    }
+
+
+def _name_of(say: Language, fact: Fact) -> str:
+    """In the source's own words; an image is called so in every column, whatever the source calls that of one."""
+    if fact.en == WORDS["image"][ENGLISH.column]:
+        return say("image")
+    return fact.zh if say.code == "zh" else fact.en
+
+
+def _facts_of(report: PublishedReport, framework: str) -> list[Fact]:
+    told = [(group.framework, group.facts) for group in report.environment]
+    told += [(run.framework, run.facts) for run in report.conditions]
+    return [fact for about, facts in told if about == framework for fact in facts]
