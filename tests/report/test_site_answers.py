@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from html_text import Document
 from site_rows import measured, published
@@ -10,7 +12,7 @@ from dlperf.measure.finding import Finding
 from dlperf.report import figures
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData
-from dlperf.report.pages.home import home
+from dlperf.report.pages.home import certainty, home
 from dlperf.report.text import CHINESE, ENGLISH
 from dlperf.results.model import ConfigurationResult
 
@@ -35,6 +37,19 @@ def test_how_sure_an_answer_is_follows_from_spread_and_trials(
 ) -> None:
     (answer,) = answers([second, best])
     assert answer.certainty == sure
+
+
+@pytest.mark.parametrize(
+    ("clock", "said"), [(1980.0, "GPUs ran at a 10.0 % higher clock"), (1830.0, ""), (1620.0, ""), (None, "")]
+)
+def test_a_lead_of_gpus_with_a_higher_clock_is_not_said_of_the_framework_alone(clock: float | None, said: str) -> None:
+    (answer,) = answers([at_clock(measured("alpha", value=410.0), clock), at_clock(measured("beta"), 1800.0)])
+    assert certainty(ENGLISH, answer).partition(", but its ")[2] == said
+    assert bool(said) == ("higher" in certainty(ENGLISH, answer, "_short"))
+
+
+def at_clock(row: ConfigurationResult, clock: float | None) -> ConfigurationResult:
+    return replace(row, trials=tuple(replace(trial, sm_clock_mhz=clock) for trial in row.trials))
 
 
 def test_figures_of_different_sources_are_never_compared() -> None:

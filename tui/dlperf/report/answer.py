@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import median
 
 from dlperf.report.data import gpus_total, grouped, is_published
 from dlperf.results.model import ConfigurationResult
@@ -32,6 +33,13 @@ class Answer:
         return None if None in spreads else max(spread for spread in spreads if spread is not None)
 
     @property
+    def clock_lead(self) -> float | None:
+        """How much higher the clock of the best one's GPUs was than that of the second's, as a ratio; None where it is
+        not known. Chips of one kind differ, and throttle: such a lead is not the framework's alone."""
+        clocks = [_clock(result) for result in (self.best, self.second) if result is not None]
+        return clocks[0] / clocks[1] - 1 if len(clocks) == 2 and all(clocks) else None
+
+    @property
     def certainty(self) -> str:
         """The key of the words that say how sure the answer is."""
         if is_published(self.best.campaign) and self.spread is None:
@@ -39,6 +47,11 @@ class Answer:
         if self.spread is None or min(result.n or 0 for result in (self.best, self.second or self.best)) < 2:
             return "sure_single"
         return "sure_yes" if self.lead is not None and self.lead > self.spread else "sure_tie"
+
+
+def _clock(result: ConfigurationResult) -> float:
+    """MHz, the median of the trials; 0 where it is not known."""
+    return median([trial.sm_clock_mhz for trial in result.trials if trial.sm_clock_mhz] or [0.0])
 
 
 def answers(results: Iterable[ConfigurationResult]) -> tuple[Answer, ...]:

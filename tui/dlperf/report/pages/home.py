@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from dlperf.measure.telemetry import SLOWER_CLOCK
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
@@ -17,6 +18,8 @@ from dlperf.results.model import ConfigurationResult
 
 MOST_CHARTS = 6
 NEWS = 6
+HIGHER_CLOCK = 1 / SLOWER_CLOCK - 1
+"""A lead in clock that is said beside a lead in throughput."""
 WORDED = (0, 1, 2, 3, 6)
 """Columns of words in the table of answers."""
 
@@ -145,7 +148,10 @@ def certainty(say: Language, answer: Answer, length: str = "") -> str:
     """How sure the answer is; ``length`` is ``_short`` for a cell."""
     if answer.second is None:
         return ""
-    return say(answer.certainty + length, spread=figures.spread(answer.spread))
+    sure = say(answer.certainty + length, spread=figures.spread(answer.spread))
+    if answer.clock_lead is None or answer.clock_lead < HIGHER_CLOCK:
+        return sure
+    return say("sure_clock" + length, sure=sure, lead=figures.percent(answer.clock_lead))
 
 
 def weight(answer: Answer) -> tuple[bool, bool, int, float]:

@@ -136,6 +136,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "sure_single": ("one trial only, spread unknown", "仅测一次，波动未知"),
     "sure_yes": ("more than the spread of the trials ({spread})", "超过各次测试的波动（{spread}）"),
     "sure_tie": ("within the spread of the trials ({spread}): a tie", "在各次测试的波动（{spread}）之内：不分高下"),
+    "sure_clock": ("{sure}, but its GPUs ran at a {lead} higher clock", "{sure}，但其 GPU 频率高 {lead}"),
+    "sure_clock_short": ("{sure}, GPU clock {lead} higher", "{sure}，GPU 频率高 {lead}"),
     "sure_unknown_short": ("spread unknown", "波动未知"),
     "sure_single_short": ("one trial, spread unknown", "仅测一次，波动未知"),
     "sure_yes_short": ("beyond the spread ({spread})", "超过波动（{spread}）"),
