@@ -40,7 +40,7 @@ def test_how_sure_an_answer_is_follows_from_spread_and_trials(
 
 
 @pytest.mark.parametrize(
-    ("clock", "said"), [(1980.0, "GPUs ran at a 10.0 % higher clock"), (1830.0, ""), (1620.0, ""), (None, "")]
+    ("clock", "said"), [(1980.0, "GPUs ran at a 10.0\u00a0% higher clock"), (1830.0, ""), (1620.0, ""), (None, "")]
 )
 def test_a_lead_of_gpus_with_a_higher_clock_is_not_said_of_the_framework_alone(clock: float | None, said: str) -> None:
     (answer,) = answers([at_clock(measured("alpha", value=410.0), clock), at_clock(measured("beta"), 1800.0)])

@@ -158,7 +158,13 @@ def test_a_report_shows_what_was_probed_on_its_machines() -> None:
     environment = {"os": "Debian 12", "gpus.0.name": "V100", "gpus.1.name": "V100", "driver": "550.1"}
     probed = {("first", "box", "alpha"): Probed(environment, {"framework_version": "2.11"}, "GPU0 X NV2")}
     text = pages(replace(sample(), probed=probed))[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
-    for part in ("| System | Debian 12 |", "| GPUs of a node | 2 × V100 |", "| Driver | 550.1 |", "GPU0 X NV2", "2.11"):
+    for part in (
+        "| System | Debian 12 |",
+        "| GPUs in the machine | 2 × V100 |",
+        "| Driver | 550.1 |",
+        "GPU0 X NV2",
+        "2.11",
+    ):
         assert part in text
 
 

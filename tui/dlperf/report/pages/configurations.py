@@ -150,7 +150,7 @@ def _environment(page: Page, evidence: EvidenceOf) -> str:
     shown: list[Mapping[str, str]] = []
     parts = []
     for (_, number), found in sorted(evidence.items(), key=lambda item: item[0]):
-        facts = {name: value for name, value in found.environment.items() if not OF_THE_MOMENT.fullmatch(name)}
+        facts = _lasting_facts(found)
         if facts and facts not in shown:
             news = _changed(facts, shown[0]) if shown else facts
             shown.append(facts)
@@ -166,6 +166,13 @@ def _environment(page: Page, evidence: EvidenceOf) -> str:
     topologies = distinct(found.topology for found in evidence.values() if found.topology)
     parts += [md.details(page.say("topology"), topology) for topology in topologies]
     return md.paragraphs(md.heading(2, page.say("s_environment"), "environment"), *parts) if parts else ""
+
+
+def _lasting_facts(found: Evidence) -> dict[str, str]:
+    """The framework's version, as its log says, and what was probed on the machine."""
+    printed = {name: value for name, value in found.timeline.declared.items() if name == "framework_version"}
+    probed = {name: value for name, value in found.environment.items() if not OF_THE_MOMENT.fullmatch(name)}
+    return {**printed, **probed} if probed else {}
 
 
 def _changed(facts: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:

@@ -38,7 +38,7 @@ def history(say: Language, data: SiteData) -> str:
         say("history_cut", count=md.number(str(MOST))) if len(found) > MOST else "",
         _same(page, shown),
         _overview(page, shown),
-        say("history_cells"),
+        say("cells_note"),
         say("history_charts"),
         *(_section(page, rows) for rows in shown),
         page.data_files(),

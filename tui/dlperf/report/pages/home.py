@@ -82,14 +82,21 @@ def headlines(page: Page, found: Sequence[Answer]) -> str:
 def headline(page: Page, found: Sequence[Answer]) -> str:
     """One sentence for each case: a comparison before a single figure, the largest scale and the fastest hardware and
     precision first."""
+    return md.bullets(sentence(page, answer) for answer in heaviest(found))
+
+
+def heaviest(found: Sequence[Answer]) -> list[Answer]:
+    """One answer for each case, the heaviest first."""
     rivals = grouped(found, lambda answer: answer.best.case)
-    chosen = [max(same, key=weight) for same in rivals.values()]
-    return md.bullets(sentence(page, answer) for answer in sorted(chosen, key=weight, reverse=True))
+    return sorted((max(same, key=weight) for same in rivals.values()), key=weight, reverse=True)
 
 
 def charts(page: Page, found: Sequence[Answer]) -> str:
-    """The contests of several frameworks as bars, what was measured here first; the table below has them all."""
-    contests = [answer for answer in found if answer.second is not None]
+    """Contests of several frameworks as bars: those of the headlines, then others; the tables below have them all."""
+    kinds = grouped(found, lambda answer: page.data.kind(answer.best.campaign))
+    told = [answer for of_kind in kinds.values() for answer in heaviest(of_kind)]
+    others = [answer for answer in found if answer not in told]
+    contests = [answer for answer in (*told, *others) if answer.second is not None]
     drawn = [
         f'<section><h2 id="chart-{number}" data-search-exclude>'
         f"{_in_parts(pictures.contest_title(page, answer.best))}</h2>{pictures.ranking(page, answer)}</section>"
@@ -130,7 +137,7 @@ def sentence(page: Page, answer: Answer) -> str:
     }
     if second is None:
         return page.say("answer_alone", **words)
-    words["lead"] = f"**{figures.percent(answer.lead).replace(' ', md.NO_BREAK)}**"
+    words["lead"] = f"**{_whole(figures.percent(answer.lead))}**"
     words["second"] = page.framework(second.framework, second.campaign)
     words["differs"] = page.to(at.fairness(page.data.source(best), best.case), page.say("answer_differs"))
     return page.say("answer", **words, sure=certainty(page.say, answer))
@@ -141,17 +148,22 @@ def _counted(page: Page, row: ConfigurationResult, machine: str) -> str:
     entry = page.data.hardware.get(row.hardware)
     if entry is not None and entry.accelerator is None:
         return machine
-    return page.say("in_brackets", what=machine, aside=figures.gpus_text(page.say, row).replace(" ", md.NO_BREAK))
+    return page.say("in_brackets", what=machine, aside=_whole(figures.gpus_text(page.say, row)))
+
+
+def _whole(words: str) -> str:
+    """Words that no line breaks."""
+    return words.replace(" ", md.NO_BREAK)
 
 
 def certainty(say: Language, answer: Answer, length: str = "") -> str:
     """How sure the answer is; ``length`` is ``_short`` for a cell."""
     if answer.second is None:
         return ""
-    sure = say(answer.certainty + length, spread=figures.spread(answer.spread))
+    sure = say(answer.certainty + length, spread=_whole(figures.spread(answer.spread)))
     if answer.clock_lead is None or answer.clock_lead < HIGHER_CLOCK:
         return sure
-    return say("sure_clock" + length, sure=sure, lead=figures.percent(answer.clock_lead))
+    return say("sure_clock" + length, sure=sure, lead=_whole(figures.percent(answer.clock_lead)))
 
 
 def weight(answer: Answer) -> tuple[bool, bool, int, float]:

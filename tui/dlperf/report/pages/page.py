@@ -50,7 +50,7 @@ class Page:
         return f'<script src="{md.attribute(at.relative(self.path, f"{at.SCRIPTS}/{name}"))}" defer></script>'
 
     def hardware(self, hardware: str, campaign: str = "") -> str:
-        return self._named(at.hardware_page(hardware), md.text(self.data.hardware_title(hardware, campaign)))
+        return self._named(at.hardware_page(hardware), md.name(self.data.hardware_title(hardware, campaign)))
 
     def framework(self, framework: str, campaign: str = "") -> str:
         return self._named(at.framework_page(framework), md.text(self.data.framework_title(framework, campaign)))
@@ -173,18 +173,20 @@ class Page:
     def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> str:
         """A long table, one row for each configuration: the axes in ``columns``, which vary on this page, then the
         figure, then what else is known."""
-        return self.listed(results, (*columns, *self._facts(), "source"))
+        return self.listed(results, (*columns, *self._facts(), "source"), note=self.say("cells_note"))
 
     def listed(
         self,
         results: Sequence[ConfigurationResult],
         columns: Sequence[str],
         more: Mapping[str, Tell] = MappingProxyType({}),
+        note: str = "",
     ) -> str:
         """A list of configurations, with what ``columns`` name; what is the same in all of them is said once.
 
         Args:
             more: cells of columns that are not of every page, or are other ones here.
+            note: Markdown that stands before them.
         """
         axes = self._axes()
         cells = {**axes, **self._facts(), **more}
@@ -195,7 +197,7 @@ class Page:
         worded = [place for place, name in enumerate(told) if name in words]
         once = [place for place, name in enumerate(told) if name in (*words, "batch_size")]
         placed = {place: PLACED[name] for place, name in enumerate(told) if name in PLACED}
-        return html.listing(self.told_once(header, rows, worded, once, placed=placed))
+        return html.listing(self.told_once(header, rows, worded, once, note=note, placed=placed))
 
     def _axes(self) -> dict[str, Tell]:
         """What sets configurations apart, with its page."""
@@ -227,7 +229,7 @@ class Page:
         }
 
     def html_to(self, target: str, words: str) -> str:
-        return html.link(md.text(words), at.html_address(self.path, target))
+        return html.link(md.name(words), at.html_address(self.path, target))
 
 
 def _framework(row: ConfigurationResult) -> str:

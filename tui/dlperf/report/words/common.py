@@ -32,7 +32,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "speedup": ("Speed-up", "加速比"),
     "efficiency": ("Efficiency", "扩展效率"),
     "mfu": ("MFU", "MFU"),
-    "samples_per_joule": ("Per joule", "每焦耳"),
+    "samples_per_joule": ("Samples per joule", "每焦耳样本数"),
     "status": ("Status", "状态"),
     "state": ("State", "状态"),
     "source": ("Source", "来源"),
@@ -105,8 +105,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "这里还没有测试数据。运行 `dlperf quickstart`，一分钟即可测试本机；再运行 `dlperf build-site` 生成本页。",
     ),
     "home_trace": (
-        "Every figure links to its configuration: trials, protocol, environment, exact command and log; of one marked "
-        "† a careful reader must know more, which stands there.",
+        "Every figure links to its configuration: trials, protocol, environment, exact command and log. What a "
+        "careful reader must know of a figure marked † stands there, too.",
         "每个数据都链接到对应的配置页：各次测试、测试方法、环境、完整命令和日志；"
         "标有 † 的数据有需要注意之处，详见该页。",
     ),
@@ -143,7 +143,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "sure_yes_short": ("beyond the spread ({spread})", "超过波动（{spread}）"),
     "sure_tie_short": ("a tie within the spread ({spread})", "在波动之内（{spread}），不分高下"),
     "no_rival": ("no other framework", "没有其他框架"),
-    "before_second": ("before {name}", "领先 {name}"),
+    "before_second": ("ahead of {name}", "领先 {name}"),
     "home_new": ("What is new", "最新数据"),
     "home_how": ("How it was measured", "如何测得"),
     "home_how_steps": (
@@ -152,8 +152,9 @@ WORDS: dict[str, tuple[str, str]] = {
         "数据为全部 GPU 的总吞吐率，去掉预热步，按各数据所注明的[测试方法](results/protocols.md)计算。",
     ),
     "home_how_spread": (
-        "What is measured here is run several times; a lead within the spread of the trials is called a tie.",
-        "本站实测的配置会重复多次；领先幅度在各次测试的波动之内时称为不分高下。",
+        "What is measured here is run n times; the spread is (highest − lowest) ÷ median of the trials, and a lead "
+        "within it is called a tie.",
+        "本站实测的配置重复 n 次；波动为各次测试的（最高 − 最低）÷ 中位数，领先幅度在波动之内时称为不分高下。",
     ),
     "page_data": (
         "The figures of this page as data: {files} ({schema}).",

@@ -43,9 +43,11 @@ WORDS: dict[str, tuple[str, str]] = {
     "temperature_celsius": ("Temperature, °C", "温度，°C"),
     "explorer": ("Explorer", "数据浏览"),
     "explorer_intro": (
-        "Every figure in one table. The address keeps filters, order and the two rows that are compared. † marks a "
-        "figure of which a careful reader must know more, see its configuration.",
-        "全部数据汇于一表。筛选、排序与所比较的两行都保存在网址中。† 表示该数据有需要注意之处，见其配置。",
+        "Every figure in one table. The address keeps filters, order and the two rows that are compared. Beside a "
+        "spread, n is the number of trials. A figure marked † has something that a careful reader must know: its "
+        "configuration says what.",
+        "全部数据汇于一表。筛选、排序与所比较的两行都保存在网址中。波动旁为测试次数。"
+        "† 表示该数据有需要注意之处，见其配置。",
     ),
     "explorer_no_script": (
         "This table needs JavaScript. The same figures: {csv}.",
@@ -74,9 +76,9 @@ WORDS: dict[str, tuple[str, str]] = {
         "became faster and {open} cannot be told apart.",
         "重复测试的配置共 {count} 个：与上一批次相比，{slower} 个退步，{faster} 个更快，{open} 个无法分辨。",
     ),
-    "history_cells": (
-        "Small print: n trials, and their spread (highest − lowest) ÷ median. † marks a figure of which a careful "
-        "reader must know more, see its configuration.",
+    "cells_note": (
+        "Small print: n trials, and their spread (highest − lowest) ÷ median. A figure marked † has something that a "
+        "careful reader must know: its configuration says what.",
         "小字：测试次数 n 与波动（最高 − 最低）÷ 中位数。† 表示该数据有需要注意之处，见其配置。",
     ),
     "history_charts": (

@@ -15,8 +15,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "in_brackets": ("{what} ({aside})", "{what}（{aside}）"),
     "gpus_count_1": ("1 GPU", "1 卡"),
     "fairness_rule": (
-        "Options and software that are not the same in every column. What may explain a lead stands here.",
-        "各列不相同的选项与软件：可能解释领先原因的条件列于此处。",
+        "What is not the same in every column, where frameworks stand beside each other on one hardware in one "
+        "precision. What may explain a lead stands here.",
+        "同一硬件、同一精度下各框架并列时，各列不相同的条件：可能解释领先原因的条件列于此处。",
     ),
     "fairness_equal": ("The same in every column: {names}.", "各列相同：{names}。"),
     "fairness_unsaid": (
@@ -27,6 +28,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "published_logs_count": ("Figures with a raw log", "附有原始日志的数据"),
     "fact_os": ("System", "系统"),
+    "fact_framework_version": ("Framework version, by its log", "框架版本（日志所载）"),
     "fact_hostname": ("Host name", "主机名"),
     "fact_kernel": ("Kernel", "内核"),
     "fact_architecture": ("Architecture", "架构"),
@@ -55,7 +57,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "probed_os": ("System", "系统"),
     "probed_cpu": ("CPU", "CPU"),
     "probed_memory": ("Memory", "内存"),
-    "probed_gpus": ("GPUs of a node", "每节点 GPU"),
+    "probed_gpus": ("GPUs in the machine", "机器上的 GPU"),
     "probed_gpu_memory": ("GPU memory", "显存"),
     "probed_power_limit": ("Power limit of a GPU", "单卡功率上限"),
     "probed_driver": ("Driver", "驱动"),
@@ -67,9 +69,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "utilisation_rule": (
         "MFU: FLOPs that the model needs, over the dense peak of the GPUs at this precision. Share of roofline: the "
         "figure over what the slower of arithmetic and memory traffic allows; none where the traffic of the case at "
-        "this precision is not known. Per joule: samples for each joule that the GPUs drew in the measured window.",
+        "this precision is not known. Samples per joule: of the energy that the GPUs drew in the measured window.",
         "MFU：模型所需 FLOPs 与该精度下 GPU 稠密峰值之比。占 roofline 上限：数据与算力、显存带宽二者中较低上限之比；"
-        "该测试项在该精度下的访存量未知时不给出。每焦耳：测量窗口内 GPU 每消耗一焦耳所处理的样本数。",
+        "该测试项在该精度下的访存量未知时不给出。每焦耳样本数：测量窗口内 GPU 每消耗一焦耳所处理的样本数。",
     ),
     "s_throughput": ("Training throughput", "训练吞吐率"),
     "s_comparison": ("Comparison of frameworks", "与其他框架对比"),
@@ -102,8 +104,8 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "cell_note": (
         "Each figure links to its configuration. Small print: n trials, and their spread (highest − lowest) ÷ median; "
-        "below, speed-up over one GPU and efficiency. The best of a row is marked ★; † marks a figure of which a "
-        "careful reader must know more, see its configuration.",
+        "below, speed-up over one GPU and efficiency. The best of a row is marked ★; a figure marked † has "
+        "something that a careful reader must know: its configuration says what.",
         "每个数据都链接到对应的配置。小字：测试次数 n 与波动（最高 − 最低）÷ 中位数；下方为相对单卡的加速比与扩展效率。"
         "★ 标出每行最佳；† 表示该数据有需要注意之处，见其配置。",
     ),
@@ -121,8 +123,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "no_environment": ("Nothing is known about the machines.", "没有机器环境信息。"),
     "setup_campaign": (
         "A node needs ssh, Python 3.6 or newer and a POSIX shell; dlperf copies the rest. Frameworks come from the "
-        "images or environments above.",
-        "节点只需 ssh、Python 3.6 以上和 POSIX shell，其余由 dlperf 复制。框架来自上述镜像或环境。",
+        "images named above; where none is named, they are those that the machine has.",
+        "节点只需 ssh、Python 3.6 以上和 POSIX shell，其余由 dlperf 复制。"
+        "框架来自上述镜像；未列镜像时使用机器上安装的框架。",
     ),
     "setup_data": ("Data sets come from these paths:", "数据集来自下列路径："),
     "reproduce": (
