@@ -179,7 +179,7 @@ def test_the_explorer_compares_any_two(watched: Watched, site: Path) -> None:
     comparison = page.locator(".explorer-comparison")
     expect(comparison).to_contain_text("B ÷ A = 7.750; beyond the spread of the trials")
     before = comparison.inner_text()
-    assert "per joule" not in before, "what neither has is left out"
+    assert "Per joule" not in before, "what neither has is left out"
     page.reload()
     expect(comparison).to_have_text(before, use_inner_text=True)
 

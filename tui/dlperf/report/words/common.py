@@ -32,7 +32,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "speedup": ("Speed-up", "加速比"),
     "efficiency": ("Efficiency", "扩展效率"),
     "mfu": ("MFU", "MFU"),
-    "samples_per_joule": ("Samples per joule", "每焦耳样本数"),
+    "samples_per_joule": ("Per joule", "每焦耳"),
     "status": ("Status", "状态"),
     "state": ("State", "状态"),
     "source": ("Source", "来源"),

@@ -69,9 +69,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "utilisation_rule": (
         "MFU: FLOPs that the model needs, over the dense peak of the GPUs at this precision. Share of roofline: the "
         "figure over what the slower of arithmetic and memory traffic allows; none where the traffic of the case at "
-        "this precision is not known. Samples per joule: of the energy that the GPUs drew in the measured window.",
+        "this precision is not known. Per joule: samples for each joule that the GPUs drew in the measured window.",
         "MFU：模型所需 FLOPs 与该精度下 GPU 稠密峰值之比。占 roofline 上限：数据与算力、显存带宽二者中较低上限之比；"
-        "该测试项在该精度下的访存量未知时不给出。每焦耳样本数：测量窗口内 GPU 每消耗一焦耳所处理的样本数。",
+        "该测试项在该精度下的访存量未知时不给出。每焦耳：测量窗口内 GPU 每消耗一焦耳所处理的样本数。",
     ),
     "s_throughput": ("Training throughput", "训练吞吐率"),
     "s_comparison": ("Comparison of frameworks", "与其他框架对比"),
