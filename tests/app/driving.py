@@ -19,6 +19,10 @@ from dlperf.app.words import Language
 from dlperf.runs.paths import Workspace
 
 PATIENCE_SECONDS = 60.0
+READING = frozenset(
+    {"campaigns", "catalog", "plan", "open", "results", "curve", "unpack", "search", "matching", "numbers"}
+)
+"""Groups of workers that read something which the screen then shows; the others wait for a person."""
 ScreenType = TypeVar("ScreenType", bound=Screen[Any])
 
 
@@ -54,6 +58,19 @@ async def until(pilot: Pilot[str], condition: Callable[[], object]) -> None:
     while not condition():
         assert time.monotonic() < deadline, f"waited {PATIENCE_SECONDS:.0f} s in vain; the screen shows\n{shown(pilot)}"
         await pilot.pause(0.005)
+
+
+def is_reading(pilot: Pilot[str]) -> bool:
+    return any(worker.is_running and worker.group in READING for worker in pilot.app.workers)
+
+
+async def press(pilot: Pilot[str], *keys: str) -> None:
+    """Press keys as a person does: each when what the one before brought is read and drawn. Behind a question, for
+    instance, nothing is drawn any more."""
+    for key in keys:
+        await pilot.press(key)
+        await until(pilot, lambda: not is_reading(pilot))
+        await pilot.pause()
 
 
 async def until_shown(pilot: Pilot[str], *texts: str) -> None:

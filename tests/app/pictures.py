@@ -20,7 +20,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from builder import CampaignBuilder, engine_of, make_workspace
-from driving import driving, shown, strips_of, until
+from driving import driving, is_reading, shown, strips_of, until
 from rich.cells import cell_len
 from rich.segment import Segment
 from scenes import SCENES, Scene
@@ -35,10 +35,6 @@ VIEWS = (((120, 40), "dark"), ((200, 60), "dark"), ((80, 24), "dark"), ((80, 24)
 """Sizes and themes, from the size that scenes are acted in; a theme changes no text: the light one is seen in one."""
 CATALOG = Path(__file__).parents[1] / "data" / "app" / "catalog"
 """In place of the built-in catalogue, which changes with what can be measured."""
-READING = frozenset(
-    {"campaigns", "catalog", "plan", "open", "results", "curve", "unpack", "search", "matching", "numbers"}
-)
-"""Groups of workers that read something which the screen then shows; the others wait for a person."""
 
 
 @dataclass(frozen=True)
@@ -99,13 +95,9 @@ async def _campaigns_are_drawn(pilot: Pilot[str]) -> None:
     app, screen = pilot.app, pilot.app.screen
     assert isinstance(app, DlperfApp)
     assert isinstance(screen, PlaceScreen)
-    await until(pilot, lambda: screen.is_mounted and not _is_reading(pilot))
+    await until(pilot, lambda: screen.is_mounted and not is_reading(pilot))
     app.book.refresh(lambda: False)
     await until(pilot, lambda: screen._drawn_version == app.book.version)
-
-
-def _is_reading(pilot: Pilot[str]) -> bool:
-    return any(worker.is_running and worker.group in READING for worker in pilot.app.workers)
 
 
 def _working(builder: CampaignBuilder | None) -> contextlib.AbstractContextManager[None]:
@@ -119,7 +111,7 @@ async def _picture(pilot: Pilot[str], size: tuple[int, int], theme: str, drawn: 
     def at_rest() -> bool:
         app._frame()
         seen.append(shown(pilot))
-        return len(seen) > 5 and len(set(seen[-5:])) == 1 and not _is_reading(pilot)
+        return len(seen) > 5 and len(set(seen[-5:])) == 1 and not is_reading(pilot)
 
     await until(pilot, at_rest)
     svg = mended(app.export_screenshot(title="dlperf-tui", simplify=True)) if drawn else ""

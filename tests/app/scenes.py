@@ -17,7 +17,7 @@ from builder import (
     planned,
     running_campaign,
 )
-from driving import until_shown
+from driving import press, until_shown
 from textual.pilot import Pilot
 
 from dlperf.app.engine import Outcome
@@ -139,7 +139,7 @@ def presses(before: str, keys: str, *texts: str) -> Act:
 
     async def act(pilot: Pilot[str]) -> None:
         await until_shown(pilot, say(before))
-        await pilot.press(*keys.split())
+        await press(pilot, *keys.split())
         await until_shown(pilot, *map(say, texts))
 
     return act
