@@ -1,4 +1,4 @@
-"""How soon a reader can use a report of this repository's own site, beside a page of the theme that holds prose alone.
+"""How soon a reader can use a report of this repository's own site, beside the page of protocols.
 
     python benchmarks/page.py [--rounds 11]
 
@@ -24,9 +24,9 @@ from dlperf.report.serve import open_server
 from dlperf.runs.paths import Workspace
 
 ROOT = Path(__file__).resolve().parents[1]
-PROSE = "guide/scale.html"
+PROTOCOLS = "results/protocols.html"
 PAGES = {
-    "prose": PROSE,
+    "protocols": PROTOCOLS,
     "measured report": "results/reports/measured/dlperf/resnet50.html",
     "largest report": "results/reports/published/dlperf-v1/bert-base.html",
     "measured report, Chinese": "zh/results/reports/measured/dlperf/resnet50.html",
