@@ -12,8 +12,6 @@ from scenes import SCENES
 from dlperf.app.words import LANGUAGES
 
 ROOT = Path(__file__).resolve().parents[2]
-SITES = (ROOT, ROOT / "tui" / "dlperf" / "report" / "template")
-"""This repository's, and the one that a new workspace is given."""
 ASSETS = {"en": "site/docs/assets", "zh": "site/docs/zh/assets"}
 SHOWN = ("choose", "watch", "trial-curve")
 VIEWS = (((110, 34), "dark"),)
@@ -24,10 +22,9 @@ def main() -> None:
         for language in LANGUAGES:
             with tempfile.TemporaryDirectory() as temporary, laboratory(Path(temporary)) as workspace:
                 (picture,) = asyncio.run(pictures_of(SCENES[name], workspace, language, VIEWS, drawn=True))
-            for site in SITES:
-                file = site / ASSETS[language] / f"tui-{name}.svg"
-                file.parent.mkdir(exist_ok=True)
-                file.write_text(picture.svg)
+            file = ROOT / ASSETS[language] / f"tui-{name}.svg"
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(picture.svg)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "site" / "html" / "results" / "reports" / "published" / "perf-resnet50-2.5" / "resnet50.html"
-PICTURE = ROOT / "site" / "docs" / "assets" / "report.png"
+PICTURE = ROOT / "docs" / "report.png"
 CHROMIUM = ["--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking"]
 
 

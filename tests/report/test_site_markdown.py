@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import markdown as python_markdown
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dlperf.report import markdown as md
-from dlperf.report.template import TEMPLATE
+from dlperf.report.template import template_files
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -56,7 +55,7 @@ def _configured() -> python_markdown.Markdown:
     class Loader(yaml.SafeLoader):
         pass
 
-    extensions = yaml.load((TEMPLATE / "mkdocs.base.yml").read_text(), Loader)["markdown_extensions"]
+    extensions = yaml.load(template_files()["mkdocs.base.yml"], Loader)["markdown_extensions"]
     names = [item if isinstance(item, str) else next(iter(item)) for item in extensions]
     settings = {next(iter(item)): next(iter(item.values())) for item in extensions if isinstance(item, dict)}
     return python_markdown.Markdown(extensions=[*names, "fenced_code"], extension_configs=settings)
@@ -217,7 +216,6 @@ def test_a_column_that_says_nothing_is_left_out() -> None:
 
 
 def test_the_template_turns_on_no_extension_that_these_tests_do_not_know() -> None:
-    names = re.findall(
-        r"^  - ([\w.]+)", Path(TEMPLATE / "mkdocs.base.yml").read_text().split("markdown_extensions:")[1], re.M
-    )
+    settings = template_files()["mkdocs.base.yml"].decode()
+    names = re.findall(r"^  - ([\w.]+)", settings.split("markdown_extensions:")[1], re.M)
     assert names[:4] == ["attr_list", "tables", "toc", "pymdownx.superfences"]
