@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from dlperf.messages import Message, message, quoted
+
 
 class ExitCode(IntEnum):
     """Exit codes of every dlperf command."""
@@ -16,9 +18,14 @@ class ExitCode(IntEnum):
 
 
 class DlperfError(Exception):
-    """An error that its reader can act on; ``str()`` is the one line that is printed."""
+    """An error that its reader can act on; ``str()`` is the one line that is printed, in English."""
 
     exit_code = ExitCode.MEASURED_FAILED
+
+    def __init__(self, problem: str | Message = "") -> None:
+        super().__init__(problem)
+        self.message = problem if isinstance(problem, Message) else quoted(problem)
+        """The same for records and for readers of other languages."""
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -37,10 +44,10 @@ class UnreachableError(DlperfError):
 
     exit_code = ExitCode.UNREACHABLE
 
-    def __init__(self, cause: str, machine: str = "") -> None:
-        super().__init__(f"{machine}: {cause}" if machine else cause)
-        self.cause = cause
-        """For who says in his own words which machine it is."""
+    def __init__(self, cause: str | Message, machine: str = "") -> None:
+        self.cause = cause if isinstance(cause, Message) else quoted(cause)
+        """Without the machine's name."""
+        super().__init__(message("of_machine", machine=machine, cause=self.cause) if machine else self.cause)
 
 
 class RefusedError(UnreachableError):

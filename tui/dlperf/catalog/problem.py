@@ -30,7 +30,8 @@ class CatalogError(RequestError):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(sorted(set(problems)))
-        super().__init__(self.problems)  # what it is made from again where it comes from another process
+        super().__init__("\n".join(self.lines))
+        self.args = (self.problems,)  # what unpickling gives to this constructor
 
     def __str__(self) -> str:
         return "\n".join(self.lines)

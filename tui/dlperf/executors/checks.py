@@ -25,10 +25,10 @@ IDLE_PERCENT = 5.0
 def unreachable(node: NodePlan, error: UnreachableError) -> list[CheckItem]:
     """The one line of a machine that does not answer, or refuses."""
     if isinstance(error, RefusedError):
-        return [CheckItem(node.name, "reachable", False, error.cause, {"refused": True})]
+        return [CheckItem(node.name, "reachable", False, str(error.cause), {"refused": True})]
     login = Machine.of(node).login
     advice = sentence("address_advice", login=login) if login else ""
-    return [CheckItem(node.name, "reachable", False, error.cause, advice=advice)]
+    return [CheckItem(node.name, "reachable", False, str(error.cause), advice=advice)]
 
 
 def items(node: NodePlan, launch: Launch, hello: Hello, facts: dict[str, Any]) -> list[CheckItem]:

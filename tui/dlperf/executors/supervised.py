@@ -72,7 +72,7 @@ class SupervisedExecutor:
         for share in group:
             known = self._standing(share)
             since = known.observation.unreachable_since or client.unreachable_since
-            cause = known.observation.cause or error.cause
+            cause = known.observation.cause or str(error.cause)
             silent = replace(known.observation, unreachable_since=since, cause=cause)
             self._known[share.key] = replace(known, observation=silent)
             self._silent_at.setdefault(share.key, time.monotonic())

@@ -1,0 +1,71 @@
+"""Messages: codes with parameters, their JSON and their texts."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+
+from dlperf.messages import CHINESE, ENGLISH, Message, message, quoted
+from dlperf.messages.texts import TEXTS
+
+FAILED = message("of_node", node="n1", cause=message("exit_code", code_value=1))
+
+
+def test_a_message_gives_its_english_text() -> None:
+    assert str(FAILED) == "node n1: exit code 1"
+
+
+def test_a_message_gives_its_chinese_text_with_the_messages_inside_it() -> None:
+    assert CHINESE.render(FAILED) == "节点 n1：退出码 1"
+
+
+def test_a_message_survives_json() -> None:
+    assert FAILED.to_json() == {"code": "of_node", "node": "n1", "cause": {"code": "exit_code", "code_value": 1}}
+    assert Message.from_json(FAILED.to_json()) == FAILED
+
+
+def test_several_messages_are_joined_in_one_parameter() -> None:
+    trials = (message("excluded_trial", number=1, why="slow"), message("excluded_trial", number=2, why="slow"))
+    both = message("trial_excluded", trials=trials)
+    assert str(both) == "not in the figure: trial 1 (slow); trial 2 (slow)"
+    assert Message.from_json(both.to_json()) == both
+
+
+def test_quoted_text_is_neither_translated_nor_matched() -> None:
+    said = message("last_output", cause=message("exit_code", code_value=1), lines="out of memory")
+    assert CHINESE.render(quoted("exit code 1")) == "exit code 1"
+    assert not said.mentions("out_of_memory")
+    assert said.mentions("exit_code")
+
+
+def test_an_unknown_code_is_shown_with_its_parameters() -> None:
+    assert ENGLISH.render(message("from_the_future", speed=3)) == "from_the_future speed=3"
+
+
+def test_a_message_that_lacks_a_parameter_is_still_shown() -> None:
+    assert ENGLISH.render(message("exit_code")) == "exit_code"
+
+
+@pytest.mark.parametrize("data", [None, [], "exit code 1", {}, {"code": 1}, {"code": "a", "cause": {"b": 1}}])
+def test_what_is_no_message_is_refused(data: object) -> None:
+    with pytest.raises(ValueError, match="not a message"):
+        Message.from_json(data)
+
+
+def test_a_message_that_nests_without_end_is_refused() -> None:
+    data: dict[str, object] = {"code": "a"}
+    for _ in range(100):
+        data = {"code": "a", "cause": data}
+    with pytest.raises(ValueError, match="nested"):
+        Message.from_json(data)
+
+
+@pytest.mark.parametrize("code", TEXTS)
+def test_every_text_is_translated_with_the_same_parameters(code: str) -> None:
+    chinese = CHINESE.gettext(TEXTS[code])
+    assert _places(chinese) == _places(TEXTS[code])
+
+
+def _places(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}

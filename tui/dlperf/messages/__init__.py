@@ -1,0 +1,16 @@
+"""What dlperf states, as codes with parameters, and the texts that they give in each language."""
+
+from dlperf.messages.language import CHINESE, ENGLISH, LANGUAGES, Language, preferred_language
+from dlperf.messages.message import Message, Value, message, quoted
+
+__all__ = [
+    "CHINESE",
+    "ENGLISH",
+    "LANGUAGES",
+    "Language",
+    "Message",
+    "Value",
+    "message",
+    "preferred_language",
+    "quoted",
+]

@@ -1,0 +1,240 @@
+"""The English text of every message, by its code. Babel collects the texts for translation."""
+
+from __future__ import annotations
+
+
+def N_(english: str) -> str:
+    """Mark a text for translation."""
+    return english
+
+
+TEXTS = {
+    # why a configuration cannot run
+    "no_recipe": N_("{framework} has no recipe for {case} (it has {offered})"),
+    "wrong_device": N_("{framework} computes on {devices}, {hardware} is a {device} machine"),
+    "too_small": N_("{hardware} has {nodes} node(s) with {gpus} GPU(s) each, {scale} needs more"),
+    "hardware_precision": N_("{hardware} computes in {offered}, not in {precision}"),
+    "recipe_precision": N_("{framework} offers {case} in {offered}, not in {precision}"),
+    "recipe_batch_size": N_("{framework} offers {case} with batch size {offered}, not {batch_size}"),
+    "recipe_scale": N_("{framework} offers {case} on {offered}, not on {scale}"),
+    "one_path": N_("{launcher} runs one path on every node, but the recipe's files lie in each node's own folder"),
+    "format_without_time": N_(
+        "logs of the format {format} carry no timestamps, by which protocol {protocol} measures: "
+        "read one as the group `time`, or choose a protocol of printed rates, such as --protocol dlperf-v1"
+    ),
+    # how a trial ended, in the supervisor's words, which stands alone on its node
+    "exit_code": N_("exit code {code_value}"),
+    "ended_by_signal": N_("signal {number} ({name})"),
+    "deadline": N_("deadline of {seconds} s"),
+    "stall_limit": N_("no output for {seconds} s (stall limit)"),
+    "ended_from_outside": N_("ended from outside (TERM)"),
+    "cannot_pull": N_("image {image} cannot be pulled: {cause}"),
+    "cannot_start": N_("{command} cannot be started: {reason}"),
+    # how a trial ended, as its executor and the engine tell it
+    "supervisor_died": N_("the supervisor died; the trial was ended"),
+    "first_node_ended": N_("the first node has ended"),
+    "unknown_trial": N_("the node knows nothing of the trial"),
+    "restarted": N_("the machine was restarted while the trial ran"),
+    "no_exit_file": N_("supervisor and processes are gone and left no exit file"),
+    "of_node": N_("node {node}: {cause}"),
+    "silent_too": N_("{cause}; node {node} does not answer"),
+    "last_output": N_("{cause}; last output: {lines}"),
+    "cancelled": N_("cancelled"),
+    "cancelled_with": N_("cancelled because node {node} failed"),
+    "cancelled_before": N_("cancelled before it started"),
+    "cancelled_unanswered": N_("cancelled, but {cause}: it may still run there"),
+    "failed_in_a_row": N_("failed {count} times in a row: {why}"),
+    "machine_left_out": N_("node {node}: left out, {cause}"),
+    "failed_alike": N_("failed {count} times the same way: {cause}"),
+    "configuration_stopped": N_("configuration stopped: {cause}"),
+    "out_of_memory": N_("out of memory"),
+    "nccl_timeout": N_("NCCL timeout"),
+    "nccl_error": N_("NCCL error"),
+    "no_space": N_("no space left on the device"),
+    # what Slurm did with a trial
+    "slurm_cancelled": N_("cancelled in Slurm"),
+    "slurm_time_limit": N_("Slurm's time limit"),
+    "slurm_deadline": N_("Slurm's deadline for the job"),
+    "slurm_preempted": N_("preempted by Slurm"),
+    "slurm_node_failed": N_("Slurm: a node of the job failed"),
+    "slurm_no_boot": N_("Slurm: a node of the job did not boot"),
+    "slurm_memory": N_("Slurm: out of memory"),
+    "slurm_requeued": N_("Slurm put the job back into its queue after it had begun"),
+    "slurm_forgot": N_("Slurm knows job {job} no more, and the node left no exit file"),
+    "slurm_not_started": N_(
+        "job {job} is over ({state}, {reason}) and nothing was started: "
+        "is the home folder shared with the compute nodes?"
+    ),
+    "slurm_over": N_("job {job} is over ({state}, {reason}) and the node left no exit file"),
+    "slurm_log": N_("{cause}; Slurm's log: {said}"),
+    "slurm_silent": N_("Slurm does not answer: {complaint}"),
+    # why a trial waits
+    "being_checked": N_("its machines are asked whether they are ready"),
+    "slurm_too_long": N_("{word} (asks for more time than its partition gives: cancel it, lower time_limit_minutes)"),
+    "slurm_too_many_nodes": N_("{word} (asks for more nodes than its partition gives: cancel it)"),
+    "slurm_too_much": N_("{word} (asks for more time or nodes than its partition gives: cancel it, ask for less)"),
+    "slurm_partition_down": N_("{word} (its partition is down: ask the cluster's operators)"),
+    "slurm_partition_inactive": N_("{word} (its partition is inactive: ask the cluster's operators)"),
+    "slurm_job_limit": N_("{word} (the account's limit of jobs is reached)"),
+    "slurm_qos_time": N_("{word} (asks for more time than its QOS gives: cancel it, lower time_limit_minutes)"),
+    "slurm_held": N_("{word} (held by its user: `scontrol release` lets it go)"),
+    "slurm_held_by_admin": N_("{word} (held by an administrator)"),
+    "slurm_node_reserved": N_("{word} (a node that it needs is down, drained or reserved)"),
+    # of a machine that does not answer, or refuses
+    "of_machine": N_("{machine}: {cause}"),
+    "unreachable": N_("unreachable: {cause}"),
+    "unreachable_since": N_("unreachable since {since}: {cause}"),
+    "goes_on_there": N_("{cause}: what runs there goes on"),
+    "waiting": N_("it is waited for"),
+    "waited_for": N_("{cause}: it is waited for, up to {minutes} min"),
+    "never_answered": N_("{cause}: it never answered so far, tried for {seconds} s"),
+    "no_name": N_("the host name {host} cannot be resolved ({reason})"),
+    "nothing_listens": N_("nothing listens at {server} (connection refused)"),
+    "no_answer": N_("no answer from {server} within {seconds} s"),
+    "not_reached": N_("{server} cannot be reached ({reason})"),
+    "dropped": N_("{server} dropped the connection before it said a word ({reason})"),
+    "no_session": N_("{server} opens no session ({reason})"),
+    "key_refused": N_(
+        "{server} refuses user {user}: none of our keys is accepted there: "
+        "add one to its authorized_keys, or say user and key in ~/.ssh/config"
+    ),
+    "host_key_changed": N_("the host key of {server} does not match known_hosts ({reason}): is it still that machine?"),
+    "host_key_unknown": N_("{server} is not in known_hosts: connect once with ssh, compare its key, and accept it"),
+    "ssh_configuration": N_("~/.ssh/config or a key that it names cannot be used for {host} ({reason})"),
+    "connection_broke": N_("the connection broke ({reason})"),
+    "no_agent": N_("the agent did not start ({reason})"),
+    "no_answer_within": N_("no answer within {seconds} s"),
+    "closed_there": N_("the other side closed it"),
+    "no_python": N_("no Python 3.6 or newer was found (python3 in PATH, /usr/bin, /usr/local/bin)"),
+    "no_home": N_("~/.dlperf/bin cannot be written there: free space or mend permissions"),
+    "address_advice": N_("is its address right, is it on, does a firewall drop it? `{login}` must work"),
+    # whether a machine is ready
+    "not_ready": N_("not ready: {node}: {check}: {message}"),
+    "answers": N_("{host} answers"),
+    "clock_ahead": N_("clock {seconds} s ahead of this machine's"),
+    "clock_behind": N_("clock {seconds} s behind this machine's"),
+    "disk_free": N_("{size} GiB free in the home directory"),
+    "disk_short": N_("{size} GiB free in the home directory, {wanted} GiB are wanted"),
+    "gpus_found": N_("{count} GPUs, {wanted} wanted"),
+    "wrong_gpu": N_("{names}: not the accelerator named"),
+    "gpus_used": N_("in use by {users}"),
+    "gpus_busy": N_("GPUs {indices} are busy"),
+    "gpus_idle": N_("idle"),
+    "image_pulled": N_("image {image} is not on the node: it is pulled before the clock starts"),
+    "image_absent": N_("image {image} is not on the node"),
+    "no_runtime": N_("{runtime} cannot be used there ({complaint})"),
+    "no_file": N_("{path} does not exist"),
+    "port_free": N_("TCP port {port} is free for the rendezvous"),
+    "may_log_in": N_("may log in to {other}"),
+    "cannot_log_in": N_("cannot log in to {other}, as {launcher} must: {why}"),
+    "differs": N_("{value}, but {usual} on {first}"),
+    "equal": N_("{usual} on all nodes"),
+    "nvlinks_up": N_("{most} NVLinks up on each GPU"),
+    "nvlinks_down": N_("fewer than the {most} NVLinks of other GPUs are up: {gpus}"),
+    "partition_limit": N_("partition {partition} gives {most} min at most: lower time_limit_minutes ({wanted})"),
+    "partition_gives_less": N_(
+        "partition {partition} gives {most} min at most, a trial may take {wanted} min: Slurm ends it then"
+    ),
+    # what is checked
+    "check_reachable": N_("reachable"),
+    "check_python": N_("python"),
+    "check_clock": N_("clock"),
+    "check_disk": N_("disk"),
+    "check_port": N_("port"),
+    "check_gpu_count": N_("gpu_count"),
+    "check_gpu_model": N_("gpu_model"),
+    "check_gpu_idle": N_("gpu_idle"),
+    "check_driver": N_("driver"),
+    "check_cuda": N_("cuda"),
+    "check_nvlink": N_("nvlink"),
+    "check_nvlink_equal": N_("nvlink_equal"),
+    "check_infiniband": N_("infiniband"),
+    "check_infiniband_equal": N_("infiniband_equal"),
+    "check_image": N_("image"),
+    "check_image_equal": N_("image_equal"),
+    "check_files": N_("files"),
+    "check_ssh": N_("ssh"),
+    "check_slurm": N_("slurm"),
+    "check_time_limit": N_("time_limit"),
+    # a sentence, and what stands before or behind it
+    "and_more": N_("{told}: {more}"),
+    # of a run
+    "nan_loss": N_("a loss that is no number: this may be the speed of a broken training"),
+    "unit_dialect": N_("the log spells its unit in an older way"),
+    "truncated_archive": N_("the compressed log is cut: what follows is missing"),
+    "ranks_in_log": N_("several ranks write into this log"),
+    "inference": N_("the log says that it is of inference or evaluation, not of training"),
+    "run_limit": N_("the log holds more runs than are told apart: this is all that follows as one"),
+    "too_few_samples": N_("only {count} records give the figure: {least} or more are usual"),
+    "drift_rises": N_("the speed rises by {change} over the measured window: no steady state"),
+    "drift_falls": N_("the speed falls by {change} over the measured window: no steady state"),
+    "end_stall": N_("the last record ({last}) is a stall: without it the mean is {without}, not {mean}"),
+    "printed_rate": N_("printed {printed}, by timestamps {timed} {unit} ({difference})"),
+    "printed_rate_accumulation": N_(
+        "printed {printed}, by timestamps {timed} {unit} ({difference}): "
+        "has a step more samples than the batch size says (accumulation)?"
+    ),
+    "several_runs": N_("run {number} of {runs} in this log"),
+    "batch_size_mismatch": N_("batch size {stated} is declared, {logged} is what the log says"),
+    "gpu_count_mismatch": N_("{stated} GPUs are declared, {logged} are what the log says"),
+    "reader_bound": N_("{share} of the time is spent waiting for data: the reader is measured"),
+    "above_flop_limit": N_("{value} {unit} is above the {limit} of the GPUs' dense peak"),
+    "missing_end_marker": N_("no line says that the run ended: it was stopped, or the log is cut"),
+    "interleaved_ranks": N_(
+        "every step is printed {copies} times: ranks share the log, a count of records is no count of steps"
+    ),
+    # of the machine
+    "contended_gpu": N_("other processes were on {gpus} while the trial was measured"),
+    "hw_slowdown": N_("hardware slowdown on {gpus}, in {share} of the samples"),
+    "hw_thermal_slowdown": N_("hardware thermal slowdown on {gpus}, in {share} of the samples"),
+    "hw_power_brake": N_("hardware power brake on {gpus}, in {share} of the samples"),
+    "sw_thermal_slowdown": N_("software thermal slowdown on {gpus}, in {share} of the samples"),
+    "sw_power_cap": N_("software power cap on {gpus}, in {share} of the samples"),
+    "slower_gpu": N_("{gpu} ran at {clock} MHz, the others at {others} MHz: they wait for it at every step"),
+    "one_gpu": N_("GPU {name}"),
+    "several_gpus": N_("{count} GPUs ({names})"),
+    # of the trials of a configuration, and of a scaling series
+    "too_few_trials": N_("{count} of the {repeats} trials that the protocol asks for"),
+    "trial_spread": N_("trials differ: {lowest} … {highest}, coefficient of variation {variation}"),
+    "super_linear": N_(
+        "{gpus} GPUs are {speedup} times as fast as one ({efficiency} efficiency): the figure of one may be too low"
+    ),
+    "efficiency_rises": N_(
+        "each of {more} GPUs is {gain} faster than each of {fewer}: the figure of {fewer} may be too low"
+    ),
+    "trial_excluded": N_("not in the figure: {trials}"),
+    "excluded_trial": N_("trial {number} ({why})"),
+    "repeated": N_("repeated as trial {by}: {why}"),
+    "asked_for": N_("asked for"),
+    # of a published figure
+    "tf32": N_("the source says FP32: on this accelerator the frameworks compute it in TF32"),
+    # why there is no figure
+    "no_records": N_("the log holds no throughput record"),
+    "no_records_of_format": N_("no log holds a throughput record of the format {format}"),
+    "no_figure": N_("no figure in the log"),
+    "no_speed": N_("{rule} gives {value}: no speed of a training"),
+    "step_size_unknown": N_("the log does not say how many {samples} a step has"),
+    "gpus_unknown": N_("GPU count unknown: the log prints the speed of one GPU or node; give --gpus"),
+    "batch_unknown": N_("batch size or GPU count unknown: give --batch-size and --gpus"),
+    "few_last": N_("too few samples: {count} records, the last {wanted} are asked for"),
+    "few_before": N_("too few samples: the run ends before iteration {iteration}"),
+    "few_before_step": N_("too few samples: the log ends before step {step}"),
+    "few_after": N_("too few samples: no step after the first {steps}"),
+    "few_steps": N_("too few samples: fewer than {wanted} steps after the first {steps}"),
+    "few_tipc": N_("too few samples: tipc needs more than {least}"),
+    "few_skipped": N_("too few samples: {count} records, {skipped} of them skipped"),
+    "few_epochs": N_("too few samples: {count} epoch figures, {skipped} of them skipped"),
+    "few_time": N_("too few samples: no time passes between the timestamps"),
+    "few_work": N_("too few samples: no step is done between the timestamps"),
+    "none_after": N_("too few samples: no record after the first {records}"),
+    "none_of_last": N_("too few samples: no record of the last {records}"),
+    "none_between": N_("too few samples: no record in iterations {first} … {last}"),
+    "no_steps": N_("the records carry no step numbers"),
+    "no_timestamps": N_("the records carry no timestamps"),
+    "some_timestamps": N_("not every record carries a timestamp"),
+    "no_step_seconds": N_("the log prints no seconds per step"),
+    "unequal_steps": N_("the steps are not all of one size, as the printed rates tell"),
+    "zero_step_seconds": N_("the printed seconds per step are zero"),
+    "no_summary": N_("the program printed no final figure"),
+}
+"""Code → text with a place for each parameter. A message with the code ``quoted`` carries its own text."""
