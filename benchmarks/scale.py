@@ -68,7 +68,7 @@ def planning(workspace: Workspace, nodes: int, repeats: int) -> tuple[Plan, Foun
         "plan_s": planned - started,
         "freeze_s": created - planned,
         "read_s": read - created,
-        "campaign_yaml_mb": paths.plan.stat().st_size / 1e6,
+        "plan_mb": paths.plan.stat().st_size / 1e6,
         "peak_mb": peak_mb(),
     }
 

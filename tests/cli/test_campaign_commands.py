@@ -44,7 +44,7 @@ def test_any_name_will_do(counting, name):
     run(counting, "-b", "32", "--repeats", "1", f"--name={name}")
     told = json.loads(counting.dlperf("status", "--json", "--", name).stdout)
     assert (told["campaign"], [trial["state"] for trial in told["trials"]]) == (name, ["succeeded"])
-    assert [path.parent for path in counting.workspace.runs.glob("*/campaign.yaml")] == [
+    assert [path.parent for path in counting.workspace.runs.glob("*/campaign.json")] == [
         counting.campaign(name).directory
     ]
 
@@ -133,9 +133,12 @@ def test_foreign_files_in_runs_are_passed_over_and_a_broken_campaign_is_named(me
     (runs / "folder").mkdir()
     (runs / "broken").mkdir()
     (runs / "broken" / "campaign.yaml").write_text("trials: [")
+    (runs / "cut").mkdir()
+    (runs / "cut" / "campaign.json").write_text('{"trials": [')
     done = measured.dlperf("status")
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["campaign", "try"]
     assert "broken/campaign.yaml: not a campaign" in done.stderr
+    assert "cut/campaign.json: not a campaign" in done.stderr
     told = measured.dlperf("status", "--json")
     assert [item["campaign"] for item in json.loads(told.stdout)] == ["try"]
     assert "broken/campaign.yaml: not a campaign" in told.stderr

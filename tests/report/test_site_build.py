@@ -297,7 +297,7 @@ def test_a_served_site_says_what_is_wrong_and_shows_the_last_good_one(tmp_path: 
     assert (workspace.site_html / "index.html").read_bytes() == home
     (workspace.catalog / "hardware/box.yaml").unlink()
     (tmp_path / "runs/cut").mkdir(parents=True)
-    (tmp_path / "runs/cut/campaign.yaml").write_text("}{")
+    (tmp_path / "runs/cut/campaign.json").write_text("}{")
     rebuild_if_changed(workspace, (0, 0), said.append)
     assert said[-2].startswith("built again")
     assert said[-1].startswith("left out: ")

@@ -118,7 +118,7 @@ def test_a_campaign_that_cannot_be_read_is_left_out_and_said(tmp_path: Path) -> 
     workspace = make_workspace(tmp_path, sample())
     broken = workspace.campaign("broken").plan
     broken.parent.mkdir()
-    broken.write_text("- 1\n")
+    broken.write_text("[1]\n")
     assert load_site_data(workspace).problems == (f"left out: {broken}: not a campaign (a list and no mapping)",)
 
 

@@ -253,12 +253,12 @@ def test_a_campaign_that_cannot_be_read_is_left_out_and_said(
     assert done.returncode == 1
     assert said in done.stdout
     assert done.stderr.startswith("dlperf: left out: ")
-    assert "a/campaign.yaml: not a campaign" in done.stderr
+    assert "a/campaign.json: not a campaign" in done.stderr
 
 
 def test_a_campaign_of_a_newer_dlperf_says_so(run: Command, workspace: Workspace):
     plan = workspace.campaign("a").plan
-    plan.write_text(plan.read_text().replace("schema: 1", "schema: 99"))
+    plan.write_text(plan.read_text().replace('"schema": 1', '"schema": 99'))
     done = run("results", "--campaign", "a")
     assert done.returncode == 1
     assert done.stderr.endswith("written by a newer dlperf (schema 99, this one knows 1): update dlperf\n")

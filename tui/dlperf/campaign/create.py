@@ -1,4 +1,4 @@
-"""A plan becomes a campaign: it gets a name, a token and a frozen ``campaign.yaml``."""
+"""A plan becomes a campaign: it gets a name, a token and a frozen ``campaign.json``."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def _planned(
 def planned_configuration(
     log: ImportedLog, repeats: int, protocol: dict[str, Any] | None, catalog: Catalog
 ) -> PlannedConfiguration:
-    """What ``campaign.yaml`` says of an imported configuration: nothing was launched here, and it says so."""
+    """What ``campaign.json`` says of an imported configuration: nothing was launched here, and it says so."""
     point = log.configuration
     hardware, case = catalog.hardware.get(point.hardware), catalog.cases.get(point.case)
     framework = catalog.frameworks.get(point.framework)

@@ -12,6 +12,8 @@ from dlperf.errors import RequestError
 from dlperf.plan import TrialKey
 
 MARKER = "mkdocs.yml"
+PLANS = ("campaign.json", "campaign.yaml")
+"""File of a plan: what this version writes, what version 0.1 wrote."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -136,7 +138,9 @@ class CampaignPaths:
 
     @property
     def plan(self) -> Path:
-        return self.directory / "campaign.yaml"
+        """``campaign.json``, or the ``campaign.yaml`` of version 0.1 where that is all there is."""
+        plan, older = (self.directory / name for name in PLANS)
+        return older if not plan.exists() and older.exists() else plan
 
     @property
     def journal(self) -> Path:
@@ -265,7 +269,8 @@ class Workspace:
 
     def campaigns(self) -> tuple[CampaignPaths, ...]:
         """Every campaign, in name order."""
-        return tuple(CampaignPaths(path.parent) for path in sorted(self.runs.glob("*/campaign.yaml")) if path.is_file())
+        plans = (path for name in PLANS for path in self.runs.glob(f"*/{name}") if path.is_file())
+        return tuple(map(CampaignPaths, sorted({path.parent for path in plans})))
 
     def published_reports(self) -> tuple[PublishedPaths, ...]:
         """Every report that others published, in name order."""

@@ -11,7 +11,7 @@ import yaml
 
 from dlperf.errors import DlperfError
 from dlperf.runs.paths import PublishedPaths, Workspace
-from dlperf.runs.plain_yaml import load_plain
+from dlperf.runs.store import load_yaml
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -141,7 +141,7 @@ def load_report(paths: PublishedPaths) -> PublishedReport:
     """
     figures = _read_figures(paths)
     try:
-        data = load_plain(paths.report.read_bytes())
+        data = load_yaml(paths.report.read_bytes())
         return _adapter().validate_python({**data, "id": paths.name, "figures": figures})
     except OSError as error:
         raise DlperfError(f"{paths.report}: {error.strerror}") from error

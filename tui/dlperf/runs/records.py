@@ -33,7 +33,7 @@ _OPEN = (State.PLANNED, State.SUBMITTED, State.RUNNING)
 
 @dataclass(frozen=True)
 class CampaignRecord:
-    """``campaign.yaml``: the selection and the whole plan, frozen at the start."""
+    """``campaign.json``: the selection and the whole plan, frozen at the start."""
 
     name: str
     token: str

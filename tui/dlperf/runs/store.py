@@ -17,7 +17,6 @@ import yaml
 from dlperf.errors import DlperfError, StorageError
 from dlperf.plan.model import interleaved
 from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.plain_yaml import load_plain
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.upgrades import NewerError, upgrade
 
@@ -100,11 +99,10 @@ def _validated(data: Any, kind: type[Record]) -> Record:
 
 
 def write_campaign(paths: CampaignPaths, record: CampaignRecord) -> None:
-    """Freeze a plan as ``campaign.yaml``. The usual order of trials is not written out: there may be 100 000 of them."""
+    """Freeze a plan. The usual order of trials is not written out: there may be 100 000 of them."""
     usual = record.trials == interleaved(record.configurations)
     data = _adapter(CampaignRecord).dump_python(record, mode="json", exclude={"trials"} if usual else None)
-    text = yaml.dump(data, Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=120)
-    write_atomic(paths.plan, text.encode())
+    write_atomic(paths.plan, (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def read_campaign(paths: CampaignPaths) -> CampaignRecord:
@@ -113,18 +111,28 @@ def read_campaign(paths: CampaignPaths) -> CampaignRecord:
     Raises:
         DlperfError: there is none, or it cannot be read.
     """
+    plan = paths.plan
     try:
-        data = load_plain(paths.plan.read_bytes())
+        data = json.loads(plan.read_bytes()) if plan.suffix == ".json" else load_yaml(plan.read_bytes())
         if not isinstance(data, dict) or "trials" in data:
             return _validated(data, CampaignRecord)
         record = _validated(data | {"trials": []}, CampaignRecord)
         return replace(record, trials=interleaved(record.configurations))
     except OSError as error:
-        raise DlperfError(f"{paths.plan}: {error.strerror}: is the campaign's name right?") from error
+        raise DlperfError(f"{plan}: {error.strerror}: is the campaign's name right?") from error
     except NewerError as error:
-        raise DlperfError(f"{paths.plan}: {error}") from error
+        raise DlperfError(f"{plan}: {error}") from error
     except (ValueError, DlperfError, yaml.YAMLError) as error:
-        raise DlperfError(f"{paths.plan}: not a campaign ({_first_line(error)})") from error
+        raise DlperfError(f"{plan}: not a campaign ({_first_line(error)})") from error
+
+
+def load_yaml(data: bytes) -> Any:
+    """Return the plain data of a YAML document.
+
+    Raises:
+        yaml.YAMLError: it is not one.
+    """
+    return yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def append_records(path: Path, records: Iterable[Any]) -> None:
@@ -212,7 +220,3 @@ def _validator(kind: Any) -> Any:
 
 def _first_line(error: Exception) -> str:
     return " ".join(str(error).split())[:200]
-
-
-def _dumper() -> Any:
-    return getattr(yaml, "CSafeDumper", yaml.SafeDumper)
