@@ -19,9 +19,8 @@ from dlperf.report.build import tables
 from dlperf.report.downloads import SiteRow, audit_columns, site_rows
 from dlperf.report.roofline import roofline
 from dlperf.results.audit import AuditRow
-from dlperf.results.columns import flat_columns, parquet
+from dlperf.results.columns import DATA_SCHEMA, flat_columns, parquet
 from dlperf.results.model import TrialResult
-from dlperf.runs.records import SCHEMA_VERSION
 
 ROOT = Path(__file__).parents[2]
 RECORDS = (SiteRow, TrialResult, Finding, AuditRow)
@@ -50,8 +49,8 @@ def test_the_guide_describes_every_column_with_its_type(guide: str) -> None:
 
 @pytest.mark.parametrize("guide", ["guide/data.md", "zh/guide/data.md"])
 def test_the_guide_and_the_files_name_the_version_of_the_schema(guide: str) -> None:
-    assert f"schema {SCHEMA_VERSION}" in (ROOT / "site/docs" / guide).read_text()
-    assert read_table(BytesIO(parquet({"case": ["a"]}))).schema.metadata == {b"schema": b"%d" % SCHEMA_VERSION}
+    assert f"schema {DATA_SCHEMA}" in (ROOT / "site/docs" / guide).read_text()
+    assert read_table(BytesIO(parquet({"case": ["a"]}))).schema.metadata == {b"schema": b"%d" % DATA_SCHEMA}
 
 
 def test_history_and_audit_offer_their_tables_as_data() -> None:

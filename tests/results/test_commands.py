@@ -258,10 +258,10 @@ def test_a_campaign_that_cannot_be_read_is_left_out_and_said(
 
 def test_a_campaign_of_a_newer_dlperf_says_so(run: Command, workspace: Workspace):
     plan = workspace.campaign("a").plan
-    plan.write_text(plan.read_text().replace('"schema": 1', '"schema": 99'))
+    plan.write_text(plan.read_text().replace('"schema": 2', '"schema": 99'))
     done = run("results", "--campaign", "a")
     assert done.returncode == 1
-    assert done.stderr.endswith("written by a newer dlperf (schema 99, this one knows 1): update dlperf\n")
+    assert done.stderr.endswith("written by a newer dlperf (schema 99, this one knows 2): update dlperf\n")
     assert "not a campaign" not in done.stderr
 
 

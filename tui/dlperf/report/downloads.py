@@ -14,9 +14,8 @@ from dlperf.report.locations import configuration_page, file_download, html_addr
 from dlperf.report.roofline import roofline
 from dlperf.report.writing import Sources
 from dlperf.results.audit import AuditRow
-from dlperf.results.columns import flat_rows
+from dlperf.results.columns import DATA_SCHEMA, flat_rows
 from dlperf.results.model import ConfigurationResult
-from dlperf.runs.records import SCHEMA_VERSION
 from dlperf.runs.store import dump_record
 
 NESTED = ("trials", "findings")
@@ -68,7 +67,7 @@ def rows_json(columns: Columns) -> str:
 def _listed(name: str, rows: Iterable[str]) -> str:
     """Objects of JSON as a list of that name, one on each line, under the version of the schema."""
     listed = ",\n".join(rows)
-    return f'{{"schema":{SCHEMA_VERSION},"{name}":[\n{listed}\n]}}\n'
+    return f'{{"schema":{DATA_SCHEMA},"{name}":[\n{listed}\n]}}\n'
 
 
 def audit_columns(audit: Iterable[AuditRow]) -> Columns:

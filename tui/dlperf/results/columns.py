@@ -9,8 +9,9 @@ from io import BytesIO
 from typing import Any
 
 from dlperf.results.model import ConfigurationResult
-from dlperf.runs.records import SCHEMA_VERSION
 
+DATA_SCHEMA = 1
+"""Of the tables and files that ``dlperf results`` and the site offer."""
 WHOLE = ("batch_size", "nodes", "gpus", "n", "variant")
 """Columns of whole numbers, of which some may be missing."""
 NUMBERS = ("value", "spread", "speedup", "efficiency", "mfu", "samples_per_joule")
@@ -48,5 +49,5 @@ def parquet(columns: Mapping[str, Sequence[Any]]) -> bytes:
     reading = ReadOptions(use_threads=False, block_size=len(rows) + 1)
     table = read_json(BytesIO(rows), reading, ParseOptions(explicit_schema=schema)) if rows else schema.empty_table()
     stream = pyarrow.BufferOutputStream()
-    write_table(table.replace_schema_metadata({"schema": str(SCHEMA_VERSION)}), stream)
+    write_table(table.replace_schema_metadata({"schema": str(DATA_SCHEMA)}), stream)
     return bytes(stream.getvalue())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dlperf.measure.finding import Finding
-from dlperf.runs.records import SCHEMA_VERSION
+from dlperf.runs.upgrades import SCHEMA_VERSION
 
 
 @dataclass(frozen=True)

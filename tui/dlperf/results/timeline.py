@@ -23,7 +23,7 @@ from dlperf.results.telemetry import read_metrics
 from dlperf.results.trial import nodes_of
 from dlperf.runs.checksums import sha256_of
 from dlperf.runs.paths import TrialPaths
-from dlperf.runs.records import SCHEMA_VERSION
+from dlperf.runs.upgrades import SCHEMA_VERSION
 
 Point = tuple[float, float]
 _height = itemgetter(1)

@@ -7,8 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from dlperf.plan import Configuration, Impossible, PlannedConfiguration, Selection, TrialKey
-
-SCHEMA_VERSION = 1
+from dlperf.runs.upgrades import SCHEMA_VERSION
 
 
 class State(StrEnum):

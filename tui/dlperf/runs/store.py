@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -56,7 +56,12 @@ def write_atomic(path: Path, data: bytes, durable: bool = True) -> None:
 
 def write_record(path: Path, record: Any, durable: bool = True) -> None:
     """A dataclass as a JSON file. Args: as for ``write_atomic``."""
-    write_atomic(path, (json.dumps(asdict(record), indent=1, ensure_ascii=False) + "\n").encode(), durable)
+    write_atomic(path, (json.dumps(_plain(record), indent=1, ensure_ascii=False) + "\n").encode(), durable)
+
+
+def _plain(record: Any) -> Any:
+    """The record as mappings, lists and plain values; messages in their flat form."""
+    return _adapter(type(record)).dump_python(record, mode="json")
 
 
 def dump_record(record: Any) -> bytes:
@@ -143,7 +148,7 @@ def append_records(path: Path, records: Iterable[Any]) -> None:
     Raises:
         StorageError: the lines could not be written whole.
     """
-    lines = [json.dumps(asdict(record), ensure_ascii=False, separators=(",", ":")) for record in records]
+    lines = [json.dumps(_plain(record), ensure_ascii=False, separators=(",", ":")) for record in records]
     if lines:
         _append(path, ("\n".join(lines) + "\n").encode())
 

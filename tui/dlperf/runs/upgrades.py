@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from dlperf.errors import DlperfError
-from dlperf.runs.records import SCHEMA_VERSION
+from dlperf.messages import Message
+from dlperf.runs.texts_0_1 import message_of_text
+
+SCHEMA_VERSION = 2
+"""Of the records under ``runs/``; 1 is that of version 0.1, whose messages were English texts."""
+
 
 class NewerError(DlperfError):
     """What was written is sound, and this dlperf is too old for it."""
@@ -14,6 +19,30 @@ class NewerError(DlperfError):
 
 Data = dict[str, Any]
 Upgrades = Mapping[tuple[str, int], Callable[[Data], Data]]
+
+
+def stored_message(data: Any) -> Message:
+    """The message that a record holds, also one that version 0.1 wrote as an English text.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    return message_of_text(data) if isinstance(data, str) else Message.from_json(data)
+
+
+class _Stored:
+    """Has pydantic read a field by ``stored_message``: a journal's lines carry no schema."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        flat = core_schema.plain_serializer_function_ser_schema(Message.to_json)
+        return core_schema.no_info_plain_validator_function(stored_message, serialization=flat)
+
+
+StoredMessage = Annotated[Message, _Stored()]
+"""A message in a record: written as its flat JSON form."""
+
 
 UPGRADES: Upgrades = {}
 """(kind of record, schema that it has) → what makes it one schema newer. A kind that did not change has no entry."""
