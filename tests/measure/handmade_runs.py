@@ -1,9 +1,9 @@
 """Runs written down by hand."""
 
+from array import array
 from math import nan
 from typing import Any
 
-from dlperf.formats.column import Column
 from dlperf.formats.samples import Metadata, Run, Samples, Summary
 
 COLUMNS = ("value", "seconds_per_step", "step", "epoch", "time", "loss", "reader_share", "samples")
@@ -28,8 +28,8 @@ def run_of(
     given = {name: _numbers(values) for name, values in columns.items()}
     length = len(next(iter(given.values())))
     given.setdefault("step", [index + 1.0 for index in range(length)])
-    numbers = {name: Column("d", given.get(name, [nan] * length)) for name in COLUMNS}
-    samples = Samples(**numbers, line=Column("q", range(1, length + 1)))
+    numbers = {name: array("d", given.get(name, [nan] * length)) for name in COLUMNS}
+    samples = Samples(**numbers, line=array("q", range(1, length + 1)))
     return Run(
         "test",
         unit,

@@ -1,11 +1,14 @@
 """The rules that turn samples into one figure."""
 
+import statistics
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from handmade_runs import run_of
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dlperf.errors import RequestError
 from dlperf.formats.samples import Run
@@ -86,3 +89,15 @@ def test_the_order_of_records_is_that_of_the_file() -> None:
     run: Run = run_of(value=[5, 1, 9], step=[3, 1, 2], epoch=[0, 0, 0])
 
     assert estimate(run, "skipmean(1)").value == 5.0
+
+
+@given(st.lists(st.sampled_from([1.0, 2.0, 2.5, 3.0, float("nan")]) | st.floats(1, 9), min_size=14, max_size=60))
+def test_tipc_leaves_out_the_lowest_and_the_highest(values: list[float]) -> None:
+    usable = [(value, place) for place, value in enumerate(values) if value == value]
+    trim = max(int(len(usable) * 0.05), 5)
+    kept = sorted(place for _, place in sorted(usable)[trim:-trim])
+    if len(usable) <= 10:
+        return
+    result = estimate(run_of(value=values), "tipc(skip=0)")
+    assert result.value == statistics.fmean(values[place] for place in kept)
+    assert (result.first, result.last, result.samples) == (kept[0], kept[-1], len(kept))

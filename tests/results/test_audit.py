@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 from math import nan
 
 import pytest
 
-from dlperf.formats.column import Column
 from dlperf.formats.samples import Run, Samples
 from dlperf.results.audit import AuditRow, LocalLog, audit, estimator_of, same_log, verdict_of
 from dlperf.runs.published import PublishedFigure, PublishedReport, Text
@@ -33,9 +33,9 @@ HERE = LocalLog("runs/logs/a.txt", "runs/x/out.log")
 
 
 def a_run(*values: float) -> Run:
-    missing = Column("d", [nan] * len(values))
+    missing = array("d", [nan] * len(values))
     columns = dict.fromkeys(("seconds_per_step", "step", "epoch", "time", "loss", "reader_share", "samples"), missing)
-    samples = Samples(value=Column("d", values), line=Column("q", range(1, len(values) + 1)), **columns)
+    samples = Samples(value=array("d", values), line=array("q", range(1, len(values) + 1)), **columns)
     return Run("test", "images/s", "per_gpu", "interval", samples=samples)
 
 

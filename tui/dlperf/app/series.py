@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from pathlib import Path
 
 from dlperf.app.model.curve import Series
 from dlperf.errors import DlperfError
-from dlperf.formats.column import Column
 from dlperf.formats.parser import LogParser
 from dlperf.formats.registry import parser_for
 from dlperf.measure.reading import NotEstimable, Reading
@@ -56,6 +56,6 @@ class SeriesReader:
     def _series(self, reading: Reading) -> Series | None:
         """A copy: the columns may be the run's own, which grow while the curve is drawn."""
         try:
-            return Series(Column("d", reading.steps_done), Column("d", reading.rates), reading.run.unit)
+            return Series(array("d", reading.steps_done), array("d", reading.rates), reading.run.unit)
         except NotEstimable:
             return None

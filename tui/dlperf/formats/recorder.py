@@ -9,7 +9,6 @@ from itertools import pairwise, repeat
 from math import inf, nan
 from operator import ge
 
-from dlperf.formats.column import Spool
 from dlperf.formats.declarations import ARGUMENT_LIMIT, FIELDS, is_inference, last_step, metadata
 from dlperf.formats.info import FormatInfo
 from dlperf.formats.progress import Progress
@@ -45,7 +44,6 @@ class Recorder:
         self.on_next_run: Callable[[int, int], None] = _nothing
         """Called where a record begins a run after the first: hears what is declared between two lines, the one of the
         record before it and its own."""
-        self._spool = Spool()
         self._info = info
         self._every_rank = every_rank
         self._heard: dict[str, str] = {}
@@ -123,7 +121,6 @@ class Recorder:
             _note(self.runs[-1], "run_limit")
             return False
         run = Run(self._info.id, self._info.unit, self._info.scope, self._info.window, number=len(self.runs) + 1)
-        run.samples = Samples.within(self._spool)
         run.metadata = metadata(self._facts)
         self.runs.append(run)
         self._declared = self._facts

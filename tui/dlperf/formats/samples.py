@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
 from typing import Literal
-
-from dlperf.formats.column import Column, Spool
 
 Scope = Literal["per_gpu", "per_node", "global"]
 Window = Literal["step", "interval", "cumulative", "epoch", "run"]
@@ -14,48 +13,41 @@ COLUMNS = ("value", "seconds_per_step", "step", "epoch", "time", "loss", "reader
 """Columns of ``Samples`` that a format can fill."""
 
 
-def _numbers() -> Column[float]:
-    return Column("d")
+def _numbers() -> array[float]:
+    return array("d")
 
 
 @dataclass
 class Samples:
-    """Throughput records of one run, one entry per record in every column.
+    """Throughput records of one run, one entry per record in every column: 72 bytes a record.
 
-    A missing number is NaN. However many records there are, they need no more memory than some thousand do.
+    A missing number is NaN.
     """
 
-    value: Column[float] = field(default_factory=_numbers)
+    value: array[float] = field(default_factory=_numbers)
     """Throughput in the format's unit and scope, or NaN where the record gives seconds per step only."""
-    seconds_per_step: Column[float] = field(default_factory=_numbers)
-    step: Column[float] = field(default_factory=_numbers)
+    seconds_per_step: array[float] = field(default_factory=_numbers)
+    step: array[float] = field(default_factory=_numbers)
     """Number of the step that the record ends with, as the log counts: from 0 or 1, over the run or over each epoch."""
-    epoch: Column[float] = field(default_factory=_numbers)
+    epoch: array[float] = field(default_factory=_numbers)
     """Number of the epoch, as the log counts."""
-    time: Column[float] = field(default_factory=_numbers)
+    time: array[float] = field(default_factory=_numbers)
     """Seconds since the epoch (or since some midnight or start: only differences count)."""
-    loss: Column[float] = field(default_factory=_numbers)
+    loss: array[float] = field(default_factory=_numbers)
     """Training loss, as printed."""
-    reader_share: Column[float] = field(default_factory=_numbers)
+    reader_share: array[float] = field(default_factory=_numbers)
     """Part of the step spent waiting for data, 0 … 1."""
-    samples: Column[float] = field(default_factory=_numbers)
+    samples: array[float] = field(default_factory=_numbers)
     """Samples processed by all GPUs since the run began, up to this record."""
-    line: Column[int] = field(default_factory=lambda: Column("q"))
+    line: array[int] = field(default_factory=lambda: array("q"))
     """1-based line of the log."""
-
-    @classmethod
-    def within(cls, spool: Spool) -> Samples:
-        """No records yet; a spool holds those of all runs of a log."""
-        numbers: dict[str, Column[float]] = {name: Column("d", spool=spool) for name in COLUMNS}
-        return cls(**numbers, line=Column("q", spool=spool))
 
     def __len__(self) -> int:
         return len(self.line)
 
     def last(self, count: int) -> Samples:
         """The last records alone; all where there are fewer."""
-        numbers = {name: Column("d", getattr(self, name)[-count:]) for name in COLUMNS}
-        return Samples(**numbers, line=Column("q", self.line[-count:]))
+        return Samples(**{name: column[-count:] for name, column in vars(self).items()})
 
 
 @dataclass

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, isfinite
 
-from dlperf.formats.column import Column
 from dlperf.formats.samples import Run, Summary
 from dlperf.measure.columns import entries_at, total
 from dlperf.measure.estimator import ESTIMATORS, Estimate, Estimator, apply, estimator, parse_estimator
 from dlperf.measure.reading import NotEstimable, Reading, have_equal_batches
-from dlperf.measure.trimming import trimmed
 from dlperf.sentences import sentence
 
 __all__ = ["ESTIMATORS", "Estimate", "Estimator", "NotEstimable", "estimate", "parse_estimator"]
@@ -73,7 +71,7 @@ def window(reading: Reading, a: int, b: int) -> Estimate:
     _need(reached is not None, "no_steps")
     _need(reached is not None and reached + spacing > b, "few_before", iteration=b)
     ends = zip(reading.usable, entries_at(done, reading.usable), strict=True)
-    inside = Column("q", (index for index, end in ends if a < end <= b))
+    inside = [index for index, end in ends if a < end <= b]
     _need(len(inside) > 0, "none_between", first=a + 1, last=b)
     return _estimate(reading, inside, statistics.fmean(entries_at(reading.values, inside)))
 
@@ -108,9 +106,9 @@ def tipc(reading: Reading, skip: int = 10) -> Estimate:
     rest, speeds = reading.usable[skip:], reading.speeds[skip:]
     trim = max(int(len(rest) * TIPC_TRIM_SHARE), TIPC_TRIM_LEAST)
     _need(len(rest) > 2 * TIPC_TRIM_LEAST, "few_tipc", least=skip + 2 * TIPC_TRIM_LEAST)
-    kept = trimmed(speeds, trim)
-    found = _estimate(reading, (rest[kept.first], rest[kept.last]), kept.mean)
-    return replace(found, samples=kept.count, dropped=len(reading.run.samples) - kept.count)
+    by_speed = sorted(range(len(rest)), key=speeds.__getitem__)
+    kept = sorted(by_speed[trim:-trim])
+    return _estimate(reading, [rest[place] for place in kept], statistics.fmean(entries_at(speeds, kept)))
 
 
 @estimator

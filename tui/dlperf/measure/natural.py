@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 from math import isfinite
-from operator import le
 
-from dlperf.measure.columns import how_many
 from dlperf.measure.estimator import Estimator, apply, parse_estimator
 from dlperf.measure.reading import FactMissing, NotEstimable, Reading
 
@@ -56,5 +54,5 @@ def _lacks_a_fact(reading: Reading, rule: Estimator) -> bool:
 def _warm_up_records(reading: Reading) -> int:
     """Records that end within the warm-up, at most half of them; a tenth where steps are not numbered."""
     done = reading.steps_done
-    inside = how_many(done, le, WARM_UP_STEPS) if any(map(isfinite, done)) else len(done) // 10
+    inside = sum(steps <= WARM_UP_STEPS for steps in done) if any(map(isfinite, done)) else len(done) // 10
     return min(inside, len(done) // 2)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from dlperf.formats.column import Column
-from dlperf.measure.order import median
+from statistics import median
 
 FAR = 3.5
 """Modified z-score above which a value is an outlier: Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993."""
@@ -20,6 +18,6 @@ def outliers(values: Sequence[float]) -> tuple[int, ...]:
     if len(values) < 5:
         return ()
     centre = median(values)
-    deviations = Column("d", (abs(value - centre) for value in values))
+    deviations = [abs(value - centre) for value in values]
     least = max(FAR / NORMAL * median(deviations), LEAST_SHARE * abs(centre))
     return tuple(index for index, deviation in enumerate(deviations) if deviation > least)

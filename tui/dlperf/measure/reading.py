@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+from array import array
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,10 +13,8 @@ from operator import add, mul, sub
 from typing import TYPE_CHECKING
 
 from dlperf.errors import DlperfError
-from dlperf.formats.column import Column
 from dlperf.formats.samples import Run
 from dlperf.measure.columns import entries_at, finite, finite_indices, positive, total
-from dlperf.measure.order import median
 from dlperf.measure.steps import Spacings, spacings
 from dlperf.sentences import sentence
 
@@ -92,7 +92,7 @@ class Reading:
         return implied
 
     @cached_property
-    def values(self) -> Column[float]:
+    def values(self) -> array[float]:
         """Global throughput of every record; NaN where a record gives none.
 
         Raises:
@@ -100,8 +100,8 @@ class Reading:
         """
         samples = self.run.samples
         if not any(map(isfinite, samples.value)):
-            return Column("d", map(_quotient, repeat(self.global_batch_size), samples.seconds_per_step))
-        return samples.value if self.factor == 1.0 else Column("d", map(mul, samples.value, repeat(self.factor)))
+            return array("d", map(_quotient, repeat(self.global_batch_size), samples.seconds_per_step))
+        return samples.value if self.factor == 1.0 else array("d", map(mul, samples.value, repeat(self.factor)))
 
     @cached_property
     def timed(self) -> Sequence[int]:
@@ -114,18 +114,18 @@ class Reading:
         return finite_indices(self.run.samples.seconds_per_step)
 
     @cached_property
-    def speeds(self) -> Column[float]:
+    def speeds(self) -> Sequence[float]:
         """The values that are finite, in file order: one for each entry of ``usable``.
 
         Raises:
             NotEstimable: there is none.
         """
-        return self.values if isinstance(self.usable, range) else Column("d", filter(isfinite, self.values))
+        return entries_at(self.values, self.usable)
 
     @cached_property
-    def batches(self) -> Column[float]:
+    def batches(self) -> Sequence[float]:
         """Samples of a step by the rate and the time that each record prints, in the format's scope; NaN without."""
-        return Column("d", map(mul, self.run.samples.value, self.run.samples.seconds_per_step))
+        return array("d", map(mul, self.run.samples.value, self.run.samples.seconds_per_step))
 
     @cached_property
     def spacings(self) -> Spacings:
@@ -133,7 +133,7 @@ class Reading:
         return spacings(self.run.samples.step)
 
     @cached_property
-    def rates(self) -> Column[float]:
+    def rates(self) -> Sequence[float]:
         """How fast it went up to every record, as a curve shows it; NaN where that is not known.
 
         What the log prints; where it prints none, what was processed since the record before it, by their timestamps.
@@ -144,7 +144,7 @@ class Reading:
         samples = self.run.samples
         if any(map(isfinite, samples.value)) or any(map(isfinite, samples.seconds_per_step)):
             return self.values
-        return Column("d", _rates(self._processed, samples.time, frozenset(self.epoch_starts)))
+        return array("d", _rates(self._processed, samples.time, frozenset(self.epoch_starts)))
 
     @property
     def _processed(self) -> Iterator[float]:
@@ -169,7 +169,7 @@ class Reading:
         return finite_indices(self.values)
 
     @cached_property
-    def steps_done(self) -> Column[float]:
+    def steps_done(self) -> Sequence[float]:
         """Steps that the run had behind it at each record, counted over epochs; NaN where unknown.
 
         A log that counts from 0 has done one step more than it says. Steps between the last record
@@ -178,11 +178,11 @@ class Reading:
         steps = self.run.samples.step
         if not any(map(isfinite, steps)):
             every_step = self.run.window == "step"
-            return Column("d", (index + 1.0 if every_step else nan for index in range(len(steps))))
+            return array("d", (index + 1.0 if every_step else nan for index in range(len(steps))))
         first_offset = float(self._counts_from_zero)
         if not first_offset and not self.epoch_starts:
             return steps
-        done: Column[float] = Column("d")
+        done: array[float] = array("d")
         for start, end in pairwise(chain((0,), self.epoch_starts, (len(steps),))):
             offset = (done[-1] if done else 0.0) + first_offset
             done.extend(map(add, steps[start:end], repeat(offset)))
@@ -192,7 +192,7 @@ class Reading:
     def epoch_starts(self) -> Sequence[int]:
         """Indices of the records before which the step counter went back: what lies between is not measured."""
         epochs = self.run.samples.epoch
-        return Column("q", (index for index in self.spacings.back if epochs[index] != epochs[index - 1]))
+        return array("q", (index for index in self.spacings.back if epochs[index] != epochs[index - 1]))
 
     def segments(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Records ``start`` … ``end`` cut where the step counter goes back: first and last index of each part."""
@@ -257,7 +257,7 @@ def implied_batch_size(reading: Reading) -> int | None:
     sizes = finite(reading.batches)
     if not sizes:
         return None
-    return round(round(median(sizes)) * reading.factor) or None
+    return round(round(statistics.median(sizes)) * reading.factor) or None
 
 
 def _rates(processed: Iterable[float], times: Iterable[float], breaks: Container[int]) -> Iterator[float]:

@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
-from operator import gt
 
 from dlperf.formats.samples import Run
-from dlperf.measure.columns import finite, how_many
+from dlperf.measure.columns import finite
 from dlperf.measure.figure import Figure
 from dlperf.measure.finding import Finding, amount, distinct
-from dlperf.measure.order import median
 from dlperf.measure.reading import NotEstimable, Reading, implied_batch_size
 from dlperf.sentences import sentence
 
@@ -133,8 +131,8 @@ def _end_stall(case: _Case) -> Finding | None:
 
 def _is_slow(speed: float, speeds: Sequence[float]) -> bool:
     """Whether a speed is below the share of the median: not so unless half of them are above what that would be."""
-    above = how_many(speeds, gt, speed / STALL_SHARE)
-    return 2 * above >= len(speeds) and speed < STALL_SHARE * median(speeds)
+    above = sum(other > speed / STALL_SHARE for other in speeds)
+    return 2 * above >= len(speeds) and speed < STALL_SHARE * statistics.median(speeds)
 
 
 def _printed_rate(case: _Case) -> Finding | None:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
 from math import isfinite
 from operator import sub
-
-from dlperf.formats.column import Column
-from dlperf.measure.columns import all_finite
 
 
 @dataclass(frozen=True)
 class Spacings:
-    """Steps between each record and the next, told in one pass."""
+    """Steps between each record and the next."""
 
-    counts: Counter[float] = field(default_factory=Counter)
+    counts: Counter[float]
     """How often each number of steps lies between two records, in the order in which it first does."""
-    back: Column[int] = field(default_factory=lambda: Column("q"))
+    back: Sequence[int]
     """Indices of the records whose step is less than that of the record before."""
 
     @property
@@ -28,24 +27,8 @@ class Spacings:
         return max(forward, key=forward.__getitem__) if forward else 1.0
 
 
-def spacings(steps: Column[float]) -> Spacings:
+def spacings(steps: Sequence[float]) -> Spacings:
     """The spacings of a run's steps. A record without a step number has none."""
-    found = Spacings()
-    for index, some in _some_at_a_time(steps):
-        known = some if all_finite(some) else list(filter(isfinite, some))
-        if known and known.count(known[0]) == len(known):
-            found.counts[known[0]] += len(known)
-        else:
-            found.counts.update(known)
-        if known and min(known) < 0:
-            found.back.extend(place for place, spacing in enumerate(some, index) if spacing < 0)
-    return found
-
-
-def _some_at_a_time(steps: Column[float]) -> Iterator[tuple[int, list[float]]]:
-    """Spacings that follow each other, and the index of the record that the first of them ends at."""
-    index, last = 1, None
-    for block in steps.blocks():
-        spacings = list(map(sub, block[1:], block)) if last is None else list(map(sub, block, [last, *block[:-1]]))
-        yield index, spacings
-        index, last = index + len(spacings), block[-1]
+    gaps = array("d", map(sub, islice(steps, 1, None), steps))
+    back = [index for index, gap in enumerate(gaps, 1) if gap < 0]
+    return Spacings(Counter(filter(isfinite, gaps)), back)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from itertools import chain, groupby
+from itertools import groupby
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -144,10 +144,7 @@ def _digest_of_records(run: Run) -> str | None:
     times = run.samples.time
     if len(times) < 2 or not all(map(isfinite, times)):
         return None
-    digest = sha256()
-    for block in chain(times.blocks(), run.samples.step.blocks()):
-        digest.update(block)
-    return digest.hexdigest()
+    return sha256(times.tobytes() + run.samples.step.tobytes()).hexdigest()
 
 
 def _named(file: SourceFile, pattern: PathPattern | None) -> list[NameFacts]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from math import isfinite
 from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
-from typing import overload
 
-from dlperf.formats.column import Column
 from dlperf.formats.samples import Run
 from dlperf.measure.outliers import outliers
 from dlperf.measure.reading import NotEstimable, Reading
@@ -108,7 +106,7 @@ def timeline_of(paths: TrialPaths, planned: PlannedConfiguration, result: TrialR
         run: the samples of its log.
     """
     telemetry = {node.directory.name: node.telemetry for node in nodes_of(paths, planned) if node.telemetry.is_file()}
-    points = _throughput(run, planned) if run else _Curve()
+    points = _throughput(run, planned) if run else []
     rows = [row for path in telemetry.values() for row in read_metrics(path, METRICS)]
     series = {metric: thinned(_series(rows, metric)) for metric in METRICS}
     return Timeline(
@@ -139,51 +137,23 @@ def _declared(run: Run) -> dict[str, str]:
     return dict(sorted(told.items())[:MOST_DECLARED])
 
 
-@dataclass(frozen=True)
-class _Curve(Sequence[Point]):
-    """Points of any count."""
-
-    steps: Sequence[float] = ()
-    values: Sequence[float] = ()
-
-    def __len__(self) -> int:
-        return len(self.steps)
-
-    def __iter__(self) -> Iterator[Point]:
-        return zip(self.steps, self.values, strict=True)
-
-    @overload
-    def __getitem__(self, index: int) -> Point: ...
-    @overload
-    def __getitem__(self, index: slice) -> _Curve: ...
-    def __getitem__(self, index: int | slice) -> Point | _Curve:
-        if isinstance(index, slice):
-            return _Curve(self.steps[index], self.values[index])
-        return self.steps[index], self.values[index]
-
-    def where(self, condition: Callable[[Point], bool]) -> _Curve:
-        """The points that meet a condition."""
-        steps, values = (Column("d", map(itemgetter(axis), filter(condition, self))) for axis in (0, 1))
-        return _Curve(steps, values)
-
-
-def _throughput(run: Run, planned: PlannedConfiguration) -> _Curve:
+def _throughput(run: Run, planned: PlannedConfiguration) -> list[Point]:
     point = planned.configuration
     reading = Reading(run, point.gpus_total, point.gpus, point.batch_size)
     try:
-        printed = _Curve(reading.steps_done, reading.rates).where(lambda point: all(map(isfinite, point)))
+        points = zip(reading.steps_done, reading.rates, strict=True)
     except NotEstimable:
-        return _Curve()
-    return replace(printed, values=Column("d", map(_short, printed.values)))
+        return []
+    return [(step, _short(value)) for step, value in points if isfinite(step) and isfinite(value)]
 
 
-def _outliers(points: _Curve, result: TrialResult) -> tuple[Point, ...]:
+def _outliers(points: Sequence[Point], result: TrialResult) -> tuple[Point, ...]:
     """A window between two records begins after the first of them: of its points the last ``samples`` count."""
     if result.first_step is None or result.last_step is None or not result.samples:
         return ()
     first, last = result.first_step, result.last_step
-    inside = points.where(lambda point: first <= point[0] <= last)[-result.samples :]
-    return tuple(inside[index] for index in outliers(inside.values))
+    inside = [point for point in points if first <= point[0] <= last][-result.samples :]
+    return tuple(inside[index] for index in outliers([value for _, value in inside]))
 
 
 def _series(rows: Iterable[tuple[float, Mapping[str, float]]], metric: str) -> tuple[Point, ...]:
