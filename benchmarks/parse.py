@@ -5,7 +5,7 @@
 Writes logs of ``--size`` megabytes, in which every tenth line or every line is a record, and reads each of them
 ``--repeats`` times, in a fresh process each time. Prints the medians as a Markdown table, and ends with exit code 1
 where two readers do not count the same records. A figure of a machine that does other work at the time means nothing.
-Memory does not depend on ``--size``: the peaks of two sizes show it.
+Memory grows with the records, by 72 bytes for each while it parses.
 """
 
 from __future__ import annotations
