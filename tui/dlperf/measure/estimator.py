@@ -1,4 +1,4 @@
-"""What an estimator is: a named rule with arguments, its canonical text, and the figure that it gives."""
+"""What an estimator is: a named rule with arguments, and its canonical text."""
 
 from __future__ import annotations
 
@@ -10,29 +10,9 @@ from math import isfinite
 
 from dlperf.catalog.patterns import BY_TIME
 from dlperf.errors import RequestError
+from dlperf.measure.estimate import Estimate
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.sentences import sentence
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """One figure and the records that gave it."""
-
-    value: float
-    """Throughput of all GPUs together."""
-    unit: str
-    samples: int
-    """Records used."""
-    dropped: int
-    """Records of the run that were not used."""
-    first: int | None = None
-    """Index of the first record used; None where the figure comes from the program's own summaries."""
-    last: int | None = None
-    first_step: int | None = None
-    last_step: int | None = None
-    first_line: int | None = None
-    last_line: int | None = None
-
 
 Rule = Callable[..., Estimate]
 

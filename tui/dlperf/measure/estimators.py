@@ -12,7 +12,8 @@ from math import inf, isfinite
 
 from dlperf.formats.samples import Run, Summary
 from dlperf.measure.columns import entries_at, total
-from dlperf.measure.estimator import ESTIMATORS, Estimate, Estimator, apply, estimator, parse_estimator
+from dlperf.measure.estimate import Estimate
+from dlperf.measure.estimator import ESTIMATORS, Estimator, apply, estimator, parse_estimator
 from dlperf.measure.reading import NotEstimable, Reading, have_equal_batches
 from dlperf.sentences import sentence
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from dlperf.formats.samples import Run
 from dlperf.measure.columns import finite, positive
-from dlperf.measure.estimator import Estimate, Estimator, apply, parse_estimator
+from dlperf.measure.estimate import Estimate
+from dlperf.measure.estimator import Estimator, apply, parse_estimator
 from dlperf.measure.estimators import between
 from dlperf.measure.natural import natural_estimator
 from dlperf.measure.reading import NotEstimable, Reading

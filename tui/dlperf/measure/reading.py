@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import statistics
 from array import array
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, pairwise, repeat
 from math import isfinite, nan
 from operator import add, mul, sub
-from typing import TYPE_CHECKING
 
 from dlperf.errors import DlperfError
 from dlperf.formats.samples import Run
 from dlperf.measure.columns import entries_at, finite, finite_indices, positive, total
+from dlperf.measure.estimate import Estimate
 from dlperf.measure.steps import Spacings, spacings
 from dlperf.sentences import sentence
-
-if TYPE_CHECKING:
-    from dlperf.measure.estimator import Estimate, Estimator
 
 VARYING_UNITS = ("tokens/s", "words/s")
 """Units whose count per step differs from step to step, so that a batch size does not give it."""
@@ -48,8 +45,8 @@ class Reading:
     gpus_per_node: int | None = None
     batch_size: int | None = None
     """Per GPU."""
-    estimates: dict[Estimator, Estimate] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """What rules gave, by the rule: several ask for the same."""
+    estimates: dict[Hashable, Estimate] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What estimators gave, by the estimator: several ask for the same."""
 
     @property
     def total_gpus(self) -> int | None:
