@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -107,7 +108,8 @@ def test_quickstart_over_ssh_is_chosen_checked_run_left_found_again_and_publishe
     (workspace.root / "mkdocs.yml").unlink()
     create_site(workspace.root)
     (workspace.catalog / "hardware").mkdir(parents=True)
-    (workspace.catalog / "hardware" / "wire.yaml").write_text(WIRE.format(path=os.environ["PATH"]))
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # the system's own python3 may lack NumPy
+    (workspace.catalog / "hardware" / "wire.yaml").write_text(WIRE.format(path=path))
     terminal.type(PROGRAM)
     terminal.until_shown("Nothing has been measured in this workspace yet.")
     terminal.press("2")

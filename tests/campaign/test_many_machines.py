@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 
 import pytest
@@ -77,6 +78,7 @@ def cluster(tmp_path, slurm: SlurmLab) -> Counting:
     return counting
 
 
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun on this machine (Debian: openmpi-bin)")
 def test_one_run_measures_on_two_and_on_four_nodes(tmp_path, node_lab: NodeLab):
     counting = nodes_workspace(tmp_path, node_lab)
     counting.dlperf("run", "-H", "many", "-f", "counting-mpi", "-c", "wide", "--repeats", "1", "--name", "try", "--yes")

@@ -49,7 +49,7 @@ def browser() -> Iterator[object]:
 
     expect.set_options(timeout=PATIENCE_MILLISECONDS)
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=str(CHROMIUM), headless=True, args=FLAGS)
+        browser = driver.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
         yield browser
         browser.close()
 

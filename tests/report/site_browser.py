@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 
 from waiting import PATIENCE_SECONDS
 
 PATIENCE_MILLISECONDS = PATIENCE_SECONDS * 1000
-CHROMIUM = Path("/usr/bin/chromium")
+CHROMIUM = shutil.which("chromium") or ""
 needs_browser = pytest.mark.skipif(
-    not CHROMIUM.exists() or find_spec("playwright") is None, reason=f"{CHROMIUM} or playwright is not installed"
+    not CHROMIUM or find_spec("playwright") is None, reason="chromium or playwright is not installed"
 )
 FLAGS = [
     "--no-sandbox",
