@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual import events
 from textual.app import App
@@ -27,9 +27,6 @@ from dlperf.app.palette import Actions
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.settings import Settings
 from dlperf.app.words import LANGUAGES, say, use_language
-
-if TYPE_CHECKING:
-    from dlperf.plan import Selection
 
 CRASHED = 70
 """Exit code after a mistake of this program (EX_SOFTWARE of sysexits.h)."""
@@ -129,19 +126,6 @@ class DlperfApp(App[str]):
 
     async def action_show_screen(self, place: str) -> None:
         await self.switch_mode(place)
-
-    def trial_seconds(self) -> dict[str, float]:
-        """Configuration id → how long a trial of it took, by the newest campaign that knows."""
-        known: dict[str, float] = {}
-        for summary in sorted(self.book.summaries.values(), key=lambda item: item.created or ""):
-            known |= summary.trial_seconds
-        return known
-
-    def last_selection(self) -> tuple[str, Selection] | None:
-        """Name and selection of the newest campaign that was planned here."""
-        planned = [item for item in self.book.summaries.values() if item.created and item.selection.cases]
-        newest = max(planned, key=lambda item: item.created or "", default=None)
-        return (newest.name, newest.selection) if newest else None
 
     def watch_campaign(self, name: str) -> None:
         """Show a campaign on the Watch screen."""

@@ -7,6 +7,7 @@ from threading import Lock
 
 from dlperf.app.model.summary import CampaignSummary, Standing, summary_of
 from dlperf.errors import DlperfError
+from dlperf.plan import Selection
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import Progress
@@ -40,6 +41,19 @@ class CampaignBook:
             self._refresh(stop)
         finally:
             self._lock.release()
+
+    def trial_seconds(self) -> dict[str, float]:
+        """Configuration id → how long a trial of it took, by the newest campaign that knows."""
+        known: dict[str, float] = {}
+        for summary in sorted(self.summaries.values(), key=lambda item: item.created or ""):
+            known |= summary.trial_seconds
+        return known
+
+    def last_selection(self) -> tuple[str, Selection] | None:
+        """Name and selection of the newest campaign that was planned here."""
+        planned = [item for item in self.summaries.values() if item.created and item.selection.cases]
+        newest = max(planned, key=lambda item: item.created or "", default=None)
+        return (newest.name, newest.selection) if newest else None
 
     def _refresh(self, stop: Callable[[], bool]) -> None:
         there = {paths.name: paths for paths in self._newest_first()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from textual import work
 from textual.app import ComposeResult
@@ -10,14 +10,12 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from dlperf.app.actions import actions_of
+from dlperf.app.context import AppContext
 from dlperf.app.model.summary import running_text
 from dlperf.app.settings import Settings
 from dlperf.app.widgets.bars import KeyBar, TopBar
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.runs.paths import Workspace
-
-if TYPE_CHECKING:
-    from dlperf.app.app import DlperfApp
 
 READ_SECONDS = 2.0
 
@@ -38,9 +36,9 @@ class PlaceScreen(Screen[None]):
         self._drawn_version = -1
 
     @property
-    def main(self) -> DlperfApp:
-        """The app, by its own type."""
-        return cast("DlperfApp", self.app)
+    def main(self) -> AppContext:
+        """The app, as far as screens need it."""
+        return cast("AppContext", self.app)
 
     @property
     def settings(self) -> Settings:

@@ -115,7 +115,7 @@ class ChooseScreen(PlanActions):
     def campaigns_changed(self) -> None:
         """Trials may have ended since, and tell how long others take."""
         super().campaigns_changed()
-        if self.catalog is not None and self.main.trial_seconds() != self._history:
+        if self.catalog is not None and self.main.book.trial_seconds() != self._history:
             self._make_plan()
 
     # ----------------------------------------------------------------- choice
@@ -250,7 +250,7 @@ class ChooseScreen(PlanActions):
         if choice != self.choice:
             return
         self.plan = plan
-        history = self._history = self.main.trial_seconds()
+        history = self._history = self.main.book.trial_seconds()
         rows: dict[Hashable, Row] = plan_rows(plan, history) if plan else {}
         self.query_one("#plan", RowTable).show_rows(list(rows), lambda key: rows[key])
         lines = plan_lines(plan, history) if plan else [problem]

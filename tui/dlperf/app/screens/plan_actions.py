@@ -61,7 +61,7 @@ class PlanActions(PlaceScreen):
     async def action_presets(self) -> None:
         columns = (Column(say("preset"), 22, importance=9), Column(say("what it marks"), 30, flexible=True))
         rows: dict[Hashable, Row] = {item.name: Row((item.name, say(item.about))) for item in PRESETS}
-        last = self.main.last_selection()
+        last = self.main.book.last_selection()
         if last is not None:
             name, _ = last
             rows["last"] = Row((say("last campaign"), printable(name)))
@@ -116,7 +116,7 @@ class PlanActions(PlaceScreen):
             return
         name = self.new_name()
         words = ["run", *arguments_of(self.choice), "--name", name]
-        text = "\n".join([name, "", *plan_lines(self.plan, self.main.trial_seconds()), "", command_line(words)])
+        text = "\n".join([name, "", *plan_lines(self.plan, self.main.book.trial_seconds()), "", command_line(words)])
         question = ConfirmScreen(say("Start this campaign?"), text, say("Start"), say("Not yet"))
         if not await self.app.push_screen_wait(question):
             return
