@@ -8,13 +8,14 @@ import pytest
 from scripted import planned
 
 from dlperf.campaign.create import trial_id
-from dlperf.campaign.estimates import campaign_seconds_left, durations, trial_seconds_left
+from dlperf.campaign.estimates import campaign_seconds_left, trial_seconds_left
 from dlperf.campaign.machines import Machines, demands_of
 from dlperf.campaign.outcome import exit_code
 from dlperf.campaign.requests import RequestRefusedError, effects, to_cancel
 from dlperf.campaign.rules import consequences, is_infrastructure
 from dlperf.errors import ExitCode
 from dlperf.plan import NodePlan, Selection, TrialKey
+from dlperf.runs.durations import trial_seconds
 from dlperf.runs.records import CampaignRecord, CampaignStatus, JournaledFigure, Request, State, TrialStatus
 
 KEYS = [TrialKey("a", number) for number in (1, 2, 3)]
@@ -157,7 +158,7 @@ def ran(key: TrialKey, start: int, end: int) -> TrialStatus:
 
 
 def test_a_trial_takes_as_long_as_its_like():
-    known = durations([ran(KEYS[0], 0, 10), ran(KEYS[1], 10, 22)])
+    known = trial_seconds([ran(KEYS[0], 0, 10), ran(KEYS[1], 10, 22)])
     assert known == {"a": 11.0}
     running = TrialStatus(KEYS[2], State.RUNNING, started=at(22))
     assert trial_seconds_left(running, known, at(25)) == 8.0

@@ -192,14 +192,14 @@ def _plsc() -> tuple[ConfigurationResult, ...]:
 def _audited(printed: str, recomputed: float | None, verdict: str) -> AuditRow:
     difference = None if recomputed is None else recomputed / float(printed) - 1
     return AuditRow(
-        "perf",
+        "v100",
         "paddle",
         "resnet50-imagenet",
-        "v100",
         "fp32",
         256,
         1,
         1,
+        "perf",
         "images/s",
         printed,
         "tipc(skip=10)",

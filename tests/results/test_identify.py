@@ -6,7 +6,7 @@ import pytest
 
 from dlperf.errors import RequestError
 from dlperf.formats.samples import Metadata
-from dlperf.results.identify import identify, slug
+from dlperf.results.identify import catalog_id, identify
 from dlperf.results.mapping import parse_pattern
 from dlperf.results.names import NameFacts, facts_of_name
 
@@ -94,7 +94,7 @@ def test_nodes_are_told_from_gpus(gpus: int, per_node: int | None, nodes: int | 
     [("NGC TensorFlow 1.15", "ngc-tensorflow-1.15"), ("../../etc", "etc"), ("a_b", "a-b"), ("Ünï", "n"), ("", "")],
 )
 def test_any_text_becomes_an_id_that_is_safe_in_a_path(text: str, name: str):
-    assert slug(text) == name
+    assert catalog_id(text) == name
 
 
 PATTERN = "{nodes}n{gpus}g/{model}_b{batch_size}_{precision}_{run}.log"

@@ -213,7 +213,7 @@ def test_filters_choose_rows(workspace: Workspace, filters: Filters, count: int)
 
 
 def test_filtering_by_status_finds_failures_whatever_the_reason():
-    row = ConfigurationResult("c", "h", "f", "m", "fp32", 1, 1, 1, "u", *[None] * 7, status="failed: NCCL timeout")
+    row = ConfigurationResult("h", "f", "m", "fp32", 1, 1, 1, "c", "u", *[None] * 7, status="failed: NCCL timeout")
     assert Filters(statuses=("failed",)).matches(row)
     assert Filters(statuses=("failed: NCCL timeout",)).matches(row)
     assert not Filters(statuses=("fail",)).matches(row)

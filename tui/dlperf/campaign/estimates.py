@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from statistics import median
 
 from dlperf.plan import TrialKey
 from dlperf.runs.clock import seconds_between
-from dlperf.runs.records import State, TrialStatus
-
-
-def durations(trials: Iterable[TrialStatus]) -> dict[str, float]:
-    """Configuration id → median seconds of its trials that succeeded."""
-    seconds: dict[str, list[float]] = defaultdict(list)
-    for status in trials:
-        if status.state is State.SUCCEEDED and status.started and status.ended:
-            seconds[status.key.configuration].append(seconds_between(status.started, status.ended))
-    return {configuration: median(values) for configuration, values in seconds.items()}
+from dlperf.runs.durations import trial_seconds
+from dlperf.runs.records import TrialStatus
 
 
 def trial_seconds_left(status: TrialStatus, known: Mapping[str, float], now: str) -> float | None:
@@ -46,7 +38,7 @@ def campaign_seconds_left(
         None while nothing has succeeded that could be compared with, and something is left to do.
     """
     left = [status for status in trials.values() if not status.state.finished]
-    known = durations(trials.values())
+    known = trial_seconds(trials.values())
     if not left:
         return 0.0
     if not known:

@@ -6,12 +6,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from dlperf.campaign.estimates import campaign_seconds_left, durations, trial_seconds_left
+from dlperf.campaign.estimates import campaign_seconds_left, trial_seconds_left
 from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.machines import Demand
 from dlperf.campaign.running import RunningTrial
 from dlperf.plan import TrialKey
 from dlperf.runs.clock import utc_now
+from dlperf.runs.durations import trial_seconds
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import Progress, TrialProgress
 from dlperf.runs.store import write_record
@@ -42,7 +43,7 @@ class ProgressFile:
     def _progress(self, running: Mapping[TrialKey, RunningTrial]) -> Progress:
         now = utc_now()
         trials = self._journal.trials
-        known = durations(trials.values())
+        known = trial_seconds(trials.values())
         shown = {}
         for key, item in running.items():
             progress = _of_trial(item)

@@ -1,4 +1,4 @@
-"""The axes of a configuration: scales, and which configurations a variant is for."""
+"""Configurations with their axes, and which of them a variant is for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dlperf.catalog.model import Precision, When
+    from dlperf.catalog.model import When
 
 _SCALE = re.compile(r"(?:([1-9][0-9]{0,4})n)?([1-9][0-9]{0,2})g?")
 
@@ -24,14 +24,18 @@ def parse_scale(text: str) -> tuple[int, int]:
     return int(match[1] or 1), int(match[2])
 
 
-@dataclass(frozen=True)
-class Point:
-    """The axes that a variant looks at."""
+@dataclass(frozen=True, order=True)
+class Configuration:
+    """One point of the matrix."""
 
-    precision: Precision
+    hardware: str
+    framework: str
+    case: str
+    precision: str
     batch_size: int
     nodes: int
     gpus: int
+    """GPUs per node."""
 
     @property
     def scale(self) -> str:
@@ -41,8 +45,14 @@ class Point:
     def gpus_total(self) -> int:
         return self.nodes * self.gpus
 
+    @property
+    def id(self) -> str:
+        """Unique, and safe as a folder name: ids of the catalogue hold no underscore."""
+        parts = (self.hardware, self.framework, self.case, self.precision, f"bs{self.batch_size}", self.scale)
+        return "_".join(parts)
 
-def matches(when: When, point: Point) -> bool:
+
+def matches(when: When, point: Configuration) -> bool:
     """Whether every axis that ``when`` names agrees with the point."""
     axes = (
         when.precision is None or point.precision in when.precision,

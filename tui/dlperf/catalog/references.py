@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import chain, product
 from typing import Any
 
-from dlperf.catalog.axes import Point, matches, parse_scale
+from dlperf.catalog.axes import Configuration, matches, parse_scale
 from dlperf.catalog.entries import PROGRAMS, Located
 from dlperf.catalog.model import Accelerator, Case, Dialect, Framework, Hardware, LogFormat, Recipe, Variant
 from dlperf.catalog.patterns import line_problem, metadata_problem, record_problem, tells_time, time_problem
@@ -126,7 +126,8 @@ def _can_match(variant: Variant, recipe: Recipe, case: Case) -> bool:
     # A batch size can be asked for that no list names, and so can a scale, unless the recipe restricts them.
     batch_sizes = recipe.batch_sizes or case.batch_sizes + (variant.when.batch_size or ())
     scales = recipe.scales or case.scales + (variant.when.scale or ())
-    points = (Point(p, b, *parse_scale(s)) for p, b, s in product(recipe.precisions, batch_sizes, scales))
+    axes = product(recipe.precisions, batch_sizes, scales)
+    points = (Configuration("", "", case.id, precision, batch, *parse_scale(scale)) for precision, batch, scale in axes)
     return any(matches(variant.when, point) for point in points)
 
 

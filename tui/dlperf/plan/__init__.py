@@ -1,9 +1,9 @@
 """Selection × catalogue → configurations → trials. Pure: no clock, no disk, no network."""
 
+from dlperf.catalog.axes import Configuration
 from dlperf.catalog.placeholders import PLACEHOLDERS
 from dlperf.plan.expand import expand
 from dlperf.plan.model import (
-    Configuration,
     ContainerPlan,
     Impossible,
     Launch,

@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from dlperf.catalog.axes import parse_scale
+from dlperf.catalog.axes import Configuration, parse_scale
 from dlperf.catalog.problem import hint
 from dlperf.errors import RequestError
 from dlperf.plan.launch import UnresolvedError, launch_of, options_of
-from dlperf.plan.model import Configuration, Impossible, Plan, PlannedConfiguration, Selection
+from dlperf.plan.model import Impossible, Plan, PlannedConfiguration, Selection
 from dlperf.plan.subject import Subject, device, fits, precisions_of, why_impossible
 from dlperf.sentences import sentence
 

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from dlperf.catalog.placeholders import RUNTIME, fill, names_in
+from dlperf.plan.filling import fill_container, fill_launch
 from dlperf.plan.model import ContainerPlan, Launch, NodePlan
 from dlperf.plan.standins import address, node_name
 from dlperf.plan.subject import Subject
@@ -24,26 +25,17 @@ class _Filler:
     """Fills the placeholders that are known at planning time, and complains of those that nobody will know."""
 
     def __init__(self, subject: Subject, values: Mapping[str, str]) -> None:
-        self.subject = subject
-        self.known = values
+        self._subject = subject
+        self._values = values
         self.used: set[str] = set()
         """The placeholders that were met."""
 
-    def text(self, text: str) -> str:
+    def __call__(self, text: str) -> str:
         self.used.update(names_in(text))
         for name in names_in(text):
-            if name not in self.known and name not in RUNTIME:
-                raise UnresolvedError(_why_unresolved(name, self.subject))
-        return fill(text, self.known)
-
-    def texts(self, texts: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(map(self.text, texts))
-
-    def values_of(self, mapping: Mapping[str, str]) -> dict[str, str]:
-        return {name: self.text(value) for name, value in mapping.items()}
-
-    def mapping(self, mapping: Mapping[str, str]) -> dict[str, str]:
-        return {self.text(key): self.text(value) for key, value in mapping.items()}
+            if name not in self._values and name not in RUNTIME:
+                raise UnresolvedError(_why_unresolved(name, self._subject))
+        return fill(text, self._values)
 
 
 def options_of(subject: Subject) -> dict[str, Option]:
@@ -62,25 +54,26 @@ def launch_of(subject: Subject) -> Launch:
     """
     recipe, hardware = subject.recipe, subject.hardware
     container = _container(subject)
-    filler = _Filler(subject, _values(subject, container))
     launch = Launch(
         executor=hardware.executor,
         nodes=_nodes(subject),
         gpus=subject.configuration.gpus,
         launcher=subject.launcher,
-        interpreter=filler.texts(recipe.interpreter),
-        command=filler.texts(_command(subject)),
-        launcher_options=filler.texts(_launcher_options(subject)),
-        env=filler.values_of(_environment(subject)),
+        interpreter=recipe.interpreter,
+        command=_command(subject),
+        launcher_options=_launcher_options(subject),
+        env=_environment(subject),
         files=recipe.files,
-        setup=tuple(map(filler.texts, _setup(subject))),
-        workdir=filler.text(recipe.workdir) if recipe.workdir else None,
+        setup=_setup(subject),
+        workdir=recipe.workdir,
         slurm=_slurm(subject),
         deadline_seconds=recipe.deadline_seconds,
         stall_seconds=recipe.stall_seconds,
         expected_gpu=subject.accelerator.match if subject.accelerator else (),
     )
-    return replace(launch, container=_container_plan(container, subject, filler.used))
+    filler = _Filler(subject, _values(subject, container))
+    launch = fill_launch(launch, filler)
+    return replace(launch, container=_container_plan(container, subject, filler.used) if container else None)
 
 
 def _values(subject: Subject, container: Container | None) -> dict[str, str]:
@@ -148,22 +141,10 @@ def _container(subject: Subject) -> Container | None:
     return None if subject.hardware.runtime == "none" else subject.framework.container
 
 
-def _container_plan(container: Container | None, subject: Subject, used: Collection[str]) -> ContainerPlan | None:
-    if container is None:
-        return None
-    on_node = _Filler(subject, _values(subject, None))
-    mounts = on_node.mapping(container.mounts)
-    return ContainerPlan(
-        runtime=subject.hardware.runtime or container.runtime,
-        image=on_node.text(container.image),
-        shm_size=container.shm_size,
-        ulimits=dict(container.ulimits),
-        mounts=_data_mounts(container, subject, used, mounts.values()) | mounts,
-        host_network=container.host_network,
-        user=container.user,
-        workdir=on_node.text(container.workdir) if container.workdir else None,
-        options=on_node.texts(container.options),
-    )
+def _container_plan(container: Container, subject: Subject, used: Collection[str]) -> ContainerPlan:
+    fields = container.model_dump() | {"runtime": subject.hardware.runtime or container.runtime}
+    plan = fill_container(ContainerPlan(**fields), _Filler(subject, _values(subject, None)))
+    return replace(plan, mounts=_data_mounts(container, subject, used, plan.mounts.values()) | plan.mounts)
 
 
 def _data_mounts(

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dlperf.catalog.axes import Configuration
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -19,34 +21,6 @@ class Selection:
     scales: tuple[str, ...] = ()
     repeats: int | None = None
     protocol: str | None = None
-
-
-@dataclass(frozen=True, order=True)
-class Configuration:
-    """One point of the matrix."""
-
-    hardware: str
-    framework: str
-    case: str
-    precision: str
-    batch_size: int
-    nodes: int
-    gpus: int
-    """GPUs per node."""
-
-    @property
-    def scale(self) -> str:
-        return f"{self.nodes}n{self.gpus}g"
-
-    @property
-    def gpus_total(self) -> int:
-        return self.nodes * self.gpus
-
-    @property
-    def id(self) -> str:
-        """Unique, and safe as a folder name: ids of the catalogue hold no underscore."""
-        parts = (self.hardware, self.framework, self.case, self.precision, f"bs{self.batch_size}", self.scale)
-        return "_".join(parts)
 
 
 @dataclass(frozen=True)

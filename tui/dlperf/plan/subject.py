@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from dlperf.catalog.axes import Point, matches
+from dlperf.catalog.axes import Configuration, matches
 from dlperf.catalog.problem import listed
-from dlperf.plan.model import Configuration
 from dlperf.sentences import sentence
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
         Framework,
         Hardware,
         LogFormat,
-        Precision,
         Protocol,
         Recipe,
         Variant,
@@ -47,9 +45,7 @@ class Subject:
     @property
     def variants(self) -> tuple[Variant, ...]:
         """The variants of the recipe that are for this configuration, in order."""
-        axes = self.configuration
-        point = Point(cast("Precision", axes.precision), axes.batch_size, axes.nodes, axes.gpus)
-        return tuple(variant for variant in self.recipe.variants if matches(variant.when, point))
+        return tuple(variant for variant in self.recipe.variants if matches(variant.when, self.configuration))
 
     @property
     def launcher(self) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
+from dlperf.catalog.placeholders import finish
 from dlperf.errors import RequestError
+from dlperf.plan.filling import fill_launch
 from dlperf.plan.model import Launch, NodePlan
 from dlperf.render.containers import Wrapping, wrap
-from dlperf.render.filling import Filler
 from dlperf.render.launchers import Launcher, Seat, find_launcher
 from dlperf.render.script import script
 
@@ -75,7 +77,7 @@ def _programs(launch: Launch, runtime: Runtime) -> dict[str, bytes]:
 def _scripts(trial_id: str, launch: Launch, runtime: Runtime, launcher: Launcher, rank: int) -> dict[str, bytes]:
     node = launch.nodes[rank]
     folder = runtime.folders[node.name]
-    launch = Filler(_values(launch, runtime, rank)).launch(launch)
+    launch = fill_launch(launch, partial(_filled, _values(launch, runtime, rank)))
     environment = _environment(mark(trial_id, node.name), launch, node)
     seat = Seat(launch, rank, environment, runtime.master_address, runtime.master_port, f"{folder}/ranks")
     command = launcher.words(seat)
@@ -87,6 +89,13 @@ def _scripts(trial_id: str, launch: Launch, runtime: Runtime, launcher: Launcher
         LAUNCH: script(comment, {}, None, (), _in_container(launch, environment, folder, node)),
         PAYLOAD: script(comment, environment, None, launch.setup, command),
     }
+
+
+def _filled(values: Mapping[str, str], text: str) -> str:
+    try:
+        return finish(text, values)
+    except KeyError as error:
+        raise RequestError(f"placeholder {{{error.args[0]}}} in {text!r} has no value: plan again") from error
 
 
 def _in_container(launch: Launch, environment: Mapping[str, str], folder: str, node: NodePlan) -> tuple[str, ...]:

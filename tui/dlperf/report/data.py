@@ -15,7 +15,7 @@ from dlperf.report.locations import Group, group_of
 from dlperf.report.machine import Probed
 from dlperf.report.text import Language
 from dlperf.results.audit import AuditRow
-from dlperf.results.identify import slug
+from dlperf.results.identify import catalog_id
 from dlperf.results.importing import NODE as IMPORTED
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import PublishedReport, Text
@@ -209,8 +209,8 @@ class SiteData:
         for campaign, report in self.published.items():
             for figure in report.figures:
                 for axis, printed in (("framework", figure.framework), ("hardware", figure.hardware)):
-                    names[axis, slug(printed), campaign] = printed
-                    names.setdefault((axis, slug(printed), ""), printed)
+                    names[axis, catalog_id(printed), campaign] = printed
+                    names.setdefault((axis, catalog_id(printed), ""), printed)
         return names
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from dlperf.report.data import SiteData
 from dlperf.report.locations import configuration_page, file_download, html_address, log_download
 from dlperf.report.roofline import roofline
 from dlperf.report.writing import Sources
-from dlperf.results.audit import AuditRow
+from dlperf.results.audit import COLUMNS, AuditRow
 from dlperf.results.columns import DATA_SCHEMA, flat_rows
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.store import dump_record
@@ -73,7 +73,7 @@ def _listed(name: str, rows: Iterable[str]) -> str:
 def audit_columns(audit: Iterable[AuditRow]) -> Columns:
     """The audit's table, a row for each published figure."""
     rows = list(audit)
-    return {item.name: [getattr(row, item.name) for row in rows] for item in fields(AuditRow)}
+    return {name: [getattr(row, name) for row in rows] for name in COLUMNS}
 
 
 def address_of(row: ConfigurationResult) -> str:

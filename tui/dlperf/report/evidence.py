@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from dlperf.errors import DlperfError
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.report.data import is_published
 from dlperf.report.downloads import Download
+from dlperf.results.conditions import flattened
 from dlperf.results.derived import derive_timeline, write_timeline
 from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.model import ConfigurationResult, TrialResult
@@ -143,20 +143,6 @@ class EvidenceReader:
         return made
 
 
-def flatten(value: Any, prefix: str = "") -> dict[str, str]:
-    """Nested facts as one level, names joined by dots, in the order of the file."""
-    if isinstance(value, Mapping):
-        items = [(str(name), member) for name, member in value.items()]
-    elif isinstance(value, list):
-        items = [(str(position), member) for position, member in enumerate(value)]
-    else:
-        return {prefix: str(value)} if value not in (None, "") else {}
-    flat: dict[str, str] = {}
-    for name, member in items:
-        flat.update(flatten(member, f"{prefix}.{name}" if prefix else name))
-    return flat
-
-
 def _first_node(paths: TrialPaths, planned: PlannedConfiguration | None) -> NodePaths | None:
     """Node 0 of the plan, else the first that left anything."""
     if planned and planned.launch.nodes:
@@ -182,7 +168,7 @@ def _launch(paths: TrialPaths, node: NodePaths) -> str:
 
 def _read_environment(path: Path) -> dict[str, str]:
     try:
-        probed = flatten(json.loads(path.read_bytes()))
+        probed = dict(flattened(json.loads(path.read_bytes())))
     except (OSError, ValueError):
         return {}
     probed.pop("schema", None)

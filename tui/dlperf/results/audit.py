@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
+from dlperf.catalog.axes import Configuration
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import Figure, figure
 from dlperf.measure.reading import NotEstimable
-from dlperf.results.identify import slug
-from dlperf.results.published import FIGURES, case_of, gpus_per_node, precision_of, unit_of
+from dlperf.results.published import FIGURES, configuration_of, gpus_per_node, unit_of
 from dlperf.runs.published import PublishedFigure, PublishedReport
 
 EXACT = "exact"
@@ -21,18 +21,10 @@ OTHER_VERSION = "no raw log here: the log of this name gives another figure, and
 
 
 @dataclass(frozen=True)
-class AuditRow:
+class AuditRow(Configuration):
     """One published figure against its raw log. None is missing, never zero."""
 
     report: str
-    framework: str
-    case: str
-    hardware: str
-    precision: str
-    batch_size: int | None
-    nodes: int
-    gpus: int
-    """GPUs per node."""
     unit: str
     published: str
     """The figure as it was printed, digit for digit."""
@@ -50,6 +42,11 @@ class AuditRow:
     local_log: str | None = None
     """The raw log at hand, relative to the workspace (or to the folder given)."""
     source: str = ""
+
+
+_FIRST = ("report", "framework", "case")
+COLUMNS = (*_FIRST, *(item.name for item in fields(AuditRow) if item.name not in _FIRST))
+"""Fields of a row in the order of tables and files."""
 
 
 @dataclass(frozen=True)
@@ -159,14 +156,8 @@ def _row(report: PublishedReport, item: PublishedFigure, candidate: Candidate | 
     if verdict != EXACT and candidate and recomputed and not candidate.certain:
         candidate, recomputed, difference, verdict = None, None, None, OTHER_VERSION
     return AuditRow(
+        **vars(configuration_of(item)),
         report=report.id,
-        framework=slug(item.framework),
-        case=case_of(item),
-        hardware=slug(item.hardware),
-        precision=precision_of(item),
-        batch_size=item.batch_size,
-        nodes=item.nodes,
-        gpus=gpus_per_node(item),
         unit=unit_of(item),
         published=item.printed,
         rule=rule or "",

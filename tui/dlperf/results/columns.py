@@ -8,7 +8,7 @@ from dataclasses import fields
 from io import BytesIO
 from typing import Any
 
-from dlperf.results.model import ConfigurationResult
+from dlperf.results.model import COLUMNS, ConfigurationResult
 
 DATA_SCHEMA = 1
 """Of the tables and files that ``dlperf results`` and the site offer."""
@@ -23,7 +23,8 @@ def flat_columns(
     rows: Sequence[ConfigurationResult], kind: type[ConfigurationResult] = ConfigurationResult
 ) -> dict[str, list[Any]]:
     """Name of the column → its cells; what is missing is None."""
-    columns = {item.name: [getattr(row, item.name) for row in rows] for item in fields(kind)}
+    names = dict.fromkeys((*COLUMNS, *(item.name for item in fields(kind))))
+    columns = {name: [getattr(row, name) for row in rows] for name in names}
     columns["trials"] = [";".join("" if t.value is None else repr(t.value) for t in row.trials) for row in rows]
     columns["findings"] = [";".join(finding.code for finding in row.findings) for row in rows]
     return columns

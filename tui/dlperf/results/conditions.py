@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from dlperf.plan import PlannedConfiguration, TrialKey
@@ -59,7 +59,7 @@ class ConditionsReader:
             "facts": planned.facts,
             "environment": self._environment(row),
         }
-        return dict(flattened(stated))
+        return dict(flattened(stated, without=OF_THE_MACHINE))
 
     def _planned(self, row: ConfigurationResult) -> PlannedConfiguration | None:
         if row.campaign not in self._plans:
@@ -84,15 +84,15 @@ class ConditionsReader:
         return {}
 
 
-def flattened(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Nested facts as dotted names with their values as text; empty ones and those of a single machine are left out."""
-    if name.rpartition(".")[2] in OF_THE_MACHINE:
+def flattened(value: Any, name: str = "", without: Container[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yield nested facts as dotted names with their values as text, but for empty ones and those named ``without``."""
+    if name.rpartition(".")[2] in without:
         return
     if isinstance(value, Mapping):
         for key, member in value.items():
-            yield from flattened(member, f"{name}.{key}" if name else str(key))
+            yield from flattened(member, f"{name}.{key}" if name else str(key), without)
     elif isinstance(value, list):
         for position, member in enumerate(value):
-            yield from flattened(member, f"{name}.{position}")
+            yield from flattened(member, f"{name}.{position}" if name else str(position), without)
     elif value not in (None, ""):
         yield name, str(value)

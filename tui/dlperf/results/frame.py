@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from dlperf.errors import RequestError
 from dlperf.results.columns import NUMBERS, WHOLE, flat_columns, parquet
 from dlperf.results.filters import Filters
 from dlperf.results.load import load_results
-from dlperf.results.model import ConfigurationResult
+from dlperf.results.model import COLUMNS, ConfigurationResult
 from dlperf.runs.paths import Workspace
 
 _NESTED = ("trials", "findings")
@@ -33,7 +32,7 @@ def frame_of(rows: Sequence[ConfigurationResult]) -> pd.DataFrame:
 
     A missing figure is NaN and a missing whole number ``<NA>``, never zero.
     """
-    names = [field.name for field in fields(ConfigurationResult)]
+    names = list(COLUMNS)
     frame = pd.DataFrame({name: _column(rows, name) for name in names}, columns=names)
     return _typed(frame)
 

@@ -40,7 +40,9 @@ class Identity:
         known = self.facts
         if self.missing or not (known.batch_size and known.gpus and known.nodes):
             return None
-        framework, case, precision = (slug(word or "") for word in (known.framework, known.model, known.precision))
+        framework, case, precision = (
+            catalog_id(word or "") for word in (known.framework, known.model, known.precision)
+        )
         return Configuration(
             hardware, framework, case, precision, known.batch_size, known.nodes, known.gpus // known.nodes
         )
@@ -68,12 +70,12 @@ def identify(
     missing = tuple(
         f"{fact.replace('model', 'case').replace('_', ' ')} (give {option})"
         for fact, option in _OPTIONS.items()
-        if not slug(str(getattr(facts, fact) or ""))
+        if not catalog_id(str(getattr(facts, fact) or ""))
     )
     return Identity(facts, missing, (*notes, *more))
 
 
-def slug(text: str) -> str:
+def catalog_id(text: str) -> str:
     """``text`` as an id of the catalogue: small letters, digits, ``.`` and ``-``."""
     return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")[:63].rstrip("-.")
 

@@ -16,7 +16,7 @@ from dlperf.formats.samples import Run
 from dlperf.measure.natural import natural_estimator
 from dlperf.measure.reading import Reading
 from dlperf.plan import Configuration, Launch, NodePlan, PlannedConfiguration, TrialKey
-from dlperf.results.identify import identify, slug
+from dlperf.results.identify import catalog_id, identify
 from dlperf.results.logs import LogReader
 from dlperf.results.mapping import PathPattern
 from dlperf.results.names import NameFacts, facts_of_name
@@ -81,7 +81,7 @@ def plan_import(request: ImportRequest, catalog: Catalog, logs: LogReader) -> Im
     Raises:
         RequestError: a source does not exist, or the hardware's name cannot be one.
     """
-    if not slug(request.hardware):
+    if not catalog_id(request.hardware):
         raise RequestError(f"--hardware {request.hardware!r}: a name needs a letter a-z or a digit")
     files, skipped = find_files(request.sources)
     found: list[ImportedLog] = []
@@ -119,7 +119,7 @@ def _imported_log(
     catalog: Catalog,
 ) -> ImportedLog:
     identity = identify(run.metadata, named, request.given, _gpus_per_node(request, catalog))
-    configuration = identity.configuration(slug(request.hardware))
+    configuration = identity.configuration(catalog_id(request.hardware))
     if configuration is None:
         where = f"run {run.number}: " if runs > 1 else ""
         raise DlperfError(f"{where}not known: {', '.join(identity.missing)}")
@@ -153,7 +153,7 @@ def _named(file: SourceFile, pattern: PathPattern | None) -> list[NameFacts]:
 
 
 def _gpus_per_node(request: ImportRequest, catalog: Catalog) -> int | None:
-    known = catalog.hardware.get(slug(request.hardware))
+    known = catalog.hardware.get(catalog_id(request.hardware))
     return request.gpus_per_node or (known.gpus_per_node if known else None)
 
 

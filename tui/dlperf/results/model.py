@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
+from dlperf.catalog.axes import Configuration
 from dlperf.measure.finding import Finding
 from dlperf.runs.upgrades import SCHEMA_VERSION
 
@@ -48,18 +49,10 @@ class TrialResult:
 
 
 @dataclass(frozen=True)
-class ConfigurationResult:
-    """One row of ``dlperf results --json``. None is missing, never zero."""
+class ConfigurationResult(Configuration):
+    """A configuration with what a campaign measured of it: one row of ``dlperf results --json``. None is missing."""
 
     campaign: str
-    hardware: str
-    framework: str
-    case: str
-    precision: str
-    batch_size: int | None
-    nodes: int
-    gpus: int
-    """GPUs per node."""
     unit: str
     value: float | None
     spread: float | None
@@ -84,14 +77,10 @@ class ConfigurationResult:
     """Which of the figures that a report prints for one configuration; 1 where it prints one."""
 
     @property
-    def scale(self) -> str:
-        return f"{self.nodes}n{self.gpus}g"
-
-    @property
-    def gpus_total(self) -> int:
-        return self.nodes * self.gpus
-
-    @property
     def values(self) -> tuple[float, ...]:
         """The figures of the trials that ``value`` was made from."""
         return tuple(trial.value for trial in self.trials if trial.usable and trial.value is not None)
+
+
+COLUMNS = ("campaign", *(item.name for item in fields(ConfigurationResult) if item.name != "campaign"))
+"""Fields of a configuration's result in the order of tables and files."""

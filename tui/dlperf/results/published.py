@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 
+from dlperf.catalog.axes import Configuration
 from dlperf.measure.finding import Finding
-from dlperf.results.identify import slug
+from dlperf.results.identify import catalog_id
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.names import facts_of_name
 from dlperf.results.rows import with_scaling
@@ -44,15 +45,28 @@ def rows_of_report(report: PublishedReport) -> list[ConfigurationResult]:
     return with_scaling([row for figures in points.values() for row in _rows_of_point(report, figures)])
 
 
+def configuration_of(figure: PublishedFigure) -> Configuration:
+    """The configuration that a figure belongs to."""
+    return Configuration(
+        catalog_id(figure.hardware),
+        catalog_id(figure.framework),
+        case_of(figure),
+        precision_of(figure),
+        figure.batch_size,
+        figure.nodes,
+        gpus_per_node(figure),
+    )
+
+
 def point_of(figure: PublishedFigure) -> str:
-    """The configuration that a figure belongs to, as an id."""
-    words = (figure.hardware, figure.framework, case_of(figure), precision_of(figure))
-    return "_".join((*map(slug, words), f"bs{figure.batch_size}", f"{figure.nodes}n{gpus_per_node(figure)}g"))
+    """The id of the configuration that a figure belongs to."""
+    point = configuration_of(figure)
+    return replace(point, case=catalog_id(point.case), precision=catalog_id(point.precision)).id
 
 
 def case_of(figure: PublishedFigure) -> str:
     """The case that a report's model is; the model's own name where we have no word for it."""
-    return facts_of_name(figure.model).model or slug(figure.model)
+    return facts_of_name(figure.model).model or catalog_id(figure.model)
 
 
 def precision_of(figure: PublishedFigure) -> str:
@@ -99,16 +113,10 @@ def _with_runs(row: ConfigurationResult, runs: tuple[TrialResult, ...]) -> Confi
 
 
 def _row(report: PublishedReport, figure: PublishedFigure) -> ConfigurationResult:
-    precision = precision_of(figure)
+    point = configuration_of(figure)
     return ConfigurationResult(
+        **vars(point),
         campaign=campaign_of(report),
-        hardware=slug(figure.hardware),
-        framework=slug(figure.framework),
-        case=case_of(figure),
-        precision=precision,
-        batch_size=figure.batch_size,
-        nodes=figure.nodes,
-        gpus=gpus_per_node(figure),
         unit=unit_of(figure),
         value=figure.value,
         spread=None,
@@ -118,7 +126,7 @@ def _row(report: PublishedReport, figure: PublishedFigure) -> ConfigurationResul
         mfu=None,
         protocol=report.protocol,
         status=PUBLISHED if figure.value is not None else figure.rule or NOT_RUN,
-        findings=(_TF32,) if precision != figure.precision.lower() else (),
+        findings=(_TF32,) if point.precision != figure.precision.lower() else (),
         configuration=point_of(figure),
         source=figure.source,
         printed=figure.printed if figure.value is not None else "",

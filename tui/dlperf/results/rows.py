@@ -137,14 +137,8 @@ def _empty_row(
     campaign: str, point: Configuration, unit: str, protocol: str | None, trials: tuple[TrialResult, ...]
 ) -> ConfigurationResult:
     return ConfigurationResult(
+        **vars(point),
         campaign=campaign,
-        hardware=point.hardware,
-        framework=point.framework,
-        case=point.case,
-        precision=point.precision,
-        batch_size=point.batch_size,
-        nodes=point.nodes,
-        gpus=point.gpus,
         unit=unit,
         value=None,
         spread=None,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from statistics import median
 
 from dlperf.app.words import say
 from dlperf.plan import Selection
-from dlperf.runs.clock import seconds_between
-from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State, TrialStatus
+from dlperf.runs.durations import trial_seconds
+from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State
 
 BAD = (State.FAILED, State.TIMED_OUT, State.LOST)
 
@@ -73,17 +71,8 @@ def summary_of(
         selection=record.selection,
         unreachable=status.unreachable if engine_pid is not None else {},
         stopped=status.stopped_configurations,
-        trial_seconds=seconds_of_trials(status.trials.values()),
+        trial_seconds=trial_seconds(status.trials.values()),
     )
-
-
-def seconds_of_trials(trials: Iterable[TrialStatus]) -> dict[str, float]:
-    """Configuration id → median seconds of its trials that succeeded."""
-    seconds: dict[str, list[float]] = defaultdict(list)
-    for trial in trials:
-        if trial.state is State.SUCCEEDED and trial.started and trial.ended:
-            seconds[trial.key.configuration].append(seconds_between(trial.started, trial.ended))
-    return {configuration: median(values) for configuration, values in seconds.items()}
 
 
 def standing_of(status: CampaignStatus, engine_pid: int | None) -> Standing:

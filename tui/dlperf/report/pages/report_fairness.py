@@ -20,7 +20,7 @@ from dlperf.report.pages.report_facts import (
 from dlperf.report.text import ENGLISH, Language
 from dlperf.report.words import WORDS
 from dlperf.results.audit import estimator_of
-from dlperf.results.identify import slug
+from dlperf.results.identify import catalog_id
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import Fact, PublishedReport
 
@@ -79,7 +79,7 @@ def published_facts(page: Page, report: PublishedReport, results: Results) -> di
     """What a report says of one of its frameworks: image and versions, batch sizes, precisions, rule and logs."""
     say, first = page.say, results[0]
     name = page.data.framework_title(first.framework, first.campaign)
-    printed = [figure for figure in report.figures if slug(figure.framework) == first.framework]
+    printed = [figure for figure in report.figures if catalog_id(figure.framework) == first.framework]
     in_words = {_name_of(say, fact): fact.value for fact in _facts_of(report, name)}
     images = [fact.value for group in report.environment for fact in group.facts if fact.en == name]
     logs = sum(bool(figure.log) for figure in printed)
