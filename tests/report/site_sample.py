@@ -10,11 +10,11 @@ from site_rows import LOG, measured, published
 
 from dlperf.catalog.model import Accelerator, Case, Container, Framework, Hardware, Node, Protocol, Recipe
 from dlperf.measure.finding import Finding
+from dlperf.messages import ENGLISH
 from dlperf.plan import Configuration, Launch, NodePlan, PlannedConfiguration, Selection, TrialKey
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.template import create_site
-from dlperf.report.text import ENGLISH
 from dlperf.results.audit import AuditRow
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.runs.paths import Workspace
@@ -99,7 +99,6 @@ def sample() -> SiteData:
         },
         protocols={"dlperf-v1": PROTOCOL},
         parquet=True,
-        estimators={"window(a, b)": "Arithmetic mean of iterations a+1 … b."},
         audit=(_audited("393.561", 393.5611, "exact"), _audited("1438.518", None, "no log")),
     )
 

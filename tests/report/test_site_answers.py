@@ -9,11 +9,11 @@ from html_text import Document
 from site_rows import measured, published
 
 from dlperf.measure.finding import Finding
+from dlperf.messages import CHINESE, ENGLISH
 from dlperf.report import figures
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData
-from dlperf.report.pages.home import certainty, home
-from dlperf.report.text import CHINESE, ENGLISH
+from dlperf.report.pages.home import SURE_IN_CELLS, certainty, home
 from dlperf.results.model import ConfigurationResult
 
 
@@ -26,10 +26,10 @@ def test_the_fastest_is_named_at_the_largest_scale_on_which_two_frameworks_have_
 @pytest.mark.parametrize(
     ("best", "second", "sure"),
     [
-        (measured("alpha", value=410.0, spread=0.004), measured("beta", value=400.0, spread=0.01), "sure_yes"),
-        (measured("alpha", value=402.0, spread=0.004), measured("beta", value=400.0, spread=0.01), "sure_tie"),
-        (measured("alpha", value=410.0, trials=1), measured("beta", value=400.0), "sure_single"),
-        (published("paddle", 1, 393.5), published("pytorch", 1, 370.2), "sure_unknown"),
+        (measured("alpha", value=410.0, spread=0.004), measured("beta", value=400.0, spread=0.01), "clear"),
+        (measured("alpha", value=402.0, spread=0.004), measured("beta", value=400.0, spread=0.01), "tie"),
+        (measured("alpha", value=410.0, trials=1), measured("beta", value=400.0), "single"),
+        (published("paddle", 1, 393.5), published("pytorch", 1, 370.2), "unknown"),
     ],
 )
 def test_how_sure_an_answer_is_follows_from_spread_and_trials(
@@ -45,7 +45,7 @@ def test_how_sure_an_answer_is_follows_from_spread_and_trials(
 def test_a_lead_of_gpus_with_a_higher_clock_is_not_said_of_the_framework_alone(clock: float | None, said: str) -> None:
     (answer,) = answers([at_clock(measured("alpha", value=410.0), clock), at_clock(measured("beta"), 1800.0)])
     assert certainty(ENGLISH, answer).partition(", but its ")[2] == said
-    assert bool(said) == ("higher" in certainty(ENGLISH, answer, "_short"))
+    assert bool(said) == ("higher" in certainty(ENGLISH, answer, SURE_IN_CELLS))
 
 
 def at_clock(row: ConfigurationResult, clock: float | None) -> ConfigurationResult:
@@ -91,7 +91,7 @@ def test_a_figure_of_which_a_reader_must_know_more_is_marked() -> None:
 @pytest.mark.parametrize(
     ("status", "english", "chinese"),
     [
-        ("not run", "not run", "未测试"),
+        ("not run", "not run", "未运行"),
         ("out of memory", "out of memory", "显存不足"),
         ("failed: NCCL timeout", "failed: NCCL timeout", "失败：NCCL 超时"),
         (

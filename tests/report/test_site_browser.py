@@ -8,9 +8,9 @@ import pytest
 from site_browser import Watched, needs_browser
 from site_rows import measured
 
+from dlperf.messages import ENGLISH
 from dlperf.report.data import SiteData
 from dlperf.report.pages.explorer import explorer_data
-from dlperf.report.text import ENGLISH
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = playwright.expect

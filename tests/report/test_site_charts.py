@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from site_sample import sample
 
+from dlperf.messages import CHINESE, ENGLISH
 from dlperf.report.build import overview_pages
 from dlperf.report.charts import svg
 from dlperf.report.charts.axis import doubling, linear, tick_text
@@ -20,7 +21,6 @@ from dlperf.report.charts.bars import Bar, bars
 from dlperf.report.charts.colours import coloured
 from dlperf.report.charts.plot import Band, Line, Plot, plot
 from dlperf.report.charts.svg import COLOURS
-from dlperf.report.text import CHINESE, ENGLISH
 from dlperf.results.timeline import thinned
 
 STYLE = (Path(__file__).parents[2] / "site/theme/assets/stylesheets/dlperf.css").read_text()

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from site_rows import measured
 from site_sample import sample
 
 from dlperf.catalog.load import load_catalog
-from dlperf.catalog.model import Words
+from dlperf.catalog.model import Protocol, Words
 from dlperf.measure.estimators import ESTIMATORS
 from dlperf.measure.finding import Finding
+from dlperf.messages import CHINESE, ENGLISH
 from dlperf.plan import Selection, expand
 from dlperf.report import figures
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData, facts_in_words
-from dlperf.report.text import CHINESE, ENGLISH
-from dlperf.report.words import WORDS, stored
+from dlperf.report.pages.protocols import AGGREGATES, DEFINITIONS
 from dlperf.runs.records import State
 from dlperf.sentences import PLACE, SENTENCES, recognised, sentence
 from dlperf.sentences.chinese import CHINESE as CHINESE_SENTENCES
@@ -43,10 +44,11 @@ def test_a_sentence_that_was_stored_is_recognised_with_its_values(key: str) -> N
 
 
 def test_states_severities_estimators_and_aggregates_have_chinese_words() -> None:
-    assert {str(state) for state in State} <= set(stored.STATES)
-    assert set(stored.ESTIMATORS) == set(ESTIMATORS)
-    assert {"note", "warning", "error"} == set(stored.SEVERITIES)
-    assert {"by_median", "by_mean", "by_olympic"} <= set(WORDS)
+    assert {str(state) for state in State} <= set(figures.STATES)
+    assert set(DEFINITIONS) == set(ESTIMATORS)
+    assert set(get_args(Protocol.model_fields["aggregate"].annotation)) == set(AGGREGATES)
+    texts = (*figures.STATES, *figures.SEVERITIES, *DEFINITIONS.values(), *AGGREGATES.values())
+    assert [text for text in texts if CHINESE.gettext(text) == text] == []
 
 
 @pytest.mark.parametrize(
@@ -87,8 +89,8 @@ def test_states_severities_estimators_and_aggregates_have_chinese_words() -> Non
     ],
 )
 def test_a_stored_message_is_said_in_chinese_with_what_it_quotes(stored: str, said: str) -> None:
-    assert CHINESE.sentence(stored) == said
-    assert ENGLISH.sentence(stored) == stored
+    assert figures.stored_sentence(CHINESE, stored) == said
+    assert figures.stored_sentence(ENGLISH, stored) == stored
 
 
 def test_a_finding_that_an_older_version_wrote_down_is_chinese_on_a_chinese_page() -> None:

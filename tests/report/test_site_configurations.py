@@ -13,6 +13,7 @@ from site_rows import measured, published
 from site_sample import sample
 
 from dlperf.measure.finding import Finding
+from dlperf.messages import CHINESE, ENGLISH
 from dlperf.report import locations as at
 from dlperf.report.charts.colours import DARK, LIGHT
 from dlperf.report.charts.svg import DASHES
@@ -20,7 +21,6 @@ from dlperf.report.data import SiteData
 from dlperf.report.evidence import Evidence
 from dlperf.report.pages.configurations import configurations
 from dlperf.report.pages.trial_evidence import curves, log_lines, pictures
-from dlperf.report.text import CHINESE, ENGLISH
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.timeline import LogLines, Origin, Timeline
 

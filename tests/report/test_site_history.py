@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 from site_rows import measured
 from site_sample import campaign, sample
 
+from dlperf.messages import ENGLISH
 from dlperf.report import locations as at
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
@@ -18,7 +19,6 @@ from dlperf.report.markdown import BETWEEN, NO_BREAK
 from dlperf.report.pages.configurations import configurations
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
-from dlperf.report.text import ENGLISH
 from dlperf.results.model import TrialResult
 
 

@@ -9,13 +9,13 @@ from site_rows import measured, published
 from site_sample import pages, sample
 
 from dlperf.catalog.load import load_catalog
+from dlperf.messages import ENGLISH
 from dlperf.plan import Selection
 from dlperf.report import locations as at
 from dlperf.report.data import FAMILIES, SiteData
 from dlperf.report.machine import Probed
 from dlperf.report.pages.report import report
 from dlperf.report.pages.report_conditions import run_command
-from dlperf.report.text import ENGLISH
 from dlperf.results.names import FRAMEWORKS
 from dlperf.runs.published import Conditions, Fact, PublishedFigure, Step, Text
 
@@ -28,7 +28,7 @@ def test_a_report_has_the_sections_of_the_public_reports_in_order() -> None:
         "Frameworks and images",
         "What differs between the frameworks",
         "Set-up",
-        "Steps",
+        "Test steps",
         "Results",
         "Logs and sources",
         "What a careful reader must know",
@@ -210,7 +210,7 @@ def test_steps_that_prepare_a_machine_stand_apart_from_those_of_the_test() -> No
     text = pages(replace(data, published={"published/perf": report_of}))[
         "results/reports/published/perf/resnet50-imagenet.md"
     ]
-    setup, _, rest = text.partition("Set-up {")[2].partition("Steps {")
+    setup, _, rest = text.partition("Set-up {")[2].partition("Test steps {")
     assert "### 1. Start" in setup
     assert "### 1. Run" in rest
 

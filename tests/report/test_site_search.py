@@ -8,8 +8,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dlperf.report.chinese_words import WORDS
 from dlperf.report.search import CUT, JOINER, in_words, mend_index
-from dlperf.report.words.searched import WORDS
 
 
 def test_a_listed_word_is_cut_out_of_a_longer_run() -> None:

@@ -2,11 +2,13 @@
 
 from dlperf.messages.language import CHINESE, ENGLISH, LANGUAGES, Language, preferred_language
 from dlperf.messages.message import Message, Value, message, quoted
+from dlperf.messages.texts import N_
 
 __all__ = [
     "CHINESE",
     "ENGLISH",
     "LANGUAGES",
+    "N_",
     "Language",
     "Message",
     "Value",

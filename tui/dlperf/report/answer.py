@@ -41,12 +41,12 @@ class Answer:
 
     @property
     def certainty(self) -> str:
-        """The key of the words that say how sure the answer is."""
+        """How sure the answer is: ``unknown``, ``single``, ``clear`` or ``tie``."""
         if is_published(self.best.campaign) and self.spread is None:
-            return "sure_unknown"
+            return "unknown"
         if self.spread is None or min(result.n or 0 for result in (self.best, self.second or self.best)) < 2:
-            return "sure_single"
-        return "sure_yes" if self.lead is not None and self.lead > self.spread else "sure_tie"
+            return "single"
+        return "clear" if self.lead is not None and self.lead > self.spread else "tie"
 
 
 def _clock(result: ConfigurationResult) -> float:

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from dlperf.messages import LANGUAGES, Language
 from dlperf.report import downloads
 from dlperf.report import locations as at
 from dlperf.report.data import SiteData
@@ -28,7 +29,6 @@ from dlperf.report.pages.protocols import protocols
 from dlperf.report.pages.report import report, reports_index
 from dlperf.report.pages.trial_evidence import Shapes, curves, log_lines, pictures
 from dlperf.report.processes import apart, side_by_side, without_collector
-from dlperf.report.text import LANGUAGES, Language
 from dlperf.report.writing import Sources
 from dlperf.results.columns import flat_columns, parquet
 from dlperf.results.model import ConfigurationResult
@@ -114,7 +114,7 @@ def _write_parts(
 
 
 def _write_overviews(sources: Sources, data: SiteData, reader: EvidenceReader) -> None:
-    for language in LANGUAGES:
+    for language in LANGUAGES.values():
         _write_overview(language, sources, data, reader)
     _write_downloads(sources, data, reader)
 
@@ -153,26 +153,26 @@ def tables(data: SiteData) -> Iterator[tuple[str, downloads.Columns]]:
         yield at.AUDIT, downloads.audit_columns(data.audit)
 
 
-def overview_pages(say: Language, data: SiteData) -> Iterator[tuple[str, str]]:
+def overview_pages(language: Language, data: SiteData) -> Iterator[tuple[str, str]]:
     """Path and text of every page but those of configurations, and the explorer's data."""
-    data = data.spoken(say)
+    data = data.spoken(language)
     found = every_answer(data)
-    yield at.HOME, home(say, data)
-    yield at.REPORTS, reports_index(say, data)
+    yield at.HOME, home(language, data)
+    yield at.REPORTS, reports_index(language, data)
     for (source, case), results in data.reports.items():
-        yield at.report_page(source, case), report(say, data, source, case, results)
-    yield at.HARDWARE, hardware_index(say, data)
+        yield at.report_page(source, case), report(language, data, source, case, results)
+    yield at.HARDWARE, hardware_index(language, data)
     for name, results in data.of_hardware.items():
-        yield at.hardware_page(name), hardware(say, data, name, results, found)
-    yield at.FRAMEWORKS, frameworks_index(say, data)
+        yield at.hardware_page(name), hardware(language, data, name, results, found)
+    yield at.FRAMEWORKS, frameworks_index(language, data)
     for name, results in data.of_framework.items():
-        yield at.framework_page(name), framework(say, data, name, results, found)
-    yield at.CONFIGURATIONS, configurations_index(say, data)
-    yield at.EXPLORER, explorer(say, data)
-    yield at.EXPLORER_DATA, explorer_data(say, data)
-    yield at.HISTORY, history(say, data)
-    yield at.PROTOCOLS, protocols(say, data)
-    yield at.AUDIT, audit(say, data)
+        yield at.framework_page(name), framework(language, data, name, results, found)
+    yield at.CONFIGURATIONS, configurations_index(language, data)
+    yield at.EXPLORER, explorer(language, data)
+    yield at.EXPLORER_DATA, explorer_data(language, data)
+    yield at.HISTORY, history(language, data)
+    yield at.PROTOCOLS, protocols(language, data)
+    yield at.AUDIT, audit(language, data)
 
 
 def _write_group(
@@ -187,7 +187,7 @@ def _write_group(
         if points:
             sources.write(path, points)
     shapes = {at.configuration_anchor(result): _draw(sources, result, evidence) for result in results}
-    for language in LANGUAGES:
+    for language in LANGUAGES.values():
         path = at.language_root(language) + at.group_page(group)
         sources.write(path, configurations(language, data.spoken(language), group, results, evidence, shapes))
 

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import TypeVar
 
 from dlperf.catalog.model import Accelerator, Case, Entry, Framework, Hardware, Protocol
+from dlperf.messages import N_, Language
 from dlperf.plan import PlannedConfiguration
 from dlperf.report.charts.colours import coloured
 from dlperf.report.locations import Group, group_of
 from dlperf.report.machine import Probed
-from dlperf.report.text import Language
 from dlperf.results.audit import AuditRow
 from dlperf.results.identify import catalog_id
 from dlperf.results.importing import NODE as IMPORTED
@@ -27,8 +27,12 @@ Kind = TypeVar("Kind", bound=Entry)
 
 PUBLISHED = "published/"
 MEASURED = "measured/"
-KINDS = (MEASURED.rstrip("/"), "imported", PUBLISHED.rstrip("/"))
-"""How figures came about, in the order in which they are told."""
+KINDS = {
+    "measured": N_("Measured here"),
+    "imported": N_("Computed from imported logs"),
+    "published": N_("Published by others"),
+}
+"""How figures came about, in the order in which pages show them, with their headings."""
 FAMILIES = {
     "mindspore": "MindSpore",
     "mxnet": "MXNet",
@@ -53,8 +57,6 @@ class SiteData:
     frameworks: Mapping[str, Framework] = field(default_factory=dict)
     cases: Mapping[str, Case] = field(default_factory=dict)
     protocols: Mapping[str, Protocol] = field(default_factory=dict)
-    estimators: Mapping[str, str] = field(default_factory=dict)
-    """Name with its parameters → definition."""
     probed: Mapping[tuple[str, str, str], Probed] = field(default_factory=dict)
     """By campaign, hardware and framework."""
     audit: tuple[AuditRow, ...] = ()
@@ -65,9 +67,9 @@ class SiteData:
     parquet: bool = False
     """The figures are offered as Parquet too."""
 
-    def spoken(self, say: Language) -> SiteData:
+    def spoken(self, language: Language) -> SiteData:
         """The same data, with what the catalogue says in the page's language where it says it there."""
-        return self._chinese if say.code == "zh" else self
+        return self._chinese if language.code == "zh" else self
 
     @cached_property
     def _chinese(self) -> SiteData:
@@ -171,13 +173,13 @@ class SiteData:
             return "published"
         return "imported" if self.is_imported(campaign) else "measured"
 
-    def source_title(self, say: Language, source: str) -> str:
+    def source_title(self, language: Language, source: str) -> str:
         """What a campaign, a public report or a source is called, as plain text."""
         report = self.published.get(source)
         if report:
-            return in_language(say, report.title)
+            return in_language(language, report.title)
         if source.startswith(MEASURED):
-            return say("measured_by", protocol=source.removeprefix(MEASURED))
+            return language.gettext("measured here, protocol {protocol}", protocol=source.removeprefix(MEASURED))
         return source.removeprefix(PUBLISHED)
 
     def case_title(self, case: str) -> str:
@@ -218,15 +220,15 @@ def is_published(campaign: str) -> bool:
     return campaign.startswith(PUBLISHED)
 
 
-def in_language(say: Language, text: Text) -> str:
+def in_language(language: Language, text: Text) -> str:
     """What a report says, in the page's language where it says it there."""
-    wanted, other = (text.zh, text.en) if say.code == "zh" else (text.en, text.zh)
+    wanted, other = (text.zh, text.en) if language.code == "zh" else (text.en, text.zh)
     return wanted or other
 
 
-def facts_in_words(say: Language, entry: Hardware, facts: Mapping[str, str]) -> dict[str, str]:
+def facts_in_words(language: Language, entry: Hardware, facts: Mapping[str, str]) -> dict[str, str]:
     """Facts of a machine in the page's language, those that are still what the catalogue says of it."""
-    chinese = entry.chinese.facts if entry.chinese and say.code == "zh" else {}
+    chinese = entry.chinese.facts if entry.chinese and language.code == "zh" else {}
     return {
         name: chinese.get(name, value) if entry.facts.get(name) == value else value for name, value in facts.items()
     }

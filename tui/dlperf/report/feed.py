@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
+from dlperf.messages import ENGLISH
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import SiteData, is_published
-from dlperf.report.text import ENGLISH
 from dlperf.results.model import ConfigurationResult
 
 NAMESPACE = "http://www.w3.org/2005/Atom"

@@ -6,21 +6,31 @@ import html
 from decimal import Decimal
 from functools import lru_cache
 
+from dlperf.messages import N_, Language
 from dlperf.report import markdown as md
 from dlperf.report.data import gpus_total, is_published
 from dlperf.report.html import link
 from dlperf.report.locations import configuration_page, html_address, relative
-from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult
+from dlperf.sentences.chinese import in_chinese
 
-STATUS_WORDS = {
-    "not run": "not_run",
-    "not published": "not_published",
-    "out of memory": "out_of_memory",
-    "not supported": "not_supported",
-    "measured": "measured",
-    "published": "published",
-}
+STATES = (
+    *(N_("not run"), N_("not published"), N_("out of memory"), N_("not supported"), N_("measured"), N_("published")),
+    *(N_("planned"), N_("submitted"), N_("running"), N_("succeeded"), N_("failed"), N_("timed_out"), N_("timed out")),
+    *(N_("cancelled"), N_("lost")),
+)
+"""Why there is no figure, and how a trial stands, as stored."""
+SEVERITIES = (N_("note"), N_("warning"), N_("error"))
+
+
+def stored_sentence(language: Language, stored: str) -> str:
+    """A sentence that dlperf stored, as plain text; what a program or a person said stays as it was."""
+    return in_chinese(stored) if language.code == "zh" else stored
+
+
+def stored_word(language: Language, stored: str) -> str:
+    """A state or a severity as plain text; a word that is none of ours stays as it was."""
+    return language.gettext(stored) if stored in (*STATES, *SEVERITIES) else stored
 
 
 def exact(value: float) -> str:
@@ -72,32 +82,31 @@ def optional(value: float | None) -> str:
     return "" if value is None else md.number(sensible(value))
 
 
-def status_text(say: Language, status: str) -> str:
+def status_text(language: Language, status: str) -> str:
     """Why there is no figure, in the page's language where the words are ours."""
     kind, _, cause = status.partition(":")
-    reason = md.text(say.sentence(cause.strip()))
+    reason = md.text(stored_sentence(language, cause.strip()))
     if kind == "failed" and reason:
-        return say("failed", cause=reason)
-    key = STATUS_WORDS.get(kind.strip())
-    told = say(key) if key else md.text(say.state(kind.strip()))
-    return told + (f"{say.colon}{reason}" if reason else "")
+        return language.gettext("failed: {cause}", cause=reason)
+    told = md.text(stored_word(language, kind.strip()))
+    return told + (f"{language.colon}{reason}" if reason else "")
 
 
-def plain_status(say: Language, status: str) -> str:
+def plain_status(language: Language, status: str) -> str:
     """As ``status_text``, as plain text."""
-    return html.unescape(status_text(say, status))
+    return html.unescape(status_text(language, status))
 
 
-def short_status(say: Language, status: str) -> str:
+def short_status(language: Language, status: str) -> str:
     """The kind of the reason, short enough for a cell; the whole reason stands below the table."""
     kind = status.partition(":")[0].strip()
     if kind == "failed":
-        return say("failed", cause="").rstrip(" :：")
-    return status_text(say, kind)
+        return language.gettext("failed: {cause}", cause="").rstrip(" :：")
+    return status_text(language, kind)
 
 
 def cell(
-    say: Language,
+    language: Language,
     page: str,
     result: ConfigurationResult | None,
     absent: str,
@@ -108,26 +117,26 @@ def cell(
     """A cell of a table of figures.
 
     Args:
-        absent: the word key where the source has no such configuration.
+        absent: why, where the source has no such configuration.
         scaling: with speed-up and efficiency below the figure.
         best: the figure is the highest of its row, and marked.
     """
     if result is None:
-        return f"*{say(absent)}*"
+        return f"*{language.gettext(absent)}*"
     target = relative(page, configuration_page(result))
     if result.value is None:
-        return md.link(f"*{short_status(say, result.status)}*", target)
+        return md.link(f"*{short_status(language, result.status)}*", target)
     figure = md.link(value_text(result), target)
     marked = f"**{figure}**{{ .best }}" if best else figure
-    return marked + _confidence(say, result) + (_scaling(result) if scaling else "")
+    return marked + _confidence(language, result) + (_scaling(result) if scaling else "")
 
 
-def html_cell(say: Language, page: str, result: ConfigurationResult) -> str:
+def html_cell(language: Language, page: str, result: ConfigurationResult) -> str:
     """As ``cell``, for a long table of HTML."""
     address = html_address(page, configuration_page(result))
     if result.value is None:
-        return link(f"<em>{short_status(say, result.status)}</em>", address)
-    return link(value_text(result), address) + _confidence(say, result)
+        return link(f"<em>{short_status(language, result.status)}</em>", address)
+    return link(value_text(result), address) + _confidence(language, result)
 
 
 def _scaling(result: ConfigurationResult) -> str:
@@ -136,10 +145,10 @@ def _scaling(result: ConfigurationResult) -> str:
     return f"<br><small>{factor(result.speedup)}× · {percent(result.efficiency)}</small>"
 
 
-def _confidence(say: Language, result: ConfigurationResult) -> str:
+def _confidence(language: Language, result: ConfigurationResult) -> str:
     """n and spread, small, and a mark of doubt; nothing is invented where a source gives none."""
     told = spread_text(result)
-    return (f" <small>{told}</small>" if told else "") + _doubt(say, result)
+    return (f" <small>{told}</small>" if told else "") + _doubt(language, result)
 
 
 def spread_text(result: ConfigurationResult) -> str:
@@ -154,15 +163,17 @@ def doubtful(result: ConfigurationResult) -> bool:
     return any(finding.severity != "note" for finding in result.findings)
 
 
-def _doubt(say: Language, result: ConfigurationResult) -> str:
+def _doubt(language: Language, result: ConfigurationResult) -> str:
     """A dagger at a doubtful figure; what was found stands with its configuration."""
-    found = "; ".join(say.sentence(finding.message) for finding in result.findings if finding.severity != "note")
+    found = "; ".join(
+        stored_sentence(language, finding.message) for finding in result.findings if finding.severity != "note"
+    )
     told = md.text(found).replace('"', "&quot;")
     return f' <small class="doubt" title="{told}">†</small>' if found else ""
 
 
 def absent_word(campaign: str) -> str:
-    return "not_published" if is_published(campaign) else "not_planned"
+    return N_("not published") if is_published(campaign) else N_("not planned")
 
 
 def scale_text(result: ConfigurationResult) -> str:
@@ -180,10 +191,10 @@ def point_text(result: ConfigurationResult) -> str:
     return f"{precision_text(result)}{batch}, {scale_text(result)}{variant}"
 
 
-def gpus_text(say: Language, result: ConfigurationResult) -> str:
+def gpus_text(language: Language, result: ConfigurationResult) -> str:
     """The GPUs of all nodes, counted in words."""
     count = gpus_total(result)
-    return say("gpus_count_1") if count == 1 else say("gpus_count", count=md.number(str(count)))
+    return language.gettext("1 GPU") if count == 1 else language.gettext("{count} GPUs", count=md.number(str(count)))
 
 
 def batch_text(result: ConfigurationResult) -> str:

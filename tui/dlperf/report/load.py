@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
@@ -10,8 +9,6 @@ from pathlib import Path
 
 from dlperf.catalog.load import load_catalog
 from dlperf.errors import DlperfError
-from dlperf.measure.estimator import signature
-from dlperf.measure.estimators import ESTIMATORS
 from dlperf.plan import PlannedConfiguration
 from dlperf.report.data import SiteData
 from dlperf.report.evidence import EvidenceReader
@@ -62,7 +59,6 @@ def load_site_data(workspace: Workspace) -> SiteData:
         frameworks=catalog.frameworks,
         cases=catalog.cases,
         protocols=catalog.protocols,
-        estimators=estimator_definitions(),
         audit=tuple(checked),
         address=site_address(workspace.mkdocs_config),
         parquet=find_spec("pyarrow") is not None,
@@ -94,12 +90,3 @@ def _probed(
             found[key] = Probed(evidence.environment, evidence.timeline.declared, evidence.topology)
     digests.keep()
     return found
-
-
-def estimator_definitions() -> dict[str, str]:
-    """How each estimator is written → what it does, as its own documentation begins."""
-    return {signature(name): _first_sentences(inspect.getdoc(rule) or "") for name, rule in ESTIMATORS.items()}
-
-
-def _first_sentences(documentation: str) -> str:
-    return " ".join(documentation.partition("\n\n")[0].split()).replace("``", "")

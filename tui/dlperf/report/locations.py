@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote
 
-from dlperf.report.text import Language
+from dlperf.messages import Language
 from dlperf.results.model import ConfigurationResult
 
 SAFE = re.compile(r"(?!index$)[a-z0-9][a-z0-9.-]{0,62}")

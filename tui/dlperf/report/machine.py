@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dlperf.messages import N_
+
 GPU_NAME = re.compile(r"gpus\.[0-9]+\.name")
 GIB = 2.0**30
 
@@ -28,22 +30,22 @@ class Probed:
 
 
 def machine_facts(environment: Mapping[str, str]) -> dict[str, str]:
-    """Key of the words → value; what was not found is left out."""
+    """Name, for translation → value; what was not found is left out."""
     gpus = Counter(value for name, value in environment.items() if GPU_NAME.fullmatch(name))
     facts = {
-        "probed_os": " ".join(filter(None, (environment.get("os"), _after("Linux ", environment.get("kernel"))))),
-        "probed_cpu": _cpu(environment),
-        "probed_memory": _memory(environment.get("memory_bytes")),
-        "probed_gpus": ", ".join(f"{count} × {name}" for name, count in gpus.items()),
-        "probed_gpu_memory": _after("", environment.get("gpus.0.memory_mib"), " MiB"),
-        "probed_power_limit": _after("", environment.get("gpus.0.power_limit_watts"), " W"),
-        "probed_driver": environment.get("driver", ""),
-        "probed_cuda": environment.get("cuda", ""),
-        "probed_cudnn": environment.get("cudnn", ""),
-        "probed_nccl": environment.get("nccl", ""),
-        "probed_python": environment.get("python", ""),
-        "image": environment.get("container.image", ""),
-        "probed_digest": environment.get("container.digest", ""),
+        N_("System"): " ".join(filter(None, (environment.get("os"), _after("Linux ", environment.get("kernel"))))),
+        N_("CPU"): _cpu(environment),
+        N_("Memory"): _memory(environment.get("memory_bytes")),
+        N_("GPUs in the machine"): ", ".join(f"{count} × {name}" for name, count in gpus.items()),
+        N_("GPU memory"): _after("", environment.get("gpus.0.memory_mib"), " MiB"),
+        N_("Power limit of a GPU"): _after("", environment.get("gpus.0.power_limit_watts"), " W"),
+        N_("Driver"): environment.get("driver", ""),
+        N_("CUDA"): environment.get("cuda", ""),
+        N_("cuDNN of the machine"): environment.get("cudnn", ""),
+        N_("NCCL of the machine"): environment.get("nccl", ""),
+        N_("Python"): environment.get("python", ""),
+        N_("Image"): environment.get("container.image", ""),
+        N_("Image digest"): environment.get("container.digest", ""),
     }
     return {name: value for name, value in facts.items() if value}
 

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from dlperf.report.words.searched import WORDS
+from dlperf.report.chinese_words import WORDS
 
 INDEX = "search/search_index.json"
 SCRIPT = "search/search_index.js"

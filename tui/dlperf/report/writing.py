@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from dlperf.messages import LANGUAGES
 from dlperf.report.locations import language_root
-from dlperf.report.text import LANGUAGES
 
 DOCS = "docs/"
 DATA = "data/"
-FOLDERS = (*(f"{DOCS}{language_root(language)}results" for language in LANGUAGES), f"{DOCS}data", "data")
+FOLDERS = (*(f"{DOCS}{language_root(language)}results" for language in LANGUAGES.values()), f"{DOCS}data", "data")
 """Everything in these folders of ``site`` is made by ``dlperf build-site``: what is not made any more goes."""
 COPIED_AT_ONCE = 1 << 16
-PAGES = tuple(f"{DOCS}{language_root(language)}index.md" for language in LANGUAGES)
+PAGES = tuple(f"{DOCS}{language_root(language)}index.md" for language in LANGUAGES.values())
 """The generated pages outside of them."""
 
 

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from dlperf.messages import N_, Language
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import PUBLISHED, SiteData, grouped
 from dlperf.report.pages.page import Page
-from dlperf.report.text import Language
 from dlperf.results.audit import EXACT, NO_LOG_HERE, NO_LOG_PUBLISHED, NO_RULE, OTHER_VERSION, AuditRow
 
-VERDICT_WORDS = {
-    EXACT: "audit_exact",
-    NO_LOG_PUBLISHED: "audit_no_log_published",
-    NO_LOG_HERE: "audit_no_log_here",
-    NO_RULE: "audit_no_rule",
-    OTHER_VERSION: "audit_other_version",
+VERDICTS = {
+    EXACT: N_("exact"),
+    NO_LOG_PUBLISHED: N_("no raw log was published"),
+    NO_LOG_HERE: N_("no raw log here"),
+    NO_RULE: N_("the rule is not known"),
+    OTHER_VERSION: N_("no raw log here: the log of this name gives another figure, and may be of another version"),
 }
-
-
+ANSWER = N_(
+    "Of {figures} published figures {logged} have a raw log that their source published. {recomputed} of them were "
+    "computed again here; {exact} came out exactly."
+)
+ANSWER_UNCHECKED = N_(
+    "Of {figures} published figures {logged} have a raw log that their source published. None of these logs is here, "
+    "so none of the figures was computed again."
+)
 Rows = Sequence[AuditRow]
 WORDED = (0, 1, 2, 3, 9, 11, 12, 13)
 """Columns of words."""
@@ -30,16 +36,28 @@ PLACED = {6: "value", 10: "aside"}
 """The published figure, and by how much the log's differs, in the block of a row on a telephone."""
 
 
-def audit(say: Language, data: SiteData) -> str:
-    page = Page(say, data, at.AUDIT)
+def audit(language: Language, data: SiteData) -> str:
+    page = Page(language, data, at.AUDIT)
     if not data.audit:
-        return page.written(say("audit_title"), say("audit_intro"), say("audit_none"))
+        return page.written(
+            page._("Audit"),
+            page._(
+                "Published figures against the raw logs that were published with them. Logs that lie in this "
+                "workspace (`dlperf import`) are computed again under the source's own rule, and from their time "
+                "stamps."
+            ),
+            page._("No log of a published figure is here to be checked."),
+        )
     reports = grouped(data.audit, lambda row: row.report)
     sections = [_section(page, report, [row for row in rows if row.log]) for report, rows in reports.items()]
     return page.written(
-        say("audit_title"),
+        page._("Audit"),
         _answer(page, data.audit),
-        say("audit_intro"),
+        page._(
+            "Published figures against the raw logs that were published with them. Logs that lie in this "
+            "workspace (`dlperf import`) are computed again under the source's own rule, and from their time "
+            "stamps."
+        ),
         _overview(page, reports),
         *sections,
         page.data_files(),
@@ -51,9 +69,16 @@ def _answer(page: Page, rows: Rows) -> str:
     names = ("figures", "logged", "recomputed", "exact")
     told = {name: md.number(str(count)) for name, count in zip(names, _counts(rows), strict=True)}
     others = sum(row.verdict == OTHER_VERSION for row in rows)
-    other = page.say("audit_answer_other", count=md.number(str(others))) if others else ""
-    answer = "audit_answer" if _counts(rows)[2] or others else "audit_answer_none"
-    return md.paragraphs(page.say(answer, **told), other)
+    other = (
+        page._(
+            "Of {count} more, a log of the same name is here and gives another figure; it may be of another version.",
+            count=md.number(str(others)),
+        )
+        if others
+        else ""
+    )
+    answer = ANSWER if _counts(rows)[2] or others else ANSWER_UNCHECKED
+    return md.paragraphs(page._(answer, **told), other)
 
 
 def _counts(rows: Rows) -> tuple[int, int, int, int]:
@@ -67,7 +92,7 @@ def _overview(page: Page, reports: Mapping[str, Rows]) -> str:
     checked = any(row.recomputed is not None for row in page.data.audit)
     body = []
     for report, rows in reports.items():
-        title, counts = md.text(page.data.source_title(page.say, f"{PUBLISHED}{report}")), _counts(rows)
+        title, counts = md.text(page.data.source_title(page.language, f"{PUBLISHED}{report}")), _counts(rows)
         differences = [abs(row.difference) for row in rows if row.difference is not None]
         body.append(
             (
@@ -77,8 +102,8 @@ def _overview(page: Page, reports: Mapping[str, Rows]) -> str:
                 figures.percent(max(differences, default=None), 3),
             )
         )
-    words = ("report", "figures", "audit_logged", "audit_recomputed", "audit_exactly", "audit_largest")
-    return html.block("evidence", html.table([page.say(word) for word in words], body, (0,)))
+    words = (N_("Report"), N_("Figures"), N_("With a raw log"), N_("Recomputed"), N_("Exact"), N_("Largest difference"))
+    return html.block("evidence", html.table([page._(word) for word in words], body, (0,)))
 
 
 def _anchor(report: str) -> str:
@@ -87,22 +112,21 @@ def _anchor(report: str) -> str:
 
 def _section(page: Page, report: str, logged: Rows) -> str:
     """The figures with a raw log; nothing where there is none."""
-    title = md.text(page.data.source_title(page.say, f"{PUBLISHED}{report}"))
+    title = md.text(page.data.source_title(page.language, f"{PUBLISHED}{report}"))
     heading = md.heading(2, title, _anchor(report), searched=False)
     return md.paragraphs(heading, _table(page, logged)) if logged else ""
 
 
 def _table(page: Page, rows: Rows) -> str:
-    axes = ("case", "hardware", "framework", "precision", "batch_size", "nodes_gpus")
-    words = (*axes, "audit_published", "audit_recomputed", "from_timestamps", "unit", "audit_difference")
-    header = [page.say(word) for word in (*words, "audit_verdict", "estimator", "log")]
+    axes = (N_("Case"), N_("Hardware"), N_("Framework"), N_("Precision"), N_("Batch per GPU"), N_("Nodes × GPUs"))
+    words = (*axes, N_("Published value"), N_("Recomputed"), N_("From timestamps"), N_("Unit"), N_("Difference"))
+    header = [page._(word) for word in (*words, N_("Verdict"), N_("Estimator"), N_("Log"))]
     return html.listing(page.told_once(header, [_row(page, row) for row in rows], WORDED, TOLD_ONCE, placed=PLACED))
 
 
 def _verdict(page: Page, verdict: str) -> str:
     """In the page's language; a difference is a number."""
-    key = VERDICT_WORDS.get(verdict)
-    return page.say(key) if key else md.text(verdict)
+    return page._(VERDICTS[verdict]) if verdict in VERDICTS else md.text(verdict)
 
 
 def _row(page: Page, row: AuditRow) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from html import unescape
 
+from dlperf.messages import N_, Language
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
@@ -18,7 +19,6 @@ from dlperf.report.pages.protocols import protocol_facts
 from dlperf.report.pages.trial_evidence import Shapes, for_script, lines_on_demand, repeat, trial_charts
 from dlperf.report.pages.trials import estimates, trials
 from dlperf.report.roofline import roofline
-from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
@@ -32,7 +32,7 @@ OF_THE_MOMENT = re.compile(r"boot_id|.*\.(?:utilization_percent|memory_used_mib)
 
 
 def configurations(
-    say: Language,
+    language: Language,
     data: SiteData,
     group: Group,
     results: Results,
@@ -44,14 +44,14 @@ def configurations(
     Args:
         shapes: the charts of each configuration, by its anchor.
     """
-    page = Page(say, data, at.group_page(group))
+    page = Page(language, data, at.group_page(group))
     names = (
         data.framework_title(group.framework, group.campaign),
         data.case_title(group.case),
         data.hardware_title(group.hardware, group.campaign),
     )
-    origin = say(
-        "configuration_of",
+    origin = page._(
+        "{framework} running {case} on {hardware}, from {source}.",
         framework=page.framework(group.framework, group.campaign),
         case=md.text(data.case_title(group.case)),
         hardware=page.hardware(group.hardware, group.campaign),
@@ -71,49 +71,60 @@ def configurations(
     )
 
 
-def configurations_index(say: Language, data: SiteData) -> str:
+def configurations_index(language: Language, data: SiteData) -> str:
     """What was measured here in one table, each report of others in its own."""
-    page = Page(say, data, at.CONFIGURATIONS)
+    page = Page(language, data, at.CONFIGURATIONS)
     sources = grouped(data.groups, lambda group: "" if data.kind(group.campaign) == "measured" else group.campaign)
     parts = [
         md.paragraphs(md.heading(2, _index_title(page, source), searched=False), _index(page, groups))
         for source, groups in sources.items()
     ]
-    return page.written(say("configurations"), say("configurations_intro"), *(parts or [say("no_figures")]))
+    return page.written(
+        page._("Configurations"),
+        page._(
+            "Every group of configurations: a framework running a case on some hardware, in one campaign or report."
+        ),
+        *(parts or [page._("No figure here yet.")]),
+    )
 
 
 def _index_title(page: Page, source: str) -> str:
-    return md.text(page.data.source_title(page.say, source)) if source else page.say("home_measured")
+    return md.text(page.data.source_title(page.language, source)) if source else page._("Measured here")
 
 
 def _index(page: Page, groups: Sequence[Group]) -> str:
-    say, data = page.say, page.data
+    language, data = page.language, page.data
     rows = [
         (
             md.text(group.campaign) if data.kind(group.campaign) == "measured" else "",
             md.text(data.case_title(group.case)),
             page.html_to(at.framework_page(group.framework), data.framework_title(group.framework, group.campaign)),
             page.html_to(at.hardware_page(group.hardware), data.hardware_title(group.hardware, group.campaign)),
-            page.html_to(at.group_page(group), _count(say, len(data.groups[group]))),
+            page.html_to(at.group_page(group), _count(language, len(data.groups[group]))),
         )
         for group in groups
     ]
-    header = [say(word) for word in ("campaign", "case", "framework", "hardware", "configurations")]
+    header = [
+        page._(word) for word in (N_("Campaign"), N_("Case"), N_("Framework"), N_("Hardware"), N_("Configurations"))
+    ]
     return html.listing(html.table(header, rows, range(4), {4: "value"}))
 
 
-def _count(say: Language, count: int) -> str:
-    return say("group_count_1") if count == 1 else say("group_count", count=md.number(str(count)))
+def _count(language: Language, count: int) -> str:
+    return (
+        language.gettext("1 configuration")
+        if count == 1
+        else language.gettext("{count} configurations", count=md.number(str(count)))
+    )
 
 
 def _overview(page: Page, results: Results) -> str:
-    say = page.say
     rows = [
         (
             html.link(figures.precision_text(row), f"#{at.configuration_anchor(row)}"),
             figures.batch_text(row),
             figures.scale_text(row),
-            figures.html_cell(page.say, page.path, row),
+            figures.html_cell(page.language, page.path, row),
             md.text(row.unit),
             figures.factor(row.speedup),
             figures.percent(row.efficiency),
@@ -123,8 +134,16 @@ def _overview(page: Page, results: Results) -> str:
         )
         for row in results
     ]
-    words = ("precision", "batch_size", "nodes_gpus", "figure", "unit", "speedup", "efficiency")
-    header = [say(word) for word in (*words, "mfu", "roofline", "samples_per_joule")]
+    words = (
+        N_("Precision"),
+        N_("Batch per GPU"),
+        N_("Nodes × GPUs"),
+        N_("Figure"),
+        N_("Unit"),
+        N_("Speed-up"),
+        N_("Efficiency"),
+    )
+    header = [page._(word) for word in (*words, N_("MFU"), N_("Share of roofline"), N_("Per joule"))]
     return html.listing(html.table(header, rows, (0, 4), {3: "value", 4: "aside"}))
 
 
@@ -133,7 +152,7 @@ def _protocols(page: Page, results: Results) -> str:
     facts = [
         md.paragraphs(page.protocol(name), protocol_facts(page, name), _repeats(page, name, results)) for name in names
     ]
-    return md.paragraphs(md.heading(2, page.say("s_protocol"), "protocol"), *facts) if facts else ""
+    return md.paragraphs(md.heading(2, page._("Protocol"), "protocol"), *facts) if facts else ""
 
 
 def _repeats(page: Page, name: str, results: Results) -> str:
@@ -142,7 +161,11 @@ def _repeats(page: Page, name: str, results: Results) -> str:
     plans = [plan for row in results if row.protocol == name for plan in [page.data.plan(row)] if plan is not None]
     asked = distinct(plan.repeats for plan in plans if protocol and plan.repeats != protocol.repeats)
     measured = page.data.kind(results[0].campaign) == "measured"
-    return page.say("repeats_here", count=md.number(", ".join(map(str, asked)))) if asked and measured else ""
+    return (
+        page._("This campaign was asked for {count} repeats.", count=md.number(", ".join(map(str, asked))))
+        if asked and measured
+        else ""
+    )
 
 
 def _environment(page: Page, evidence: EvidenceOf) -> str:
@@ -154,18 +177,20 @@ def _environment(page: Page, evidence: EvidenceOf) -> str:
         if facts and facts not in shown:
             news = _changed(facts, shown[0]) if shown else facts
             shown.append(facts)
-            title = page.say("environment_of", node=md.text(found.node), number=md.number(str(number)))
+            title = page._(
+                "As probed on {node} at trial {number}", node=md.text(found.node), number=md.number(str(number))
+            )
             rows = [
                 (page.fact(name), md.text(fact_in_words(name, value)))
                 for name, value in news.items()
                 if not DEVICE.search(name)
             ]
             devices = [f"{name}: {value}" for name, value in news.items() if DEVICE.search(name)]
-            folded = md.details(page.say("devices"), "\n".join(devices)) if devices else ""
-            parts.append(md.paragraphs(f"{title}{page.say.colon.rstrip()}", page.facts(rows), folded))
+            folded = md.details(page._("Every device"), "\n".join(devices)) if devices else ""
+            parts.append(md.paragraphs(f"{title}{page.language.colon.rstrip()}", page.facts(rows), folded))
     topologies = distinct(found.topology for found in evidence.values() if found.topology)
-    parts += [md.details(page.say("topology"), topology) for topology in topologies]
-    return md.paragraphs(md.heading(2, page.say("s_environment"), "environment"), *parts) if parts else ""
+    parts += [md.details(page._("Topology"), topology) for topology in topologies]
+    return md.paragraphs(md.heading(2, page._("Environment"), "environment"), *parts) if parts else ""
 
 
 def _lasting_facts(found: Evidence) -> dict[str, str]:
@@ -185,7 +210,7 @@ def _launch(page: Page, results: Results, evidence: EvidenceOf) -> str:
         for trial in row.trials:
             found = evidence.get((at.configuration_anchor(row), trial.number), NOTHING)
             if found.launch:
-                title = page.say("launch", node=found.node)
+                title = page._("launch.sh of {node}", node=found.node)
                 return md.details(f"{title} · {unescape(figures.point_text(row))} · {trial.number}", found.launch)
     return ""
 
@@ -210,22 +235,22 @@ def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes:
 
 
 def _figure(page: Page, row: ConfigurationResult) -> str:
-    say = page.say
+    language = page.language
     figure = f"{html.strong(figures.value_text(row))} {md.text(row.unit)}" if row.value is not None else ""
     facts = [
-        (say("figure"), figure),
-        (say("status"), page.status(row)),
-        (say("spread"), figures.spread(row.spread)),
-        (say("trials_n"), "" if row.n is None else md.number(str(row.n))),
-        (say("protocol"), md.text(row.protocol) if row.protocol else ""),
-        (say("speedup"), figures.factor(row.speedup)),
-        (say("efficiency"), figures.percent(row.efficiency)),
-        (say("mfu"), figures.percent(row.mfu)),
-        (say("source"), md.source_link(row.source)),
+        (page._("Figure"), figure),
+        (page._("Status"), page.status(row)),
+        (page._("Spread"), figures.spread(row.spread)),
+        (page._("n"), "" if row.n is None else md.number(str(row.n))),
+        (page._("Protocol"), md.text(row.protocol) if row.protocol else ""),
+        (page._("Speed-up"), figures.factor(row.speedup)),
+        (page._("Efficiency"), figures.percent(row.efficiency)),
+        (page._("MFU"), figures.percent(row.mfu)),
+        (page._("Source"), md.source_link(row.source)),
     ]
-    listed = html.bullets(f"{name}{say.colon}{value}" for name, value in facts if value)
+    listed = html.bullets(f"{name}{language.colon}{value}" for name, value in facts if value)
     unmeasured = is_published(row.campaign) and not row.trials
-    return listed + html.paragraph(say("no_trials") if unmeasured else "")
+    return listed + html.paragraph(page._("There are no trials: the figure stands as published.") if unmeasured else "")
 
 
 def _history(page: Page, row: ConfigurationResult) -> str:
@@ -233,7 +258,7 @@ def _history(page: Page, row: ConfigurationResult) -> str:
     if row.value is None or is_published(row.campaign) or point(row) not in page.data.repeated:
         return ""
     address = f"{at.html_address(page.path, at.HISTORY)}#{at.history_anchor(row)}"
-    return html.paragraph(html.link(page.say("history_of"), address))
+    return html.paragraph(html.link(page._("This configuration over campaigns"), address))
 
 
 def _findings(page: Page, row: ConfigurationResult) -> str:
@@ -244,14 +269,19 @@ def _findings(page: Page, row: ConfigurationResult) -> str:
             numbers.setdefault((finding.severity, finding.message), []).append(str(trial.number))
     told = {message for _, message in numbers}
     between = [((item.severity, item.message), list[str]()) for item in row.findings if item.message not in told]
-    say = page.say
+    language = page.language
     listed = html.bullets(
-        f"{html.strong(say.severity(severity))} {_trial_numbers(page, found_in)}{md.text(say.sentence(message))}"
+        f"{html.strong(figures.stored_word(language, severity))} {_trial_numbers(page, found_in)}"
+        f"{md.text(figures.stored_sentence(language, message))}"
         for (severity, message), found_in in (*between, *numbers.items())
     )
-    return html.paragraph(f"{say('findings')}{say.colon.rstrip()}") + listed if listed else ""
+    return html.paragraph(page._("Findings") + language.colon.rstrip()) + listed if listed else ""
 
 
 def _trial_numbers(page: Page, numbers: Sequence[str]) -> str:
-    say = page.say
-    return say("trials_numbered", numbers=say.separator.join(map(md.number, numbers))) + say.colon if numbers else ""
+    language = page.language
+    return (
+        page._("Trial {numbers}", numbers=language.separator.join(map(md.number, numbers))) + language.colon
+        if numbers
+        else ""
+    )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from dlperf.catalog.model import Accelerator
+from dlperf.messages import N_, Language
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
@@ -13,34 +14,33 @@ from dlperf.report.answer import Answer
 from dlperf.report.data import KINDS, SiteData, facts_in_words, gpus_total, grouped
 from dlperf.report.pages.home import headlines
 from dlperf.report.pages.page import Page
-from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult
 
 
 def hardware(
-    say: Language, data: SiteData, name: str, results: Sequence[ConfigurationResult], found: Sequence[Answer]
+    language: Language, data: SiteData, name: str, results: Sequence[ConfigurationResult], found: Sequence[Answer]
 ) -> str:
     """The page of a machine.
 
     Args:
         found: the answers of all reports, of which those on this machine stand first.
     """
-    page = Page(say, data, at.hardware_page(name))
+    page = Page(language, data, at.hardware_page(name))
     return page.written(
         data.hardware_title(name),
         _description(page, name),
         headlines(page, [answer for answer in found if answer.best.hardware == name]),
         _facts(page, name),
         _accelerator(page, name),
-        md.heading(2, say("all_figures"), "figures", searched=False),
+        md.heading(2, page._("All figures"), "figures", searched=False),
         page.all_figures(results, ("case", "framework")),
         page.data_files(),
         wide=True,
     )
 
 
-def hardware_index(say: Language, data: SiteData) -> str:
-    page = Page(say, data, at.HARDWARE)
+def hardware_index(language: Language, data: SiteData) -> str:
+    page = Page(language, data, at.HARDWARE)
     machines = grouped(sorted(data.ordered, key=lambda row: row.hardware), lambda row: row.hardware)
     rows = [
         (
@@ -51,9 +51,11 @@ def hardware_index(say: Language, data: SiteData) -> str:
         )
         for name, results in machines.items()
     ]
-    header = [say(word) for word in ("hardware", "accelerator", "nodes_gpus", *(f"home_{kind}" for kind in KINDS))]
-    told = html.listing(html.table(header, rows, (0, 1), {})) if rows else say("no_figures")
-    return page.written(say("hardware"), say("hardware_intro"), told, wide=True)
+    header = [page._(word) for word in (N_("Hardware"), N_("Accelerator"), N_("Nodes × GPUs"), *KINDS.values())]
+    told = html.listing(html.table(header, rows, (0, 1), {})) if rows else page._("No figure here yet.")
+    return page.written(
+        page._("Hardware"), page._("The machines, and how many figures come from each."), told, wide=True
+    )
 
 
 def _size(data: SiteData, name: str, results: Sequence[ConfigurationResult]) -> str:
@@ -74,33 +76,39 @@ def _facts(page: Page, name: str) -> str:
     entry = page.data.hardware.get(name)
     if entry is None:
         return ""
-    say = page.say
+    language = page.language
     rows = [
-        (say("id"), md.code(name)),
-        (say("accelerator"), _accelerator_title(page.data, name) or "–"),
-        (say("nodes"), md.number(str(len(entry.nodes)))),
-        (say("gpus_per_node"), md.number(str(entry.gpus_per_node))),
-        (say("executor"), md.text(entry.executor)),
-        *((page.fact(fact), md.web_link(value)) for fact, value in facts_in_words(say, entry, entry.facts).items()),
+        (page._("Id"), md.code(name)),
+        (page._("Accelerator"), _accelerator_title(page.data, name) or "–"),
+        (page._("Nodes"), md.number(str(len(entry.nodes)))),
+        (page._("GPUs per node"), md.number(str(entry.gpus_per_node))),
+        (page._("Executor"), md.text(entry.executor)),
+        *(
+            (page.fact(fact), md.web_link(value))
+            for fact, value in facts_in_words(language, entry, entry.facts).items()
+        ),
     ]
-    return md.paragraphs(md.heading(2, say("s_environment"), "environment"), page.facts(rows))
+    return md.paragraphs(md.heading(2, page._("Environment"), "environment"), page.facts(rows))
 
 
 def _accelerator(page: Page, name: str) -> str:
     accelerator = _accelerator_of(page.data, name)
     if accelerator is None:
         return ""
-    say = page.say
+    language = page.language
     rows = [
-        (say("memory"), f"{md.number(figures.exact(accelerator.memory_gb))} GB"),
-        (say("bandwidth"), f"{md.number(figures.exact(accelerator.bandwidth_gb_per_s))} GB/s"),
+        (page._("GPU memory"), f"{md.number(figures.exact(accelerator.memory_gb))} GB"),
+        (page._("Memory bandwidth"), f"{md.number(figures.exact(accelerator.bandwidth_gb_per_s))} GB/s"),
         *(
-            (say("peak", precision=md.text(precision.upper())), f"{md.number(figures.exact(peak))} TFLOP/s")
+            (
+                page._("Peak, {precision}", precision=md.text(precision.upper())),
+                f"{md.number(figures.exact(peak))} TFLOP/s",
+            )
             for precision, peak in accelerator.peak_tflops.items()
         ),
-        *([(say("source"), md.web_link(accelerator.source))] if accelerator.source else []),
+        *([(page._("Source"), md.web_link(accelerator.source))] if accelerator.source else []),
     ]
-    title = md.heading(2, f"{say('accelerator')}{say.colon}{md.text(accelerator.title)}", "accelerator")
+    title = md.heading(2, page._("Accelerator") + language.colon + md.text(accelerator.title), "accelerator")
     return md.paragraphs(title, page.facts(rows))
 
 

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from dlperf.messages import N_, Language
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.charts.plot import Line, Plot, plot
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
-from dlperf.report.text import Language
 from dlperf.results.compare import Comparison, compare_rows
 from dlperf.results.model import ConfigurationResult
 
@@ -25,21 +25,39 @@ WORDED = (0, 1, 6)
 Series = Sequence[ConfigurationResult]
 
 
-def history(say: Language, data: SiteData) -> str:
-    page = Page(say, data, at.HISTORY)
+def history(language: Language, data: SiteData) -> str:
+    page = Page(language, data, at.HISTORY)
     found = sorted(data.repeated.values(), key=lambda rows: compare_rows(*rows[-2:]).ratio or 0.0)
     if not found:
-        return page.written(say("history"), say("history_intro"), say("history_none"))
+        return page.written(
+            page._("History"),
+            page._(
+                "Configurations that several campaigns measured, the largest loss first. A regression is a figure "
+                "whose best trial is slower than the worst trial of the campaign before."
+            ),
+            page._("No configuration has been measured by more than one campaign yet."),
+        )
     shown = found[:MOST]
     return page.written(
-        say("history"),
+        page._("History"),
         _answer(page, found),
-        say("history_intro"),
-        say("history_cut", count=md.number(str(MOST))) if len(found) > MOST else "",
+        page._(
+            "Configurations that several campaigns measured, the largest loss first. A regression is a figure "
+            "whose best trial is slower than the worst trial of the campaign before."
+        ),
+        page._("The {count} with the largest losses are shown; the data has them all.", count=md.number(str(MOST)))
+        if len(found) > MOST
+        else "",
         _same(page, shown),
         _overview(page, shown),
-        say("cells_note"),
-        say("history_charts"),
+        page._(
+            "Small print: n trials, and their spread (highest − lowest) ÷ median. A figure marked † has "
+            "something that a careful reader must know: its configuration says what."
+        ),
+        page._(
+            "Each chart shows the campaigns in the order of their dates, the lowest and highest trial as a "
+            "stroke, regressions ringed. Its axis does not begin at zero."
+        ),
         *(_section(page, rows) for rows in shown),
         page.data_files(),
         in_search=False,
@@ -53,22 +71,34 @@ def _answer(page: Page, found: Sequence[Series]) -> str:
     counts = {"count": len(found), "slower": verdicts["slower"], "faster": verdicts["faster"]}
     open_ = len(found) - verdicts["slower"] - verdicts["faster"]
     told = {name: md.number(str(count)) for name, count in {**counts, "open": open_}.items()}
-    return page.say("history_answer", **told)
+    return page._(
+        "Configurations measured again: {count}, of which {slower} became slower than in the campaign "
+        "before, {faster} became faster and {open} cannot be told apart.",
+        **told,
+    )
 
 
 def _same(page: Page, found: Sequence[Series]) -> str:
     """What the overview does not say of each configuration."""
     newest = [rows[-1] for rows in found]
-    told = [f"{page.say(axis)} {md.text(name)}" for axis, name, same in _axes(page, newest[0], newest) if same]
-    return page.say("same_in_rows", facts=page.say.separator.join(told)) if told else ""
+    told = [f"{page._(axis)} {md.text(name)}" for axis, name, same in _axes(page, newest[0], newest) if same]
+    return page._("The same in every row: {facts}.", facts=page.language.separator.join(told)) if told else ""
 
 
 def _overview(page: Page, found: Sequence[Series]) -> str:
     """A row for each configuration: where it stands now, and what became of it."""
-    words = ("configuration", "verdict", "change", "figure", "change_since_first", "campaigns", "created")
+    words = (
+        N_("Configuration"),
+        N_("Verdict"),
+        N_("Change"),
+        N_("Figure"),
+        N_("Since the first"),
+        N_("Campaigns"),
+        N_("Date"),
+    )
     newest = [rows[-1] for rows in found]
     rows = [_overview_row(page, rows, newest) for rows in found]
-    return html.listing(html.table([page.say(word) for word in words], rows, WORDED, {2: "aside", 3: "value"}))
+    return html.listing(html.table([page._(word) for word in words], rows, WORDED, {2: "aside", 3: "value"}))
 
 
 def _overview_row(page: Page, rows: Series, among: Series) -> tuple[str, ...]:
@@ -77,7 +107,7 @@ def _overview_row(page: Page, rows: Series, among: Series) -> tuple[str, ...]:
         html.link(_text(_names(page, newest, among)), f"#{at.history_anchor(newest)}"),
         _verdict(page, compared),
         _change(compared),
-        f"{figures.html_cell(page.say, page.path, newest)} <small>{md.text(newest.unit)}</small>",
+        f"{figures.html_cell(page.language, page.path, newest)} <small>{md.text(newest.unit)}</small>",
         _change(compare_rows(rows[0], newest)),
         md.number(str(len(rows))),
         _date(page, newest),
@@ -86,7 +116,7 @@ def _overview_row(page: Page, rows: Series, among: Series) -> tuple[str, ...]:
 
 def _section(page: Page, rows: Series) -> str:
     compared = [None, *(compare_rows(a, b) for a, b in pairwise(rows))]
-    header = [page.say(word) for word in ("created", "figure", "verdict", "change", "campaign")]
+    header = [page._(word) for word in (N_("Date"), N_("Figure"), N_("Verdict"), N_("Change"), N_("Campaign"))]
     cells = [_row(page, *pair) for pair in zip(rows, compared, strict=True)]
     table = html.table(header, cells, (0, 2, 4), {1: "value", 2: "by", 3: "aside"})
     heading = md.heading(2, _text(_names(page, rows[0])), at.history_anchor(rows[0]))
@@ -108,16 +138,16 @@ def _axes(page: Page, row: ConfigurationResult, among: Series) -> tuple[tuple[st
     """An axis, what it is called here, and whether that is the same in all that it stands ``among``."""
     data = page.data
     return (
-        ("framework", data.framework_title(row.framework), len({other.framework for other in among}) == 1),
-        ("case", data.case_title(row.case), len({other.case for other in among}) == 1),
-        ("hardware", data.hardware_title(row.hardware), len({other.hardware for other in among}) == 1),
+        (N_("Framework"), data.framework_title(row.framework), len({other.framework for other in among}) == 1),
+        (N_("Case"), data.case_title(row.case), len({other.case for other in among}) == 1),
+        (N_("Hardware"), data.hardware_title(row.hardware), len({other.hardware for other in among}) == 1),
     )
 
 
 def _row(page: Page, row: ConfigurationResult, compared: Comparison | None) -> tuple[str, ...]:
     return (
         _date(page, row),
-        figures.html_cell(page.say, page.path, row),
+        figures.html_cell(page.language, page.path, row),
         _verdict(page, compared) if compared else "",
         _change(compared) if compared else "",
         page.html_to(at.group_page(at.group_of(row)), row.campaign),
@@ -134,12 +164,13 @@ def _change(compared: Comparison) -> str:
 
 
 def _verdict(page: Page, compared: Comparison) -> str:
+    regression = page._("regression")
     words = {
-        "slower": f'<strong class="regression">{page.say("regression")}</strong>',
-        "faster": page.say("faster"),
-        "not distinguishable": page.say("no_change"),
+        "slower": f'<strong class="regression">{regression}</strong>',
+        "faster": page._("faster"),
+        "not distinguishable": page._("within the spread"),
     }
-    return words.get(compared.verdict, page.say("sure_unknown_short"))
+    return words.get(compared.verdict, page._("spread unknown"))
 
 
 def _chart(page: Page, rows: Series, compared: Sequence[Comparison | None]) -> str:
@@ -149,5 +180,5 @@ def _chart(page: Page, rows: Series, compared: Sequence[Comparison | None]) -> s
     name = page.data.framework_title(rows[0].framework)
     line = Line(name, points, page.data.series[rows[0].framework], regressions, spans)
     days = tuple(page.data.created(row.campaign)[:10] or row.campaign for row in rows)
-    label = f"{page.say('history')}{page.say.colon}{' · '.join(_names(page, rows[0]))}"
-    return plot(Plot(label, page.say("campaign"), rows[0].unit, (line,), height=HEIGHT, names=days))
+    label = page._("History") + page.language.colon + " · ".join(_names(page, rows[0]))
+    return plot(Plot(label, page._("Campaign"), rows[0].unit, (line,), height=HEIGHT, names=days))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dlperf.measure.telemetry import SLOWER_CLOCK
+from dlperf.messages import N_, Language
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
@@ -13,34 +14,73 @@ from dlperf.report.answer import Answer, answers
 from dlperf.report.data import KINDS, SiteData, distinct, gpus_total, grouped, is_published
 from dlperf.report.pages import pictures
 from dlperf.report.pages.page import Page
-from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult
 
 MOST_CHARTS = 6
 NEWS = 6
+SURE = {
+    "unknown": N_("published without a spread"),
+    "single": N_("one trial only, spread unknown"),
+    "clear": N_("more than the spread of the trials ({spread})"),
+    "tie": N_("within the spread of the trials ({spread}): a tie"),
+    "clock": N_("{sure}, but its GPUs ran at a {lead} higher clock"),
+}
+SURE_IN_CELLS = {
+    "unknown": N_("spread unknown"),
+    "single": N_("one trial, spread unknown"),
+    "clear": N_("beyond the spread ({spread})"),
+    "tie": N_("a tie within the spread ({spread})"),
+    "clock": N_("{sure}, GPU clock {lead} higher"),
+}
+"""How sure an answer is (``Answer.certainty``), and that the machines of the best ran at a higher clock."""
 HIGHER_CLOCK = 1 / SLOWER_CLOCK - 1
 """A lead in clock that is said beside a lead in throughput."""
 WORDED = (0, 1, 2, 3, 6)
 """Columns of words in the table of answers."""
 
 
-def home(say: Language, data: SiteData) -> str:
-    page = Page(say, data, at.HOME)
+def home(language: Language, data: SiteData) -> str:
+    page = Page(language, data, at.HOME)
     found = every_answer(data)
     if not found:
-        return page.written(say("home_title"), say("home_nothing"))
+        return page.written(
+            page._("How fast deep-learning frameworks train"),
+            page._(
+                "Nothing has been measured here yet. `dlperf quickstart` measures this machine in a minute; `dlperf "
+                "build-site` then writes this page."
+            ),
+        )
     return page.written(
-        say("home_title"),
+        page._("How fast deep-learning frameworks train"),
         headlines(page, found),
         charts(page, found),
         *(
-            _table(page, say(f"home_{kind}"), [answer for answer in found if data.kind(answer.best.campaign) == kind])
+            _table(page, page._(KINDS[kind]), [answer for answer in found if data.kind(answer.best.campaign) == kind])
             for kind in KINDS
         ),
-        say("home_table"),
-        md.heading(2, say("home_how"), "how"),
-        md.bullets((say("home_how_steps"), say("home_how_spread"), say("home_trace"))),
-        md.heading(2, say("home_new"), "new", searched=False),
+        page._(
+            "The largest scale on which two frameworks can be compared, for each case, hardware and precision of "
+            "each source; of several reports on the same, the newest. All that was measured here by one protocol "
+            "is one source. Figures of different sources are never compared: their machines and protocols differ."
+        ),
+        md.heading(2, page._("How it was measured"), "how"),
+        md.bullets(
+            (
+                page._(
+                    "Throughput of all GPUs together, after warm-up, by the [protocol](results/protocols.md) that "
+                    "stands with each figure."
+                ),
+                page._(
+                    "What is measured here is run n times; the spread is (highest − lowest) ÷ median of the trials, "
+                    "and a lead within it is called a tie."
+                ),
+                page._(
+                    "Every figure links to its configuration: trials, protocol, environment, exact command and log. "
+                    "What a careful reader must know of a figure marked † stands there, too."
+                ),
+            )
+        ),
+        md.heading(2, page._("What is new"), "new", searched=False),
         news(page),
         _download(page),
         wide=True,
@@ -73,9 +113,9 @@ def headlines(page: Page, found: Sequence[Answer]) -> str:
     """What was measured here, computed from imported logs and published by others: each under its name, but for what
     was measured here where there is nothing else."""
     kinds = grouped(found, lambda answer: page.data.kind(answer.best.campaign))
-    if set(kinds) == {KINDS[0]}:
+    if set(kinds) == {"measured"}:
         return headline(page, found)
-    told = [(f"**{page.say(f'home_{kind}')}**", headline(page, kinds[kind])) for kind in KINDS if kind in kinds]
+    told = [(f"**{page._(KINDS[kind])}**", headline(page, kinds[kind])) for kind in KINDS if kind in kinds]
     return md.paragraphs(*(part for pair in told for part in pair))
 
 
@@ -120,9 +160,9 @@ def news(page: Page) -> str:
 
 def _reports_of(page: Page, campaign: str) -> str:
     rows = grouped((row for row in page.data.ordered if row.campaign == campaign), lambda row: row.case)
-    title = md.text(page.data.source_title(page.say, campaign))
+    title = md.text(page.data.source_title(page.language, campaign))
     links = [page.report(same[0], md.text(page.data.case_title(case))) for case, same in rows.items()]
-    return f"{title}{page.say.colon}{page.say.separator.join(links)}"
+    return f"{title}{page.language.colon}{page.language.separator.join(links)}"
 
 
 def sentence(page: Page, answer: Answer) -> str:
@@ -136,11 +176,20 @@ def sentence(page: Page, answer: Answer) -> str:
         "precision": figures.precision_text(best),
     }
     if second is None:
-        return page.say("answer_alone", **words)
+        return page._(
+            "{framework} trains {case} at {value} {unit} on {hardware} in {precision}; no other framework was "
+            "measured under the same conditions.",
+            **words,
+        )
     words["lead"] = f"**{_whole(figures.percent(answer.lead))}**"
     words["second"] = page.framework(second.framework, second.campaign)
-    words["differs"] = page.to(at.fairness(page.data.source(best), best.case), page.say("answer_differs"))
-    return page.say("answer", **words, sure=certainty(page.say, answer))
+    words["differs"] = page.to(at.fairness(page.data.source(best), best.case), page._("What differs between them"))
+    return page._(
+        "{framework} is fastest on {case}: {value} {unit} on {hardware} in {precision}, {lead} ahead of "
+        "{second}; {sure}. {differs}",
+        **words,
+        sure=certainty(page.language, answer),
+    )
 
 
 def _counted(page: Page, row: ConfigurationResult, machine: str) -> str:
@@ -148,7 +197,7 @@ def _counted(page: Page, row: ConfigurationResult, machine: str) -> str:
     entry = page.data.hardware.get(row.hardware)
     if entry is not None and entry.accelerator is None:
         return machine
-    return page.say("in_brackets", what=machine, aside=_whole(figures.gpus_text(page.say, row)))
+    return page._("{what} ({aside})", what=machine, aside=_whole(figures.gpus_text(page.language, row)))
 
 
 def _whole(words: str) -> str:
@@ -156,14 +205,14 @@ def _whole(words: str) -> str:
     return words.replace(" ", md.NO_BREAK)
 
 
-def certainty(say: Language, answer: Answer, length: str = "") -> str:
-    """How sure the answer is; ``length`` is ``_short`` for a cell."""
+def certainty(language: Language, answer: Answer, texts: Mapping[str, str] = SURE) -> str:
+    """How sure the answer is, in the words of a sentence or of a cell."""
     if answer.second is None:
         return ""
-    sure = say(answer.certainty + length, spread=_whole(figures.spread(answer.spread)))
+    sure = language.gettext(texts[answer.certainty], spread=_whole(figures.spread(answer.spread)))
     if answer.clock_lead is None or answer.clock_lead < HIGHER_CLOCK:
         return sure
-    return say("sure_clock" + length, sure=sure, lead=_whole(figures.percent(answer.clock_lead)))
+    return language.gettext(texts["clock"], sure=sure, lead=_whole(figures.percent(answer.clock_lead)))
 
 
 def weight(answer: Answer) -> tuple[bool, bool, int, float]:
@@ -175,8 +224,16 @@ def weight(answer: Answer) -> tuple[bool, bool, int, float]:
 def _table(page: Page, title: str, found: Sequence[Answer]) -> str:
     if not found:
         return ""
-    words = ("case", "hardware", "precision", "fastest", "figure", "lead", "source")
-    table = html.table([page.say(word) for word in words], [_row(page, answer) for answer in found], WORDED)
+    words = (
+        N_("Case"),
+        N_("Hardware"),
+        N_("Precision"),
+        N_("Fastest"),
+        N_("Figure"),
+        N_("Lead over the next"),
+        N_("Source"),
+    )
+    table = html.table([page._(word) for word in words], [_row(page, answer) for answer in found], WORDED)
     return md.paragraphs(md.heading(2, title, searched=False), html.block("evidence answers", table))
 
 
@@ -187,20 +244,20 @@ def _row(page: Page, answer: Answer) -> tuple[str, ...]:
         _counted(page, best, page.html_to(*_machine(page, best))),
         figures.precision_text(best),
         page.html_to(*_framework(page, best)),
-        f"{figures.html_cell(page.say, page.path, best)}<br><small>{md.text(best.unit)}</small>",
+        f"{figures.html_cell(page.language, page.path, best)}<br><small>{md.text(best.unit)}</small>",
         _lead(page, answer),
         page.html_to(
-            at.report_page(page.data.source(best), best.case), page.data.source_title(page.say, best.campaign)
+            at.report_page(page.data.source(best), best.case), page.data.source_title(page.language, best.campaign)
         ),
     )
 
 
 def _lead(page: Page, answer: Answer) -> str:
     if answer.second is None:
-        return f"<em>{page.say('no_rival')}</em>"
+        return "<em>" + page._("no other framework") + "</em>"
     name = page.html_to(*_framework(page, answer.second))
-    sure = certainty(page.say, answer, "_short")
-    before = page.say("before_second", name=name) + page.say("list_separator").rstrip()
+    sure = certainty(page.language, answer, SURE_IN_CELLS)
+    before = page._("ahead of {name}", name=name) + page._("; ").rstrip()
     return f"{figures.percent(answer.lead)} <small>{before}<br> {sure}</small>"
 
 
@@ -214,13 +271,14 @@ def _machine(page: Page, row: ConfigurationResult) -> tuple[str, str]:
 
 def _download(page: Page) -> str:
     """The data of every table, and the feed."""
-    say, files = page.say, [(at.RESULTS_CSV, "CSV"), (at.RESULTS_JSON, "JSON")]
+    language, files = page.language, [(at.RESULTS_CSV, "CSV"), (at.RESULTS_JSON, "JSON")]
     files += [(at.RESULTS_PARQUET, "Parquet")] if page.data.parquet else []
-    links = say.separator.join(page.file(path, name) for path, name in files)
-    return say(
-        "measurements",
+    links = language.separator.join(page.file(path, name) for path, name in files)
+    explorer, feed = page.to(at.EXPLORER, page._("Explorer")), page.file(at.FEED, page._("Atom feed"))
+    return page._(
+        "All figures: {explorer}, {files} ({schema}). Changes: {feed}.",
         files=links,
-        schema=page.to("guide/data.md", say("schema")),
-        explorer=page.to(at.EXPLORER, say("explorer")),
-        feed=page.file(at.FEED, say("feed")),
+        schema=page.schema(),
+        explorer=explorer,
+        feed=feed,
     )

@@ -6,16 +6,68 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from dlperf.messages import N_, Language
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import KINDS, SiteData, distinct
-from dlperf.report.text import Language
-from dlperf.report.words import WORDS
 from dlperf.results.model import ConfigurationResult
 
 Tell = Callable[[ConfigurationResult], str]
 """A cell of a row."""
+COLUMNS = {
+    "source": N_("Source"),
+    "case": N_("Case"),
+    "hardware": N_("Hardware"),
+    "framework": N_("Framework"),
+    "figure": N_("Figure"),
+    "unit": N_("Unit"),
+    "precision": N_("Precision"),
+    "batch_size": N_("Batch per GPU"),
+    "nodes_gpus": N_("Nodes × GPUs"),
+    "speedup": N_("Speed-up"),
+    "efficiency": N_("Efficiency"),
+    "mfu": N_("MFU"),
+    "roofline": N_("Share of roofline"),
+    "samples_per_joule": N_("Per joule"),
+    "protocol": N_("Protocol"),
+}
+"""Columns of lists of configurations → their titles."""
+ORIGINS = {
+    "measured": N_("Measured here, campaigns: {campaigns}"),
+    "imported": N_("Computed here from logs of others, imported as {campaigns}. Nothing was run here."),
+    "published": N_("Published by others: {campaigns}"),
+}
+FACTS = {
+    "os": N_("System"),
+    "framework_version": N_("Framework version, by its log"),
+    "hostname": N_("Host name"),
+    "kernel": N_("Kernel"),
+    "architecture": N_("Architecture"),
+    "cpu.model": N_("CPU"),
+    "cpu.sockets": N_("CPU sockets"),
+    "cpu.cores": N_("CPU cores"),
+    "cpu.threads": N_("CPU threads"),
+    "memory_bytes": N_("Memory"),
+    "driver_cuda": N_("CUDA of the driver"),
+    "cpu": N_("CPU"),
+    "memory": N_("Memory"),
+    "disk": N_("Disk"),
+    "driver": N_("Driver"),
+    "cuda": N_("CUDA"),
+    "cudnn": N_("cuDNN"),
+    "nccl": N_("NCCL"),
+    "dali": N_("DALI"),
+    "python": N_("Python"),
+    "interconnect": N_("Interconnect"),
+    "topology": N_("Topology"),
+    "virtualization": N_("Virtualization"),
+    "base_image": N_("Base image"),
+    "os_image": N_("System of the image"),
+    "paddle_commit": N_("Commit of Paddle"),
+    "openmpi_multi_node": N_("Open MPI, several nodes"),
+}
+"""Facts of machines and frameworks → their names."""
 PLACED = {"figure": "value", "unit": "aside"}
 """Columns of a list that have a place of their own on a telephone."""
 
@@ -24,7 +76,7 @@ PLACED = {"figure": "value", "unit": "aside"}
 class Page:
     """A page in the making. Methods give Markdown."""
 
-    say: Language
+    language: Language
     data: SiteData
     path: str
 
@@ -35,15 +87,19 @@ class Page:
             md.paragraphs(md.front_matter(title, in_search=in_search, wide=wide), f"# {md.name(title)}", *parts) + "\n"
         )
 
+    def _(self, english: str, /, **values: str) -> str:
+        """The text in the page's language; values are put in as they are, so they must be Markdown already."""
+        return self.language.gettext(english, **values)
+
     def to(self, target: str, label: str) -> str:
         return md.link(label, at.relative(self.path, target))
 
     def file(self, target: str, label: str, download: str | None = None) -> str:
-        return md.raw_link(label, at.relative_file(self.say, self.path, target), download)
+        return md.raw_link(label, at.relative_file(self.language, self.path, target), download)
 
     def data_file(self, name: str) -> str:
         """The address of a file of data on this page."""
-        return at.up_from(self.say, self.path) + name
+        return at.up_from(self.language, self.path) + name
 
     def script(self, name: str) -> str:
         """A script of the theme that only some pages need; it runs when the page is there."""
@@ -61,7 +117,7 @@ class Page:
 
     def report(self, row: ConfigurationResult, label: str | None = None) -> str:
         """A link to the report that a figure stands in, called like its campaign if nothing else is said."""
-        words = md.text(self.data.source_title(self.say, row.campaign)) if label is None else label
+        words = md.text(self.data.source_title(self.language, row.campaign)) if label is None else label
         return self.to(at.report_page(self.data.source(row), row.case), words)
 
     def subject(self, row: ConfigurationResult, among: Sequence[ConfigurationResult]) -> str:
@@ -101,41 +157,46 @@ class Page:
     def figure(
         self,
         result: ConfigurationResult | None,
-        absent: str = "not_run",
+        absent: str = N_("not run"),
         *,
         scaling: bool = False,
         best: bool = False,
     ) -> str:
-        return figures.cell(self.say, self.path, result, absent, scaling=scaling, best=best)
+        return figures.cell(self.language, self.path, result, absent, scaling=scaling, best=best)
 
     def source(self, results: Sequence[ConfigurationResult]) -> str:
         """Where the figures of a report come from, in words."""
         campaigns = distinct(row.campaign for row in results)
         report = self.data.published.get(campaigns[0])
         if report is None:
-            names = self.say.separator.join(md.text(name) for name in campaigns)
-            return self.say(f"{self.data.kind(campaigns[0])}_in", campaigns=names)
-        told = self.say("published_in", campaigns=md.web_link(report.url or report.source))
-        return self.say("in_brackets", what=told, aside=f"<time>{md.text(report.date)}</time>") if report.date else told
+            names = self.language.separator.join(md.text(name) for name in campaigns)
+            return self._(ORIGINS[self.data.kind(campaigns[0])], campaigns=names)
+        told = self._(ORIGINS["published"], campaigns=md.web_link(report.url or report.source))
+        return (
+            self._("{what} ({aside})", what=told, aside=f"<time>{md.text(report.date)}</time>") if report.date else told
+        )
 
     def facts(self, rows: Iterable[tuple[str, str]]) -> str:
         """Names and values, both Markdown already; those without a value are left out."""
-        return md.facts((self.say("item"), self.say("value")), rows)
+        return md.facts((self._("Item"), self._("Value")), rows)
 
     def fact(self, name: str) -> str:
         """The name of a fact of a machine or a framework, in words where it is a common one."""
-        return self.say(f"fact_{name}") if f"fact_{name}" in WORDS else md.text(name)
+        return self._(FACTS[name]) if name in FACTS else md.text(name)
 
     def status(self, result: ConfigurationResult) -> str:
-        return figures.status_text(self.say, result.status)
+        return figures.status_text(self.language, result.status)
 
     def data_files(self) -> str:
         """The figures of this page as files."""
         kinds = {"csv": "CSV", "json": "JSON", **({"parquet": "Parquet"} if self.data.parquet else {})}
         links = [self.file(at.page_data(self.path, kind), name) for kind, name in kinds.items()]
-        return self.say(
-            "page_data", files=self.say.separator.join(links), schema=self.to("guide/data.md", self.say("schema"))
-        )
+        schema, files = self.schema(), self.language.separator.join(links)
+        return self._("The figures of this page as data: {files} ({schema}).", files=files, schema=schema)
+
+    def schema(self) -> str:
+        """A link to the page of the guide that explains the files of data."""
+        return self.to("guide/data.md", self._("what the columns mean"))
 
     def told_once(
         self,
@@ -144,7 +205,7 @@ class Page:
         words: Sequence[int],
         once: Iterable[int],
         *,
-        said: str = "same_in_rows",
+        said: str = N_("The same in every row: {facts}."),
         note: str = "",
         placed: Mapping[int, str] | None = None,
     ) -> str:
@@ -153,12 +214,14 @@ class Page:
         Args:
             words: columns of words.
             once: columns that may be said once.
-            said: the key of the words in which they are said.
+            said: the text in which they are said.
             note: Markdown that stands before them.
             placed: of a list: as for ``html.table``.
         """
         same = html.constant(rows, sorted(once))
-        facts = self.say.separator.join(f"{header[column]} {rows[0][column]}" for column in same if rows[0][column])
+        facts = self.language.separator.join(
+            f"{header[column]} {rows[0][column]}" for column in same if rows[0][column]
+        )
         shown = [column for column in range(len(header)) if column not in same]
         body = [[row[column] for column in shown] for row in rows]
         told = html.table(
@@ -167,13 +230,22 @@ class Page:
             [place for place, column in enumerate(shown) if column in words],
             placed and {place: placed[column] for place, column in enumerate(shown) if column in placed},
         )
-        once_said = self.say(said, facts=facts) if facts else ""
-        return html.paragraph(self.say.gap.join(filter(None, (note, once_said)))) + (told if len(shown) > 1 else "")
+        once_said = self._(said, facts=facts) if facts else ""
+        return html.paragraph(self.language.gap.join(filter(None, (note, once_said)))) + (
+            told if len(shown) > 1 else ""
+        )
 
     def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> str:
         """A long table, one row for each configuration: the axes in ``columns``, which vary on this page, then the
         figure, then what else is known."""
-        return self.listed(results, (*columns, *self._facts(), "source"), note=self.say("cells_note"))
+        return self.listed(
+            results,
+            (*columns, *self._facts(), "source"),
+            note=self._(
+                "Small print: n trials, and their spread (highest − lowest) ÷ median. A figure marked † has "
+                "something that a careful reader must know: its configuration says what."
+            ),
+        )
 
     def listed(
         self,
@@ -192,7 +264,7 @@ class Page:
         cells = {**axes, **self._facts(), **more}
         told = {name: cells[name] for name in columns}
         rows = [[tell(row) for tell in told.values()] for row in results]
-        header = [self.say(name) for name in told]
+        header = [self._(COLUMNS[name]) for name in told]
         words = (*axes, "unit", "precision", "protocol")
         worded = [place for place, name in enumerate(told) if name in words]
         once = [place for place, name in enumerate(told) if name in (*words, "batch_size")]
@@ -203,7 +275,7 @@ class Page:
         """What sets configurations apart, with its page."""
         return {
             "source": lambda row: self.html_to(
-                at.report_page(self.data.source(row), row.case), self.data.source_title(self.say, row.campaign)
+                at.report_page(self.data.source(row), row.case), self.data.source_title(self.language, row.campaign)
             ),
             "case": lambda row: md.text(self.data.case_title(row.case)),
             "hardware": lambda row: self.html_to(
@@ -217,7 +289,7 @@ class Page:
     def _facts(self) -> dict[str, Tell]:
         """The figure, and what else is known of a configuration."""
         return {
-            "figure": lambda row: figures.html_cell(self.say, self.path, row),
+            "figure": lambda row: figures.html_cell(self.language, self.path, row),
             "unit": lambda row: md.text(row.unit),
             "precision": figures.precision_text,
             "batch_size": figures.batch_text,

@@ -25,7 +25,7 @@ def ranking(page: Page, answer: Answer) -> str:
 
 def contest_title(page: Page, best: ConfigurationResult) -> str:
     """What the frameworks of a contest have in common, in words."""
-    return " · ".join((*_series_title(page, best), figures.gpus_text(page.say, best)))
+    return " · ".join((*_series_title(page, best), figures.gpus_text(page.language, best)))
 
 
 def rankings(page: Page, results: Results) -> str:
@@ -53,7 +53,8 @@ def _by_scale(page: Page, rows: Results) -> str:
         (*_series_title(page, fastest), page.data.framework_title(fastest.framework, fastest.campaign), *batch)
     )
     drawn = [
-        replace(_bar(page, row), label=f"{figures.gpus_text(page.say, row)} ({row.nodes} × {row.gpus})") for row in same
+        replace(_bar(page, row), label=f"{figures.gpus_text(page.language, row)} ({row.nodes} × {row.gpus})")
+        for row in same
     ]
     return f"**{md.parts(title)}**\n\n{bars(title, fastest.unit, drawn)}"
 
@@ -70,8 +71,8 @@ def _scaling(page: Page, rows: Results) -> str:
     drawn = tuple(line for line in lines if len(line.points) > 1)
     if not drawn:
         return ""
-    words = (page.say("gpus"), page.say("speedup"))
-    chart = plot(Plot(f"{page.say('s_scaling')}{page.say.colon}{title}", *words, drawn, ideal=page.say("ideal")))
+    words = (page._("GPUs"), page._("Speed-up"))
+    chart = plot(Plot(page._("Scaling") + page.language.colon + title, *words, drawn, ideal=page._("ideal (linear)")))
     return f"**{md.parts(title)}**\n\n{chart}"
 
 

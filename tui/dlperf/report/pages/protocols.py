@@ -5,32 +5,67 @@ from __future__ import annotations
 from collections import Counter
 
 from dlperf.catalog.model import Protocol
+from dlperf.measure.estimator import signature
+from dlperf.messages import N_, Language
 from dlperf.report import html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
-from dlperf.report.text import Language
-from dlperf.report.words.stored import ESTIMATORS
 
-FACTS = ("skip_steps", "take_steps", "estimator", "repeats", "aggregate")
-"""Words for what a protocol lays down."""
+FACTS = (N_("Steps dropped"), N_("Steps measured"), N_("Estimator"), N_("Repeats"), N_("Repeats merged by"))
+"""What a protocol lays down."""
+AGGREGATES = {
+    "median": N_("median"),
+    "mean": N_("mean"),
+    "olympic": N_("mean without the best and the worst"),
+}
+DEFINITIONS = {
+    "mean": N_("Arithmetic mean of every record."),
+    "skipmean": N_("Arithmetic mean without the first k records."),
+    "tailmean": N_("Arithmetic mean of the last n records."),
+    "window": N_("Arithmetic mean of the records that end iterations a+1 … b: a dropped, b − a measured."),
+    "time_window": N_("Samples between the ends of iterations a and b, over the time between them."),
+    "rate": N_("Samples between two timestamps over the time between them: take steps (or all) after the first skip."),
+    "tipc": N_(
+        "Paddle's rule: without the first skip records, then without the slowest and the fastest 5 % (5 at least)."
+    ),
+    "batch_over_time": N_("Global batch over the mean seconds per step, without the first skip records."),
+    "summary": N_("The program's own final figure."),
+    "hmean_epochs": N_("Harmonic mean of the epochs' figures, without the first w epochs."),
+}
+"""Estimator → what it does."""
 
 
-def protocols(say: Language, data: SiteData) -> str:
-    page = Page(say, data, at.PROTOCOLS)
+def protocols(language: Language, data: SiteData) -> str:
+    page = Page(language, data, at.PROTOCOLS)
     described = [_described(page, name) for name in sorted(data.protocols)]
-    rows = [
-        (md.code(name), md.text(_definition(say, name, definition))) for name, definition in data.estimators.items()
-    ]
+    rows = [(md.code(signature(name)), md.text(page._(definition))) for name, definition in DEFINITIONS.items()]
     estimators = md.paragraphs(
-        md.heading(2, say("estimators_title"), "estimators"),
-        say("estimators_intro"),
-        md.facts((say("estimator"), say("definition")), rows),
+        md.heading(2, page._("Estimators"), "estimators"),
+        page._("An estimator turns the samples of one trial into one figure."),
+        md.facts((page._("Estimator"), page._("Definition")), rows),
     )
-    statistics = md.paragraphs(md.heading(2, say("statistics_title"), "statistics"), say("statistics_text"))
-    parts = (say("protocols_intro"), _overview(page), *described, estimators if rows else "", statistics)
-    return page.written(say("protocols"), *parts, wide=True)
+    statistics = md.paragraphs(
+        md.heading(2, page._("Statistics"), "statistics"),
+        page._(
+            "A figure shows the protocol's value over its trials, spread and n. Spread is (highest − lowest) ÷ "
+            "median. Speed-up is computed from the 1-GPU median of the same configuration on the same hardware. "
+            "MFU is FLOPs per sample × throughput ÷ (GPUs × dense peak of the precision used). Missing is not "
+            "zero: a cell without a figure says why."
+        ),
+    )
+    parts = (
+        page._(
+            "A figure without its protocol is not comparable. These are all protocols, with the number of "
+            "figures of this site that rest on each."
+        ),
+        _overview(page),
+        *described,
+        estimators,
+        statistics,
+    )
+    return page.written(page._("Protocols"), *parts, wide=True)
 
 
 def _overview(page: Page) -> str:
@@ -39,12 +74,12 @@ def _overview(page: Page) -> str:
     rows = [
         (
             html.link(md.code(name), f"#{at.protocol_anchor(name)}"),
-            *(value for _, value in _facts(page.say, page.data.protocols[name])),
+            *(value for _, value in _facts(page.language, page.data.protocols[name])),
             md.number(str(used[name])) if used[name] else "",
         )
         for name in sorted(page.data.protocols)
     ]
-    header = [page.say("protocol"), *map(page.say, FACTS), page.say("figures")]
+    header = [page._("Protocol"), *map(page._, FACTS), page._("Figures")]
     return html.listing(html.table(header, rows, (0, 3, 5), {}))
 
 
@@ -53,23 +88,18 @@ def protocol_facts(page: Page, name: str) -> str:
     protocol = page.data.protocols.get(name)
     if protocol is None:
         return ""
-    return page.facts(_facts(page.say, protocol))
+    return page.facts(_facts(page.language, protocol))
 
 
-def _facts(say: Language, protocol: Protocol) -> list[tuple[str, str]]:
+def _facts(language: Language, protocol: Protocol) -> list[tuple[str, str]]:
     values = (
         md.number(str(protocol.skip_steps)),
         "" if protocol.take_steps is None else md.number(str(protocol.take_steps)),
         md.code(protocol.estimator),
         md.number(str(protocol.repeats)),
-        say(f"by_{protocol.aggregate}"),
+        language.gettext(AGGREGATES[protocol.aggregate]),
     )
-    return list(zip(map(say, FACTS), values, strict=True))
-
-
-def _definition(say: Language, name: str, documented: str) -> str:
-    """What an estimator does; in English as its own documentation says."""
-    return ESTIMATORS.get(name.partition("(")[0], documented) if say.code == "zh" else documented
+    return list(zip(map(language.gettext, FACTS), values, strict=True))
 
 
 def _described(page: Page, name: str) -> str:
@@ -79,5 +109,5 @@ def _described(page: Page, name: str) -> str:
         md.text(protocol.title) if protocol.title != name else "",
         md.text(protocol.description) if protocol.description != protocol.title else "",
         protocol_facts(page, name),
-        f"{page.say('source')}{page.say.colon}{md.source_link(protocol.source)}" if protocol.source else "",
+        page._("Source") + page.language.colon + md.source_link(protocol.source) if protocol.source else "",
     )

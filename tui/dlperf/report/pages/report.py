@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlperf.catalog.model import Case
+from dlperf.messages import N_, Language
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
@@ -18,33 +19,37 @@ from dlperf.report.pages.report_conditions import environment, images, options, 
 from dlperf.report.pages.report_efficiency import utilisation
 from dlperf.report.pages.report_fairness import fairness
 from dlperf.report.pages.report_tables import comparisons, missing, scaling, single_runs, size, throughput
-from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import PublishedFigure
 
 Results = Sequence[ConfigurationResult]
-SEARCHED = ("s_tested", "s_steps")
+ORIGINS = {
+    "measured": N_("measured"),
+    "imported": N_("computed from imported logs"),
+    "published": N_("published"),
+}
+SEARCHED = ("tested", "steps")
 """Sections whose words a search finds; the others repeat what stands there, or are figures."""
 
 
-def report(say: Language, data: SiteData, source: str, case: str, results: Results) -> str:
-    page = Page(say, data, at.report_page(source, case))
+def report(language: Language, data: SiteData, source: str, case: str, results: Results) -> str:
+    page = Page(language, data, at.report_page(source, case))
     sections = (
-        ("s_tested", md.paragraphs(tested(page, results), options(page, results))),
-        ("s_environment", environment(page, results)),
-        ("s_images", images(page, results)),
-        ("s_fairness", fairness(page, results)),
-        ("s_setup", setup(page, results)),
-        ("s_steps", steps(page, results)),
-        ("s_results", _results(page, results)),
-        ("s_logs", logs(page, results)),
-        ("s_notes", notes(page, results)),
+        ("tested", page._("What was tested"), md.paragraphs(tested(page, results), options(page, results))),
+        ("environment", page._("Environment"), environment(page, results)),
+        ("images", page._("Frameworks and images"), images(page, results)),
+        ("fairness", page._("What differs between the frameworks"), fairness(page, results)),
+        ("setup", page._("Set-up"), setup(page, results)),
+        ("steps", page._("Test steps"), steps(page, results)),
+        ("results", page._("Results"), _results(page, results)),
+        ("logs", page._("Logs and sources"), logs(page, results)),
+        ("notes", page._("What a careful reader must know"), notes(page, results)),
     )
     numbered = [
-        md.paragraphs(md.heading(2, f"{number}. {say(word)}", word.removeprefix("s_"), searched=word in SEARCHED), body)
-        for number, (word, body) in enumerate(((word, body) for word, body in sections if body), start=1)
+        md.paragraphs(md.heading(2, f"{number}. {title}", anchor, searched=anchor in SEARCHED), body)
+        for number, (anchor, title, body) in enumerate((one for one in sections if one[2]), start=1)
     ]
-    title = f"{data.case_title(case)} – {data.source_title(say, source)}"
+    title = f"{data.case_title(case)} – {data.source_title(language, source)}"
     return page.written(title, page.source(results), *_answer(page, results), *numbered)
 
 
@@ -59,16 +64,21 @@ def _answer(page: Page, results: Results) -> tuple[str, str]:
     return headline(page, found), chart
 
 
-def reports_index(say: Language, data: SiteData) -> str:
-    page = Page(say, data, at.REPORTS)
-    words = ("report", "source", "created", "figures", "hardware", "framework")
+def reports_index(language: Language, data: SiteData) -> str:
+    page = Page(language, data, at.REPORTS)
+    words = (N_("Report"), N_("Source"), N_("Date"), N_("Figures"), N_("Hardware"), N_("Framework"))
     parts = []
     for case, keys in grouped(data.reports, lambda key: key[1]).items():
         rows = [_report_row(page, source, data.reports[source, case]) for source, _ in keys]
-        table = html.table([say(word) for word in words], rows, (0, 1, 2, 4, 5), {})
+        table = html.table([page._(word) for word in words], rows, (0, 1, 2, 4, 5), {})
         heading = md.heading(2, md.text(data.case_title(case)), searched=False)
         parts.append(md.paragraphs(heading, html.listing(table)))
-    return page.written(say("reports"), say("reports_intro"), *(parts or [say("no_figures")]), wide=True)
+    return page.written(
+        page._("Reports"),
+        page._("One report for each source and case."),
+        *(parts or [page._("No figure here yet.")]),
+        wide=True,
+    )
 
 
 def _report_row(page: Page, source: str, results: Results) -> tuple[str, ...]:
@@ -77,40 +87,61 @@ def _report_row(page: Page, source: str, results: Results) -> tuple[str, ...]:
     frameworks = {row.framework: data.framework_title(row.framework, row.campaign) for row in results}
     day = max(data.created(row.campaign) for row in results)[:10]
     return (
-        page.html_to(at.report_page(data.source(results[0]), results[0].case), data.source_title(page.say, source)),
-        page.say(data.kind(source)),
+        page.html_to(
+            at.report_page(data.source(results[0]), results[0].case), data.source_title(page.language, source)
+        ),
+        page._(ORIGINS[data.kind(source)]),
         f"<time>{md.text(day)}</time>" if day else "",
         md.number(str(sum(row.value is not None for row in results))),
-        page.say.separator.join(page.html_to(at.hardware_page(name), title) for name, title in machines.items()),
-        page.say.separator.join(page.html_to(at.framework_page(name), title) for name, title in frameworks.items()),
+        page.language.separator.join(page.html_to(at.hardware_page(name), title) for name, title in machines.items()),
+        page.language.separator.join(
+            page.html_to(at.framework_page(name), title) for name, title in frameworks.items()
+        ),
     )
 
 
 def tested(page: Page, results: Results) -> str:
-    say, case, source = page.say, page.data.cases.get(results[0].case), page.data.published.get(results[0].campaign)
+    language, case, source = (
+        page.language,
+        page.data.cases.get(results[0].case),
+        page.data.published.get(results[0].campaign),
+    )
     lead = ""
     if source:
-        lead = md.text(in_language(say, source.summary))
+        lead = md.text(in_language(language, source.summary))
     elif case:
-        lead = say("tested", model=md.text(case.model), dataset=dataset(page, case, results), unit=md.text(case.unit))
-    own_words = md.text(in_language(say, source.protocol_text)) if source else ""
+        lead = page._(
+            "Training throughput of {model} on {dataset}, in {unit}, over all GPUs together.",
+            model=md.text(case.model),
+            dataset=dataset(page, case, results),
+            unit=md.text(case.unit),
+        )
+    own_words = md.text(in_language(language, source.protocol_text)) if source else ""
     protocols = [page.protocol(name) for name in distinct(row.protocol for row in results) if name]
     rows = [
-        (say("hardware"), say.separator.join(distinct(page.hardware(row.hardware, row.campaign) for row in results))),
         (
-            say("framework"),
-            say.separator.join(distinct(page.framework(row.framework, row.campaign) for row in results)),
+            page._("Hardware"),
+            language.separator.join(distinct(page.hardware(row.hardware, row.campaign) for row in results)),
         ),
-        (say("precision"), say.separator.join(distinct(figures.precision_text(row) for row in results))),
         (
-            say("batch_size"),
-            say.separator.join(distinct(figures.batch_text(row) for row in sorted(results, key=_batch))),
+            page._("Framework"),
+            language.separator.join(distinct(page.framework(row.framework, row.campaign) for row in results)),
         ),
-        (say("nodes_gpus"), say.separator.join(distinct(figures.scale_text(row) for row in sorted(results, key=size)))),
-        (say("protocol"), say.separator.join(protocols)),
+        (page._("Precision"), language.separator.join(distinct(figures.precision_text(row) for row in results))),
+        (
+            page._("Batch per GPU"),
+            language.separator.join(distinct(figures.batch_text(row) for row in sorted(results, key=_batch))),
+        ),
+        (
+            page._("Nodes × GPUs"),
+            language.separator.join(distinct(figures.scale_text(row) for row in sorted(results, key=size))),
+        ),
+        (page._("Protocol"), language.separator.join(protocols)),
     ]
-    axes = md.facts((say("axes"), say("value")), rows)
-    return md.paragraphs(lead, axes, say("own_words", words=own_words) if own_words else "")
+    axes = md.facts((page._("Axes"), page._("Value")), rows)
+    return md.paragraphs(
+        lead, axes, page._("Protocol, in the source's own words: {words}", words=own_words) if own_words else ""
+    )
 
 
 def _batch(row: ConfigurationResult) -> int:
@@ -124,32 +155,48 @@ def dataset(page: Page, case: Case, results: Results) -> str:
     synthetic = {bool(plan.options.get("synthetic_data")) for plan in plans}
     if case.dataset == "synthetic" or synthetic in ({False}, set()):
         return name
-    return page.say("synthetic" if synthetic == {True} else "synthetic_some", dataset=name)
+    if synthetic == {True}:
+        return page._(
+            "synthetic data of the shape of {dataset} (no file is read: loading data is not measured)", dataset=name
+        )
+    return page._("{dataset}; synthetic data where the options say so", dataset=name)
 
 
 def _results(page: Page, results: Results) -> str:
     parts = (
-        ("s_comparison", md.paragraphs(pictures.rankings(page, results), comparisons(page, results))),
-        ("s_throughput", md.paragraphs(pictures.throughput(page, results), throughput(page, results))),
-        ("s_scaling", md.paragraphs(pictures.scaling(page, results), scaling(page, results))),
-        ("s_utilisation", utilisation(page, results)),
-        ("s_repeats", single_runs(page, results)),
-        ("missing_why", missing(page, results)),
+        (
+            "s_comparison",
+            page._("Comparison of frameworks"),
+            md.paragraphs(pictures.rankings(page, results), comparisons(page, results)),
+        ),
+        (
+            "s_throughput",
+            page._("Training throughput"),
+            md.paragraphs(pictures.throughput(page, results), throughput(page, results)),
+        ),
+        ("s_scaling", page._("Scaling"), md.paragraphs(pictures.scaling(page, results), scaling(page, results))),
+        ("s_utilisation", page._("Use of the hardware"), utilisation(page, results)),
+        ("s_repeats", _runs_title(page, results), single_runs(page, results)),
+        ("missing_why", page._("Why figures are missing"), missing(page, results)),
     )
     sections = [
-        md.paragraphs(md.heading(3, _titled(page, word, results), word, searched=False), body)
-        for word, body in parts
-        if body
+        md.paragraphs(md.heading(3, title, anchor, searched=False), body) for anchor, title, body in parts if body
     ]
-    return md.paragraphs(page.say("cell_note"), *sections)
+    return md.paragraphs(
+        page._(
+            "Each figure links to its configuration. Small print: n trials, and their spread (highest − lowest) "
+            "÷ median; below, speed-up over one GPU and efficiency. The best of a row is marked ★; a figure "
+            "marked † has something that a careful reader must know: its configuration says what."
+        ),
+        *sections,
+    )
 
 
-def _titled(page: Page, word: str, results: Results) -> str:
-    """The heading of a part of the results; of the single runs with their unit, which no column has."""
+def _runs_title(page: Page, results: Results) -> str:
+    """With the unit, which no column has, unless there are several."""
     units = distinct(row.unit for row in results)
-    if word != "s_repeats" or len(units) > 1:
-        return page.say(word)
-    return page.say("in_brackets", what=page.say(word), aside=md.text(units[0]))
+    title = page._("The single runs")
+    return title if len(units) > 1 else page._("{what} ({aside})", what=title, aside=md.text(units[0]))
 
 
 def logs(page: Page, results: Results) -> str:
@@ -159,9 +206,9 @@ def logs(page: Page, results: Results) -> str:
     sources = distinct(row.source for row in results if row.source)
     return md.paragraphs(
         page.data_files(),
-        page.say("raw_logs"),
+        page._("Trials, scripts and raw logs, by configuration:"),
         md.bullets(links),
-        f"{page.say('sources')}{page.say.colon.rstrip()}" if sources else "",
+        page._("Sources") + page.language.colon.rstrip() if sources else "",
         md.bullets(map(md.source_link, sources)),
         _published_logs(page, [figure for figure in report.figures if figure.source in sources]) if report else "",
     )
@@ -182,19 +229,34 @@ def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> str:
         for figure in published
         if figure.log
     ]
-    words = ("framework", "hardware", "precision", "gpus", "figure", "log", "rule")
-    title = md.heading(3, page.say("published_logs"), searched=False)
-    table = html.table([page.say(word) for word in words], rows, (0, 1, 2, 5, 6), {4: "value"})
+    words = (
+        N_("Framework"),
+        N_("Hardware"),
+        N_("Precision"),
+        N_("GPUs"),
+        N_("Figure"),
+        N_("Log"),
+        N_("How the figure follows from the log"),
+    )
+    title = md.heading(3, page._("Raw logs that the source published"), searched=False)
+    table = html.table([page._(word) for word in words], rows, (0, 1, 2, 5, 6), {4: "value"})
     return md.paragraphs(title, html.listing(table)) if rows else ""
 
 
 def notes(page: Page, results: Results) -> str:
     report = page.data.published.get(results[0].campaign)
-    said = [md.text(in_language(page.say, note)) for note in report.notes] if report else []
+    said = [md.text(in_language(page.language, note)) for note in report.notes] if report else []
     if report and any(row.precision == "tf32" for row in results):
-        said.append(page.say("tf32_note"))
+        said.append(
+            page._(
+                "TF32: the source calls these figures FP32; on this accelerator the frameworks compute FP32 matrix "
+                "products in TF32."
+            )
+        )
     found = [
-        page.subject(row, results) + page.say.colon + md.text(page.say.sentence(finding.message))
+        page.subject(row, results)
+        + page.language.colon
+        + md.text(figures.stored_sentence(page.language, finding.message))
         for row in results
         for finding in row.findings
         if finding.severity != "note"

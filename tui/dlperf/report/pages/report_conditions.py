@@ -29,7 +29,7 @@ def options(page: Page, results: Results) -> str:
     if is_published(results[0].campaign):
         return ""
     columns = {name: options_of(page, name, results) for name in distinct(row.framework for row in results)}
-    return side_by_side(page, page.say("options"), columns)
+    return side_by_side(page, page._("Options"), columns)
 
 
 def environment(page: Page, results: Results) -> str:
@@ -37,23 +37,23 @@ def environment(page: Page, results: Results) -> str:
     if report:
         groups = [_environment_group(page, group) for group in report.environment]
         topology = (
-            md.paragraphs(md.heading(3, page.say("topology"), searched=False), md.block(report.topology, lines=True))
+            md.paragraphs(md.heading(3, page._("Topology"), searched=False), md.block(report.topology, lines=True))
             if report.topology
             else ""
         )
-        return md.paragraphs(*groups, topology) or page.say("no_environment")
+        return md.paragraphs(*groups, topology) or page._("Nothing is known about the machines.")
     machines = grouped(results, lambda row: row.hardware)
     told = {name: hardware_of(page, name, results) | machine_of(page, rows) for name, rows in machines.items()}
     known = {name: facts for name, facts in told.items() if facts}
     folded = [
-        md.details(f"{page.say('topology')} · {page.data.hardware_title(name)}", topology)
+        md.details(f"{page._('Topology')} · {page.data.hardware_title(name)}", topology)
         for name, rows in machines.items()
         for topology in distinct(probed.topology for probed in probed_of(page, rows) if probed.topology)
     ]
     columns = {
         page.hardware(name): {page.fact(fact): value for fact, value in facts.items()} for name, facts in known.items()
     }
-    return md.paragraphs(in_columns(page.say("item"), columns), *folded) or page.say("no_environment")
+    return md.paragraphs(in_columns(page._("Item"), columns), *folded) or page._("Nothing is known about the machines.")
 
 
 def images(page: Page, results: Results) -> str:
@@ -62,7 +62,7 @@ def images(page: Page, results: Results) -> str:
         return ""
     frameworks = grouped(results, framework_of)
     return side_by_side(
-        page, page.say("item"), {name: software_of(page, name, rows) for name, rows in frameworks.items()}
+        page, page._("Item"), {name: software_of(page, name, rows) for name, rows in frameworks.items()}
     )
 
 
@@ -76,8 +76,11 @@ def setup(page: Page, results: Results) -> str:
     commands = distinct(shlex.join(command) for plan in plans_of(page, results) for command in plan.launch.setup)
     data = {name: path for row in results for name, path in _data_paths(page, row.hardware).items()}
     return md.paragraphs(
-        page.say("setup_campaign"),
-        md.paragraphs(page.say("setup_data"), _facts(page, data)) if data else "",
+        page._(
+            "A node needs ssh, Python 3.6 or newer and a POSIX shell; dlperf copies the rest. Frameworks come "
+            "from the images named above; where none is named, they are those that the machine has."
+        ),
+        md.paragraphs(page._("Data sets come from these paths:"), _facts(page, data)) if data else "",
         md.block("\n".join(commands)) if commands else "",
     )
 
@@ -85,20 +88,26 @@ def setup(page: Page, results: Results) -> str:
 def steps(page: Page, results: Results) -> str:
     report = page.data.published.get(results[0].campaign)
     if report:
-        return _steps(page, (step for step in report.steps if not step.setup)) or page.say("no_steps")
+        return _steps(page, (step for step in report.steps if not step.setup)) or page._(
+            "The source gives no commands."
+        )
     if page.data.is_imported(results[0].campaign):
-        return page.say("no_steps")
+        return page._("The source gives no commands.")
     records = [page.data.campaigns.get(campaign) for campaign in distinct(row.campaign for row in results)]
     commands = "\n".join(distinct(run_command(record.selection) for record in records if record))
-    again = md.paragraphs(page.say("reproduce"), md.block(commands)) if commands else ""
+    again = (
+        md.paragraphs(page._("To plan and run the same configurations again:"), md.block(commands)) if commands else ""
+    )
     listed = [_commands(page, framework, results) for framework in distinct(row.framework for row in results)]
-    return md.paragraphs(again, *listed) or page.say("no_steps")
+    return md.paragraphs(again, *listed) or page._("The source gives no commands.")
 
 
 def _environment_group(page: Page, group: EnvironmentGroup) -> str:
-    facts = [(fact.zh if page.say.code == "zh" else fact.en, fact.value) for fact in group.facts]
+    facts = [(fact.zh if page.language.code == "zh" else fact.en, fact.value) for fact in group.facts]
     rows = [(md.text(name), md.web_link(value)) for name, value in facts]
-    return md.paragraphs(md.heading(3, md.text(in_language(page.say, group.title)), searched=False), page.facts(rows))
+    return md.paragraphs(
+        md.heading(3, md.text(in_language(page.language, group.title)), searched=False), page.facts(rows)
+    )
 
 
 def _steps(page: Page, steps: Iterable[Step]) -> str:
@@ -107,8 +116,8 @@ def _steps(page: Page, steps: Iterable[Step]) -> str:
 
 def _step(page: Page, number: int, step: Step) -> str:
     return md.paragraphs(
-        md.heading(3, f"{number}. {md.text(in_language(page.say, step.title))}"),
-        md.text(in_language(page.say, step.text)),
+        md.heading(3, f"{number}. {md.text(in_language(page.language, step.title))}"),
+        md.text(in_language(page.language, step.text)),
         md.block(step.commands) if step.commands.strip() else "",
     )
 
@@ -137,7 +146,7 @@ def _commands(page: Page, framework: str, results: Results) -> str:
     commands = distinct(shlex.join((*plan.launch.interpreter, *plan.launch.command)) for plan in plans)
     if not commands:
         return ""
-    title = page.say("commands_of", framework=page.framework(framework))
+    title = page._("Commands of {framework}", framework=page.framework(framework))
     return md.paragraphs(md.heading(3, title, searched=False), *map(md.block, commands))
 
 

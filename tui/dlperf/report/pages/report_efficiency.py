@@ -22,4 +22,16 @@ def utilisation(page: Page, results: Sequence[ConfigurationResult]) -> str:
         "roofline": lambda row: figures.percent(roofline(page.data, row)),
         "samples_per_joule": lambda row: figures.optional(row.samples_per_joule),
     }
-    return md.paragraphs(page.say("utilisation_rule"), page.listed(known, columns, more)) if known else ""
+    return (
+        md.paragraphs(
+            page._(
+                "MFU: FLOPs that the model needs, over the dense peak of the GPUs at this precision. Share of "
+                "roofline: the figure over what the slower of arithmetic and memory traffic allows; none where the "
+                "traffic of the case at this precision is not known. Per joule: samples for each joule that the GPUs "
+                "drew in the measured window."
+            ),
+            page.listed(known, columns, more),
+        )
+        if known
+        else ""
+    )

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from dlperf.messages import N_, Language
 from dlperf.plan import PlannedConfiguration
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.data import distinct, facts_in_words
 from dlperf.report.machine import Probed, machine_facts
 from dlperf.report.pages.page import Page
-from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
 DECLARED = ("data", "loader")
-FRAMEWORK_FACTS = ("version", "image", "repository", "commit")
+FRAMEWORK_FACTS = {
+    "version": N_("Version"),
+    "image": N_("Image"),
+    "repository": N_("Repository"),
+    "commit": N_("Commit"),
+}
 
 
-def listed(say: Language, values: Iterable[str]) -> str:
+def listed(language: Language, values: Iterable[str]) -> str:
     """Each value once, in order of first appearance."""
-    return say.separator.join(distinct(values))
+    return language.separator.join(distinct(values))
 
 
 def framework_of(row: ConfigurationResult) -> str:
@@ -49,7 +54,7 @@ def declared_of(page: Page, results: Results) -> dict[str, str]:
     """What the logs say of where their data came from."""
     told = probed_of(page, results)
     values = {
-        name: listed(page.say, (probed.declared[name] for probed in told if name in probed.declared))
+        name: listed(page.language, (probed.declared[name] for probed in told if name in probed.declared))
         for name in DECLARED
     }
     return {name: value for name, value in values.items() if value}
@@ -59,7 +64,7 @@ def machine_of(page: Page, results: Results) -> dict[str, str]:
     """What was probed where these figures were measured; where it differs between frameworks, all of it."""
     told = [machine_facts(probed.environment) for probed in probed_of(page, results)]
     names = distinct(name for facts in told for name in facts)
-    return {page.say(name): " / ".join(distinct(facts[name] for facts in told if name in facts)) for name in names}
+    return {page._(name): " / ".join(distinct(facts[name] for facts in told if name in facts)) for name in names}
 
 
 def software_of(page: Page, framework: str, results: Results) -> dict[str, str]:
@@ -68,11 +73,17 @@ def software_of(page: Page, framework: str, results: Results) -> dict[str, str]:
     if entry is None or any(page.data.tells_no_version(framework, row.campaign) for row in results):
         return {}
     versions = (probed.framework_version for probed in probed_of(page, results))
-    printed = listed(page.say, filter(None, versions))
+    printed = listed(page.language, filter(None, versions))
     image = entry.container.image if entry.container else ""
-    stated = dict(zip(FRAMEWORK_FACTS, (printed or entry.version, image, entry.repository, entry.commit), strict=True))
-    named = {page.say(name): value for name, value in stated.items() if value}
-    return {**named, **entry.facts, **({page.say("patches"): "; ".join(entry.patches)} if entry.patches else {})}
+    stated = dict(
+        zip(FRAMEWORK_FACTS.values(), (printed or entry.version, image, entry.repository, entry.commit), strict=True)
+    )
+    named = {page._(name): value for name, value in stated.items() if value}
+    return {
+        **named,
+        **entry.facts,
+        **({page._("Changes to the model code"): "; ".join(entry.patches)} if entry.patches else {}),
+    }
 
 
 def hardware_of(page: Page, hardware: str, results: Results) -> dict[str, str]:
@@ -80,7 +91,7 @@ def hardware_of(page: Page, hardware: str, results: Results) -> dict[str, str]:
     entry = page.data.hardware.get(hardware)
     planned = [plan for plan in plans_of(page, results) if plan.configuration.hardware == hardware]
     facts = {**(entry.facts if entry else {}), **(planned[0].facts if planned else {})}
-    told = facts_in_words(page.say, entry, facts) if entry else facts
+    told = facts_in_words(page.language, entry, facts) if entry else facts
     return {name: value for name, value in told.items() if name not in FRAMEWORK_FACTS}
 
 

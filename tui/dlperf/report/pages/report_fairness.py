@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import contest_of
@@ -17,12 +18,13 @@ from dlperf.report.pages.report_facts import (
     side_by_side,
     software_of,
 )
-from dlperf.report.text import ENGLISH, Language
-from dlperf.report.words import WORDS
 from dlperf.results.audit import estimator_of
 from dlperf.results.identify import catalog_id
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import Fact, PublishedReport
+
+IMAGE = N_("Image")
+"""What a container image is called in every column."""
 
 
 def fairness(page: Page, results: Results) -> str:
@@ -40,13 +42,21 @@ def fairness(page: Page, results: Results) -> str:
     if not names:
         return ""
     unequal = [name for name in names if len({facts.get(name, "") for facts in told.values()}) > 1]
-    equal = page.say.separator.join(page.fact(name) for name in names if name not in unequal)
+    equal = page.language.separator.join(page.fact(name) for name in names if name not in unequal)
     columns = {framework: {name: facts.get(name, "–") for name in unequal} for framework, facts in told.items()}
     return md.paragraphs(
-        page.say("fairness_rule"),
-        side_by_side(page, page.say("item"), columns, results[0].campaign),
-        page.say("fairness_equal", names=equal) if equal else "",
-        page.say("fairness_unsaid") if report else "",
+        page._(
+            "What is not the same in every column, where frameworks stand beside each other on one hardware in "
+            "one precision. What may explain a lead stands here."
+        ),
+        side_by_side(page, page._("Item"), columns, results[0].campaign),
+        page._("The same in every column: {names}.", names=equal) if equal else "",
+        page._(
+            "Layout, AMP level, XLA or DALI that this table does not name, the source does not say for each "
+            "framework; its own words stand under 1. Rows that name a log quote it."
+        )
+        if report
+        else "",
     )
 
 
@@ -64,8 +74,8 @@ def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, s
         **options_of(page, framework, results),
         **declared_of(page, results),
         **machine_of(page, results),
-        page.say("batch_size"): listed(page.say, (figures.batch_text(row) for row in results)),
-        page.say("clock_measured"): _clocks(results),
+        page._("Batch per GPU"): listed(page.language, (figures.batch_text(row) for row in results)),
+        page._("SM clock while measured"): _clocks(results),
     }
 
 
@@ -77,28 +87,32 @@ def _clocks(results: Results) -> str:
 
 def published_facts(page: Page, report: PublishedReport, results: Results) -> dict[str, str]:
     """What a report says of one of its frameworks: image and versions, batch sizes, precisions, rule and logs."""
-    say, first = page.say, results[0]
+    language, first = page.language, results[0]
     name = page.data.framework_title(first.framework, first.campaign)
     printed = [figure for figure in report.figures if catalog_id(figure.framework) == first.framework]
-    in_words = {_name_of(say, fact): fact.value for fact in _facts_of(report, name)}
+    in_words = {_name_of(language, fact): fact.value for fact in _facts_of(report, name)}
     images = [fact.value for group in report.environment for fact in group.facts if fact.en == name]
     logs = sum(bool(figure.log) for figure in printed)
     return {
         **in_words,
-        **({say("image"): images[0]} if images and say("image") not in in_words else {}),
-        say("batch_size"): listed(say, (str(row.batch_size) for row in results if row.batch_size is not None)),
-        say("precision"): listed(say, (figure.precision for figure in printed)),
-        say("nodes_gpus"): listed(say, (f"{row.nodes} × {row.gpus}" for row in results if row.value is not None)),
-        say("estimator"): listed(say, (rule for figure in printed if (rule := estimator_of(figure.rule)))),
-        say("published_logs_count"): f"{logs} / {len(printed)}",
+        **({page._("Image"): images[0]} if images and page._("Image") not in in_words else {}),
+        page._("Batch per GPU"): listed(
+            language, (str(row.batch_size) for row in results if row.batch_size is not None)
+        ),
+        page._("Precision"): listed(language, (figure.precision for figure in printed)),
+        page._("Nodes × GPUs"): listed(
+            language, (f"{row.nodes} × {row.gpus}" for row in results if row.value is not None)
+        ),
+        page._("Estimator"): listed(language, (rule for figure in printed if (rule := estimator_of(figure.rule)))),
+        page._("Figures with a raw log"): f"{logs} / {len(printed)}",
     }
 
 
-def _name_of(say: Language, fact: Fact) -> str:
+def _name_of(language: Language, fact: Fact) -> str:
     """In the source's own words; an image is called so in every column, whatever the source calls that of one."""
-    if fact.en == WORDS["image"][ENGLISH.column]:
-        return say("image")
-    return fact.zh if say.code == "zh" else fact.en
+    if fact.en == IMAGE:
+        return language.gettext(IMAGE)
+    return fact.zh if language.code == "zh" else fact.en
 
 
 def _facts_of(report: PublishedReport, framework: str) -> list[Fact]:

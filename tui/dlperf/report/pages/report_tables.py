@@ -24,7 +24,7 @@ def throughput(page: Page, results: Results) -> str:
     for (hardware, framework, unit), rows in tables.items():
         campaign = rows[0].campaign
         subject = md.BETWEEN.join((page.framework(framework, campaign), page.hardware(hardware, campaign)))
-        title = page.say("in_brackets", what=subject, aside=md.text(unit))
+        title = page._("{what} ({aside})", what=subject, aside=md.text(unit))
         parts.append(md.paragraphs(md.heading(4, title, searched=False), *_throughput_tables(page, rows)))
     return md.paragraphs(*parts)
 
@@ -35,9 +35,9 @@ def comparisons(page: Page, results: Results) -> str:
     for (hardware, _, unit), rows in grouped(results, _race).items():
         if len(distinct(row.framework for row in rows)) > 1:
             subject = md.BETWEEN.join((page.hardware(hardware, rows[0].campaign), _precision(page, rows[0])))
-            title = page.say("in_brackets", what=subject, aside=md.text(unit))
+            title = page._("{what} ({aside})", what=subject, aside=md.text(unit))
             axes = (_scale_and_batch, _scale_and_batch_label, _framework, _framework_label)
-            body = _grid(page, rows, *axes, corner=page.say("gpus"), best_of_row=True)
+            body = _grid(page, rows, *axes, corner=page._("GPUs"), best_of_row=True)
             parts.append(md.paragraphs(md.heading(4, title, searched=False), body))
     return md.paragraphs(*parts)
 
@@ -52,7 +52,18 @@ def scaling(page: Page, results: Results) -> str:
     ]
     axes = ("framework", "hardware", "precision", "batch_size", "nodes_gpus")
     columns = (*axes, "figure", "unit", "speedup", "efficiency")
-    return md.paragraphs(page.say("scaling_rule"), page.listed(scaled, columns)) if scaled else ""
+    return (
+        md.paragraphs(
+            page._(
+                "Speed-up is the figure over the 1-GPU figure of the same configuration on the same hardware; "
+                "efficiency is speed-up over GPUs. Batch size per GPU stays the same (weak scaling). Without a 1-GPU "
+                "figure there is neither."
+            ),
+            page.listed(scaled, columns),
+        )
+        if scaled
+        else ""
+    )
 
 
 def single_runs(page: Page, results: Results) -> str:
@@ -72,9 +83,8 @@ def single_runs(page: Page, results: Results) -> str:
         )
         for row, values in repeated
     ]
-    say = page.say
-    runs = [say("run_number", number=str(number)).replace(" ", md.NO_BREAK) for number in range(1, most + 1)]
-    header = (say("configuration"), *runs, say("average"), say("median"), say("speedup"))
+    runs = [page._("Run {number}", number=str(number)).replace(" ", md.NO_BREAK) for number in range(1, most + 1)]
+    header = (page._("Configuration"), *runs, page._("Average"), page._("Median"), page._("Speed-up"))
     return html.listing(html.table(header, rows, (0,), {}))
 
 
@@ -82,8 +92,8 @@ def missing(page: Page, results: Results) -> str:
     """Every reason why a figure is missing, and where."""
     reasons = grouped((row for row in results if row.value is None), lambda row: row.status)
     return md.bullets(
-        f"{figures.status_text(page.say, status)}{page.say.colon}"
-        + page.say("list_separator").join(page.subject(row, results) for row in rows)
+        f"{figures.status_text(page.language, status)}{page.language.colon}"
+        + page._("; ").join(page.subject(row, results) for row in rows)
         for status, rows in reasons.items()
     )
 
@@ -94,12 +104,12 @@ def _throughput_tables(page: Page, rows: Results) -> list[str]:
         return [
             md.paragraphs(
                 f"**{md.text(precision.upper())}**",
-                _grid(page, same, _batch, _batch_label, _scale, _scale_label, corner=page.say("batch_size")),
+                _grid(page, same, _batch, _batch_label, _scale, _scale_label, corner=page._("Batch per GPU")),
             )
             for precision, same in precisions.items()
         ]
     axes = (_scale, _scale_label, _precision_and_batch, _precision_and_batch_label)
-    return [_grid(page, rows, *axes, corner=page.say("nodes_gpus"))]
+    return [_grid(page, rows, *axes, corner=page._("Nodes × GPUs"))]
 
 
 def _grid(
@@ -193,7 +203,7 @@ def _precision_and_batch_label(page: Page, row: ConfigurationResult) -> str:
 def _precision(page: Page, row: ConfigurationResult) -> str:
     """The precision that was computed in, and what the source calls it where that is something else."""
     renamed = is_published(row.campaign) and row.precision == "tf32"
-    return figures.precision_text(row) + (f" – {page.say('tf32_short')}" if renamed else "")
+    return figures.precision_text(row) + (" – " + page._("the source says FP32") if renamed else "")
 
 
 def _values(row: ConfigurationResult) -> list[float]:

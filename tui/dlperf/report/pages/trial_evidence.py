@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
+from dlperf.messages import N_
 from dlperf.plan import Selection
 from dlperf.report import html
 from dlperf.report import locations as at
@@ -26,6 +27,14 @@ Shapes = Mapping[str, tuple[float, float]]
 """Name of a chart → its width and height, in the file of a configuration's pictures."""
 SPEED = "speed"
 """What the chart of throughput by step is called in the files of pictures and of curves."""
+METRIC_TITLES = {
+    "power_watts": N_("Power per GPU, W"),
+    "sm_clock_mhz": N_("SM clock, MHz"),
+    "utilization_percent": N_("Utilisation, %"),
+    "cpu_percent": N_("CPU load of all cores, %"),
+    "memory_used_mib": N_("Memory in use, MiB"),
+    "temperature_celsius": N_("Temperature, °C"),
+}
 SMALL = 130
 """Height of the charts that stand side by side."""
 LEGEND_COLUMNS = 8
@@ -52,17 +61,26 @@ def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
 
 def trial_charts(page: Page, row: ConfigurationResult, found: FoundOf, shapes: Shapes) -> str:
     """The charts of ``pictures``, with what they show in words."""
-    say = page.say
     if not shapes:
         return ""
     drawn = []
     for name, shape in shapes.items():
         caption = (
-            say("by_step", unit=md.text(row.unit)) if name == SPEED else say("by_second", metric=md.text(say(name)))
+            page._("Speed by step, {unit}", unit=md.text(row.unit))
+            if name == SPEED
+            else page._("{metric}, by second", metric=page._(METRIC_TITLES[name]))
         )
         drawn.append(html.picture(f"{page.data_file(at.pictures(row))}#{name}", shape, caption, _data(page, row, name)))
     measured = _measured(row, found)
-    note = say("curves_note", number=md.number(str(measured.number))) if measured else ""
+    note = (
+        page._(
+            "A line for each trial. Shaded grey: warm-up, not counted. Shaded green: the measured window of "
+            "trial {number}. Ringed: outliers, far from the median of the window.",
+            number=md.number(str(measured.number)),
+        )
+        if measured
+        else ""
+    )
     return "\n".join([html.paragraph(note), html.block("charts", *drawn)])
 
 
@@ -71,9 +89,9 @@ def for_script(page: Page, group: at.Group) -> str:
     told = {
         "curves": page.data_file(at.curves(group)),
         "lines": page.data_file(at.log_lines(group)),
-        "trial": page.say("trial"),
-        "open": page.say("curve_open"),
-        "close": page.say("curve_close"),
+        "trial": page._("Trial"),
+        "open": page._("Zoom and read values"),
+        "close": page._("Show the picture"),
     }
     written = "".join(f' data-{name}="{md.attribute(value)}"' for name, value in told.items())
     return f'<div id="evidence" hidden{written}></div>'
@@ -104,7 +122,15 @@ def lines_on_demand(page: Page, row: ConfigurationResult, found: FoundOf) -> str
     """Where ``log-lines.js`` shows the lines of ``log_lines`` when a reader opens it."""
     if not any(one.timeline.log_lines.head for one in found.values()):
         return ""
-    summary, without = page.say("log_used"), html.paragraph(page.say("lines_without_script"))
+    summary, without = (
+        page._("Log lines that gave the figure"),
+        html.paragraph(
+            page._(
+                "A script shows them here. Without one, open the trial's log in the table above, at the lines named "
+                "there."
+            )
+        ),
+    )
     anchor = at.configuration_anchor(row)
     return f'<details class="note" data-lines="{anchor}"><summary>{summary}</summary>{without}</details>'
 
@@ -124,7 +150,7 @@ def repeat(page: Page, row: ConfigurationResult) -> str:
         protocol=row.protocol,
         repeats=plan.repeats,
     )
-    return html.paragraph(page.say("repeat")) + md.block(run_command(selection))
+    return html.paragraph(page._("Measure it again:")) + md.block(run_command(selection))
 
 
 def _measured(row: ConfigurationResult, found: FoundOf) -> TrialResult | None:
@@ -142,8 +168,8 @@ def _bands(trial: TrialResult | None) -> tuple[Band, ...]:
 def _data(page: Page, row: ConfigurationResult, name: str) -> dict[str, str]:
     told = {"curve": f"{at.configuration_anchor(row)}/{name}"}
     if name != SPEED:
-        return told | {"x": page.say("second"), "y": page.say(name)}
-    told |= {"x": page.say("step"), "y": row.unit}
+        return told | {"x": page._("seconds"), "y": page._(METRIC_TITLES[name])}
+    told |= {"x": page._("step"), "y": row.unit}
     trial = next((trial for trial in row.trials if trial.last_step is not None), None)
     return told | {"window": f"{trial.first_step},{trial.last_step}"} if trial else told
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from dlperf.messages import N_, Language
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import distinct, is_published
 from dlperf.report.evidence import Evidence
 from dlperf.report.pages.page import Page
-from dlperf.report.text import Language
 from dlperf.results.model import ConfigurationResult, TrialResult
 
 SHOWN_OF_HASH = 12
@@ -20,25 +20,42 @@ SHOWN_OF_HASH = 12
 
 def trials(page: Page, row: ConfigurationResult, found: Mapping[int, Evidence]) -> str:
     """What each trial came to, and what it left."""
-    say = page.say
     if not row.trials:
         return ""
     files = distinct(file.name for one in found.values() for file in one.downloads)
     outcomes = [_outcome(page, trial, found[trial.number]) for trial in row.trials]
-    words = ("trial", "state", "figure", "from_timestamps", "samples", "steps", "log_lines", "estimator")
-    came_to = _of_trials(page, [*map(say, (*words, "started", "duration"))], outcomes)
+    words = (
+        N_("Trial"),
+        N_("State"),
+        N_("Figure"),
+        N_("From timestamps"),
+        N_("Samples"),
+        N_("Steps"),
+        N_("Log lines"),
+        N_("Estimator"),
+    )
+    came_to = _of_trials(page, [*map(page._, (*words, N_("Started (UTC)"), N_("Duration")))], outcomes)
     if is_published(row.campaign):
         return came_to
     left = [_left(page, files, trial, found[trial.number]) for trial in row.trials]
-    header = [say("trial"), say("log"), *map(md.text, files)]
-    return f"{came_to}\n{_of_trials(page, header, left, say('files_note'))}"
+    header = [page._("Trial"), page._("Log"), *map(md.text, files)]
+    note = page._("What each trial left. A file is named by its SHA-256, of which the first digits stand here.")
+    return f"{came_to}\n{_of_trials(page, header, left, note)}"
 
 
 def _of_trials(page: Page, header: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> str:
     """A table with a row for each trial."""
-    words = [column for column, name in enumerate(header) if name == page.say("state")]
-    placed = {column: "value" for column, name in enumerate(header) if name == page.say("figure")}
-    told = page.told_once(header, rows, words, range(1, len(header)), said="same_in_all", note=note, placed=placed)
+    words = [column for column, name in enumerate(header) if name == page._("State")]
+    placed = {column: "value" for column, name in enumerate(header) if name == page._("Figure")}
+    told = page.told_once(
+        header,
+        rows,
+        words,
+        range(1, len(header)),
+        said=N_("The same in all trials: {facts}."),
+        note=note,
+        placed=placed,
+    )
     return html.listing(told)
 
 
@@ -47,7 +64,7 @@ def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[str, ...]
     seconds, figure, log = trial.duration_seconds, figures.optional(trial.value), _log_address(page, trial, found)
     return (
         md.number(str(trial.number)),
-        _ended(page.say, trial),
+        _ended(page.language, trial),
         html.link(figure, log) if figure and log else figure,
         figures.optional(trial.value_from_timestamps),
         md.number(str(trial.samples)) if trial.log else "",
@@ -55,14 +72,14 @@ def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[str, ...]
         _range(trial.first_line, trial.last_line),
         md.code(trial.estimator) if trial.estimator else "",
         f"<time>{md.text(_to_the_second(trial.started))}</time>" if trial.started else "",
-        "" if seconds is None else page.say("seconds", value=md.number(f"{seconds:.1f}")),
+        "" if seconds is None else page._("{value} s", value=md.number(f"{seconds:.1f}")),
     )
 
 
-def _ended(say: Language, trial: TrialResult) -> str:
+def _ended(language: Language, trial: TrialResult) -> str:
     """How a trial ended, and why where it gave no figure."""
-    cause = say.sentence(trial.cause) if trial.cause and trial.value is None else ""
-    return md.text(f"{say.state(trial.state)}{say.colon + cause if cause else ''}")
+    cause = figures.stored_sentence(language, trial.cause) if trial.cause and trial.value is None else ""
+    return md.text(f"{figures.stored_word(language, trial.state)}{language.colon + cause if cause else ''}")
 
 
 def _left(page: Page, names: Sequence[str], trial: TrialResult, found: Evidence) -> list[str]:
@@ -74,9 +91,10 @@ def _left(page: Page, names: Sequence[str], trial: TrialResult, found: Evidence)
 
 def _log(page: Page, trial: TrialResult, found: Evidence) -> str:
     if found.log is None or not trial.log_sha256:
-        return page.say("no_log_kept")
+        return page._("no log kept")
     if found.log_altered:
-        return f"{html.strong(page.say('log_changed'))} {md.code(trial.log_sha256)}"
+        changed = page._("log changed since it was measured")
+        return f"{html.strong(changed)} {md.code(trial.log_sha256)}"
     return _file(_log_address(page, trial, found), trial.log_sha256)
 
 
@@ -103,8 +121,8 @@ def estimates(page: Page, trials: Sequence[TrialResult]) -> str:
     ]
     if not rows:
         return ""
-    lead = html.paragraph(f"{page.say('other_estimators')}{page.say.colon.rstrip()}")
-    return html.listing(lead + html.table((page.say("trial"), *map(md.code, names)), rows, placed={}))
+    lead = html.paragraph(page._("The same samples under other estimators") + page.language.colon.rstrip())
+    return html.listing(lead + html.table((page._("Trial"), *map(md.code, names)), rows, placed={}))
 
 
 def _to_the_second(time: str) -> str:
