@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import asyncssh
 
 from dlperf.errors import RefusedError, UnreachableError
-from dlperf.nodes.transport import last_line
+from dlperf.nodes.streams import last_line
 from dlperf.sentences import sentence
 
 CONNECT_SECONDS = 10.0

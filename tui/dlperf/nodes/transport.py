@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from dlperf.errors import RequestError
+from dlperf.nodes.streams import last_line
 from dlperf.plan import NodePlan
 
 BUFFER_BYTES = 1024 * 1024
@@ -149,16 +150,3 @@ class LocalChannel:
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         await self._process.wait()
-
-
-class _Readable(Protocol):
-    async def read(self, n: int = -1) -> bytes: ...
-
-
-async def last_line(stream: _Readable, seconds: float = 0.5) -> str:
-    """The last line of what a process that ended wrote to stderr."""
-    try:
-        text = (await asyncio.wait_for(stream.read(65536), seconds)).decode(errors="replace")
-    except (TimeoutError, OSError):
-        return ""
-    return text.strip().splitlines()[-1] if text.strip() else ""
