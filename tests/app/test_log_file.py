@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
 
 from dlperf.app.logs.line_numbers import BLOCK, LineNumbers
 from dlperf.app.logs.log_file import PIECE, Line, LogFile
-from dlperf.app.logs.search import ERRORS, matching_lines, pattern_of
-from dlperf.app.logs.searcher import Request, Searcher
-from dlperf.app.logs.stopping import TooSlowError
+from dlperf.app.logs.opened import OpenLog
+from dlperf.app.logs.search import Request, error_pattern, matching_lines, pattern_of, search
 
 CONTENTS = {
     "empty": b"",
@@ -117,14 +117,13 @@ def test_line_numbers_are_counted_in_blocks(tmp_path: Path):
     assert numbers.offset_of(count + 1) is None
 
 
+NEEDLE = pattern_of("needle")
+
+
 def found(log: LogFile, request: Request) -> int | None:
     """The line that a search gives."""
-    searcher = Searcher(log)
-    try:
-        starts = [start for batch in searcher.search(request) for start in batch.starts]
-    finally:
-        searcher.close()
-    return starts[-1 if request.backwards else 0] if starts else None
+    starts = (batch.starts for batch in search(log, request) if batch.starts)
+    return next((found[-1 if request.backwards else 0] for found in starts), None)
 
 
 @pytest.mark.parametrize(
@@ -154,45 +153,54 @@ def test_a_search_goes_over_the_borders_of_its_chunks(tmp_path: Path):
     line = b"step 1 ok\n"
     path.write_bytes(line * 100_000 + b"here: needle\n" + line * 100_000 + b"RuntimeError: end\n")
     log, where = LogFile(path), 100_000 * len(line)
-    assert found(log, Request("needle", 0, first=True)) == where
-    assert found(log, Request("needle", where + 1, first=True)) is None
-    assert found(log, Request("needle", log.size, backwards=True, first=True)) == where
-    assert found(log, Request("needle", where, backwards=True, first=True)) is None
-    assert found(log, Request("", 0, first=True)) == log.size - len(b"RuntimeError: end\n")
+    assert found(log, Request(NEEDLE, 0)) == where
+    assert found(log, Request(NEEDLE, where + 1)) is None
+    assert found(log, Request(NEEDLE, log.size, backwards=True)) == where
+    assert found(log, Request(NEEDLE, where, backwards=True)) is None
+    assert found(log, Request(error_pattern(), 0)) == log.size - len(b"RuntimeError: end\n")
 
 
-def test_an_expression_without_end_is_given_up_and_the_next_one_is_answered(tmp_path: Path):
+@pytest.mark.timeout(20)
+def test_an_expression_that_backtracks_for_ever_elsewhere_is_searched_at_once(tmp_path: Path):
     path = tmp_path / "out.log"
-    path.write_text("step 1\n" + "a" * 60 + "b\nneedle\n")
-    searcher = Searcher(LogFile(path))
-    with pytest.raises(TooSlowError):
-        list(searcher.search(Request("(a+)+$", 0, first=True)))
-    assert [batch.starts for batch in searcher.search(Request("needle", 0))] == [[69]]
-    searcher.close()
+    path.write_text("a" * 60_000 + "b\nneedle aaa\n")
+    assert found(LogFile(path), Request(pattern_of("(a+)+$"), 0)) == 60_002
+
+
+@pytest.mark.parametrize("text", ["(?=a)b", "(?<!a)b", r"(a)\1"])
+def test_look_around_and_back_references_are_said_not_to_be_supported(text: str):
+    with pytest.raises(ValueError, match=r"is not supported: no look-around, no back references$"):
+        pattern_of(text)
+
+
+@pytest.mark.parametrize(("text", "reason"), [("(", "missing ): ("), ("a**", "bad repetition operator: **")])
+def test_the_reason_why_a_text_is_no_expression_names_what_was_typed(text: str, reason: str):
+    with pytest.raises(ValueError, match=f"^no regular expression: {re.escape(reason)}$"):
+        pattern_of(text)
+
+
+def test_an_expression_that_matches_nothing_at_all_finds_every_line_once(tmp_path: Path):
+    path = tmp_path / "out.log"
+    path.write_text("one\n\ntwo\n")
+    assert [batch.starts for batch in matching_lines(LogFile(path), pattern_of("x*"))] == [[0, 4, 5]]
 
 
 def test_a_search_says_how_far_it_has_come_and_stops_when_told(tmp_path: Path):
     path = tmp_path / "out.log"
     with path.open("wb") as stream:
         stream.truncate(4 << 30)  # a hole: as long as it is, it costs nothing
-    searcher = Searcher(LogFile(path))
-    searched = [batch.searched for batch in searcher.search(Request("needle", 0, first=True), lambda: True)]
-    assert len(searched) == 1
-    assert 0 < searched[0] < 4 << 30
-    searcher.close()
-
-
-def test_a_search_needs_no_certain_folder_to_start_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", "nowhere")
-    Path("out.log").write_text("one\ntwo\n")
-    assert found(LogFile(Path("out.log")), Request("two", 0, first=True)) == len("one\n")
+    told: list[float] = []
+    log = OpenLog(path)
+    assert log.find(Request(NEEDLE, 0), told.append, lambda: bool(told)) is None
+    assert len(told) == 1
+    assert 0 < told[0] < 1
+    log.close()
 
 
 def test_a_search_in_an_unpacked_log_reads_what_is_unpacked(tmp_path: Path):
     path = tmp_path / "out.log.gz"
     path.write_bytes(gzip.compress(b"one\ntwo\n"))
-    assert found(LogFile(path), Request("two", 0, first=True)) == len(b"one\n")
+    assert found(LogFile(path), Request(pattern_of("two"), 0)) == len(b"one\n")
 
 
 @pytest.mark.parametrize(
@@ -215,12 +223,12 @@ def test_a_search_in_an_unpacked_log_reads_what_is_unpacked(tmp_path: Path):
     ],
 )
 def test_what_went_wrong_is_recognised_and_found(tmp_path: Path, line: str):
-    assert ERRORS.search(line.encode())
+    assert error_pattern().search(line.encode())
     path = tmp_path / "out.log"
     path.write_text(f"step 1\n{line}\nstep 2\n")
-    assert [batch.starts for batch in matching_lines(LogFile(path), ERRORS)] == [[len("step 1\n")]]
+    assert [batch.starts for batch in matching_lines(LogFile(path), error_pattern())] == [[len("step 1\n")]]
 
 
 @pytest.mark.parametrize("line", ["0 errors so far", "loss 6.91", "error rate 0.01", "skilled", "NCCL INFO ok"])
 def test_harmless_lines_are_not_taken_for_errors(line: str):
-    assert not ERRORS.search(line.encode())
+    assert not error_pattern().search(line.encode())

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from threading import Lock
 
 from dlperf.app.logs.log_file import LogFile
-from dlperf.app.logs.stopping import never
 
 BLOCK = 1 << 20
 
@@ -27,7 +26,7 @@ class LineNumbers:
         """Up to which offset the lines are known."""
         return (len(self._before) - 1) * BLOCK
 
-    def advance(self, stop: Callable[[], bool] = never) -> None:
+    def advance(self, stop: Callable[[], bool] = lambda: False) -> None:
         """Count every whole block that has not been counted."""
         with self._counting:
             while self.counted + BLOCK <= self._log.size and not stop():

@@ -58,11 +58,6 @@ class LogFile:
             return True
         return self.path.suffix != ".gz" and (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino)
 
-    @property
-    def descriptor(self) -> int:
-        """The open file, for another process to read; what was packed is unpacked in it."""
-        return self._stream.fileno()
-
     def close(self) -> None:
         self._stream.close()
 

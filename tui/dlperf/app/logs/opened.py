@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from dlperf.app.logs.line_numbers import LineNumbers
 from dlperf.app.logs.log_file import LogFile
-from dlperf.app.logs.searcher import Request, Searcher
+from dlperf.app.logs.search import Pattern, Request, matching_lines, pattern_of, search
 from dlperf.app.logs.source import AllLines, MatchingLines
-from dlperf.app.logs.stopping import never
 from dlperf.app.logs.window import LogWindow
+
+TELL_SECONDS = 0.1
 
 
 class OpenLog:
@@ -26,15 +28,11 @@ class OpenLog:
         self.numbers = LineNumbers(self.file)
         self.matches: MatchingLines | None = None
         """The lines that are shown alone, as far as they have been found."""
-        self._matching = ""
-        self._searchers = Searcher(self.file), Searcher(self.file)
-        """For the lines that are shown alone, and for what is looked for among those shown."""
+        self._matching: Pattern = None
         self._seen = self._size_and_searched()
 
     def close(self) -> None:
         self.file.close()
-        for searcher in self._searchers:
-            searcher.close()
 
     @property
     def gone(self) -> bool:
@@ -54,8 +52,8 @@ class OpenLog:
 
     def show_only(self, text: str) -> None:
         """Show only the lines that match a regular expression, of which ``find_matches`` finds more; all for none."""
-        self._matching = text
         if text:
+            self._matching = pattern_of(text)
             self.matches = MatchingLines(self.file)
             self.window.source = self.matches
         else:
@@ -69,48 +67,48 @@ class OpenLog:
             return 1.0
         return self.matches.searched / self.file.size
 
-    def find_matches(self, stop: Callable[[], bool] = never) -> None:
+    def find_matches(self, stop: Callable[[], bool]) -> None:
         """Search what has not been searched yet, unless another thread is at it.
 
         Raises:
-            TooSlowError: the expression takes longer than anybody waits.
             OSError, ValueError: the log was closed meanwhile.
         """
         matches = self.matches
         if matches is None or not matches.searching.acquire(blocking=False):
             return
         try:
-            request = Request(self._matching, matches.searched)
-            for batch in self._searchers[0].search(request, lambda: stop() or matches is not self.matches):
+            for batch in matching_lines(self.file, self._matching, matches.searched):
                 matches.add(batch.starts, batch.searched)
-                if matches.full:
+                if matches.full or stop() or matches is not self.matches:
                     return
         finally:
             matches.searching.release()
 
-    def find(self, request: Request, tell: Callable[[float], object], stop: Callable[[], bool] = never) -> int | None:
-        """Where the line starts that is looked for; None where there is none.
+    def find(self, request: Request, tell: Callable[[float], object], stop: Callable[[], bool]) -> int | None:
+        """Where the next line starts that is looked for; None where there is none.
 
         Args:
-            request: what to look for, the ``first`` of it.
-            tell: is told how much of the log has been searched, 0 … 1.
+            request: what to look for.
+            tell: is told ten times a second how much of the log has been searched, 0 … 1.
             stop: whether nobody wants to know any more.
 
         Raises:
-            TooSlowError: the expression takes longer than anybody waits.
             OSError, ValueError: the log was closed meanwhile.
         """
-        found = None
-        for batch in self._searchers[1].search(request, stop):
+        told = time.monotonic()
+        for batch in search(self.file, request):
             if batch.starts:
-                found = batch.starts[-1 if request.backwards else 0]
-            else:
+                return batch.starts[-1 if request.backwards else 0]
+            if stop():
+                return None
+            if time.monotonic() - told >= TELL_SECONDS:
+                told = time.monotonic()
                 tell(abs(batch.searched - request.start) / max(1, self.file.size))
-        return found
+        return None
 
     # ----------------------------------------------------------- line numbers
 
-    def start_of_number(self, number: int, stop: Callable[[], bool] = never) -> int | None:
+    def start_of_number(self, number: int, stop: Callable[[], bool]) -> int | None:
         """Where the line of this number starts; None where there is none.
 
         Raises:

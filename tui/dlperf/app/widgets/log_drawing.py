@@ -13,8 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from dlperf.app.logs.opened import OpenLog
-from dlperf.app.logs.search import ERRORS, Pattern
-from dlperf.app.logs.stopping import TooSlowError, limited
+from dlperf.app.logs.search import Pattern, error_pattern
 from dlperf.app.logs.window import ShownRow
 from dlperf.app.model.text import file_size
 from dlperf.app.words import say
@@ -22,8 +21,6 @@ from dlperf.app.words import say
 _WARNING = re.compile(rb"\bWARN(?:ING)?\b|\bwarn(?:ing)?\b")
 JUDGED_BYTES = 4096
 """What is looked at of a line to colour it."""
-MARKING_SECONDS = 0.25
-"""Processor time for what is to be marked in one row."""
 
 
 class LogDrawing(Widget):
@@ -57,8 +54,6 @@ class LogDrawing(Widget):
         """The regular expression that shown lines match."""
         self.pattern: Pattern | None = None
         """Marked wherever it matches."""
-        self._sought = ""
-        """The same as it was typed."""
         self.marked: int | None = None
         """Where the marked line starts."""
         self.left = 0
@@ -128,19 +123,13 @@ class LogDrawing(Widget):
             return [Segment(text, style)]
         segments, position = [], 0
         highlight = style + self._component("match")
-        try:
-            with limited(MARKING_SECONDS):
-                spans = _spans(self.pattern, text)
-        except TooSlowError:
-            self.call_later(self.too_slow, self._sought)
-            return [Segment(text, style)]
-        for start, end in spans:
+        for start, end in (match.span() for match in self.pattern.finditer(text) if match.group()):
             segments += [Segment(text[position:start], style), Segment(text[start:end], highlight)]
             position = end
         return [*segments, Segment(text[position:], style)]
 
     def _tone(self, data: bytes) -> Style:
-        if ERRORS.search(data):
+        if error_pattern().search(data):
             return self._component("error")
         if _WARNING.search(data):
             return self._component("warning")
@@ -190,15 +179,3 @@ class LogDrawing(Widget):
 
     def count_lines(self) -> None:
         """Asked for where a line's number is not known yet."""
-
-    def too_slow(self, text: str) -> None:
-        """Told where an expression takes longer than anybody waits."""
-
-
-def _spans(pattern: Pattern, text: str) -> list[tuple[int, int]]:
-    """Where a pattern of bytes matches in a text, by character."""
-    data = text.encode()
-    spans = [match.span() for match in pattern.finditer(data) if match.end() > match.start()]
-    if len(data) == len(text):
-        return spans
-    return [(len(data[:a].decode("utf-8", "ignore")), len(data[:b].decode("utf-8", "ignore"))) for a, b in spans]

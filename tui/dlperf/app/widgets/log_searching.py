@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 
 from textual import work
 from textual.worker import get_current_worker
 
 from dlperf.app.logs.opened import OpenLog
-from dlperf.app.logs.search import pattern_of
-from dlperf.app.logs.searcher import Request
-from dlperf.app.logs.stopping import TooSlowError
+from dlperf.app.logs.search import Request, error_pattern, pattern_of
 from dlperf.app.widgets.log_drawing import LogDrawing
 from dlperf.app.words import say
 
@@ -30,18 +27,18 @@ class LogSearching(LogDrawing):
         self._request = None
         self._mark(text)
         if self.pattern is not None and jump:
-            self._start_search(Request(text, self._here(), first=True))
+            self._start_search(Request(self.pattern, self._here()))
         self.redraw()
 
     def find_again(self, forward: bool) -> None:
         """The next match, or the one before."""
         if self.pattern is not None:
             here = self._here()
-            self._start_search(Request(self._sought, here + 1 if forward else here, not forward, first=True))
+            self._start_search(Request(self.pattern, here + 1 if forward else here, not forward))
 
     def find_first_error(self) -> None:
         """Go to the first line that says that something went wrong."""
-        self._start_search(Request("", 0, first=True))
+        self._start_search(Request(error_pattern(), 0))
 
     def show_only(self, text: str) -> None:
         """Show only the lines that match a regular expression; all of them for an empty text."""
@@ -54,12 +51,12 @@ class LogSearching(LogDrawing):
 
     def _mark(self, text: str) -> None:
         """Mark what matches from now on, where it is a regular expression."""
-        self.problem, self.pattern, self._sought = "", None, text
+        self.problem, self.pattern = "", None
         if text:
             try:
                 self.pattern = pattern_of(text)
-            except re.error as error:
-                self.problem = say("no regular expression: {reason}", reason=error.msg)
+            except ValueError as error:
+                self.problem = str(error)
 
     def go_to(self, start: int) -> None:
         """Mark the line that starts there, and show it."""
@@ -101,18 +98,10 @@ class LogSearching(LogDrawing):
             self.post_message(self.Changed())
 
     def _broke_off(self, request: Request) -> None:
-        """The log was closed meanwhile, which nobody need be told, or the searching process was ended."""
+        """The log was closed meanwhile, which nobody need be told, or it cannot be read."""
         if request is self._request:
             self.problem, self._request = say("the search broke off"), None
             self.redraw()
-
-    def too_slow(self, text: str) -> None:
-        """Give up an expression, and say so."""
-        self.pattern = self._request = None
-        if self.only_matching == text:
-            self.show_only("")
-        self.problem = say("too slow: {pattern} takes too long on some line; look for something simpler", pattern=text)
-        self.redraw()
 
     def _found(self, log: OpenLog, start: int | None) -> None:
         if log is not self.log_shown:
@@ -130,9 +119,6 @@ class LogSearching(LogDrawing):
         worker = get_current_worker()
         try:
             found = log.find(request, partial(self.call_later, self._searched, request), lambda: worker.is_cancelled)
-        except TooSlowError:
-            self.call_later(self.too_slow, request.text)
-            return
         except (OSError, ValueError):
             self.call_later(self._broke_off, request)
             return
@@ -151,11 +137,9 @@ class LogSearching(LogDrawing):
 
     @work(thread=True, group="matching")
     def _match(self, log: OpenLog) -> None:
-        worker, text = get_current_worker(), self.only_matching
+        worker = get_current_worker()
         try:
             log.find_matches(lambda: worker.is_cancelled)
-        except TooSlowError:
-            self.call_later(self.too_slow, text)
         except (OSError, ValueError):
             return  # the log was closed meanwhile
 
