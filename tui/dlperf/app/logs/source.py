@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from threading import Lock
-from typing import Protocol
 
 from dlperf.app.logs.log_file import Line, LogFile
 
@@ -13,29 +12,8 @@ MOST_MATCHES = 1_000_000
 """Matching lines that are remembered (8 bytes each)."""
 
 
-class LineSource(Protocol):
-    """Lines in the order of the file, each named by its byte offset."""
-
-    def first(self) -> Line | None: ...
-
-    def last(self) -> Line | None: ...
-
-    def at(self, start: int) -> Line | None:
-        """The line that starts there, or the next one of this source."""
-
-    def after(self, line: Line) -> Line | None: ...
-
-    def before(self, start: int) -> Line | None:
-        """The last line that starts before an offset."""
-
-    def share(self, start: int) -> float:
-        """How far down the source an offset lies, 0 … 1."""
-
-    def at_share(self, share: float) -> Line | None: ...
-
-
 class AllLines:
-    """Every line."""
+    """Every line of a log; a line is named by the offset of its first byte."""
 
     def __init__(self, log: LogFile) -> None:
         self._log = log
@@ -47,15 +25,18 @@ class AllLines:
         return self._log.line_before(self._log.size)
 
     def at(self, start: int) -> Line | None:
+        """The line that starts there."""
         return self._log.line_at(start)
 
     def after(self, line: Line) -> Line | None:
         return self._log.line_at(line.end)
 
     def before(self, start: int) -> Line | None:
+        """The last line that starts before an offset."""
         return self._log.line_before(start)
 
     def share(self, start: int) -> float:
+        """How far down the log an offset lies, 0 … 1."""
         return start / self._log.size if self._log.size else 0.0
 
     def at_share(self, share: float) -> Line | None:
@@ -63,7 +44,7 @@ class AllLines:
 
 
 class MatchingLines:
-    """The lines whose offsets have been found so far."""
+    """The lines whose offsets have been found so far; ``at`` gives the next of them from an offset on."""
 
     def __init__(self, log: LogFile) -> None:
         self._log = log
@@ -108,3 +89,6 @@ class MatchingLines:
 
     def _line(self, index: int) -> Line | None:
         return self._log.line_at(self._starts[index]) if 0 <= index < len(self._starts) else None
+
+
+LineSource = AllLines | MatchingLines
