@@ -15,12 +15,13 @@ from dlperf.app.model.choice import Choice, arguments_of, choice_of, command_lin
 from dlperf.app.model.options import options_of
 from dlperf.app.model.planned import estimate, plan_lines
 from dlperf.app.model.presets import PRESETS, Preset
-from dlperf.app.screens import plan_actions
 from dlperf.app.screens.choose import ChooseScreen
 from dlperf.app.screens.plan_actions import check_rows
 from dlperf.catalog.load import Catalog, load_catalog
+from dlperf.errors import DlperfError
 from dlperf.plan import Selection, expand
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.store import read_campaign
 
 CATALOG = load_catalog()
 
@@ -178,13 +179,10 @@ async def test_the_exact_script_is_read_before_anything_runs(workspace: Workspac
 
 
 async def test_starting_asks_and_says_why_it_did_not_start(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
-    asked: list[list[str]] = []
+    def refuse(_workspace: Workspace, _paths: CampaignPaths) -> int:
+        raise DlperfError("no room on the disk")
 
-    async def refuse(_workspace: Workspace, words: list[str]) -> Outcome:
-        asked.append(words)
-        return Outcome(2, "", "dlperf: no room on the disk")
-
-    monkeypatch.setattr(plan_actions, "run_command", refuse)
+    monkeypatch.setattr("dlperf.view.start.start_detached", refuse)
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
         assert pilot.app.screen.check_action("start", ()) is None
@@ -196,8 +194,9 @@ async def test_starting_asks_and_says_why_it_did_not_start(workspace: Workspace,
         await until_shown(pilot, "Start this campaign?", "2026-05-04-120400-numpy-lenet5")
         await pilot.press("y")
         await until_shown(pilot, "no room on the disk")
-        assert asked[0][0] == "run"
-        assert asked[0][-2:] == ["--detach", "--yes"]
+    (paths,) = workspace.campaigns()
+    assert paths.name == "2026-05-04-120400-numpy-lenet5"
+    assert read_campaign(paths).selection.frameworks == ("numpy",)
 
 
 async def test_a_mistake_in_the_catalogue_is_shown(workspace: Workspace):

@@ -63,9 +63,14 @@ def _record(name: str, plan: Plan) -> CampaignRecord:
     )
 
 
-def _free_name(workspace: Workspace, plan: Plan) -> CampaignPaths:
+def campaign_name(plan: Plan, moment: datetime) -> str:
+    """Return a name made of a time and of what is measured first."""
     first = plan.configurations[0].configuration
-    stem = f"{datetime.now(UTC):%Y-%m-%d-%H%M%S}-{first.framework}-{first.case}"[:100]
+    return f"{moment:%Y-%m-%d-%H%M%S}-{first.framework}-{first.case}"[:100]
+
+
+def _free_name(workspace: Workspace, plan: Plan) -> CampaignPaths:
+    stem = campaign_name(plan, datetime.now(UTC))
     names = [stem, *(f"{stem}-{number}" for number in range(2, 100))]
     return next(paths for paths in map(workspace.campaign, names) if not paths.directory.exists())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -61,6 +61,7 @@ def run(
     from dlperf.campaign.create import create_campaign, refuse_examples
     from dlperf.cli.campaign_text import plan_summary, why_nothing_runs
     from dlperf.plan import expand
+    from dlperf.view.start import start_campaign
 
     workspace = current_workspace(context)
     selection = selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol)
@@ -75,28 +76,26 @@ def run(
     for line in plan_summary(plan):
         say(line)
     _ask(yes)
-    _work(workspace, create_campaign(workspace, plan, name), detach)
+    if detach:
+        _say_started(*start_campaign(workspace, plan, name))
+    else:
+        _work_here(workspace, create_campaign(workspace, plan, name))
 
 
 @commands.command()
 def resume(context: typer.Context, campaign: CampaignArgument, detach: DetachOption = False) -> None:
     """Go on with a campaign. What still runs is found, what is left is started, a pause is lifted."""
+    from dlperf.campaign.detach import start_detached
     from dlperf.cli.foreground import wait_for_requests
-    from dlperf.runs.control import ask
-    from dlperf.runs.journal import campaign_status
-    from dlperf.runs.lock import engine_pid
+    from dlperf.view.start import lift_pause
 
     workspace, paths = _find(context, campaign)
-    pid = engine_pid(paths)
-    paused = campaign_status(paths).paused
-    if paused:
-        ask(paths, "resume")
-    if pid is None:
-        _work(workspace, paths, detach)
-    elif paused:
+    if lift_pause(paths) is not None:
         wait_for_requests(paths)
+    elif detach:
+        _say_started(paths, start_detached(workspace, paths))
     else:
-        raise RequestError(f"campaign {paths.name!r}: its engine runs (process {pid}) and is not paused")
+        _work_here(workspace, paths)
 
 
 @commands.command()
@@ -160,15 +159,13 @@ def _start_engine(workspace: Workspace, paths: CampaignPaths) -> None:
     say(f"no engine was running: started one (process {pid}, no terminal)")
 
 
-def _work(workspace: Workspace, paths: CampaignPaths, detach: bool) -> None:
-    if detach:
-        from dlperf.campaign.detach import start_detached
+def _say_started(paths: CampaignPaths, pid: int) -> None:
+    name = shlex.quote(one_line(paths.name))
+    say(f"engine started (process {pid}): `dlperf status {name}` shows it, `dlperf cancel {name}` ends it")
+    print(paths.name)
 
-        pid = start_detached(workspace, paths)
-        name = shlex.quote(one_line(paths.name))
-        say(f"engine started (process {pid}): `dlperf status {name}` shows it, `dlperf cancel {name}` ends it")
-        print(paths.name)
-        return
+
+def _work_here(workspace: Workspace, paths: CampaignPaths) -> NoReturn:
     from dlperf.cli.foreground import run_in_foreground
 
     raise typer.Exit(run_in_foreground(workspace, paths))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from typing import ClassVar, cast
 
 from textual import work
@@ -12,9 +14,11 @@ from textual.worker import get_current_worker
 from dlperf.app.actions import actions_of
 from dlperf.app.context import AppContext
 from dlperf.app.model.summary import running_text
+from dlperf.app.model.text import printable
 from dlperf.app.settings import Settings
 from dlperf.app.widgets.bars import KeyBar, TopBar
 from dlperf.app.widgets.prompt import Prompt
+from dlperf.errors import DlperfError
 from dlperf.runs.paths import Workspace
 
 READ_SECONDS = 2.0
@@ -77,6 +81,15 @@ class PlaceScreen(Screen[None]):
     def campaigns_changed(self) -> None:
         """The summaries of the workspace's campaigns are not as they were."""
         self.query_one(TopBar).show_running(running_text(self.main.book.summaries.values()))
+
+    async def start_engine(self, start: Callable[[], object]) -> bool:
+        """Call what starts an engine, in a thread; return whether it started, and show why not."""
+        try:
+            await asyncio.to_thread(start)
+        except (DlperfError, OSError) as error:
+            self.notify(printable(str(error)), severity="error", markup=False, timeout=20)
+            return False
+        return True
 
     @property
     def prompt(self) -> Prompt:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from textual import work
 
-from dlperf.app.engine import run_command
 from dlperf.app.model.summary import Standing
 from dlperf.app.model.text import printable
 from dlperf.app.model.trials import configuration_text, nodes_of
@@ -127,6 +128,6 @@ class CampaignActions(PlaceScreen):
 
     async def _start_engine(self) -> None:
         assert self.campaign is not None
-        outcome = await run_command(self.workspace, ["resume", self.campaign.paths.name, "--detach"])
-        if outcome.code:
-            self.notify(outcome.message or say("the engine did not start"), severity="error", markup=False)
+        from dlperf.view.start import resume_campaign
+
+        await self.start_engine(partial(resume_campaign, self.workspace, self.campaign.paths))

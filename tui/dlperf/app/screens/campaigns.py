@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from functools import partial
 from typing import ClassVar
 
 from textual import on, work
@@ -12,7 +13,6 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
-from dlperf.app.engine import run_command
 from dlperf.app.model.summary import CampaignSummary, Standing, in_order
 from dlperf.app.model.table import Column, Row, Tone
 from dlperf.app.model.text import bar, duration, local_time, packed, printable
@@ -131,10 +131,10 @@ class CampaignsScreen(PlaceScreen):
         summary = self._selected()
         if summary is None or summary.standing is not Standing.INTERRUPTED:
             return
-        outcome = await run_command(self.workspace, ["resume", summary.name, "--detach"])
-        if outcome.code:
-            self.notify(outcome.message, severity="error", markup=False)
-        else:
+        from dlperf.view.start import resume_campaign
+
+        paths = self.workspace.campaign(summary.name)
+        if await self.start_engine(partial(resume_campaign, self.workspace, paths)):
             self.main.watch_campaign(summary.name)
 
     def action_find(self) -> None:

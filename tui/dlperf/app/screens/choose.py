@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
@@ -258,13 +257,6 @@ class ChooseScreen(PlanActions):
         repeats = self.choice.repeats or say("as the protocol says")
         self.query_one("#plan-panel").border_title = say("Plan · repeats: {repeats} (- +)", repeats=repeats)
         self.refresh_bindings()
-
-    def new_name(self) -> str:
-        """A name for the campaign: the time, and what comes first."""
-        assert self.plan is not None
-        first = self.plan.configurations[0].configuration
-        moment = datetime.fromisoformat(self.settings.now())
-        return f"{moment:%Y-%m-%d-%H%M%S}-{first.framework}-{first.case}"[:100]
 
     # ------------------------------------------------------------------ focus
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Hashable
+from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -39,10 +41,6 @@ class PlanActions(PlaceScreen):
 
     def choose(self, choice: Choice) -> None:
         """Mark something else."""
-        raise NotImplementedError
-
-    def new_name(self) -> str:
-        """A name for the campaign."""
         raise NotImplementedError
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -108,22 +106,21 @@ class PlanActions(PlaceScreen):
     @work(exclusive=True, group="start")
     async def action_start(self) -> None:
         from dlperf.app.model.planned import plan_lines
+        from dlperf.campaign.create import campaign_name
+        from dlperf.view.start import start_campaign
 
         if self.plan is None or not self._runnable():
             return
         if any(item.example for item in self.plan.configurations):
             self.notify(say("Machines of published reports cannot be run on: unmark them first."), severity="warning")
             return
-        name = self.new_name()
+        plan, name = self.plan, campaign_name(self.plan, datetime.fromisoformat(self.settings.now()))
         words = ["run", *arguments_of(self.choice), "--name", name]
-        text = "\n".join([name, "", *plan_lines(self.plan, self.main.book.trial_seconds()), "", command_line(words)])
+        text = "\n".join([name, "", *plan_lines(plan, self.main.book.trial_seconds()), "", command_line(words)])
         question = ConfirmScreen(say("Start this campaign?"), text, say("Start"), say("Not yet"))
         if not await self.app.push_screen_wait(question):
             return
-        outcome = await run_command(self.workspace, [*words, "--detach", "--yes"])
-        if outcome.code:
-            self.notify(outcome.message or say("the engine did not start"), severity="error", markup=False, timeout=20)
-        else:
+        if await self.start_engine(partial(start_campaign, self.workspace, plan, name)):
             self.main.watch_campaign(name)
 
 
