@@ -8,7 +8,6 @@ import json
 import re
 import subprocess
 import sys
-import threading
 from dataclasses import replace
 from http.client import HTTPException
 from pathlib import Path
@@ -28,7 +27,6 @@ from dlperf.report.build import write_pages
 from dlperf.report.locations import SCRIPTS
 from dlperf.report.mkdocs import build_html
 from dlperf.report.pages.configurations import SCRIPTS as OF_TRIALS
-from dlperf.report.processes import beside
 from dlperf.report.serve import open_server, rebuild_if_changed, stamp
 from dlperf.report.serve import serve as serve_site
 from dlperf.report.template import create_site, template_files
@@ -231,36 +229,26 @@ def test_the_theme_fetches_no_font_and_every_script_is_there() -> None:
         assert (ROOT / "site/theme" / name).is_file()
 
 
-def test_a_site_is_served_beside_the_process_that_builds_it(tmp_path: Path) -> None:
-    (tmp_path / "index.html").write_text("here")
-    threads = threading.active_count()
-    with open_server(tmp_path, 0) as server, beside(server.serve_forever):
-        with urlopen(f"http://127.0.0.1:{server.server_port}/index.html") as answer:
-            assert answer.read() == b"here"
-        assert threading.active_count() == threads
-
-
 SERVING = """
-import time
+import sys
 from pathlib import Path
-from dlperf.report.processes import beside
-from dlperf.report.serve import open_server
-with open_server(Path("."), 0) as server, beside(server.serve_forever):
-    print(server.server_port, flush=True)
-    time.sleep(600)
+from dlperf.report.serve import serve
+from dlperf.runs.paths import Workspace
+serve(Workspace(Path(sys.argv[1])), 0, lambda line: print(line, flush=True))
 """
 
 
-def test_a_server_ends_with_the_process_that_is_killed(tmp_path: Path) -> None:
-    (tmp_path / "index.html").write_text(str(tmp_path))
-    command = [sys.executable, "-c", SERVING]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+def test_a_served_site_answers_and_ends_with_its_process(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, replace(sample(), results=()))
+    command = [sys.executable, "-c", SERVING, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        port = int(process.stdout.readline())
-        assert _answer(port) == str(tmp_path)
+        port = next(int(match[1]) for line in process.stdout if (match := re.match(r"http://127.0.0.1:(\d+)/", line)))
+        page = (workspace.site_html / "index.html").read_text()
+        assert _answer(port) == page
         process.kill()
         assert process.stdout.read() == "", "the pipe ends when nobody holds it any more"
-    assert _answer(port) != str(tmp_path)
+    assert _answer(port) != page
 
 
 def _answer(port: int) -> str:

@@ -14,7 +14,6 @@ from dlperf.results.load import campaign_rows
 from dlperf.results.logs import BUILTIN_FORMATS
 from dlperf.results.timeline import Timeline
 from dlperf.results.verify import verify_campaign
-from dlperf.runs.digests import Digests
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
 from dlperf.runs.store import Complain, read_record
 
@@ -37,7 +36,7 @@ def trial(campaign: CampaignPaths) -> TrialPaths:
 
 def evidence(workspace: Workspace, campaign: CampaignPaths, damaged: Complain | None = None) -> Evidence:
     (row,) = campaign_rows(campaign)
-    return EvidenceReader(workspace, Digests(workspace.digests), damaged).read(row, row.trials[0], planned(repeats=1))
+    return EvidenceReader(workspace, damaged).read(row, row.trials[0], planned(repeats=1))
 
 
 def test_a_measured_trial_leaves_its_timeline(campaign: CampaignPaths) -> None:
@@ -80,7 +79,7 @@ def test_a_timeline_that_is_missing_or_damaged_is_made_again_and_damage_is_said(
 def test_a_timeline_of_another_window_is_made_again(workspace: Workspace, campaign: CampaignPaths) -> None:
     (row,) = campaign_rows(campaign)
     other = replace(row.trials[0], first_step=50, first_line=7)
-    found = EvidenceReader(workspace, Digests(workspace.digests)).read(row, other, planned(repeats=1))
+    found = EvidenceReader(workspace).read(row, other, planned(repeats=1))
     assert found.timeline.log_lines.first_line == 7
 
 
@@ -96,6 +95,13 @@ def test_nothing_derived_is_shown_of_a_log_that_was_altered(workspace: Workspace
     found = evidence(workspace, campaign)
     assert found.log_altered
     assert found.timeline == Timeline()
+
+
+def test_a_link_among_the_files_of_a_trial_is_not_followed(workspace: Workspace, campaign: CampaignPaths) -> None:
+    environment = trial(campaign).node("n0").environment
+    environment.unlink(missing_ok=True)
+    environment.symlink_to("/etc/passwd")
+    assert environment not in {file.path for file in evidence(workspace, campaign).files}
 
 
 def test_verify_writes_a_missing_timeline_and_reports_one_that_was_altered(campaign: CampaignPaths) -> None:
@@ -114,18 +120,3 @@ def test_a_result_that_cannot_be_read_is_measured_again(campaign: CampaignPaths)
     (row,) = campaign_rows(campaign)
     trial(campaign).result.write_text("{")
     assert campaign_rows(campaign) == [row]
-
-
-def test_a_file_is_hashed_again_only_when_it_changed(tmp_path: Path) -> None:
-    file, kept = tmp_path / "file", tmp_path / "kept.json"
-    file.write_text("one")
-    digests = Digests(kept)
-    first = digests.of(file)
-    digests.keep()
-    kept.write_text(kept.read_text().replace(first or "", "0" * 64))
-    assert Digests(kept).of(file) == "0" * 64
-    file.write_text("two")
-    assert Digests(kept).of(file) not in (first, "0" * 64)
-    assert Digests(kept).of(tmp_path / "missing") is None
-    (tmp_path / "link").symlink_to(file)
-    assert Digests(kept).of(tmp_path / "link") is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,7 @@ def build_site(
     """Write the pages of the site from runs/ and build it. It is built in English and in Chinese."""
     from dlperf.report.build import build_site as build
 
+    _end_as_by_ctrl_c()
     site = build(current_workspace(context), out, strict)
     for line in site.warnings.splitlines():
         say(line)
@@ -38,4 +40,10 @@ def serve_site(
     """Show the site on this machine (127.0.0.1). It is built again when runs/ or the pages change."""
     from dlperf.report.serve import serve
 
+    _end_as_by_ctrl_c()
     serve(current_workspace(context), port, say)
+
+
+def _end_as_by_ctrl_c() -> None:
+    """Let SIGTERM unwind the stack, so that no process of the build and no unfinished folder is left."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -17,7 +17,7 @@ from dlperf.report.evidence import NOTHING, Evidence, EvidenceReader
 from dlperf.report.feed import feed
 from dlperf.report.load import load_site_data
 from dlperf.report.locations import Group
-from dlperf.report.mkdocs import ready_to_build
+from dlperf.report.mkdocs import build_html, refuse_foreign_folder
 from dlperf.report.pages.audit import audit
 from dlperf.report.pages.configurations import EvidenceOf, configurations, configurations_index
 from dlperf.report.pages.explorer import explorer, explorer_data
@@ -28,15 +28,11 @@ from dlperf.report.pages.home import every_answer, home
 from dlperf.report.pages.protocols import protocols
 from dlperf.report.pages.report import report, reports_index
 from dlperf.report.pages.trial_evidence import Shapes, curves, log_lines, pictures
-from dlperf.report.processes import apart, side_by_side, without_collector
+from dlperf.report.parallel import parallel_map
 from dlperf.report.writing import Sources
 from dlperf.results.columns import flat_columns, parquet
 from dlperf.results.model import ConfigurationResult
-from dlperf.runs.digests import Digests
 from dlperf.runs.paths import Workspace
-
-Part = Callable[[Sources, SiteData, EvidenceReader], None]
-"""Writes a part of the pages; parts know nothing of each other."""
 
 
 @dataclass(frozen=True)
@@ -65,66 +61,46 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
     """
     started = time.monotonic()
     out = (out or workspace.site_html).resolve()
-    with ready_to_build(workspace, out, strict) as build_html:
-        # apart, so that nothing of the results is left beside MkDocs: of a large workspace, they are as large
-        sources = apart(partial(_write_sources, workspace))
-        warnings = "".join(f"{problem}\n" for problem in sources.problems) + build_html()
+    refuse_foreign_folder(out)
+    sources = _write_sources(workspace)
+    warnings = "".join(f"{problem}\n" for problem in sources.problems) + build_html(workspace, out, strict)
     pages = sum(name.endswith(".md") for name in sources.kept)
     return SiteBuild(pages, sources.written, time.monotonic() - started, out, warnings)
 
 
 def _write_sources(workspace: Workspace) -> Sources:
     """What MkDocs builds from; its problems are all that was found."""
-    with without_collector():
-        data = load_site_data(workspace)
-        sources = write_pages(workspace, data)
+    data = load_site_data(workspace)
+    sources = write_pages(workspace, data)
     sources.problems = [*data.problems, *sorted(sources.problems)]
     return sources
 
 
 def write_pages(workspace: Workspace, data: SiteData) -> Sources:
     """Write every generated file of ``site``, and remove those that nothing makes any more."""
-    # what reads all results first, in one process: each that reads them has a copy of them
-    parts: list[Part] = [_write_overviews, *_groups(data)]
-    sources, digests = Sources(workspace.site), Digests(workspace.digests)
-
-    def write(share: Iterable[Part]) -> tuple[Sources, Digests]:
-        return _write_parts(workspace, data, share, digests)
-
-    for found, hashed in side_by_side(write, parts):
-        sources.merge(found)
-        digests.merge(hashed)
-    digests.keep()
+    sources = Sources(workspace.site)
+    # None stands for the overviews: they take longest and begin first
+    for part in parallel_map(partial(_write_part, workspace, data), [None, *data.groups]):
+        sources.merge(part)
     sources.remove_stale()
     return sources
 
 
-def _groups(data: SiteData) -> list[Part]:
-    return [partial(_write_group, group, results) for group, results in data.groups.items()]
-
-
-def _write_parts(
-    workspace: Workspace, data: SiteData, parts: Iterable[Part], digests: Digests
-) -> tuple[Sources, Digests]:
+def _write_part(workspace: Workspace, data: SiteData, group: Group | None) -> Sources:
+    """Write the pages of a group, or the overviews."""
     sources = Sources(workspace.site)
-    reader = EvidenceReader(workspace, digests, sources.problems.append)
-    for write in parts:
-        write(sources, data, reader)
-    return sources, digests
-
-
-def _write_overviews(sources: Sources, data: SiteData, reader: EvidenceReader) -> None:
+    if group is not None:
+        reader = EvidenceReader(workspace, sources.problems.append)
+        _write_group(group, data.groups[group], sources, data, reader)
+        return sources
     for language in LANGUAGES.values():
-        _write_overview(language, sources, data, reader)
-    _write_downloads(sources, data, reader)
+        for path, content in overview_pages(language, data):
+            sources.write(at.language_root(language) + path, content)
+    _write_downloads(sources, data)
+    return sources
 
 
-def _write_overview(language: Language, sources: Sources, data: SiteData, _: EvidenceReader) -> None:
-    for path, content in overview_pages(language, data):
-        sources.write(at.language_root(language) + path, content)
-
-
-def _write_downloads(sources: Sources, data: SiteData, _: EvidenceReader) -> None:
+def _write_downloads(sources: Sources, data: SiteData) -> None:
     rows = downloads.site_rows(data, data.ordered)
     columns = flat_columns(rows, downloads.SiteRow)
     sources.write(at.RESULTS_JSON, downloads.results_json(rows))

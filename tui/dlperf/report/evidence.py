@@ -17,7 +17,7 @@ from dlperf.results.derived import derive_timeline, write_timeline
 from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.timeline import Timeline, origin_of
-from dlperf.runs.digests import Digests
+from dlperf.runs.checksums import sha256_of
 from dlperf.runs.paths import NodePaths, TrialPaths, Workspace
 from dlperf.runs.store import Complain, read_record_if_whole
 
@@ -54,13 +54,12 @@ NOTHING = Evidence()
 
 
 class EvidenceReader:
-    """Reads what trials of one workspace left. A file that did not change since the last time is not hashed again."""
+    """Reads what trials of one workspace left."""
 
-    def __init__(self, workspace: Workspace, digests: Digests, damaged: Complain | None = None) -> None:
+    def __init__(self, workspace: Workspace, damaged: Complain | None = None) -> None:
         """``damaged`` is told of each timeline that is there and cannot be read, and has to be made again."""
         self._workspace = workspace
         self._damaged = damaged
-        self._digests = digests
         self._environments: dict[str, dict[str, str]] = {}
 
     def of_group(
@@ -94,7 +93,7 @@ class EvidenceReader:
         node = _first_node(paths, planned)
         if node is None:
             return NOTHING
-        log, probed = self._hashed(_log(paths, trial)), self._hashed(node.environment)
+        log, probed = _hashed(_log(paths, trial)), _hashed(node.environment)
         environment = dict(self._environment(probed))
         altered = log is not None and log.sha256 != trial.log_sha256
         return Evidence(
@@ -104,7 +103,7 @@ class EvidenceReader:
             environment=environment,
             log=log,
             log_altered=altered,
-            files=tuple(file for file in (self._hashed(node.launch), probed, self._hashed(node.telemetry)) if file),
+            files=tuple(file for file in (_hashed(node.launch), probed, _hashed(node.telemetry)) if file),
             timeline=self._timeline(paths, planned, trial, log) if planned and not altered else Timeline(),
         )
 
@@ -115,10 +114,6 @@ class EvidenceReader:
     @cached_property
     def _logs(self) -> LogReader:
         return log_reader(self._workspace)
-
-    def _hashed(self, path: Path | None) -> HashedFile | None:
-        digest = self._digests.of(path) if path else None
-        return HashedFile(path, digest) if path and digest else None
 
     def _environment(self, probed: HashedFile | None) -> dict[str, str]:
         """Equal files are read once."""
@@ -135,12 +130,20 @@ class EvidenceReader:
         kept = read_record_if_whole(paths.timeline, Timeline, self._tell_of_timeline)
         nodes = {node.name: paths.node(node.name) for node in planned.launch.nodes}
         nodes |= {name: paths.node(name) for name in kept.origin.telemetry_sha256} if kept else {}
-        telemetry = {name: digest for name, node in nodes.items() if (digest := self._digests.of(node.telemetry))}
+        telemetry = {name: file.sha256 for name, node in nodes.items() if (file := _hashed(node.telemetry))}
         if kept and kept.origin == origin_of(trial, log.sha256 if log else None, telemetry):
             return kept
         made = derive_timeline(paths, planned, trial, self._logs)
         _keep(paths, made)
         return made
+
+
+def _hashed(path: Path | None) -> HashedFile | None:
+    """Return the file with its hash; None where there is none, it cannot be read, or it is a link."""
+    try:
+        return HashedFile(path, sha256_of(path)) if path and not path.is_symlink() and path.is_file() else None
+    except OSError:
+        return None
 
 
 def _first_node(paths: TrialPaths, planned: PlannedConfiguration | None) -> NodePaths | None:

@@ -17,7 +17,6 @@ from dlperf.results.auditing import audit_workspace
 from dlperf.results.load import load_campaign
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.published import campaign_of, rows_of_report
-from dlperf.runs.digests import Digests
 from dlperf.runs.paths import Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord
@@ -79,8 +78,7 @@ def _probed(
     damaged: Complain,
 ) -> dict[tuple[str, str, str], Probed]:
     """What the first trial of each framework on each hardware of a campaign found there."""
-    digests = Digests(workspace.digests)
-    reader = EvidenceReader(workspace, digests, damaged)
+    reader = EvidenceReader(workspace, damaged)
     found: dict[tuple[str, str, str], Probed] = {}
     for row in rows:
         key = (row.campaign, row.hardware, row.framework)
@@ -88,5 +86,4 @@ def _probed(
         if key not in found and trial is not None:
             evidence = reader.read(row, trial, plans.get((row.campaign, row.configuration)), with_launch=False)
             found[key] = Probed(evidence.environment, evidence.timeline.declared, evidence.topology)
-    digests.keep()
     return found

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import partial
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError, StorageError
-from dlperf.report import mkdocs_process
 from dlperf.report.search import mend_index
 from dlperf.runs.paths import Workspace
 
-WORTH_SAYING = ("WARNING", "ERROR", "Error", "CRITICAL")
+WARNINGS = ("WARNING", "ERROR", "Error", "CRITICAL")
 CHINESE_CONFIG = "mkdocs.zh.yml"
 ENGLISH, CHINESE = "html", "zh"
 """Where each language is built."""
 
 
 def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
-    """Build both languages beside ``out`` and put them in its place when both are whole; MkDocs's warnings.
+    """Build both languages beside ``out``, put them in its place when both are whole, and return MkDocs's warnings.
 
     The languages are two sites to MkDocs, so that each has its own search, menu and ``lang``; they are built side
     by side.
@@ -33,46 +30,43 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
     Raises:
         DlperfError: MkDocs refused, or ``out`` holds something that is not a site, or cannot be written.
     """
-    with ready_to_build(workspace, out, strict) as build:
-        return build()
+    refuse_foreign_folder(out)
+    with _folder_beside(out) as name:
+        folder = Path(name)
+        new, data = folder / ENGLISH, folder / "data"
+        with _started(workspace, folder, strict) as builds:
+            if workspace.site_data.is_dir():
+                shutil.copytree(workspace.site_data, data, copy_function=_link)
+            warnings = "".join(map(_warnings, builds))
+        for language in (new, folder / CHINESE):
+            mend_index(language)
+        _move(folder / CHINESE, new / "zh")
+        for part in sorted(data.glob("*")):
+            _move(part, new / "data" / part.name)
+        new.chmod(0o755)
+        _replace(new, out)
+    return warnings
 
 
 @contextmanager
-def ready_to_build(workspace: Workspace, out: Path, strict: bool = False) -> Iterator[Callable[[], str]]:
-    """As ``build_html``, in two steps: MkDocs is loaded while pages are still being written; what is given builds."""
-    _refuse_foreign_folder(out)
-    with _folder_beside(out) as name, _loaded() as process:
-        folder = Path(name)
-        yield partial(_build, workspace, folder, out, process, _arguments(workspace, folder, strict))
-
-
-def _arguments(workspace: Workspace, folder: Path, strict: bool) -> list[list[str]]:
-    """Of ``mkdocs``, for each language."""
+def _started(workspace: Workspace, folder: Path, strict: bool) -> Iterator[list[subprocess.Popen[str]]]:
+    """Start ``mkdocs build`` for each language that has a configuration; end what still runs at the end."""
     configs = {workspace.mkdocs_config: ENGLISH, workspace.root / CHINESE_CONFIG: CHINESE}
+    # the date of the build would be the only thing to differ between two builds of the same pages
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}
     # not --quiet: MkDocs would then count no warning, and --strict would pass
-    return [
-        ["build", "--config-file", str(config), "--site-dir", str(folder / name), *["--strict"] * strict]
-        for config, name in configs.items()
-        if config.is_file()
-    ]
-
-
-def _build(
-    workspace: Workspace, folder: Path, out: Path, process: subprocess.Popen[str], arguments: Sequence[Sequence[str]]
-) -> str:
-    _begin(process, arguments)
-    new, data = folder / ENGLISH, folder / "data"
-    if workspace.site_data.is_dir():
-        shutil.copytree(workspace.site_data, data, copy_function=_link)
-    warnings = _warnings(process)
-    for language in (new, folder / CHINESE):
-        mend_index(language)
-    _move(folder / CHINESE, new / "zh")
-    for part in sorted(data.glob("*")):
-        _move(part, new / "data" / part.name)
-    new.chmod(0o755)
-    _replace(new, out)
-    return warnings
+    command = [sys.executable, "-m", "mkdocs", "build", *["--strict"] * strict]
+    with ExitStack() as running:
+        builds = []
+        for config, name in configs.items():
+            if config.is_file():
+                arguments = ["--config-file", str(config), "--site-dir", str(folder / name)]
+                build = subprocess.Popen(
+                    [*command, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+                )
+                builds.append(running.enter_context(build))
+                running.callback(build.kill)
+        yield builds
 
 
 def _folder_beside(out: Path) -> tempfile.TemporaryDirectory[str]:
@@ -81,26 +75,6 @@ def _folder_beside(out: Path) -> tempfile.TemporaryDirectory[str]:
         return tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent)
     except OSError as error:
         raise StorageError(f"{out}: cannot be written ({error.strerror}): name another folder with --out") from error
-
-
-@contextmanager
-def _loaded() -> Iterator[subprocess.Popen[str]]:
-    """The process that loads MkDocs and waits to be told to begin; at the end neither it nor one of its own is left."""
-    # the date of the build would be the only thing to differ between two builds of the same pages
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}
-    command, pipe = [sys.executable, "-m", mkdocs_process.__name__], subprocess.PIPE
-    with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
-        try:
-            yield process
-        finally:
-            process.terminate()
-
-
-def _begin(process: subprocess.Popen[str], arguments: Sequence[Sequence[str]]) -> None:
-    if process.stdin is not None:
-        with suppress(BrokenPipeError):  # it ended: what it said tells why
-            process.stdin.write(f"{json.dumps(arguments)}\n")
-            process.stdin.flush()
 
 
 def _link(source: str, target: str) -> None:
@@ -117,28 +91,19 @@ def _move(made: Path, place: Path) -> None:
         made.replace(place)
 
 
-def _warnings(process: subprocess.Popen[str]) -> str:
-    """What MkDocs warned of, when it is done."""
-    printed, said = process.communicate()
-    if process.returncode != 0:
-        raise _refused(said)
-    return "".join(_warnings_of(*built) for built in json.loads(printed))
+def _warnings(build: subprocess.Popen[str]) -> str:
+    """Wait for MkDocs, and return the lines that it warned with."""
+    output = build.communicate()[0]
+    lines = [line.strip() for line in output.splitlines()]
+    warnings = [line for line in lines if line.startswith(WARNINGS)]
+    if build.returncode != 0:
+        crashed = any(line.startswith("Traceback ") for line in lines)
+        cause = lines[-1:] if crashed else (warnings[:3] or lines[-3:])
+        raise DlperfError(f"MkDocs could not build the site: {' | '.join(cause)}")
+    return "".join(f"{line}\n" for line in warnings)
 
 
-def _warnings_of(code: int, said: str) -> str:
-    worth_saying = [line.strip() for line in said.splitlines() if line.startswith(WORTH_SAYING)]
-    if code != 0:
-        raise _refused("\n".join(worth_saying[:3]) or said)
-    return "".join(f"{line}\n" for line in worth_saying)
-
-
-def _refused(said: str) -> DlperfError:
-    lines = said.strip().splitlines()
-    told = lines[-1:] if any(line.startswith("Traceback ") for line in lines) else lines[-3:]
-    return DlperfError(f"MkDocs could not build the site: {' | '.join(told)}")
-
-
-def _refuse_foreign_folder(out: Path) -> None:
+def refuse_foreign_folder(out: Path) -> None:
     """The folder is replaced as a whole: it must be a site, or empty, or not there."""
     if out.is_dir() and any(out.iterdir()) and not (out / "sitemap.xml").is_file():
         raise RequestError(f"{out}: holds files that are not a site: give an empty folder with --out")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -11,7 +12,6 @@ from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError
 from dlperf.report.build import SiteBuild, build_site
-from dlperf.report.processes import beside
 from dlperf.report.writing import FOLDERS, PAGES
 from dlperf.runs.paths import Workspace
 
@@ -57,12 +57,11 @@ def serve(workspace: Workspace, port: int, say: Callable[[str], None]) -> None:
         say(f"building {workspace.site_html}")
         seen = stamp(workspace)
         _say_warnings(build_site(workspace), say)
-        # in a process of its own: with a thread in this one the pages would be written by one process alone
-        with beside(server.serve_forever):
-            say(f"http://127.0.0.1:{server.server_port}/ (Ctrl-C ends it)")
-            while True:
-                time.sleep(SECONDS_BETWEEN_LOOKS)
-                seen = rebuild_if_changed(workspace, seen, say)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        say(f"http://127.0.0.1:{server.server_port}/ (Ctrl-C ends it)")
+        while True:
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+            seen = rebuild_if_changed(workspace, seen, say)
 
 
 def open_server(folder: Path, port: int) -> ThreadingHTTPServer:

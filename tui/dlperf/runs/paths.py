@@ -223,11 +223,6 @@ class Workspace:
         """Rows of a campaign, derived, rebuilt when any file that they come from has changed."""
         return self.runs / ".cache" / f"{campaign.directory.name}.json"
 
-    @property
-    def digests(self) -> Path:
-        """Hashes of files, derived, each true as long as its file has not changed."""
-        return self.runs / ".cache" / "sha256" / "files.json"
-
     def staging(self, campaign: CampaignPaths) -> Path:
         """Where an import grows until it is whole and is moved to its place in one step."""
         return self.runs / ".importing" / campaign.directory.name

@@ -1,0 +1,65 @@
+"""Map a function over independent items in one forked process per core."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, TypeVar
+
+from dlperf.errors import DlperfError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_inherited: dict[str, Any] = {}
+"""In a worker: the function and its items. A fork inherits them, so that only results are pickled."""
+
+
+def parallel_map(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Return ``work(item)`` for each item, in order; no process is left, however this ends.
+
+    Everything runs in this process on one core, and where a fork is not safe: a forked process could inherit a lock
+    that belongs to another thread.
+
+    Raises:
+        Exception: the first one that ``work`` raised.
+        DlperfError: a worker was killed.
+    """
+    processes = min(os.cpu_count() or 1, len(items))
+    if processes < 2 or threading.active_count() > 1 or "fork" not in multiprocessing.get_all_start_methods():
+        return [work(item) for item in items]
+    context = multiprocessing.get_context("fork")
+    executor = ProcessPoolExecutor(processes, context, _start_worker, (work, items))
+    try:
+        return list(executor.map(_run, range(len(items))))
+    except BrokenProcessPool as error:
+        raise DlperfError("a worker process was killed: try again") from error
+    except BaseException:
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def _start_worker(work: Callable[[Any], Any], items: Sequence[Any]) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    _inherited.update(work=work, items=items)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _run(number: int) -> Any:
+    return _inherited["work"](_inherited["items"][number])
