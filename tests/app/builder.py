@@ -10,7 +10,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from dlperf.measure.finding import Finding
+from dlperf.measure.finding import Finding, warning
+from dlperf.messages import message
 from dlperf.plan import Configuration, Launch, NodePlan, PlannedConfiguration, Selection, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.paths import CampaignPaths, Workspace
@@ -225,7 +226,7 @@ def running_campaign(workspace: Workspace, name: str = "h200-nightly") -> Campai
     resnet8, resnet1 = keys["resnet50pytorch1n8g"], keys["resnet50pytorch1n1g"]
     bert, paddle = keys["bert-basepytorch1n8g"], keys["resnet50paddle1n8g"]
     builder.succeeded(TrialKey(resnet8, 1), 23040.4, 60)
-    builder.succeeded(TrialKey(resnet1, 1), 3012.6, 320, (Finding("drift", sentence("drift_falls", change="3.1%")),))
+    builder.succeeded(TrialKey(resnet1, 1), 3012.6, 320, (warning("drift", direction=message("falls"), change=0.031),))
     builder.failed(TrialKey(bert, 1), OUT_OF_MEMORY, 620)
     builder.succeeded(TrialKey(paddle, 1), 22410.0, 700)
     builder.succeeded(TrialKey(resnet8, 2), 23102.9, 960)

@@ -13,7 +13,7 @@ from dlperf.app.model.comparison import comparable, comparison_of
 from dlperf.app.model.results_table import ResultsView, beside
 from dlperf.app.screens.publish import opener_of, served_lines
 from dlperf.app.screens.results import ResultsScreen
-from dlperf.results.model import ConfigurationResult, TrialResult
+from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import Event, State
 
@@ -34,7 +34,7 @@ def result(campaign: str, value: float | None, **others: object) -> Configuratio
         "efficiency": None,
         "mfu": None,
         "protocol": "dlperf",
-        "status": "measured" if value is not None else "out of memory",
+        "status": Status("measured" if value is not None else "out_of_memory"),
     }
     return ConfigurationResult(campaign=campaign, value=value, **(axes | others))
 
@@ -58,7 +58,7 @@ def test_every_word_of_a_filter_must_be_found():
 
 
 def test_published_figures_can_be_hidden():
-    rows = (FAST, result("published/report", 150.0, status="published"))
+    rows = (FAST, result("published/report", 150.0, status=Status("published")))
     assert values(ResultsView(rows=rows)) == [200.0, 150.0]
     assert values(ResultsView(rows=rows, published=False)) == [200.0]
 
@@ -117,7 +117,7 @@ def test_campaigns_without_a_common_configuration_are_not_offered():
 
 
 def test_beside_a_figure_stand_those_of_the_same_case_precision_and_gpus():
-    published = result("published/report", 300.0, hardware="v100", status="published")
+    published = result("published/report", 300.0, hardware="v100", status=Status("published"))
     other = result("x", 900.0, precision="fp32")
     assert beside((FAST, published, other, NONE, SLOW), FAST) == [published, SLOW]
 

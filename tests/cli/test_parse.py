@@ -52,7 +52,7 @@ def test_json_is_one_list_with_an_object_for_each_run(log: Path, capfd: pytest.C
         "findings",
     ]
     assert first["value"] == 512.0
-    assert all(set(finding) == {"code", "message", "severity"} for finding in first["findings"])
+    assert all(set(finding) == {"code", "message", "severity", "parameters"} for finding in first["findings"])
     assert err == ""
 
 

@@ -61,7 +61,7 @@ def test_every_figure_is_a_finite_speed_or_has_a_reason(
     found = findings_of_run(reading, result)
 
     assert all(isfinite(value) and value > 0 for value in all_values(result))
-    assert all("nan" not in finding.message.split() for finding in found)
+    assert all("nan" not in str(finding.message).split() for finding in found)
 
 
 def all_values(result: Figure | None) -> list[float]:

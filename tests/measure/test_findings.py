@@ -6,7 +6,7 @@ import pytest
 from handmade_runs import run_of
 
 from dlperf.measure.figure import figure_of
-from dlperf.measure.finding import Finding
+from dlperf.measure.finding import note
 from dlperf.measure.findings import (
     findings_of_run,
     findings_of_scaling,
@@ -15,6 +15,7 @@ from dlperf.measure.findings import (
 )
 from dlperf.measure.reading import Reading
 from dlperf.measure.telemetry import GpuReading
+from dlperf.messages import message
 
 SECONDS = [float(step) + 0.25 for step in range(1, 201)]
 
@@ -55,8 +56,8 @@ def test_a_sound_run_has_no_finding() -> None:
 def test_a_run_is_found_odd(code: str, case: dict[str, Any], words: str) -> None:
     finding = findings(**case)[code]
 
-    assert words in finding.message
-    assert "\n" not in finding.message
+    assert words in str(finding.message)
+    assert "\n" not in str(finding.message)
 
 
 def test_what_cannot_be_is_an_error_and_what_is_usual_a_note() -> None:
@@ -100,7 +101,7 @@ def test_trials_that_differ_are_found() -> None:
     (finding,) = findings_of_trials([100.0, 101.0, 110.0])
 
     assert finding.code == "trial_spread"
-    assert "100.0 … 110.0, coefficient of variation 5.3%" in finding.message
+    assert "100.0 … 110.0, coefficient of variation 5.3%" in str(finding.message)
 
 
 def test_trials_that_agree_are_not() -> None:
@@ -124,7 +125,7 @@ def test_an_efficiency_that_rises_again_points_at_the_figure_before() -> None:
     found = findings_of_scaling({1: 397.78, 4: 1539.66, 8: 2545.3, 16: 5953.84, 32: 11084.53})
 
     assert {gpus: [f.code for f in fs] for gpus, fs in found.items() if fs} == {16: ["efficiency_rises"]}
-    assert found[16][0].message == "each of 16 GPUs is 17% faster than each of 8: the figure of 8 may be too low"
+    assert str(found[16][0].message) == "each of 16 GPUs is 17% faster than each of 8: the figure of 8 may be too low"
 
 
 @pytest.mark.parametrize(
@@ -143,7 +144,7 @@ def test_a_throttled_gpu_is_found(mask: int, code: str, severity: str) -> None:
     (finding,) = findings_of_telemetry(readings)
 
     assert (finding.code, finding.severity) == (code, severity)
-    assert "on GPU a:1, in 50% of the samples" in finding.message
+    assert "on GPU a:1, in 50% of the samples" in str(finding.message)
 
 
 @pytest.mark.parametrize("mask", [0x0, 0x1, 0x2, 0x10, 0x100, None])
@@ -161,11 +162,10 @@ def clocks(**means: float) -> list[GpuReading]:
 
 
 def test_a_gpu_that_is_slower_than_the_others_is_found() -> None:
-    assert findings_of_telemetry(clocks(g0=1880, g1=1760, g2=1880, g3=1865)) == (
-        Finding(
-            "slower_gpu", "GPU a:1 ran at 1760 MHz, the others at 1875 MHz: they wait for it at every step", "note"
-        ),
-    )
+    (finding,) = findings_of_telemetry(clocks(g0=1880, g1=1760, g2=1880, g3=1865))
+
+    assert finding == note("slower_gpu", gpu=message("one_gpu", name="a:1"), clock=1760.0, others=1875.0)
+    assert str(finding.message) == "GPU a:1 ran at 1760 MHz, the others at 1875 MHz: they wait for it at every step"
 
 
 @pytest.mark.parametrize(
@@ -185,6 +185,7 @@ def test_gpus_of_which_none_is_known_to_be_slower(readings: list[GpuReading]) ->
 def test_a_contended_gpu_is_found() -> None:
     readings = [GpuReading("a:0", 0, 0), GpuReading("a:1", 0, 2), GpuReading("b:0", 0, 1)]
 
-    assert findings_of_telemetry(readings) == (
-        Finding("contended_gpu", "other processes were on 2 GPUs (a:1, b:0) while the trial was measured"),
-    )
+    (finding,) = findings_of_telemetry(readings)
+
+    assert (finding.code, finding.severity) == ("contended_gpu", "warning")
+    assert str(finding.message) == "other processes were on 2 GPUs (a:1, b:0) while the trial was measured"

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import replace
 
 from dlperf.plan import Configuration
-from dlperf.results.model import ConfigurationResult, TrialResult
+from dlperf.results.model import ConfigurationResult, Status, TrialResult
 
 LOG = "".join(
     f"DLPERF 2026-01-01T00:{step // 60:02}:{step % 60:02}.000000Z step={step} throughput={400 + step % 7}\n"
@@ -20,7 +20,7 @@ def measured(
     value: float | None = 400.123456,
     spread: float | None = 0.004,
     precision: str = "fp32",
-    status: str = "measured",
+    status: Status | None = None,
     trials: int = 5,
     **other: object,
 ) -> ConfigurationResult:
@@ -43,7 +43,7 @@ def measured(
         efficiency=None,
         mfu=0.31 if value else None,
         protocol="dlperf-v1",
-        status=status,
+        status=status or Status("measured"),
         trials=tuple(_trial(number, value) for number in range(1, trials + 1)) if value else (),
         configuration=configuration.id,
     )
@@ -71,7 +71,7 @@ def published(
         efficiency=None,
         mfu=None,
         protocol=None,
-        status="published" if value else "not published",
+        status=Status("published" if value else "not_published"),
         source="https://example.org/report",
     )
     return replace(row, **other)  # type: ignore[arg-type]

@@ -9,14 +9,14 @@ from pathlib import Path
 from site_rows import LOG, measured, published
 
 from dlperf.catalog.model import Accelerator, Case, Container, Framework, Hardware, Node, Protocol, Recipe
-from dlperf.measure.finding import Finding
-from dlperf.messages import ENGLISH
+from dlperf.measure.finding import warning
+from dlperf.messages import ENGLISH, message
 from dlperf.plan import Configuration, Launch, NodePlan, PlannedConfiguration, Selection, TrialKey
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.template import create_site
 from dlperf.results.audit import AuditRow
-from dlperf.results.model import ConfigurationResult, TrialResult
+from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.runs.paths import Workspace
 from dlperf.runs.published import EnvironmentGroup, Fact, PublishedReport, Step, Text
 from dlperf.runs.records import CampaignRecord
@@ -37,9 +37,9 @@ def sample() -> SiteData:
     results = (
         measured("alpha", 1, 400.123456),
         measured("alpha", 8, 3100.987, speedup=7.75, efficiency=0.969),
-        measured("beta", 1, 380.5, findings=(Finding("drift", "the rate falls by 3 % in the window"),)),
-        measured("beta", 8, None, status="failed: NCCL timeout"),
-        measured("beta", 1, None, precision="amp", status="out of memory"),
+        measured("beta", 1, 380.5, findings=(warning("drift", direction=message("falls"), change=0.03),)),
+        measured("beta", 8, None, status=Status("failed", message("nccl_timeout"))),
+        measured("beta", 1, None, precision="amp", status=Status("out_of_memory")),
         published("paddle", 1, 393.561),
         published("paddle", 8, 3019.361, speedup=7.672, efficiency=0.959),
         published("pytorch", 1, 370.194),
@@ -99,7 +99,7 @@ def sample() -> SiteData:
         },
         protocols={"dlperf-v1": PROTOCOL},
         parquet=True,
-        audit=(_audited("393.561", 393.5611, "exact"), _audited("1438.518", None, "no log")),
+        audit=(_audited("393.561", 393.5611, "exact"), _audited("1438.518", None, "no_log_here")),
     )
 
 
@@ -205,7 +205,7 @@ def _audited(printed: str, recomputed: float | None, verdict: str) -> AuditRow:
         recomputed,
         391.2,
         difference,
-        verdict,
+        message(verdict),
         "logs/paddle.txt",
     )
 

@@ -9,12 +9,12 @@ from html_text import Document
 from site_rows import measured, published
 
 from dlperf.measure.finding import Finding
-from dlperf.messages import CHINESE, ENGLISH
+from dlperf.messages import CHINESE, ENGLISH, message, quoted
 from dlperf.report import figures
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData
 from dlperf.report.pages.home import SURE_IN_CELLS, certainty, home
-from dlperf.results.model import ConfigurationResult
+from dlperf.results.model import ConfigurationResult, Status
 
 
 def test_the_fastest_is_named_at_the_largest_scale_on_which_two_frameworks_have_a_figure() -> None:
@@ -81,7 +81,7 @@ def test_a_small_spread_is_not_said_to_be_none(ratio: float | None, text: str) -
 
 
 def test_a_figure_of_which_a_reader_must_know_more_is_marked() -> None:
-    note, warning = Finding("cap", "a cap", "note"), Finding("drift", 'it "rises" | *falls*')
+    note, warning = Finding(quoted("a cap"), "note"), Finding(quoted('it "rises" | *falls*'))
     marked = [figures.cell(ENGLISH, "index.md", measured(findings=found), "") for found in ((), (note,), (warning,))]
     assert ["†" in cell for cell in marked] == [False, False, True]
     assert ("small", "title", 'it "rises" | *falls*') in Document(marked[2]).attributes
@@ -91,18 +91,17 @@ def test_a_figure_of_which_a_reader_must_know_more_is_marked() -> None:
 @pytest.mark.parametrize(
     ("status", "english", "chinese"),
     [
-        ("not run", "not run", "未运行"),
-        ("out of memory", "out of memory", "显存不足"),
-        ("failed: NCCL timeout", "failed: NCCL timeout", "失败：NCCL 超时"),
+        (Status("not_run"), "not run", "未运行"),
+        (Status("out_of_memory"), "out of memory", "显存不足"),
+        (Status("failed", message("nccl_timeout")), "failed: NCCL timeout", "失败：NCCL 超时"),
         (
-            "lost: the node knows nothing of the trial",
+            Status("lost", message("unknown_trial")),
             "lost: the node knows nothing of the trial",
             "丢失：节点上没有该测试的任何信息",
         ),
-        ("not supported: no <AMP>", "not supported: no &#60;AMP&#62;", "不支持：no &#60;AMP&#62;"),
-        ("a reason of its own", "a reason of its own", "a reason of its own"),
+        (Status("not_supported", quoted("no <AMP>")), "not supported: no &#60;AMP&#62;", "不支持：no &#60;AMP&#62;"),
     ],
 )
-def test_a_missing_figure_says_why(status: str, english: str, chinese: str) -> None:
+def test_a_missing_figure_says_why(status: Status, english: str, chinese: str) -> None:
     assert figures.status_text(ENGLISH, status) == english
     assert figures.status_text(CHINESE, status) == chinese

@@ -23,6 +23,7 @@ from site_rows import LOG, measured
 from site_sample import make_workspace, sample
 
 from dlperf.errors import DlperfError, RequestError
+from dlperf.messages import quoted
 from dlperf.report.build import write_pages
 from dlperf.report.locations import SCRIPTS
 from dlperf.report.mkdocs import build_html
@@ -31,6 +32,7 @@ from dlperf.report.serve import open_server, rebuild_if_changed, stamp
 from dlperf.report.serve import serve as serve_site
 from dlperf.report.template import create_site, template_files
 from dlperf.report.writing import FOLDERS, PAGES
+from dlperf.results.model import Status
 from dlperf.runs.paths import Workspace
 
 ROOT = Path(__file__).parents[2]
@@ -156,7 +158,8 @@ def test_an_altered_log_is_not_offered(tmp_path: Path) -> None:
     "hostile", ["</title><script>alert(1)</script>", "*a* | [b](javascript:1) `c` &lt;", "../../x"]
 )
 def test_hostile_names_arrive_as_text_on_every_page(tmp_path: Path, hostile: str) -> None:
-    row = measured(hostile, status=hostile, campaign="published/evil", hardware=hostile, case=hostile)
+    status = Status("failed", quoted(hostile))
+    row = measured(hostile, status=status, campaign="published/evil", hardware=hostile, case=hostile)
     missing = replace(row, value=None, gpus=8, trials=())
     data = replace(sample(), results=(row, missing), published={}, frameworks={}, audit=())
     workspace = make_workspace(tmp_path, replace(data, results=()))

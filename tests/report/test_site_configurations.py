@@ -13,7 +13,7 @@ from site_rows import measured, published
 from site_sample import sample
 
 from dlperf.measure.finding import Finding
-from dlperf.messages import CHINESE, ENGLISH
+from dlperf.messages import CHINESE, ENGLISH, Message
 from dlperf.report import locations as at
 from dlperf.report.charts.colours import DARK, LIGHT
 from dlperf.report.charts.svg import DASHES
@@ -97,7 +97,7 @@ def _key(row: ConfigurationResult) -> tuple[str, int]:
 
 def test_findings_of_trials_stand_with_their_number() -> None:
     row = measured("alpha", trials=2)
-    finding = Finding("drift", "the speed falls")
+    finding = Finding(Message("drift", {"text": "the speed falls"}))
     row = replace(row, trials=(row.trials[0], replace(row.trials[1], findings=(finding,))), findings=(finding,))
     text = configurations(ENGLISH, replace(sample(), results=(row,)), at.group_of(row), (row,), {})
     assert Document(text).text.count("the speed falls") == 1
@@ -153,7 +153,7 @@ def test_trials_can_be_told_apart_without_colour() -> None:
 
 
 def test_what_is_the_same_in_all_trials_is_said_once() -> None:
-    finding = Finding("cut", "the log is cut")
+    finding = Finding(Message("cut", {"text": "the log is cut"}))
     row = measured("alpha", trials=3)
     row = replace(row, trials=tuple(replace(trial, findings=(finding,)) for trial in row.trials))
     text = configurations(ENGLISH, replace(sample(), results=(row,)), at.group_of(row), (row,), {})

@@ -10,7 +10,7 @@ import pytest
 from site_rows import measured, published
 from site_sample import make_workspace, pages, sample
 
-from dlperf.messages import CHINESE, ENGLISH
+from dlperf.messages import CHINESE, ENGLISH, message
 from dlperf.report import locations as at
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
@@ -163,7 +163,7 @@ def test_the_audit_begins_with_how_much_could_be_checked_and_what_came_of_it() -
 
 def test_the_audit_counts_logs_of_the_same_name_that_give_another_figure() -> None:
     data = sample()
-    other = replace(data.audit[0], recomputed=None, difference=None, verdict=OTHER_VERSION)
+    other = replace(data.audit[0], recomputed=None, difference=None, verdict=message(OTHER_VERSION))
     text = pages(replace(data, audit=(*data.audit, other)))[at.AUDIT]
     assert "Of 1 more, a log of the same name is here and gives another figure" in text[: text.index("<table>")]
 

@@ -4,49 +4,61 @@ from __future__ import annotations
 
 import pytest
 
-from dlperf.executors.base import failure_kind
-from dlperf.results.causes import diagnosis, full_cause, is_out_of_memory, with_last_output
+from dlperf.messages import Message, message, quoted
+from dlperf.results.causes import diagnosis, explained, is_out_of_memory
 
+OUT_OF_MEMORY = message("out_of_memory")
+FAILED = message("exit_code", code_value=1)
+BAD_SHAPE = quoted("ValueError: bad shape")
 TAILS = {
-    "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB": "out of memory",
-    "[1,3]<stderr>:RuntimeError: CUDA error: out of memory": "out of memory",
-    "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor": "out of memory",
-    "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating": "out of memory",
-    "MemoryError": "out of memory",
-    "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0": "out of memory",
-    "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3)\nRuntimeError: aborted": "NCCL timeout",
-    "ncclSystemError: System call (e.g. socket, malloc) failed": "NCCL error",
-    "OSError: [Errno 28] No space left on device": "no space left on the device",
-    'Traceback (most recent call last):\n  File "t.py"\nValueError: bad shape (3, 4)\n': "ValueError: bad shape (3, 4)",
-    "[rank0]: KeyError: 'train'": "KeyError: 'train'",
+    "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB": OUT_OF_MEMORY,
+    "[1,3]<stderr>:RuntimeError: CUDA error: out of memory": OUT_OF_MEMORY,
+    "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor": OUT_OF_MEMORY,
+    "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating": OUT_OF_MEMORY,
+    "MemoryError": OUT_OF_MEMORY,
+    "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0": OUT_OF_MEMORY,
+    "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3)\nRuntimeError: aborted": message("nccl_timeout"),
+    "ncclSystemError: System call (e.g. socket, malloc) failed": message("nccl_error"),
+    "OSError: [Errno 28] No space left on device": message("no_space"),
+    'Traceback (most recent call last):\n  File "t.py"\nValueError: bad shape (3, 4)\n': quoted(
+        "ValueError: bad shape (3, 4)"
+    ),
+    "[rank0]: KeyError: 'train'": quoted("KeyError: 'train'"),
     "loss 1.0\nloss 0.9\n": None,
     "": None,
 }
 
 
-@pytest.mark.parametrize(("tail", "told"), TAILS.items())
-def test_the_end_of_a_log_tells_the_cause(tail: str, told: str | None):
-    assert diagnosis(tail) == told
+@pytest.mark.parametrize(("tail", "found"), TAILS.items())
+def test_the_end_of_a_log_tells_the_cause(tail: str, found: Message | None):
+    assert diagnosis(tail) == found
 
 
 def test_what_the_log_tells_is_added_to_the_cause_once():
-    once = full_cause("exit code 1", "ValueError: bad shape")
-    assert once == "exit code 1: ValueError: bad shape"
-    assert full_cause(once, "ValueError: bad shape") == once
-    assert full_cause(None, "ValueError: bad shape") == "ValueError: bad shape"
-    assert full_cause("cancelled", "all is well") == "cancelled"
+    once = explained(FAILED, BAD_SHAPE)
+    assert str(once) == "exit code 1: ValueError: bad shape"
+    assert explained(once, BAD_SHAPE) == once
+    assert explained(None, BAD_SHAPE) == BAD_SHAPE
+    assert explained(message("cancelled"), None) == message("cancelled")
 
 
-def test_a_signal_alone_is_no_proof_of_an_empty_memory():
-    assert is_out_of_memory("exit code 1: out of memory")
-    assert not is_out_of_memory("signal 9 (SIGKILL)")
+def test_a_diagnosis_replaces_the_lines_that_were_quoted():
+    quoting = message("last_output", cause=FAILED, lines="master port 29500 | CUDA out of memory")
+    once = explained(quoting, OUT_OF_MEMORY)
+    assert str(once) == "exit code 1: out of memory"
+    assert explained(once, OUT_OF_MEMORY) == once
+
+
+def test_only_a_diagnosis_says_that_memory_was_short():
+    assert is_out_of_memory(explained(FAILED, OUT_OF_MEMORY))
+    assert is_out_of_memory(message("of_node", node="n1", cause=message("slurm_memory")))
+    assert not is_out_of_memory(message("last_output", cause=FAILED, lines="no out of memory here"))
+    assert not is_out_of_memory(message("ended_by_signal", number=9, name="SIGKILL"))
     assert not is_out_of_memory(None)
 
 
-def test_a_failure_that_nothing_explains_quotes_the_last_line_and_stays_of_one_kind():
-    first = with_last_output("exit code 2", "python3: can't open file '/home/a/x.1/train.py'\n\n")
-    second = with_last_output("exit code 2", "python3: can't open file '/home/a/x.2/train.py'\n")
-    assert first == "exit code 2; last output: python3: can't open file '/home/a/x.1/train.py'"
-    assert failure_kind(first) == failure_kind(second) == "exit code 2"
-    assert with_last_output(first, "another line") == first
-    assert with_last_output("exit code 2", " \n") == "exit code 2"
+def test_a_failure_that_nothing_explains_quotes_the_last_line_once():
+    first = explained(FAILED, None, "python3: can't open file '/home/a/x.1/train.py'\n\n")
+    assert str(first) == "exit code 1; last output: python3: can't open file '/home/a/x.1/train.py'"
+    assert explained(first, None, "another line") == first
+    assert explained(FAILED, None, " \n") == FAILED

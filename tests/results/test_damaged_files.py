@@ -24,7 +24,7 @@ def test_a_damaged_result_is_measured_again_and_said(tmp_path: Path) -> None:
     assert data.results == before
     (problem,) = data.problems
     assert problem.startswith(f"{result}: not a TrialResult (")
-    assert problem.endswith("measured again from its log; dlperf verify a writes it anew")
+    assert problem.endswith("measured again from its log; dlperf verify a --write writes it anew")
 
 
 def test_an_imported_trial_whose_record_is_damaged_is_left_out_of_the_audit_and_said(tmp_path: Path) -> None:

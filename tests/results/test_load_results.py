@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from handmade_trials import PROTOCOL, START, end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
 
+from dlperf.messages import message
 from dlperf.plan import Configuration, Impossible
 from dlperf.results import cache
 from dlperf.results.filters import Filters, parse_filters
 from dlperf.results.load import load_campaign, load_results
-from dlperf.results.model import ConfigurationResult
+from dlperf.results.model import ConfigurationResult, Status
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import Event, State
@@ -40,7 +41,7 @@ def test_a_workspace_without_campaigns_has_no_results(workspace: Workspace):
 def test_a_configuration_is_the_median_of_its_trials_with_spread_and_n(workspace: Workspace):
     measured_campaign(workspace, "a", [(planned(), [100.0, 103.0, 101.0])])
     row = the_row(workspace)
-    assert row.status == "measured"
+    assert row.status == Status("measured")
     assert row.value == pytest.approx(101.0)
     assert row.spread == pytest.approx(3 / 101)
     assert (row.n, len(row.trials), row.unit, row.protocol) == (3, 3, "images/s", "test")
@@ -62,7 +63,7 @@ def test_of_a_disturbed_trial_and_its_repeat_the_repeat_counts_and_both_are_show
     assert (row.n, [trial.number for trial in row.trials], row.trials[1].value) == (2, [1, 2, 3], pytest.approx(150.0))
     assert codes(row) == {"trial_excluded"}
     why = "other processes were on GPU n0:0 while the trial was measured"
-    assert row.findings[0].message == f"not in the figure: trial 2 (repeated as trial 3: {why})"
+    assert str(row.findings[0].message) == f"not in the figure: trial 2 (repeated as trial 3: {why})"
 
 
 def test_a_repeat_counts_whatever_its_figure_and_even_if_it_was_disturbed_as_well(workspace: Workspace):
@@ -127,18 +128,18 @@ def test_trials_that_differ_are_found(workspace: Workspace):
 def test_what_never_ran_is_not_run(workspace: Workspace):
     write_planned(workspace, "a", [planned()])
     row = the_row(workspace)
-    assert (row.status, row.value, row.spread, row.n, row.trials) == ("not run", None, None, None, ())
+    assert (str(row.status), row.value, row.spread, row.n, row.trials) == ("not run", None, None, None, ())
 
 
 def test_what_cannot_run_is_not_supported_with_the_reason(workspace: Workspace):
     point = Configuration("here", "numpy", "lenet5", "amp", 4, 1, 2)
     write_planned(workspace, "a", [], [Impossible(point, "numpy has no amp")])
-    assert the_row(workspace).status == "not supported: numpy has no amp"
+    assert str(the_row(workspace).status) == "not supported: numpy has no amp"
 
 
 ENDINGS = {
     "out of memory in the log": (State.FAILED, "exit code 1", "RuntimeError: CUDA out of memory.", "out of memory"),
-    "out of memory on the host": (State.FAILED, "killed: out of memory", "", "out of memory"),
+    "out of memory on the host": (State.FAILED, "Slurm: out of memory", "", "out of memory"),
     "failed": (State.FAILED, "exit code 3", "", "failed: exit code 3"),
     "failed for a known cause": (
         State.FAILED,
@@ -165,14 +166,14 @@ def test_a_missing_figure_has_its_reason(workspace: Workspace, state: State, cau
     campaign = write_planned(workspace, "a", [plan])
     end_trial(campaign, plan, 1, {"n0/out.log": log}, state, cause)
     row = the_row(workspace)
-    assert (row.status, row.value) == (status, None)
+    assert (str(row.status), row.value) == (status, None)
 
 
 def test_a_trial_under_way_is_running(workspace: Workspace):
     plan = planned()
     campaign = write_planned(workspace, "a", [plan])
     append_records(campaign.journal, [Event("2026-01-31T12:00:00Z", "state", f"{plan.configuration.id}/1", "running")])
-    assert the_row(workspace).status == "running"
+    assert the_row(workspace).status == Status("running")
 
 
 def test_a_retry_that_succeeded_gives_the_figure(workspace: Workspace):
@@ -183,7 +184,7 @@ def test_a_retry_that_succeeded_gives_the_figure(workspace: Workspace):
     append_records(campaign.journal, [Event("2026-01-31T12:06:00Z", "planned", key, data={"retry_of": 1})])
     end_trial(campaign, plan, 2, {"n0/out.log": own_log(100.0)})
     row = the_row(workspace)
-    assert (row.status, row.n, len(row.trials)) == ("measured", 1, 2)
+    assert (str(row.status), row.n, len(row.trials)) == ("measured", 1, 2)
 
 
 def test_a_finished_trial_whose_result_was_not_written_is_measured_from_its_log(workspace: Workspace):
@@ -213,7 +214,8 @@ def test_filters_choose_rows(workspace: Workspace, filters: Filters, count: int)
 
 
 def test_filtering_by_status_finds_failures_whatever_the_reason():
-    row = ConfigurationResult("h", "f", "m", "fp32", 1, 1, 1, "c", "u", *[None] * 7, status="failed: NCCL timeout")
+    status = Status("failed", message("nccl_timeout"))
+    row = ConfigurationResult("h", "f", "m", "fp32", 1, 1, 1, "c", "u", *[None] * 7, status=status)
     assert Filters(statuses=("failed",)).matches(row)
     assert Filters(statuses=("failed: NCCL timeout",)).matches(row)
     assert not Filters(statuses=("fail",)).matches(row)

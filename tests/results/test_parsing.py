@@ -73,7 +73,7 @@ def test_a_name_that_contradicts_its_log_is_found(tmp_path: Path) -> None:
     (run,) = parse(path, estimator="mean()").runs
 
     (finding,) = [finding for finding in run.findings if finding.code == "batch_size_mismatch"]
-    assert finding.message == "batch size 32 is declared, 16 is what the log says"
+    assert str(finding.message) == "batch size 32 is declared, 16 is what the log says"
 
 
 def test_a_compressed_log_gives_the_same(log: Path, tmp_path: Path) -> None:

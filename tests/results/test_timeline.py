@@ -108,10 +108,10 @@ def test_verify_writes_a_missing_timeline_and_reports_one_that_was_altered(campa
     path = trial(campaign).timeline
     before = path.read_bytes()
     path.unlink()
-    assert verify_campaign(campaign, BUILTIN_FORMATS).differences == ()
+    assert verify_campaign(campaign, BUILTIN_FORMATS, write=True).differences == ()
     assert path.read_bytes() == before
     path.write_bytes(before.replace(b"[10.0,100.0]", b"[10.0,900.0]"))
-    (difference,) = verify_campaign(campaign, BUILTIN_FORMATS).differences
+    (difference,) = verify_campaign(campaign, BUILTIN_FORMATS, write=True).differences
     assert (difference.what, difference.problem) == ("timeline.json", "differs")
     assert path.read_bytes() == before
 

@@ -108,14 +108,29 @@ def test_a_failed_trial_has_no_figure_though_its_log_has_records(paths: TrialPat
     write_trial(paths, {"n0/out.log": own_log(160.0)})
     result = measured(paths, state=State.FAILED, cause="exit code 1")
     assert result.value is None
-    assert (result.cause or "").startswith("exit code 1; last output: DLPERF 2026-01-31T12:02:10.000000Z summary ")
+    assert str(result.cause).startswith("exit code 1; last output: DLPERF 2026-01-31T12:02:10.000000Z summary ")
     assert result.estimates
 
 
 def test_the_cause_of_a_failure_is_read_from_the_end_of_the_log(paths: TrialPaths):
     tail = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB\n"
     write_trial(paths, {"n0/out.log": own_log(160.0) + tail})
-    assert measured(paths, state=State.FAILED, cause="exit code 1").cause == "exit code 1: out of memory"
+    assert str(measured(paths, state=State.FAILED, cause="exit code 1").cause) == "exit code 1: out of memory"
+
+
+def test_the_cause_is_read_from_the_log_of_the_node_that_failed(paths: TrialPaths):
+    write_trial(paths, {"n0/out.log": own_log(160.0) + "ncclRemoteError: peer closed\n", "n1/out.log": "MemoryError\n"})
+    failed = measured(
+        paths, planned(nodes=2), state=State.FAILED, cause="node n1: exit code 1; last output: MemoryError"
+    )
+    assert str(failed.cause) == "node n1: exit code 1: out of memory"
+
+
+def test_what_slurm_printed_tells_the_cause_where_no_log_does(paths: TrialPaths):
+    write_trial(paths, {"n0/out.log": own_log(160.0)})
+    paths.slurm_log.write_text("slurmstepd: error: Detected 1 oom_kill event in StepId=7.0\n")
+    failed = measured(paths, state=State.FAILED, cause="signal 9 (SIGKILL)")
+    assert str(failed.cause) == "signal 9 (SIGKILL): out of memory"
 
 
 def test_the_run_that_the_record_names_is_measured_of_several_in_a_log(paths: TrialPaths):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -23,12 +24,20 @@ def campaign(tmp_path: Path) -> CampaignPaths:
     return measured_campaign(workspace_in(tmp_path / "w"), "a", [(planned(), [100.0, 101.0])])
 
 
+def trial_key(number: int = 1) -> TrialKey:
+    return TrialKey(planned().configuration.id, number)
+
+
 def trial(campaign: CampaignPaths, number: int = 1) -> TrialPaths:
-    return campaign.trial(TrialKey(planned().configuration.id, number))
+    return campaign.trial(trial_key(number))
 
 
-def differences(campaign: CampaignPaths) -> list[tuple[str, str]]:
-    return [(item.what, item.problem) for item in verify_campaign(campaign, BUILTIN_FORMATS).differences]
+def differences(campaign: CampaignPaths, *, write: bool = False) -> list[tuple[str, str]]:
+    return [(item.what, item.problem) for item in verify_campaign(campaign, BUILTIN_FORMATS, write=write).differences]
+
+
+def contents(campaign: CampaignPaths) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in campaign.directory.rglob("*") if path.is_file()}
 
 
 def test_an_untouched_campaign_gives_every_figure_again(campaign: CampaignPaths):
@@ -42,10 +51,22 @@ def test_a_clone_verifies_where_it_lies(campaign: CampaignPaths, tmp_path: Path)
     assert differences(clone.campaign("a")) == []
 
 
+def test_nothing_is_changed_unless_asked_for(campaign: CampaignPaths):
+    result = trial(campaign).result
+    result.write_text(result.read_text().replace('"value": ', '"value": 9'))
+    trial(campaign).timeline.unlink()
+    trial(campaign, 2).result.unlink()
+    older = Event("2026-01-31T12:05:00Z", "measured", str(trial_key()), data=figure_data(99.0, "images/s"))
+    append_records(campaign.journal, [older])
+    before = contents(campaign)
+    assert differences(campaign) == [("value", "differs"), ("result.json", "missing or unreadable")]
+    assert contents(campaign) == before
+
+
 def test_a_figure_that_the_log_does_not_give_is_reported_and_replaced(campaign: CampaignPaths):
     result = trial(campaign).result
     result.write_text(result.read_text().replace('"value": ', '"value": 9'))
-    found = verify_campaign(campaign, BUILTIN_FORMATS).differences
+    found = verify_campaign(campaign, BUILTIN_FORMATS, write=True).differences
     (difference,) = [item for item in found if item.what == "value"]
     assert difference.trial == f"{planned().configuration.id}/1"
     assert difference.stored != difference.recomputed == pytest.approx(100.0)
@@ -54,22 +75,22 @@ def test_a_figure_that_the_log_does_not_give_is_reported_and_replaced(campaign: 
 
 
 def test_a_journal_that_tells_another_figure_is_told_the_one_that_the_log_gives(campaign: CampaignPaths):
-    key = TrialKey(planned().configuration.id, 1)
+    key = trial_key()
     older = Event("2026-01-31T12:05:00Z", "measured", str(key), data=figure_data(99.0, "images/s"))
     append_records(campaign.journal, [older])
     assert campaign_status(campaign).trials[key].figure == JournaledFigure(99.0, "images/s")
-    assert differences(campaign) == []
+    assert differences(campaign, write=True) == []
     told = campaign_status(campaign).trials[key].figure
     assert told == JournaledFigure(pytest.approx(100.0), "images/s")
     size = campaign.journal.stat().st_size
-    assert differences(campaign) == []
+    assert differences(campaign, write=True) == []
     assert campaign.journal.stat().st_size == size
 
 
 def test_a_changed_log_is_reported_and_no_result_is_made_from_it(campaign: CampaignPaths):
     stored = trial(campaign).result.read_bytes()
     trial(campaign).node("n0").log.write_text(own_log(500.0))
-    found = differences(campaign)
+    found = differences(campaign, write=True)
     assert ("nodes/n0/out.log", "changed") in found
     assert ("value", "differs") in found
     assert trial(campaign).result.read_bytes() == stored
@@ -90,8 +111,25 @@ def test_a_log_that_vanished_is_reported(campaign: CampaignPaths):
 
 def test_a_missing_result_is_reported_and_written(campaign: CampaignPaths):
     trial(campaign).result.unlink()
-    assert differences(campaign) == [("result.json", "missing or unreadable")]
+    assert differences(campaign, write=True) == [("result.json", "missing or unreadable")]
     assert differences(campaign) == []
+
+
+def test_a_result_of_version_0_1_is_no_difference_and_can_be_brought_up_to_date(campaign: CampaignPaths):
+    result = trial(campaign).result
+    present = result.read_bytes()
+    data = json.loads(present)
+    found = [{"code": "too_few_samples", "message": "only 10 records give the figure", "severity": "note"}]
+    result.write_text(json.dumps(data | {"schema": 1, "findings": found, "cause": "exit code 0"}))
+    (read,) = read_record(result, TrialResult).findings
+    assert (read.code, str(read.message), read.severity) == (
+        "too_few_samples",
+        "only 10 records give the figure",
+        "note",
+    )
+    result.write_text(json.dumps(data | {"schema": 1}))
+    assert differences(campaign, write=True) == []
+    assert result.read_bytes() == present
 
 
 def test_a_trial_whose_folder_is_gone_is_reported(campaign: CampaignPaths):

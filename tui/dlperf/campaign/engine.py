@@ -152,7 +152,7 @@ class Engine:
         stages = self._stages(running)
         ending = await stages.run(running)
         result = await stages.archive(running, ending)
-        self._end(running, replace(ending, cause=result.cause), result)
+        self._end(running, replace(ending, cause=str(result.cause) if result.cause else None), result)
 
     def _end(self, running: RunningTrial, ending: Ending, result: TrialResult) -> None:
         data = figure_data(result.value, result.unit) | ({"blamed": dict(ending.blamed)} if ending.blamed else {})
@@ -161,7 +161,7 @@ class Engine:
         known = self._journal.trials | {running.key: ended}
         follow = self._journal.reliability.leave_out(known, state)
         if not follow and not running.cancel_wanted:
-            follow = consequences(known, ended, state.time, disturbance(result.findings))
+            follow = consequences(known, ended, state.time, str(disturbance(result.findings) or ""))
         self._journal.write(state, *follow)
         rest = self._pace.machine_rest if is_infrastructure(ended) else running.planned.protocol["pause_seconds"]
         self._machines.release(running.demands, time.monotonic() + rest)

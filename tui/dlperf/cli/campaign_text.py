@@ -118,7 +118,7 @@ def why(trial: TrialStatus) -> str:
 def figure_row(row: ConfigurationResult) -> tuple[Any, ...]:
     """A row under FIGURE_HEADERS."""
     spread = f"{row.spread:.1%}" if row.spread is not None else None
-    return (row.configuration, row.value, row.unit, spread, row.n, row.status)
+    return (row.configuration, row.value, row.unit, spread, row.n, str(row.status))
 
 
 def remarks(row: ConfigurationResult) -> list[str]:

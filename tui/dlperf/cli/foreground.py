@@ -38,8 +38,8 @@ def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
         say(f"not everything succeeded: see `dlperf status {name}`, run it again with `dlperf retry {name}`")
     if without := without_figure(status):
         say(
-            f"{counted(len(without), 'trial')} gave no figure: mend the log format, then `dlperf verify {name}` "
-            "measures the same logs again"
+            f"{counted(len(without), 'trial')} gave no figure: mend the log format, then "
+            f"`dlperf verify {name} --write` measures the same logs again"
         )
     return exit_code(status)
 

@@ -12,12 +12,14 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Any
 
+from dlperf.messages import Message
+
 GAP = 2
 """Columns between those of a table, and what the further lines of a row are indented by."""
 
 
 def print_json(data: Any) -> None:
-    """Exactly one JSON document on stdout; dataclasses become objects, paths and enumerations strings.
+    """Exactly one JSON document on stdout; dataclasses become objects, messages, paths and enumerations strings.
 
     Raises:
         ValueError: a number is NaN or infinite: a missing figure is None.
@@ -28,8 +30,12 @@ def print_json(data: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Message):
+        return str(value)
+    if hasattr(value, "as_data"):
+        return value.as_data()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, PurePath):

@@ -127,7 +127,7 @@ def _print_rows(rows: list[ConfigurationResult]) -> None:
 def _cells(row: ConfigurationResult) -> tuple[Any, ...]:
     axes = (row.campaign, row.hardware, row.framework, row.case, row.precision, row.batch_size, row.scale)
     figure = (row.value, row.unit, _percent(row.spread), row.n, row.speedup, _percent(row.mfu))
-    return (*axes, *figure, row.status)
+    return (*axes, *figure, str(row.status))
 
 
 def _percent(share: float | None) -> str | None:
@@ -216,7 +216,7 @@ def _pair_cells(pair: Comparison) -> tuple[Any, ...]:
     both = [left if left == right else f"{left} / {right}" for left, right in axes]
     ratio = None if pair.ratio is None else f"{pair.ratio:.3f}"
     low_high = None if pair.low is None else f"{pair.low:.3f} … {pair.high:.3f}"
-    return (*both, a.value, b.value, b.unit, ratio, low_high, pair.verdict)
+    return (*both, a.value, b.value, b.unit, ratio, low_high, str(pair.verdict))
 
 
 def _missing_cells(item: Missing, side: str, values: tuple[float | None, float | None]) -> tuple[Any, ...]:
@@ -231,9 +231,12 @@ def verify(
     campaign: Annotated[
         str | None, typer.Argument(metavar="CAMPAIGN", help="All of them if absent.", autocompletion=campaign_names)
     ] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Update results that differ or are of an older version.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Recompute every figure from its raw log, check every hash. A result that differs is written anew."""
+    """Recompute every figure from its raw log, check every hash. Nothing is changed without --write."""
     from dlperf.results.logs import log_reader
     from dlperf.results.verify import verify_campaign
     from dlperf.runs.lookup import find_campaign
@@ -245,7 +248,7 @@ def verify(
     unreadable: list[DlperfError] = []
     for paths in chosen:
         try:
-            found.append(verify_campaign(paths, logs))
+            found.append(verify_campaign(paths, logs, write=write))
         except DlperfError as error:
             unreadable.append(error)
     if as_json:

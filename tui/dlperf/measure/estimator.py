@@ -12,7 +12,7 @@ from dlperf.catalog.patterns import BY_TIME
 from dlperf.errors import RequestError
 from dlperf.measure.estimate import Estimate
 from dlperf.measure.reading import NotEstimable, Reading
-from dlperf.sentences import sentence
+from dlperf.messages import message
 
 Rule = Callable[..., Estimate]
 
@@ -81,7 +81,7 @@ def apply(reading: Reading, rule: Estimator | str) -> Estimate:
     rule = parse_estimator(rule) if isinstance(rule, str) else rule
     result = rule(reading)
     if not isfinite(result.value) or result.value <= 0:
-        raise NotEstimable(sentence("no_speed", rule=rule, value=result.value))
+        raise NotEstimable(message("no_speed", rule=str(rule), value=str(result.value)))
     return result
 
 

@@ -15,7 +15,7 @@ from dlperf.measure.columns import entries_at, total
 from dlperf.measure.estimate import Estimate
 from dlperf.measure.estimator import ESTIMATORS, Estimator, apply, estimator, parse_estimator
 from dlperf.measure.reading import NotEstimable, Reading, have_equal_batches
-from dlperf.sentences import sentence
+from dlperf.messages import Value, message
 
 __all__ = ["ESTIMATORS", "Estimate", "Estimator", "NotEstimable", "estimate", "parse_estimator"]
 
@@ -164,15 +164,15 @@ def between(reading: Reading, start: int, end: int) -> Estimate:
     return replace(result, samples=end - start, dropped=result.dropped + 1)
 
 
-def _first(indices: Sequence[int], reading: Reading, steps: float, shortage: str, /, **values: object) -> int:
+def _first(indices: Sequence[int], reading: Reading, steps: float, shortage: str, /, **values: Value) -> int:
     """The first of the records at which so many steps are done."""
     for index in indices:
         if reading.steps_done[index] >= steps:
             return index
-    raise NotEstimable(sentence(shortage, **values))
+    raise NotEstimable(message(shortage, **values))
 
 
-def _mean_of(reading: Reading, used: slice, shortage: str, /, **values: object) -> Estimate:
+def _mean_of(reading: Reading, used: slice, shortage: str, /, **values: Value) -> Estimate:
     """Mean of some of the usable records."""
     indices = reading.usable[used]
     _need(len(indices) > 0, shortage, **values)
@@ -206,7 +206,7 @@ def _whole(number: float) -> int | None:
     return int(number) if isfinite(number) else None
 
 
-def _need(condition: bool, shortage: str, /, **values: object) -> None:
-    """Else the sentence of this key is why there is no figure."""
+def _need(condition: bool, shortage: str, /, **values: Value) -> None:
+    """Raise the message of this code where the condition does not hold."""
     if not condition:
-        raise NotEstimable(sentence(shortage, **values))
+        raise NotEstimable(message(shortage, **values))

@@ -6,10 +6,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from dlperf.measure.finding import Finding, amount
+from dlperf.measure.finding import Finding, warning
 from dlperf.measure.run_findings import findings_of_run
 from dlperf.measure.telemetry import findings_of_telemetry
-from dlperf.sentences import sentence
 
 __all__ = ["findings_of_run", "findings_of_scaling", "findings_of_telemetry", "findings_of_trials"]
 
@@ -23,13 +22,11 @@ def findings_of_trials(values: Sequence[float], repeats: int | None = None) -> t
     """What is odd between the trials of one configuration; ``repeats`` is what the protocol asks for."""
     found = []
     if repeats is not None and 0 < len(values) < repeats:
-        found.append(Finding("too_few_trials", sentence("too_few_trials", count=len(values), repeats=repeats)))
+        found.append(warning("too_few_trials", count=len(values), repeats=repeats))
     if len(values) > 1:
         variation = statistics.stdev(values) / statistics.fmean(values)
         if variation > TRIALS_LIMIT:
-            limits = {"lowest": amount(min(values)), "highest": amount(max(values))}
-            words = sentence("trial_spread", **limits, variation=f"{variation:.1%}")
-            found.append(Finding("trial_spread", words))
+            found.append(warning("trial_spread", lowest=min(values), highest=max(values), variation=variation))
     return tuple(found)
 
 
@@ -51,12 +48,10 @@ def findings_of_scaling(values: Mapping[int, float]) -> dict[int, tuple[Finding,
 def _super_linear(gpus: int, speedup: float) -> list[Finding]:
     if speedup <= SUPER_LINEAR_LIMIT * gpus:
         return []
-    told = {"gpus": gpus, "speedup": f"{speedup:.2f}", "efficiency": f"{speedup / gpus:.0%}"}
-    return [Finding("super_linear", sentence("super_linear", **told))]
+    return [warning("super_linear", gpus=gpus, speedup=speedup, efficiency=speedup / gpus)]
 
 
 def _rising(fewer: int, more: int, gain: float) -> list[Finding]:
     if gain <= SUPER_LINEAR_LIMIT:
         return []
-    words = sentence("efficiency_rises", more=more, gain=f"{gain - 1:.0%}", fewer=fewer)
-    return [Finding("efficiency_rises", words)]
+    return [warning("efficiency_rises", more=more, gain=gain - 1, fewer=fewer)]

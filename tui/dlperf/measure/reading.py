@@ -16,7 +16,7 @@ from dlperf.formats.samples import Run
 from dlperf.measure.columns import entries_at, finite, finite_indices, positive, total
 from dlperf.measure.estimate import Estimate
 from dlperf.measure.steps import Spacings, spacings
-from dlperf.sentences import sentence
+from dlperf.messages import message
 
 VARYING_UNITS = ("tokens/s", "words/s")
 """Units whose count per step differs from step to step, so that a batch size does not give it."""
@@ -25,7 +25,7 @@ UNEQUAL_BATCHES = 0.1
 
 
 class NotEstimable(DlperfError):
-    """A run does not give the figure that was asked for; ``str()`` is the reason."""
+    """A run does not give the figure that was asked for; ``message`` is the reason."""
 
 
 class FactMissing(NotEstimable):
@@ -62,7 +62,7 @@ class Reading:
         if self.run.scope == "global":
             return 1.0
         if self.total_gpus is None:
-            raise FactMissing(sentence("gpus_unknown"))
+            raise FactMissing(message("gpus_unknown"))
         if self.run.scope == "per_gpu":
             return float(self.total_gpus)
         per_node = self.gpus_per_node or self.total_gpus
@@ -85,7 +85,7 @@ class Reading:
             return declared.global_batch_size
         implied = stated or implied_batch_size(self)
         if implied is None:
-            raise FactMissing(sentence("batch_unknown"))
+            raise FactMissing(message("batch_unknown"))
         return implied
 
     @cached_property
@@ -150,7 +150,7 @@ class Reading:
         if any(map(isfinite, counted)):
             return iter(counted)
         if self.run.unit in VARYING_UNITS:
-            raise NotEstimable(sentence("step_size_unknown", samples=self.run.unit.partition("/")[0]))
+            raise NotEstimable(message("step_size_unknown", samples=self.run.unit.partition("/")[0]))
         return map(mul, self.steps_done, repeat(self.global_batch_size))
 
     @cached_property
@@ -162,7 +162,7 @@ class Reading:
         """
         samples = self.run.samples
         if not any(map(isfinite, samples.value)) and not any(map(isfinite, samples.seconds_per_step)):
-            raise NotEstimable(sentence("no_records"))
+            raise NotEstimable(message("no_records"))
         return finite_indices(self.values)
 
     @cached_property
@@ -215,7 +215,7 @@ class Reading:
         steps = map(sub, self.steps_done[inside], self.steps_done[first:last])
         printed = total(map(mul, map(mul, self.values[inside], self.run.samples.seconds_per_step[inside]), steps))
         if not isfinite(printed):
-            raise NotEstimable(sentence("step_size_unknown", samples=self.run.unit.partition("/")[0]))
+            raise NotEstimable(message("step_size_unknown", samples=self.run.unit.partition("/")[0]))
         return printed
 
     @property

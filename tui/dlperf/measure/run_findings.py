@@ -11,9 +11,9 @@ from math import sqrt
 from dlperf.formats.samples import Run
 from dlperf.measure.columns import finite
 from dlperf.measure.figure import Figure
-from dlperf.measure.finding import Finding, amount, distinct
+from dlperf.measure.finding import Finding, distinct, error, note, warning
 from dlperf.measure.reading import NotEstimable, Reading, implied_batch_size
-from dlperf.sentences import sentence
+from dlperf.messages import message
 
 MINIMUM_SAMPLES = 10
 """Paddle's test script wants more than ten records; fewer say nothing of their own spread."""
@@ -37,14 +37,14 @@ FLOP_LIMIT = 1.0
 """No training runs above the dense peak."""
 
 NOTES = {
-    "nan_loss": Finding("nan_loss", sentence("nan_loss")),
-    "unit_dialect": Finding("unit_dialect", sentence("unit_dialect"), "note"),
-    "truncated_archive": Finding("truncated_archive", sentence("truncated_archive")),
-    "interleaved_ranks": Finding("interleaved_ranks", sentence("ranks_in_log")),
-    "inference": Finding("inference", sentence("inference")),
-    "run_limit": Finding("run_limit", sentence("run_limit")),
+    "nan_loss": warning("nan_loss"),
+    "unit_dialect": note("unit_dialect"),
+    "truncated_archive": warning("truncated_archive"),
+    "interleaved_ranks": warning("interleaved_ranks", evidence=message("ranks_in_log")),
+    "inference": warning("inference"),
+    "run_limit": warning("run_limit"),
 }
-"""Oddities that a parser notes, in words."""
+"""Oddities that a parser notes, as findings."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def findings_of_run(
     declared = declared_gpus or reading.gpus, declared_batch_size or reading.batch_size
     case = _Case(reading, figure, *declared, runs_in_log, flop_limit)
     found = [check(case) for check in _CHECKS]
-    noted = [NOTES.get(note) or Finding(note, note.replace("_", " "), "note") for note in reading.run.notes]
+    noted = [NOTES.get(code) or note(code) for code in reading.run.notes]
     return distinct([*(finding for finding in found if finding), *noted])
 
 
@@ -110,23 +110,22 @@ def _too_few_samples(case: _Case) -> Finding | None:
     steps = done[case.measured.stop - 1] - done[case.measured.start]
     if count >= MINIMUM_SAMPLES or steps >= MINIMUM_STEPS:
         return None
-    return Finding("too_few_samples", sentence("too_few_samples", count=count, least=MINIMUM_SAMPLES))
+    return warning("too_few_samples", count=count, least=MINIMUM_SAMPLES)
 
 
 def _drift(case: _Case) -> Finding | None:
     change = relative_change(case.speeds)
     if change is None or abs(change) <= DRIFT_LIMIT:
         return None
-    key = "drift_rises" if change > 0 else "drift_falls"
-    return Finding("drift", sentence(key, change=f"{abs(change):.1%}"))
+    return warning("drift", direction=message("rises" if change > 0 else "falls"), change=abs(change))
 
 
 def _end_stall(case: _Case) -> Finding | None:
     speeds = case.speeds
     if len(speeds) < 3 or not _is_slow(speeds[-1], speeds):
         return None
-    means = {"without": amount(statistics.fmean(speeds[:-1])), "mean": amount(statistics.fmean(speeds))}
-    return Finding("end_stall", sentence("end_stall", last=amount(speeds[-1]), **means))
+    without, mean = statistics.fmean(speeds[:-1]), statistics.fmean(speeds)
+    return warning("end_stall", last=speeds[-1], without=without, mean=mean)
 
 
 def _is_slow(speed: float, speeds: Sequence[float]) -> bool:
@@ -142,9 +141,14 @@ def _printed_rate(case: _Case) -> Finding | None:
     difference = figure.value_printed / figure.value_from_timestamps - 1
     if abs(difference) <= PRINTED_LIMIT or abs(difference) <= PRINTED_LIMIT + _clock_error(case):
         return None
-    rates = {"printed": amount(figure.value_printed), "timed": amount(figure.value_from_timestamps)}
-    key = "printed_rate" if difference < ACCUMULATION else "printed_rate_accumulation"
-    return Finding("printed_rate", sentence(key, **rates, unit=figure.unit, difference=f"{difference:+.1%}"))
+    return warning(
+        "printed_rate",
+        printed=figure.value_printed,
+        timed=figure.value_from_timestamps,
+        unit=figure.unit,
+        difference=difference,
+        hint=message("suspect_accumulation") if difference >= ACCUMULATION else "",
+    )
 
 
 def _clock_error(case: _Case) -> float:
@@ -157,14 +161,14 @@ def _clock_error(case: _Case) -> float:
 def _several_runs(case: _Case) -> Finding | None:
     if case.runs_in_log == 1:
         return None
-    return Finding("several_runs", sentence("several_runs", number=case.run.number, runs=case.runs_in_log), "note")
+    return note("several_runs", number=case.run.number, runs=case.runs_in_log)
 
 
 def _batch_size(case: _Case) -> Finding | None:
     stated, logged = case.declared_batch_size, _logged_batch_size(case)
     if stated is None or logged is None or stated == logged:
         return None
-    return Finding("batch_size_mismatch", sentence("batch_size_mismatch", stated=stated, logged=logged))
+    return warning("batch_size_mismatch", stated=stated, logged=logged)
 
 
 def _logged_batch_size(case: _Case) -> int | None:
@@ -182,7 +186,7 @@ def _gpu_count(case: _Case) -> Finding | None:
     stated, logged = case.declared_gpus, case.run.metadata.gpus
     if stated is None or logged is None or stated == logged:
         return None
-    return Finding("gpu_count_mismatch", sentence("gpu_count_mismatch", stated=stated, logged=logged))
+    return warning("gpu_count_mismatch", stated=stated, logged=logged)
 
 
 def _reader_bound(case: _Case) -> Finding | None:
@@ -190,20 +194,19 @@ def _reader_bound(case: _Case) -> Finding | None:
     share = statistics.fmean(shares) if shares else 0.0
     if share <= READER_LIMIT:
         return None
-    return Finding("reader_bound", sentence("reader_bound", share=f"{share:.0%}"))
+    return warning("reader_bound", share=share)
 
 
 def _above_flop_limit(case: _Case) -> Finding | None:
     if case.figure is None or case.flop_limit is None or case.figure.value <= FLOP_LIMIT * case.flop_limit:
         return None
-    told = {"value": amount(case.figure.value), "unit": case.figure.unit, "limit": amount(case.flop_limit)}
-    return Finding("above_flop_limit", sentence("above_flop_limit", **told), "error")
+    return error("above_flop_limit", value=case.figure.value, unit=case.figure.unit, limit=case.flop_limit)
 
 
 def _missing_end(case: _Case) -> Finding | None:
     if case.run.complete:
         return None
-    return Finding("missing_end_marker", sentence("missing_end_marker"), "note")
+    return note("missing_end_marker")
 
 
 def _interleaved_ranks(case: _Case) -> Finding | None:
@@ -211,7 +214,7 @@ def _interleaved_ranks(case: _Case) -> Finding | None:
     copies = round(records / max(records - case.reading.spacings.counts[0.0], 1))
     if copies < 2:
         return None
-    return Finding("interleaved_ranks", sentence("interleaved_ranks", copies=copies))
+    return warning("interleaved_ranks", evidence=message("repeated_steps", copies=copies))
 
 
 _CHECKS: tuple[Callable[[_Case], Finding | None], ...] = (

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from dlperf.measure.finding import Finding
-from dlperf.sentences import sentence
+from dlperf.measure.finding import Finding, note, warning
+from dlperf.messages import Message, message
 
 THROTTLE_REASONS = {
     0x08: ("hw_slowdown", "warning"),
@@ -38,8 +38,8 @@ DISTURBANCES = frozenset(
 """Findings that say that a trial's GPUs were not free to do what they can: such a trial is repeated once."""
 
 
-def disturbance(findings: Iterable[Finding]) -> str | None:
-    """What disturbed the GPUs of a trial, in words; None where nothing did."""
+def disturbance(findings: Iterable[Finding]) -> Message | None:
+    """What disturbed the GPUs of a trial; None where nothing did."""
     return next((finding.message for finding in findings if finding.code in DISTURBANCES), None)
 
 
@@ -68,7 +68,7 @@ def _contended(rows: Sequence[GpuReading]) -> Finding | None:
     gpus = sorted({row.gpu for row in rows if row.foreign_processes})
     if not gpus:
         return None
-    return Finding("contended_gpu", sentence("contended_gpu", gpus=_listed(gpus)))
+    return warning("contended_gpu", gpus=_listed(gpus))
 
 
 def _throttled(rows: Sequence[GpuReading], bit: int) -> Finding | None:
@@ -78,7 +78,7 @@ def _throttled(rows: Sequence[GpuReading], bit: int) -> Finding | None:
         return None
     code, severity = THROTTLE_REASONS[bit]
     gpus = _listed(sorted({row.gpu for row in hit}))
-    return Finding(code, sentence(code, gpus=gpus, share=f"{len(hit) / len(told):.0%}"), severity)
+    return Finding(message(code, gpus=gpus, share=len(hit) / len(told)), severity)
 
 
 def _slower(rows: Sequence[GpuReading]) -> Finding | None:
@@ -92,11 +92,10 @@ def _slower(rows: Sequence[GpuReading]) -> Finding | None:
     others = fmean(mean for gpu, mean in means.items() if gpu != slowest)
     if means[slowest] >= SLOWER_CLOCK * others:
         return None
-    told = {"gpu": _listed([slowest]), "clock": f"{means[slowest]:.0f}", "others": f"{others:.0f}"}
-    return Finding("slower_gpu", sentence("slower_gpu", **told), "note")
+    return note("slower_gpu", gpu=_listed([slowest]), clock=means[slowest], others=others)
 
 
-def _listed(gpus: Sequence[str]) -> str:
+def _listed(gpus: Sequence[str]) -> Message:
     if len(gpus) == 1:
-        return sentence("one_gpu", name=gpus[0])
-    return sentence("several_gpus", count=len(gpus), names=", ".join(gpus[:4]) + ", …" * (len(gpus) > 4))
+        return message("one_gpu", name=gpus[0])
+    return message("several_gpus", count=len(gpus), names=", ".join(gpus[:4]) + ", …" * (len(gpus) > 4))

@@ -46,19 +46,36 @@ class Language:
         return _translations(self.code).ngettext(singular, plural, count).format(count=count, **values)
 
     def render(self, message: Message) -> str:
-        """The text of a message; one whose code this version does not know shows its code and parameters."""
+        """The text of a message.
+
+        One that lacks parameters, as a finding of version 0.1 does, shows its stored text; one whose code is unknown
+        shows code and parameters.
+        """
         if message.code == QUOTED:
             return str(message.parameters.get("text", ""))
         values = {name: self._rendered(value) for name, value in message.parameters.items()}
         try:
             return self.gettext(TEXTS[message.code]).format(**values)
         except (KeyError, ValueError, IndexError):
+            if "text" in values:
+                return str(values["text"])
             return " ".join([message.code, *(f"{name}={value}" for name, value in values.items())])
 
     def _rendered(self, value: Value) -> str | int | float:
         if isinstance(value, tuple):
             return ("；" if self.code == "zh" else "; ").join(map(self.render, value))
+        if isinstance(value, float):
+            return _Number(value)
         return self.render(value) if isinstance(value, Message) else value
+
+
+class _Number(float):
+    """Accepts ``{value:amount}`` in a text: four significant digits, or one decimal from 1000 on."""
+
+    def __format__(self, specification: str) -> str:
+        if specification == "amount":
+            return f"{float(self):.1f}" if abs(self) >= 1000 else f"{float(self):#.4g}"
+        return format(float(self), specification)
 
 
 ENGLISH = Language("en")

@@ -166,41 +166,43 @@ TEXTS = {
     "inference": N_("the log says that it is of inference or evaluation, not of training"),
     "run_limit": N_("the log holds more runs than are told apart: this is all that follows as one"),
     "too_few_samples": N_("only {count} records give the figure: {least} or more are usual"),
-    "drift_rises": N_("the speed rises by {change} over the measured window: no steady state"),
-    "drift_falls": N_("the speed falls by {change} over the measured window: no steady state"),
-    "end_stall": N_("the last record ({last}) is a stall: without it the mean is {without}, not {mean}"),
-    "printed_rate": N_("printed {printed}, by timestamps {timed} {unit} ({difference})"),
-    "printed_rate_accumulation": N_(
-        "printed {printed}, by timestamps {timed} {unit} ({difference}): "
-        "has a step more samples than the batch size says (accumulation)?"
+    "drift": N_("the speed {direction} by {change:.1%} over the measured window: no steady state"),
+    "rises": N_("rises"),
+    "falls": N_("falls"),
+    "end_stall": N_(
+        "the last record ({last:amount}) is a stall: without it the mean is {without:amount}, not {mean:amount}"
     ),
+    "printed_rate": N_("printed {printed:amount}, by timestamps {timed:amount} {unit} ({difference:+.1%}){hint}"),
+    "suspect_accumulation": N_(": has a step more samples than the batch size says (accumulation)?"),
     "several_runs": N_("run {number} of {runs} in this log"),
     "batch_size_mismatch": N_("batch size {stated} is declared, {logged} is what the log says"),
     "gpu_count_mismatch": N_("{stated} GPUs are declared, {logged} are what the log says"),
-    "reader_bound": N_("{share} of the time is spent waiting for data: the reader is measured"),
-    "above_flop_limit": N_("{value} {unit} is above the {limit} of the GPUs' dense peak"),
+    "reader_bound": N_("{share:.0%} of the time is spent waiting for data: the reader is measured"),
+    "above_flop_limit": N_("{value:amount} {unit} is above the {limit:amount} of the GPUs' dense peak"),
     "missing_end_marker": N_("no line says that the run ended: it was stopped, or the log is cut"),
-    "interleaved_ranks": N_(
+    "interleaved_ranks": N_("{evidence}"),
+    "repeated_steps": N_(
         "every step is printed {copies} times: ranks share the log, a count of records is no count of steps"
     ),
     # of the machine
     "contended_gpu": N_("other processes were on {gpus} while the trial was measured"),
-    "hw_slowdown": N_("hardware slowdown on {gpus}, in {share} of the samples"),
-    "hw_thermal_slowdown": N_("hardware thermal slowdown on {gpus}, in {share} of the samples"),
-    "hw_power_brake": N_("hardware power brake on {gpus}, in {share} of the samples"),
-    "sw_thermal_slowdown": N_("software thermal slowdown on {gpus}, in {share} of the samples"),
-    "sw_power_cap": N_("software power cap on {gpus}, in {share} of the samples"),
-    "slower_gpu": N_("{gpu} ran at {clock} MHz, the others at {others} MHz: they wait for it at every step"),
+    "hw_slowdown": N_("hardware slowdown on {gpus}, in {share:.0%} of the samples"),
+    "hw_thermal_slowdown": N_("hardware thermal slowdown on {gpus}, in {share:.0%} of the samples"),
+    "hw_power_brake": N_("hardware power brake on {gpus}, in {share:.0%} of the samples"),
+    "sw_thermal_slowdown": N_("software thermal slowdown on {gpus}, in {share:.0%} of the samples"),
+    "sw_power_cap": N_("software power cap on {gpus}, in {share:.0%} of the samples"),
+    "slower_gpu": N_("{gpu} ran at {clock:.0f} MHz, the others at {others:.0f} MHz: they wait for it at every step"),
     "one_gpu": N_("GPU {name}"),
     "several_gpus": N_("{count} GPUs ({names})"),
     # of the trials of a configuration, and of a scaling series
     "too_few_trials": N_("{count} of the {repeats} trials that the protocol asks for"),
-    "trial_spread": N_("trials differ: {lowest} … {highest}, coefficient of variation {variation}"),
+    "trial_spread": N_("trials differ: {lowest:amount} … {highest:amount}, coefficient of variation {variation:.1%}"),
     "super_linear": N_(
-        "{gpus} GPUs are {speedup} times as fast as one ({efficiency} efficiency): the figure of one may be too low"
+        "{gpus} GPUs are {speedup:.2f} times as fast as one ({efficiency:.0%} efficiency): "
+        "the figure of one may be too low"
     ),
     "efficiency_rises": N_(
-        "each of {more} GPUs is {gain} faster than each of {fewer}: the figure of {fewer} may be too low"
+        "each of {more} GPUs is {gain:.0%} faster than each of {fewer}: the figure of {fewer} may be too low"
     ),
     "trial_excluded": N_("not in the figure: {trials}"),
     "excluded_trial": N_("trial {number} ({why})"),
@@ -208,10 +210,35 @@ TEXTS = {
     "asked_for": N_("asked for"),
     # of a published figure
     "tf32": N_("the source says FP32: on this accelerator the frameworks compute it in TF32"),
+    # where the figure of a configuration stands
+    "measured": N_("measured"),
+    "published": N_("published"),
+    "not_run": N_("not run"),
+    "not_published": N_("not published"),
+    "running": N_("running"),
+    "not_supported": N_("not supported"),
+    "failed": N_("failed"),
+    "timed_out": N_("timed out"),
+    "lost": N_("lost"),
+    # how a published figure compares with its log
+    "exact": N_("exact"),
+    "differs_by": N_("{difference:+.3%}"),
+    "no_log_published": N_("no raw log was published"),
+    "no_log_here": N_("no raw log here"),
+    "no_rule": N_("the rule is not known"),
+    "other_version": N_("no raw log here: the log of this name gives another figure, and may be of another version"),
+    # how two figures compare
+    "faster": N_("faster"),
+    "slower": N_("slower"),
+    "not_distinguishable": N_("not distinguishable"),
+    "spread_unknown": N_("spread unknown"),
+    "not_comparable": N_("no figure: {why}"),
+    "units_differ": N_("{a} against {b}"),
     # why there is no figure
     "no_records": N_("the log holds no throughput record"),
     "no_records_of_format": N_("no log holds a throughput record of the format {format}"),
-    "no_figure": N_("no figure in the log"),
+    "no_figure": N_("{reason}"),
+    "no_figure_in_log": N_("no figure in the log"),
     "no_speed": N_("{rule} gives {value}: no speed of a training"),
     "step_size_unknown": N_("the log does not say how many {samples} a step has"),
     "gpus_unknown": N_("GPU count unknown: the log prints the speed of one GPU or node; give --gpus"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dlperf.messages import Message
 from dlperf.report.data import SiteData
 from dlperf.report.locations import configuration_page, file_download, html_address, log_download
 from dlperf.report.roofline import roofline
@@ -16,7 +18,6 @@ from dlperf.report.writing import Sources
 from dlperf.results.audit import COLUMNS, AuditRow
 from dlperf.results.columns import DATA_SCHEMA, flat_rows
 from dlperf.results.model import ConfigurationResult
-from dlperf.runs.store import dump_record
 
 NESTED = ("trials", "findings")
 """Columns that CSV leaves out."""
@@ -56,7 +57,15 @@ def site_rows(data: SiteData, results: Iterable[ConfigurationResult]) -> list[Si
 
 def results_json(rows: Iterable[SiteRow]) -> str:
     """The list of ``dlperf results --json`` with what the site knows of each, under the version of its schema."""
-    return _listed("results", (dump_record(row).decode() for row in rows))
+    return _listed(
+        "results", (json.dumps(vars(row), default=_plain, ensure_ascii=False, separators=(",", ":")) for row in rows)
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Message):
+        return str(value)
+    return value.as_data() if hasattr(value, "as_data") else vars(value)
 
 
 def rows_json(columns: Columns) -> str:
@@ -73,7 +82,8 @@ def _listed(name: str, rows: Iterable[str]) -> str:
 def audit_columns(audit: Iterable[AuditRow]) -> Columns:
     """The audit's table, a row for each published figure."""
     rows = list(audit)
-    return {name: [getattr(row, name) for row in rows] for name in COLUMNS}
+    columns = {name: [getattr(row, name) for row in rows] for name in COLUMNS}
+    return columns | {"verdict": [str(row.verdict) for row in rows]}
 
 
 def address_of(row: ConfigurationResult) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from decimal import Decimal
 from functools import lru_cache
 
@@ -11,21 +10,14 @@ from dlperf.report import markdown as md
 from dlperf.report.data import gpus_total, is_published
 from dlperf.report.html import link
 from dlperf.report.locations import configuration_page, html_address, relative
-from dlperf.results.model import ConfigurationResult
-from dlperf.sentences.chinese import in_chinese
+from dlperf.results.model import ConfigurationResult, Status
 
 STATES = (
-    *(N_("not run"), N_("not published"), N_("out of memory"), N_("not supported"), N_("measured"), N_("published")),
-    *(N_("planned"), N_("submitted"), N_("running"), N_("succeeded"), N_("failed"), N_("timed_out"), N_("timed out")),
-    *(N_("cancelled"), N_("lost")),
+    *(N_("planned"), N_("submitted"), N_("running"), N_("succeeded"), N_("failed"), N_("timed_out")),
+    *(N_("cancelled"), N_("lost"), N_("published")),
 )
-"""Why there is no figure, and how a trial stands, as stored."""
+"""How a trial stands, as stored."""
 SEVERITIES = (N_("note"), N_("warning"), N_("error"))
-
-
-def stored_sentence(language: Language, stored: str) -> str:
-    """A sentence that dlperf stored, as plain text; what a program or a person said stays as it was."""
-    return in_chinese(stored) if language.code == "zh" else stored
 
 
 def stored_word(language: Language, stored: str) -> str:
@@ -82,27 +74,14 @@ def optional(value: float | None) -> str:
     return "" if value is None else md.number(sensible(value))
 
 
-def status_text(language: Language, status: str) -> str:
-    """Why there is no figure, in the page's language where the words are ours."""
-    kind, _, cause = status.partition(":")
-    reason = md.text(stored_sentence(language, cause.strip()))
-    if kind == "failed" and reason:
-        return language.gettext("failed: {cause}", cause=reason)
-    told = md.text(stored_word(language, kind.strip()))
-    return told + (f"{language.colon}{reason}" if reason else "")
+def status_text(language: Language, status: Status) -> str:
+    """Why there is no figure."""
+    return md.text(status.text(language))
 
 
-def plain_status(language: Language, status: str) -> str:
-    """As ``status_text``, as plain text."""
-    return html.unescape(status_text(language, status))
-
-
-def short_status(language: Language, status: str) -> str:
+def short_status(language: Language, status: Status) -> str:
     """The kind of the reason, short enough for a cell; the whole reason stands below the table."""
-    kind = status.partition(":")[0].strip()
-    if kind == "failed":
-        return language.gettext("failed: {cause}", cause="").rstrip(" :：")
-    return status_text(language, kind)
+    return md.text(status.kind(language))
 
 
 def cell(
@@ -165,9 +144,7 @@ def doubtful(result: ConfigurationResult) -> bool:
 
 def _doubt(language: Language, result: ConfigurationResult) -> str:
     """A dagger at a doubtful figure; what was found stands with its configuration."""
-    found = "; ".join(
-        stored_sentence(language, finding.message) for finding in result.findings if finding.severity != "note"
-    )
+    found = "; ".join(language.render(item.message) for item in result.findings if item.severity != "note")
     told = md.text(found).replace('"', "&quot;")
     return f' <small class="doubt" title="{told}">†</small>' if found else ""
 

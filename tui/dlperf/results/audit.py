@@ -10,14 +10,13 @@ from dlperf.catalog.axes import Configuration
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import Figure, figure
 from dlperf.measure.reading import NotEstimable
+from dlperf.messages import Message, message
 from dlperf.results.published import FIGURES, configuration_of, gpus_per_node, unit_of
 from dlperf.runs.published import PublishedFigure, PublishedReport
 
 EXACT = "exact"
-NO_LOG_PUBLISHED = "no raw log was published"
-NO_LOG_HERE = "no raw log here"
-NO_RULE = "the rule is not known"
-OTHER_VERSION = "no raw log here: the log of this name gives another figure, and may be of another version"
+OTHER_VERSION = "other_version"
+"""Codes of verdicts that are counted."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class AuditRow(Configuration):
     """Samples over the time between two log lines, whatever the program printed."""
     difference: float | None
     """recomputed / published - 1."""
-    verdict: str
+    verdict: Message
     """exact (within one unit of the last printed digit), by how much it differs, or why nothing was recomputed."""
     log: str
     """The raw log as the source names it."""
@@ -150,11 +149,12 @@ def _candidate(
 
 def _row(report: PublishedReport, item: PublishedFigure, candidate: Candidate | None, read: ReadRuns) -> AuditRow:
     rule = estimator_of(item.rule)
-    recomputed, reason = _recomputed(item, rule, candidate, read)
+    outcome = _recomputed(item, rule, candidate, read)
+    recomputed = outcome if isinstance(outcome, Figure) else None
     difference = recomputed.value / item.value - 1 if recomputed and item.value else None
-    verdict = reason if recomputed is None else verdict_of(item.printed, recomputed.value)
-    if verdict != EXACT and candidate and recomputed and not candidate.certain:
-        candidate, recomputed, difference, verdict = None, None, None, OTHER_VERSION
+    verdict = verdict_of(item.printed, outcome.value) if isinstance(outcome, Figure) else outcome
+    if verdict.code != EXACT and candidate and recomputed and not candidate.certain:
+        candidate, recomputed, difference, verdict = None, None, None, message(OTHER_VERSION)
     return AuditRow(
         **vars(configuration_of(item)),
         report=report.id,
@@ -173,24 +173,24 @@ def _row(report: PublishedReport, item: PublishedFigure, candidate: Candidate | 
 
 def _recomputed(
     item: PublishedFigure, rule: str | None, candidate: Candidate | None, read: ReadRuns
-) -> tuple[Figure | None, str]:
-    """The figure that the log gives, or the reason why none is given."""
+) -> Figure | Message:
+    """The figure that the log gives, or the reason why it gives none."""
     if candidate is None:
-        return None, NO_LOG_HERE if item.log else NO_LOG_PUBLISHED
+        return message("no_log_here" if item.log else "no_log_published")
     if rule is None:
-        return None, NO_RULE
+        return message("no_rule")
     runs = read(candidate.log)
     if not runs:
-        return None, "the log holds no throughput record"
+        return message("no_records")
     try:
-        return figure(runs[-1], rule, item.gpus, gpus_per_node(item), item.batch_size), ""
+        return figure(runs[-1], rule, item.gpus, gpus_per_node(item), item.batch_size)
     except NotEstimable as error:
-        return None, str(error)
+        return error.message
 
 
-def verdict_of(printed: str, recomputed: float) -> str:
+def verdict_of(printed: str, recomputed: float) -> Message:
     """``exact`` within one unit of the last printed digit (some sources cut digits off), else the difference."""
     digits = len(printed.partition(".")[2])
     if abs(recomputed - float(printed)) <= 10.0**-digits * (1 + 1e-9):
-        return EXACT
-    return f"{recomputed / float(printed) - 1:+.3%}"
+        return message(EXACT)
+    return message("differs_by", difference=recomputed / float(printed) - 1)

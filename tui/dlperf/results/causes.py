@@ -1,59 +1,68 @@
-"""Why a trial has no figure, in the words that tables show: read from its cause and from the end of its log. Pure."""
+"""Why a trial failed: a diagnosis from the end of its log, added to the cause that its executor gave. Pure."""
 
 from __future__ import annotations
 
 import re
 
-from dlperf.sentences import sentence
-from dlperf.sentences.quoted import LAST_OUTPUT, printable_end
-
-OUT_OF_MEMORY = sentence("out_of_memory")
+from dlperf.messages import Message, message, quoted
+from dlperf.runs.printable import printable_end
 
 _KNOWN = (
     (
-        OUT_OF_MEMORY,
+        "out_of_memory",
         r"out of memory|OutOfMemoryError|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|OOM when allocating"
         r"|RESOURCE_EXHAUSTED|ResourceExhaustedError|\boom[-_ ]?kill|\bOOM[-_ ]killed|\bOUT_OF_MEMORY\b|\bMemoryError\b"
         r"|std::bad_alloc|[Cc]annot allocate memory",
     ),
-    (sentence("nccl_timeout"), r"Watchdog caught collective operation timeout|NCCL.{0,80}timed? ?out"),
-    (sentence("nccl_error"), r"ncclUnhandledCudaError|ncclSystemError|ncclInternalError|ncclRemoteError|NCCL error"),
-    (sentence("no_space"), r"No space left on device"),
+    ("nccl_timeout", r"Watchdog caught collective operation timeout|NCCL.{0,80}timed? ?out"),
+    ("nccl_error", r"ncclUnhandledCudaError|ncclSystemError|ncclInternalError|ncclRemoteError|NCCL error"),
+    ("no_space", r"No space left on device"),
 )
-"""What frameworks, CUDA, the kernel and Slurm print, most telling first."""
+"""Code → what frameworks, CUDA, the kernel and Slurm print, the most specific first."""
 
 _EXCEPTION = re.compile(r"^\s*(?:\S+:\s)?((?:\w+\.)*\w*(?:Error|Exception)\b: .{1,200})$", re.MULTILINE)
 _TAG = re.compile(r"^\[\d+,\d+\]<std(?:out|err)>:\s*|^\[rank\d+\]:\s*", re.MULTILINE)
 
 
-def diagnosis(text: str) -> str | None:
-    """The cause that the end of a log tells, in a few words; None where it tells none.
+def diagnosis(log_tail: str) -> Message | None:
+    """The cause that the end of a log shows; None where it shows none.
 
-    A known cause is named whatever stands around it; else the first exception that Python printed last.
+    A known cause is named whatever stands around it; else the last exception that Python printed is quoted.
     """
-    for words, pattern in _KNOWN:
-        if re.search(pattern, text):
-            return words
-    exceptions = _EXCEPTION.findall(_TAG.sub("", text))
-    return str(exceptions[-1]).strip() if exceptions else None
+    for code, pattern in _KNOWN:
+        if re.search(pattern, log_tail):
+            return message(code)
+    exceptions = _EXCEPTION.findall(_TAG.sub("", log_tail))
+    return quoted(str(exceptions[-1]).strip()) if exceptions else None
 
 
-def is_out_of_memory(cause: str | None) -> bool:
-    """A cause that says that memory did not suffice, of a GPU or of the host."""
-    return bool(cause) and diagnosis(cause or "") == OUT_OF_MEMORY
+def is_out_of_memory(cause: Message | None) -> bool:
+    """Whether memory did not suffice, of a GPU or of the host."""
+    return cause is not None and cause.mentions("out_of_memory", "slurm_memory")
 
 
-def full_cause(cause: str | None, log_tail: str) -> str | None:
-    """The recorded cause, followed by what the log tells where the record does not say so already."""
-    told = diagnosis(log_tail)
-    if told is None or (cause and told in cause):
+def explained(cause: Message | None, found: Message | None, log_tail: str = "") -> Message | None:
+    """A cause with what the log shows: the diagnosis, else the last line where the cause quotes none yet.
+
+    A cause that was explained before stays as it is.
+
+    Args:
+        found: the diagnosis of the log.
+        log_tail: what the last line is taken from; "" where it is of no interest.
+    """
+    if found is None:
+        return _with_last_output(cause, log_tail) if cause else None
+    if cause is None:
+        return found
+    if found in cause.chain():
         return cause
-    return sentence("and_more", told=cause, more=told) if cause else told
+    inner = cause.parameters.get("cause")
+    told = inner if cause.code == "last_output" and isinstance(inner, Message) else cause
+    return message("and_more", told=told, more=found)
 
 
-def with_last_output(cause: str | None, log_tail: str) -> str | None:
-    """A cause that nothing explains, followed by the last line that the program printed."""
+def _with_last_output(cause: Message, log_tail: str) -> Message:
     line = printable_end(log_tail.encode(errors="replace"), lines=1)
-    if not cause or not line or LAST_OUTPUT in cause:
+    if not line or cause.mentions("last_output"):
         return cause
-    return sentence("last_output", cause=cause, lines=line)
+    return message("last_output", cause=cause, lines=line)

@@ -25,6 +25,7 @@ def flat_columns(
     """Name of the column → its cells; what is missing is None."""
     names = dict.fromkeys((*COLUMNS, *(item.name for item in fields(kind))))
     columns = {name: [getattr(row, name) for row in rows] for name in names}
+    columns["status"] = [str(row.status) for row in rows]
     columns["trials"] = [";".join("" if t.value is None else repr(t.value) for t in row.trials) for row in rows]
     columns["findings"] = [";".join(finding.code for finding in row.findings) for row in rows]
     return columns

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dlperf.errors import RequestError
+from dlperf.messages import Message, message
 from dlperf.results.model import ConfigurationResult
 
 ByKey = dict[tuple[str, ...], list[ConfigurationResult]]
@@ -37,8 +38,8 @@ class Comparison:
     low: float | None
     """B's worst trial over A's best, to ``high``: the range that the trials leave open. None under two trials each."""
     high: float | None
-    verdict: str
-    """faster, slower, not distinguishable (the ranges of the trials overlap), spread unknown, or no figure: why."""
+    verdict: Message
+    """faster, slower, not_distinguishable (the ranges of the trials overlap), spread_unknown, or not_comparable."""
     differences: tuple[str, ...] = ()
     """Conditions in which the sides differ beside the axes that are compared: options, protocol, environment."""
 
@@ -151,20 +152,24 @@ def _said(axis: str, value: str) -> str:
 def compare_rows(a: ConfigurationResult, b: ConfigurationResult) -> Comparison:
     """B relative to A, whatever their axes are."""
     if a.unit != b.unit:
-        return Comparison(a, b, None, None, None, f"no figure: {a.unit} against {b.unit}")
+        return Comparison(a, b, None, None, None, _not_comparable(message("units_differ", a=a.unit, b=b.unit)))
     if not a.value or not b.value:
-        return Comparison(a, b, None, None, None, f"no figure: {b.status if a.value else a.status}")
+        return Comparison(a, b, None, None, None, _not_comparable((b if a.value else a).status.in_full))
     ratio = b.value / a.value
     if min(len(a.values), len(b.values)) < 2:
-        return Comparison(a, b, ratio, None, None, "spread unknown")
+        return Comparison(a, b, ratio, None, None, message("spread_unknown"))
     low, high = min(b.values) / max(a.values), max(b.values) / min(a.values)
-    return Comparison(a, b, ratio, low, high, _verdict(low, high))
+    return Comparison(a, b, ratio, low, high, message(_verdict(low, high)))
 
 
 def _verdict(low: float, high: float) -> str:
     if low > 1:
         return "faster"
-    return "slower" if high < 1 else "not distinguishable"
+    return "slower" if high < 1 else "not_distinguishable"
+
+
+def _not_comparable(why: Message) -> Message:
+    return message("not_comparable", why=why)
 
 
 def _ambiguity(key: tuple[str, ...], left: int, right: int) -> str:

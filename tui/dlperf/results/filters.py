@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlperf.catalog.axes import parse_scale
 from dlperf.errors import RequestError
-from dlperf.results.model import ConfigurationResult
+from dlperf.results.model import ConfigurationResult, Status
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Filters:
     scales: tuple[str, ...] = ()
     """``2n8g``."""
     statuses: tuple[str, ...] = ()
-    """``failed`` is also found as ``failed: NCCL timeout``."""
+    """A status by its code, as ``timed_out``, or by its words, with or without the cause."""
 
     def wants_campaign(self, name: str) -> bool:
         return not self.campaigns or name in self.campaigns
@@ -40,8 +40,8 @@ class Filters:
         )
         return all(not wanted or value in wanted for wanted, value in axes) and self._wants_status(row.status)
 
-    def _wants_status(self, status: str) -> bool:
-        return not self.statuses or status in self.statuses or status.partition(":")[0] in self.statuses
+    def _wants_status(self, status: Status) -> bool:
+        return not self.statuses or not {status.code, status.kind(), status.text()}.isdisjoint(self.statuses)
 
 
 def parse_filters(

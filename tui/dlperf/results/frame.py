@@ -74,4 +74,6 @@ def _typed(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _column(rows: Sequence[ConfigurationResult], name: str) -> list[Any]:
     values = [getattr(row, name) for row in rows]
+    if name == "status":
+        return list(map(str, values))
     return [list(value) for value in values] if name in _NESTED else values

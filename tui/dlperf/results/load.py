@@ -58,7 +58,7 @@ def load_campaign(
     rows = campaign_rows(paths, record, workspace, broken.append)
     if damaged is not None:
         for problem in broken:
-            damaged(f"{problem}: measured again from its log; dlperf verify {paths.name} writes it anew")
+            damaged(f"{problem}: measured again from its log; dlperf verify {paths.name} --write writes it anew")
     if not broken and sum(len(row.trials) for row in rows) >= cache.WORTH_KEEPING:
         cache.keep_rows(kept_in, cache.CachedRows(stamp, record, tuple(rows)))
     return record, rows

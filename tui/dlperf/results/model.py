@@ -6,16 +6,20 @@ from dataclasses import dataclass, field, fields
 
 from dlperf.catalog.axes import Configuration
 from dlperf.measure.finding import Finding
-from dlperf.runs.upgrades import SCHEMA_VERSION
+from dlperf.messages import ENGLISH, Language, Message, message
+from dlperf.runs.upgrades import SCHEMA_VERSION, StoredMessage
+
+LONGEST_CAUSE = 160
+"""Characters of a cause in a status: a table's cell, not a log."""
 
 
 @dataclass(frozen=True)
 class TrialResult:
-    """``result.json``: derived from the files of the trial, rebuilt by ``dlperf verify``."""
+    """``result.json``: derived from the files of the trial, rebuilt by ``dlperf verify --write``."""
 
     number: int
     state: str
-    cause: str | None = None
+    cause: StoredMessage | None = None
     started: str | None = None
     duration_seconds: float | None = None
     value: float | None = None
@@ -49,6 +53,42 @@ class TrialResult:
 
 
 @dataclass(frozen=True)
+class Status:
+    """Where the figure of a configuration stands, or why it has none."""
+
+    code: str
+    """measured, published, not_run, not_published, running, out_of_memory, not_supported, or how its last trial ended:
+    failed, timed_out, cancelled, lost."""
+    cause: StoredMessage | None = None
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def as_data(self) -> str:
+        """The status as JSON output shows it."""
+        return self.text()
+
+    @property
+    def in_full(self) -> Message:
+        """The status as one message, its cause not cut."""
+        kind = message(self.code)
+        return message("and_more", told=kind, more=self.cause) if self.cause else kind
+
+    def text(self, language: Language = ENGLISH) -> str:
+        """The code in words and, after a colon, the cause."""
+        return language.colon.join(part for part in (self.kind(language), self.reason(language)) if part)
+
+    def kind(self, language: Language = ENGLISH) -> str:
+        """The code in words."""
+        return language.render(message(self.code))
+
+    def reason(self, language: Language = ENGLISH) -> str:
+        """The cause in one line, cut to a table's cell."""
+        line = " ".join(language.render(self.cause).split()) if self.cause else ""
+        return line if len(line) <= LONGEST_CAUSE else line[: LONGEST_CAUSE - 1] + "…"
+
+
+@dataclass(frozen=True)
 class ConfigurationResult(Configuration):
     """A configuration with what a campaign measured of it: one row of ``dlperf results --json``. None is missing."""
 
@@ -62,8 +102,7 @@ class ConfigurationResult(Configuration):
     efficiency: float | None
     mfu: float | None
     protocol: str | None
-    status: str
-    """measured, published, or why there is no figure: not run, out of memory, failed: …, not supported."""
+    status: Status
     trials: tuple[TrialResult, ...] = ()
     findings: tuple[Finding, ...] = ()
     configuration: str = ""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError
 from dlperf.formats.samples import Run, Samples
 from dlperf.measure.estimator import Estimator
 from dlperf.measure.figure import Figure, figure_of
-from dlperf.measure.finding import Finding
+from dlperf.measure.finding import Finding, error
 from dlperf.measure.findings import findings_of_run
 from dlperf.measure.natural import natural_estimator
 from dlperf.measure.reading import NotEstimable, Reading
+from dlperf.messages import Message
 from dlperf.results.identify import batch_size_per_gpu, gpus_over_all_nodes
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader, open_log
 from dlperf.results.names import NameFacts, facts_of_name
@@ -57,7 +58,7 @@ class ParsedRun:
     estimator: str
     figure: Figure | None
     """None where the run does not give the figure; ``reason`` says why."""
-    reason: str
+    reason: Message | None
     findings: tuple[Finding, ...]
 
     def as_data(self) -> dict[str, object]:
@@ -78,7 +79,7 @@ class ParsedRun:
             "value_from_timestamps": self.figure.value_from_timestamps if self.figure else None,
             "first_step": estimate.first_step if estimate else None,
             "last_step": estimate.last_step if estimate else None,
-            "findings": [asdict(finding) for finding in self.findings],
+            "findings": [finding.as_data() for finding in self.findings],
         }
 
 
@@ -187,17 +188,17 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
         runs_in_log=runs_in_log,
     )
     if reason:
-        findings = (Finding("no_figure", reason, "error"), *findings)
+        findings = (error("no_figure", reason=reason), *findings)
     precision = run.metadata.precision or facts.precision
     samples, told = len(run.samples), replace(run, samples=Samples())
     return ParsedRun(log, told, samples, gpus, batch_size, precision, str(estimator), figure, reason, findings)
 
 
-def _figure(reading: Reading, estimator: Estimator) -> tuple[Figure | None, str]:
+def _figure(reading: Reading, estimator: Estimator) -> tuple[Figure | None, Message | None]:
     try:
-        return figure_of(reading, estimator), ""
-    except NotEstimable as error:
-        return None, str(error)
+        return figure_of(reading, estimator), None
+    except NotEstimable as shortage:
+        return None, shortage.message
 
 
 def _why_no_run(path: Path, format_id: str | None) -> str:

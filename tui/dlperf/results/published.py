@@ -8,14 +8,13 @@ from dataclasses import replace
 from statistics import median
 
 from dlperf.catalog.axes import Configuration
-from dlperf.measure.finding import Finding
+from dlperf.measure.finding import note
+from dlperf.messages import quoted
 from dlperf.results.identify import catalog_id
-from dlperf.results.model import ConfigurationResult, TrialResult
+from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.results.names import facts_of_name
 from dlperf.results.rows import with_scaling
-from dlperf.results.status import NOT_RUN, PUBLISHED
 from dlperf.runs.published import PublishedFigure, PublishedReport
-from dlperf.sentences import sentence
 
 FIGURES = ("throughput", "throughput_median", "throughput_average")
 """Metrics that are a configuration's figure, the first that there is."""
@@ -29,7 +28,9 @@ _UNITS = {
 """A unit as a report prints it → as the cases have it."""
 _TF32_BY_DEFAULT = re.compile(r"\b(A100|A30|A10|H100|H200|B200)\b")
 """Accelerators on which every framework tested computes FP32 matrix products in TF32 unless it is told not to."""
-_TF32 = Finding("tf32", sentence("tf32"), "note")
+_TF32 = note("tf32")
+_REASONS = {"": "not_run", "not run": "not_run", "not published": "not_published", "out of memory": "out_of_memory"}
+"""The rule of a figure without a value, as ``figures.csv`` words it → the status."""
 
 
 def campaign_of(report: PublishedReport) -> str:
@@ -98,7 +99,7 @@ def _rows_of_point(report: PublishedReport, figures: Sequence[PublishedFigure]) 
 def _runs(figures: Iterable[PublishedFigure]) -> tuple[TrialResult, ...]:
     """The single runs that a report prints."""
     return tuple(
-        TrialResult(number=int(match[1]), state=PUBLISHED, value=figure.value, unit=unit_of(figure))
+        TrialResult(number=int(match[1]), state="published", value=figure.value, unit=unit_of(figure))
         for figure in figures
         if (match := _RUN.fullmatch(figure.metric))
     )
@@ -110,6 +111,10 @@ def _with_runs(row: ConfigurationResult, runs: tuple[TrialResult, ...]) -> Confi
     if len(values) < 2:
         return row
     return replace(row, n=len(values), spread=(max(values) - min(values)) / median(values))
+
+
+def _absence(rule: str) -> Status:
+    return Status(_REASONS[rule]) if rule in _REASONS else Status("not_published", quoted(rule))
 
 
 def _row(report: PublishedReport, figure: PublishedFigure) -> ConfigurationResult:
@@ -125,7 +130,7 @@ def _row(report: PublishedReport, figure: PublishedFigure) -> ConfigurationResul
         efficiency=None,
         mfu=None,
         protocol=report.protocol,
-        status=PUBLISHED if figure.value is not None else figure.rule or NOT_RUN,
+        status=Status("published") if figure.value is not None else _absence(figure.rule),
         findings=(_TF32,) if point.precision != figure.precision.lower() else (),
         configuration=point_of(figure),
         source=figure.source,

@@ -6,15 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from dlperf.measure.finding import Finding, distinct
+from dlperf.measure.finding import Finding, distinct, error, warning
 from dlperf.measure.findings import findings_of_scaling, findings_of_trials
 from dlperf.measure.statistics import OLYMPIC_LEAST, aggregate, efficiency, mfu, speedup
 from dlperf.measure.telemetry import disturbance
+from dlperf.messages import Message, message
 from dlperf.plan import Configuration, Impossible, PlannedConfiguration, TrialKey
-from dlperf.results.model import ConfigurationResult, TrialResult
-from dlperf.results.status import MEASURED, not_supported, reason_without_figure
+from dlperf.results.model import ConfigurationResult, Status, TrialResult
+from dlperf.results.status import status_without_figure
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialStatus
-from dlperf.sentences import sentence
+from dlperf.runs.upgrades import stored_message
 
 REPEATED = "repeated"
 """The finding of a trial that another one stands for."""
@@ -47,7 +48,7 @@ def measured_row(
     row = _empty_row(campaign, planned.configuration, planned.unit, planned.protocol.get("id"), tuple(trials))
     values = row.values
     if not values:
-        return replace(row, status=reason_without_figure(trials, statuses), findings=_trial_findings(trials))
+        return replace(row, status=status_without_figure(trials, statuses), findings=_trial_findings(trials))
     how = planned.protocol.get("aggregate", "median")
     total = aggregate(values, "median" if how == "olympic" and len(values) < OLYMPIC_LEAST else how)
     return replace(
@@ -56,7 +57,7 @@ def measured_row(
         value=total.value,
         spread=total.spread,
         n=total.n,
-        status=MEASURED,
+        status=Status("measured"),
         mfu=mfu(planned.gflops_per_sample, total.value, planned.configuration.gpus_total, _peak_tflops(planned)),
         samples_per_joule=_median_of([trial.samples_per_joule for trial in trials if trial.usable]),
     )
@@ -108,24 +109,23 @@ def _with_repeats(trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]
 def _repeated(trial: TrialResult, by: int) -> TrialResult:
     if trial.value is None:
         return trial
-    why = disturbance(trial.findings) or sentence("asked_for")
-    return replace(trial, findings=(Finding(REPEATED, sentence("repeated", by=by, why=why), "error"),))
+    why = disturbance(trial.findings) or message("asked_for")
+    return replace(trial, findings=(error(REPEATED, by=by, why=why),))
 
 
 def _trial_findings(trials: Sequence[TrialResult]) -> tuple[Finding, ...]:
     """What was found in the trials, and which of them stayed out of the figure."""
-    excluded = [
-        sentence("excluded_trial", number=trial.number, why=_first_error(trial))
+    excluded = tuple(
+        message("excluded_trial", number=trial.number, why=_first_error(trial))
         for trial in trials
         if trial.state == State.SUCCEEDED and not trial.usable
-    ]
-    told = sentence("trial_excluded", trials="; ".join(excluded))
-    said = [Finding("trial_excluded", told)] if excluded else []
+    )
+    said = [warning("trial_excluded", trials=excluded)] if excluded else []
     found = (finding for trial in trials for finding in trial.findings if finding.code != REPEATED)
     return distinct((*said, *found))
 
 
-def _first_error(trial: TrialResult) -> str:
+def _first_error(trial: TrialResult) -> Message:
     return next(item.message for item in trial.findings if item.severity == "error")
 
 
@@ -147,14 +147,15 @@ def _empty_row(
         efficiency=None,
         mfu=None,
         protocol=protocol,
-        status="",
+        status=Status("not_run"),
         trials=trials,
         configuration=point.id,
     )
 
 
 def _impossible_row(campaign: str, item: Impossible) -> ConfigurationResult:
-    return replace(_empty_row(campaign, item.configuration, "", None, ()), status=not_supported(item.reason))
+    status = Status("not_supported", stored_message(item.reason))
+    return replace(_empty_row(campaign, item.configuration, "", None, ()), status=status)
 
 
 def _peak_tflops(planned: PlannedConfiguration) -> float | None:

@@ -72,7 +72,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Timeline:
-    """``timeline.json``: derived, rebuilt by ``dlperf verify``, and by ``dlperf build-site`` where it is missing."""
+    """``timeline.json``: derived, made by ``dlperf verify --write``, by ``dlperf build-site`` where it is missing."""
 
     origin: Origin = Origin()
     throughput: tuple[Point, ...] = ()

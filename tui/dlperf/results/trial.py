@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import nan
 from pathlib import Path
 
 from dlperf.errors import RequestError
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import Figure, figure_of
-from dlperf.measure.finding import Finding
+from dlperf.measure.finding import Finding, error
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.measure.run_findings import findings_of_run
 from dlperf.measure.statistics import flop_limit, samples_per_joule
 from dlperf.measure.telemetry import findings_of_telemetry
+from dlperf.messages import Message, message
 from dlperf.plan import PlannedConfiguration
-from dlperf.results.causes import full_cause, with_last_output
+from dlperf.results.causes import diagnosis, explained
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader, log_tail
 from dlperf.results.model import TrialResult
 from dlperf.results.telemetry import TelemetryRow, in_window, mean_clock, mean_power, read_telemetry
@@ -24,7 +26,7 @@ from dlperf.runs.checksums import sha256_of
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.records import State, TrialRecord, TrialStatus
 from dlperf.runs.store import read_record_if_whole, write_record
-from dlperf.sentences import sentence
+from dlperf.runs.upgrades import stored_message
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,10 @@ class Evidence:
     """Which of the runs is this trial's (1-based); the last one if None."""
     tail: str = ""
     """The end of the log."""
+    tails: Mapping[str, str] = field(default_factory=dict)
+    """The end of each node's own log, where there are several nodes."""
+    slurm_tail: str = ""
+    """The end of what Slurm said."""
     telemetry: tuple[tuple[TelemetryRow, ...], ...] = ()
     """Of each node that sampled its GPUs."""
     duration_seconds: float | None = None
@@ -80,6 +86,8 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
         runs=runs,
         log_run=_log_run(paths),
         tail=log_tail(log) if log else "",
+        tails={node.directory.name: log_tail(node.log) for node in nodes} if len(nodes) > 1 else {},
+        slurm_tail=log_tail(paths.slurm_log),
         telemetry=tuple(tuple(read_telemetry(node.telemetry, node.directory.name)) for node in nodes),
         duration_seconds=_duration_seconds(nodes),
     )
@@ -93,7 +101,7 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
     power = mean_power(window)
     findings = _findings(evidence, reading, planned, measured)
     if reason and status.state is State.SUCCEEDED:
-        findings = (Finding("no_figure", reason, "error"), *findings)
+        findings = (error("no_figure", reason=reason), *findings)
     estimate = measured.estimate if measured else None
     return TrialResult(
         number=status.key.number,
@@ -125,14 +133,14 @@ def _reading(run: Run | None, planned: PlannedConfiguration) -> Reading | None:
     return Reading(run, point.gpus_total, point.gpus, point.batch_size) if run else None
 
 
-def _figure(reading: Reading | None, planned: PlannedConfiguration) -> tuple[Figure | None, str]:
+def _figure(reading: Reading | None, planned: PlannedConfiguration) -> tuple[Figure | None, Message | None]:
     """The figure, or the reason why there is none."""
     if reading is None:
-        return None, sentence("no_records_of_format", format=planned.format)
+        return None, message("no_records_of_format", format=planned.format)
     try:
-        return figure_of(reading, planned.protocol.get("estimator")), ""
-    except NotEstimable as error:
-        return None, str(error)
+        return figure_of(reading, planned.protocol.get("estimator")), None
+    except NotEstimable as shortage:
+        return None, shortage.message
 
 
 def _findings(
@@ -150,12 +158,15 @@ def _findings(
     )
 
 
-def _cause(evidence: Evidence, status: TrialStatus) -> str | None:
+def _cause(evidence: Evidence, status: TrialStatus) -> Message | None:
+    """The cause that the journal holds, explained by the log of the node that it names."""
+    cause = stored_message(status.cause) if status.cause else None
     if status.state is State.SUCCEEDED:
-        return status.cause
-    cause = full_cause(status.cause, evidence.tail)
-    unexplained = cause == status.cause and status.state in (State.FAILED, State.TIMED_OUT)
-    return with_last_output(cause, evidence.tail) if unexplained else cause
+        return cause
+    named = (part.text_of("node") for part in cause.chain() if part.code == "of_node") if cause else iter(())
+    tail = evidence.tails.get(next(named, ""), evidence.tail)
+    found = diagnosis(tail) or diagnosis(evidence.slurm_tail)
+    return explained(cause, found, tail if status.state in (State.FAILED, State.TIMED_OUT) else "")
 
 
 def _measured_rows(evidence: Evidence, measured: Figure | None) -> list[TelemetryRow]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any
 
+from dlperf.messages import Message
 from dlperf.plan import PlannedConfiguration, TrialKey
-from dlperf.results.derived import Derived, derive, write_timeline
+from dlperf.results.derived import derive, write_timeline
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
 from dlperf.results.timeline import Timeline
@@ -15,11 +16,9 @@ from dlperf.results.trial import write_result
 from dlperf.runs.checksums import checksum_problems
 from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import campaign_status, figure_data
-from dlperf.runs.paths import CampaignPaths, TrialPaths
+from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import Event, JournaledFigure, State, TrialStatus
-from dlperf.runs.store import append_records, read_campaign, read_record_if_whole
-
-Record = TypeVar("Record")
+from dlperf.runs.store import append_records, read_campaign, read_record_if_whole, record_bytes
 
 
 @dataclass(frozen=True)
@@ -49,9 +48,11 @@ class Verification:
     differences: tuple[Difference, ...]
 
 
-def verify_campaign(paths: CampaignPaths, logs: LogReader) -> Verification:
-    """Check every trial that ended; a ``result.json`` that differs is rewritten where the archived files are whole, and
-    the journal told of the figure.
+def verify_campaign(paths: CampaignPaths, logs: LogReader, *, write: bool = False) -> Verification:
+    """Check every trial that ended, and change nothing unless asked to.
+
+    Args:
+        write: bring ``result.json``, ``timeline.json`` and the journal up to date where the archived files are whole.
 
     Raises:
         DlperfError: the campaign's plan cannot be read.
@@ -62,14 +63,14 @@ def verify_campaign(paths: CampaignPaths, logs: LogReader) -> Verification:
     figures = 0
     for status in ended:
         if status.key.configuration in planned:
-            found, result = verify_trial(paths, status, planned[status.key.configuration], logs)
+            found, result = verify_trial(paths, status, planned[status.key.configuration], logs, write=write)
             differences += found
             figures += result is not None and result.value is not None
     return Verification(paths.name, len(ended), figures, tuple(differences))
 
 
 def verify_trial(
-    campaign: CampaignPaths, status: TrialStatus, planned: PlannedConfiguration, logs: LogReader
+    campaign: CampaignPaths, status: TrialStatus, planned: PlannedConfiguration, logs: LogReader, *, write: bool = False
 ) -> tuple[list[Difference], TrialResult | None]:
     """What differs, and the result that the files give now; None where the trial left nothing."""
     paths = campaign.trial(status.key)
@@ -83,17 +84,13 @@ def verify_trial(
     stored = read_record_if_whole(paths.timeline, Timeline)
     if stored and stored.origin == derived.timeline.origin and stored != derived.timeline:
         differing.append(_difference(campaign, status.key, paths.timeline.name, "differs"))
-    if not broken:
-        _mend(paths, derived, result=bool(differing), timeline=stored != derived.timeline)
+    if write and not broken:
+        if stored != derived.timeline:
+            write_timeline(paths, derived.timeline)
+        if not paths.result.exists() or paths.result.read_bytes() != record_bytes(derived.result):
+            write_result(paths, derived.result)
         _journal(campaign, status, derived.result)
     return broken + differing, derived.result
-
-
-def _mend(paths: TrialPaths, derived: Derived, *, result: bool, timeline: bool) -> None:
-    if timeline:
-        write_timeline(paths, derived.timeline)
-    if result:
-        write_result(paths, derived.result)
 
 
 def _journal(campaign: CampaignPaths, status: TrialStatus, result: TrialResult) -> None:
@@ -109,10 +106,19 @@ def _differing_fields(
     if stored is None:
         yield _difference(campaign, key, "result.json", "missing or unreadable")
         return
-    before, after = asdict(stored), asdict(result)
-    for field, value in after.items():
-        if before[field] != value:
-            yield _difference(campaign, key, field, "differs", before[field], value)
+    for field in fields(TrialResult):
+        before, after = (_shown(getattr(item, field.name)) for item in (stored, result))
+        if before != after:
+            yield _difference(campaign, key, field.name, "differs", before, after)
+
+
+def _shown(value: Any) -> Any:
+    """A field as it is compared: messages by their text, since version 0.1 stored no parameters."""
+    if isinstance(value, Message):
+        return str(value)
+    if isinstance(value, tuple):
+        return [{"code": item.code, "message": str(item.message), "severity": item.severity} for item in value]
+    return value
 
 
 def _difference(

@@ -56,7 +56,12 @@ def write_atomic(path: Path, data: bytes, durable: bool = True) -> None:
 
 def write_record(path: Path, record: Any, durable: bool = True) -> None:
     """A dataclass as a JSON file. Args: as for ``write_atomic``."""
-    write_atomic(path, (json.dumps(_plain(record), indent=1, ensure_ascii=False) + "\n").encode(), durable)
+    write_atomic(path, record_bytes(record), durable)
+
+
+def record_bytes(record: Any) -> bytes:
+    """What ``write_record`` puts into the file."""
+    return (json.dumps(_plain(record), indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def _plain(record: Any) -> Any:

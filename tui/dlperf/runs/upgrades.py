@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from dlperf.errors import DlperfError
 from dlperf.messages import Message
+from dlperf.runs.findings_0_1 import upgraded_finding
 from dlperf.runs.texts_0_1 import message_of_text
 
 SCHEMA_VERSION = 2
@@ -44,7 +45,11 @@ StoredMessage = Annotated[Message, _Stored()]
 """A message in a record: written as its flat JSON form."""
 
 
-UPGRADES: Upgrades = {}
+def _with_coded_findings(data: Data) -> Data:
+    return data | {"findings": [upgraded_finding(finding) for finding in data.get("findings", ())]}
+
+
+UPGRADES: Upgrades = {("TrialResult", 1): _with_coded_findings}
 """(kind of record, schema that it has) → what makes it one schema newer. A kind that did not change has no entry."""
 
 

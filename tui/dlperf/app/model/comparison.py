@@ -175,7 +175,7 @@ def _compared(rows: Sequence[ConfigurationResult], before: str, after: str) -> C
 
 
 def _pair(pair: Comparison) -> Point:
-    verdict = pair.verdict.partition(":")[0]
+    verdict = NO_FIGURE if pair.verdict.code == "not_comparable" else str(pair.verdict)
     return Point(pair.a, pair.b, verdict, pair.ratio, pair.low, pair.high)
 
 

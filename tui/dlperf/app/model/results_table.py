@@ -21,14 +21,14 @@ class ResultsView(TableView[ConfigurationResult]):
     published: bool = True
 
     def items(self) -> Sequence[ConfigurationResult]:
-        return [row for row in self.rows if self.published or row.status != "published"]
+        return [row for row in self.rows if self.published or row.status.code != "published"]
 
     def text(self, item: ConfigurationResult) -> str:
-        return " ".join((*axes_of(item), item.campaign, item.status))
+        return " ".join((*axes_of(item), item.campaign, str(item.status)))
 
     def key(self, item: ConfigurationResult, column: int) -> object:
         axes = (item.case, item.framework, item.precision, item.batch_size, item.nodes * item.gpus, item.hardware)
-        worth = (item.value, item.spread, item.n, item.speedup, item.mfu, item.campaign, item.status)
+        worth = (item.value, item.spread, item.n, item.speedup, item.mfu, item.campaign, str(item.status))
         return (*axes, *worth)[column]
 
     def columns(self) -> tuple[Column, ...]:
@@ -59,7 +59,7 @@ class ResultsView(TableView[ConfigurationResult]):
             printable(item.campaign),
             _note(item),
         )
-        tone: Tone = "dim" if item.status == "published" else "" if item.value is not None else "bad"
+        tone: Tone = "dim" if item.status.code == "published" else "" if item.value is not None else "bad"
         return Row(cells, tone)
 
     def result(self, item: ConfigurationResult) -> ConfigurationResult:
@@ -82,7 +82,7 @@ def figure_text(row: ConfigurationResult) -> str:
     """The figure, or why there is none: a word, and after a colon the cause."""
     if row.value is not None:
         return number(row.value, row.unit)
-    word, _, cause = row.status.partition(": ")
+    word, _, cause = str(row.status).partition(": ")
     return printable(": ".join(part for part in (say(word), told(cause)) if part))
 
 
@@ -90,8 +90,8 @@ def _note(row: ConfigurationResult) -> str:
     """What a reader must know of the figure."""
     if row.value is None:
         return figure_text(row).partition(":")[2].strip()
-    if row.status != "measured":
-        return say(printable(row.status))
+    if row.status.code != "measured":
+        return say(printable(str(row.status)))
     return say("findings: {count}", count=len(row.findings)) if row.findings else ""
 
 
@@ -149,7 +149,7 @@ def beside_rows(row: ConfigurationResult, others: Sequence[ConfigurationResult])
                 f"{row.value / other.value:.2f}×" if row.value is not None and other.value else "-",
                 printable(other.campaign),
             ),
-            "dim" if other.status == "published" else "",
+            "dim" if other.status.code == "published" else "",
         )
         for other in others
     ]

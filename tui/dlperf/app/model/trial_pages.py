@@ -47,7 +47,7 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
 
 def finding_text(finding: Finding) -> str:
     """A finding with its weight."""
-    return say(f"{finding.severity}: {{message}}", message=printable(told(finding.message)))
+    return say(f"{finding.severity}: {{message}}", message=printable(told(str(finding.message))))
 
 
 def _line(name: str, text: str) -> str:

@@ -10,15 +10,8 @@ from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import PUBLISHED, SiteData, grouped
 from dlperf.report.pages.page import Page
-from dlperf.results.audit import EXACT, NO_LOG_HERE, NO_LOG_PUBLISHED, NO_RULE, OTHER_VERSION, AuditRow
+from dlperf.results.audit import EXACT, OTHER_VERSION, AuditRow
 
-VERDICTS = {
-    EXACT: N_("exact"),
-    NO_LOG_PUBLISHED: N_("no raw log was published"),
-    NO_LOG_HERE: N_("no raw log here"),
-    NO_RULE: N_("the rule is not known"),
-    OTHER_VERSION: N_("no raw log here: the log of this name gives another figure, and may be of another version"),
-}
 ANSWER = N_(
     "Of {figures} published figures {logged} have a raw log that their source published. {recomputed} of them were "
     "computed again here; {exact} came out exactly."
@@ -68,7 +61,7 @@ def audit(language: Language, data: SiteData) -> str:
 def _answer(page: Page, rows: Rows) -> str:
     names = ("figures", "logged", "recomputed", "exact")
     told = {name: md.number(str(count)) for name, count in zip(names, _counts(rows), strict=True)}
-    others = sum(row.verdict == OTHER_VERSION for row in rows)
+    others = sum(row.verdict.code == OTHER_VERSION for row in rows)
     other = (
         page._(
             "Of {count} more, a log of the same name is here and gives another figure; it may be of another version.",
@@ -84,7 +77,12 @@ def _answer(page: Page, rows: Rows) -> str:
 def _counts(rows: Rows) -> tuple[int, int, int, int]:
     """Figures, those with a raw log, those recomputed from it, and those of them that came out the same."""
     recomputed = [row for row in rows if row.recomputed is not None]
-    return len(rows), sum(bool(row.log) for row in rows), len(recomputed), sum(row.verdict == EXACT for row in rows)
+    return (
+        len(rows),
+        sum(bool(row.log) for row in rows),
+        len(recomputed),
+        sum(row.verdict.code == EXACT for row in rows),
+    )
 
 
 def _overview(page: Page, reports: Mapping[str, Rows]) -> str:
@@ -124,11 +122,6 @@ def _table(page: Page, rows: Rows) -> str:
     return html.listing(page.told_once(header, [_row(page, row) for row in rows], WORDED, TOLD_ONCE, placed=PLACED))
 
 
-def _verdict(page: Page, verdict: str) -> str:
-    """In the page's language; a difference is a number."""
-    return page._(VERDICTS[verdict]) if verdict in VERDICTS else md.text(verdict)
-
-
 def _row(page: Page, row: AuditRow) -> tuple[str, ...]:
     return (
         md.text(page.data.case_title(row.case)),
@@ -142,7 +135,7 @@ def _row(page: Page, row: AuditRow) -> tuple[str, ...]:
         figures.optional(row.from_timestamps),
         md.text(row.unit),
         figures.percent(row.difference, 3),
-        _verdict(page, row.verdict),
+        md.text(page.language.render(row.verdict)),
         md.code(row.rule) if row.rule else "",
         md.source_link(row.log, brief=True),
     )

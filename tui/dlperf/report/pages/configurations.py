@@ -263,17 +263,16 @@ def _history(page: Page, row: ConfigurationResult) -> str:
 
 def _findings(page: Page, row: ConfigurationResult) -> str:
     """What was found in trials stands with their numbers, what was found between trials without any."""
+    language = page.language
     numbers: dict[tuple[str, str], list[str]] = {}
     for trial in row.trials:
         for finding in trial.findings:
-            numbers.setdefault((finding.severity, finding.message), []).append(str(trial.number))
-    told = {message for _, message in numbers}
-    between = [((item.severity, item.message), list[str]()) for item in row.findings if item.message not in told]
-    language = page.language
+            numbers.setdefault((finding.severity, language.render(finding.message)), []).append(str(trial.number))
+    of_row = dict.fromkeys((item.severity, language.render(item.message)) for item in row.findings)
+    between = [(item, list[str]()) for item in of_row if item not in numbers]
     listed = html.bullets(
-        f"{html.strong(figures.stored_word(language, severity))} {_trial_numbers(page, found_in)}"
-        f"{md.text(figures.stored_sentence(language, message))}"
-        for (severity, message), found_in in (*between, *numbers.items())
+        f"{html.strong(figures.stored_word(language, severity))} {_trial_numbers(page, found_in)}{md.text(words)}"
+        for (severity, words), found_in in (*between, *numbers.items())
     )
     return html.paragraph(page._("Findings") + language.colon.rstrip()) + listed if listed else ""
 

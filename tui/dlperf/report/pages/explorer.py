@@ -86,7 +86,7 @@ def _names(language: Language, data: SiteData) -> dict[str, Callable[[Configurat
         "precision": lambda row: row.precision.upper(),
         "source": lambda row: data.source_title(language, row.campaign),
         "unit": lambda row: row.unit,
-        "status": lambda row: figures.plain_status(language, row.status),
+        "status": lambda row: row.status.text(language),
         "protocol": lambda row: row.protocol or "",
         "page": lambda row: at.html_address(at.EXPLORER, at.group_page(at.group_of(row))),
     }

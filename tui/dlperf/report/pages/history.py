@@ -67,7 +67,7 @@ def history(language: Language, data: SiteData) -> str:
 
 def _answer(page: Page, found: Sequence[Series]) -> str:
     """How many configurations became slower or faster in their newest campaign."""
-    verdicts = Counter(compare_rows(*rows[-2:]).verdict for rows in found)
+    verdicts = Counter(compare_rows(*rows[-2:]).verdict.code for rows in found)
     counts = {"count": len(found), "slower": verdicts["slower"], "faster": verdicts["faster"]}
     open_ = len(found) - verdicts["slower"] - verdicts["faster"]
     told = {name: md.number(str(count)) for name, count in {**counts, "open": open_}.items()}
@@ -168,14 +168,16 @@ def _verdict(page: Page, compared: Comparison) -> str:
     words = {
         "slower": f'<strong class="regression">{regression}</strong>',
         "faster": page._("faster"),
-        "not distinguishable": page._("within the spread"),
+        "not_distinguishable": page._("within the spread"),
     }
-    return words.get(compared.verdict, page._("spread unknown"))
+    return words.get(compared.verdict.code, page._("spread unknown"))
 
 
 def _chart(page: Page, rows: Series, compared: Sequence[Comparison | None]) -> str:
     points = tuple((float(number), row.value or 0.0) for number, row in enumerate(rows, 1))
-    regressions = tuple(point for point, one in zip(points, compared, strict=True) if one and one.verdict == "slower")
+    regressions = tuple(
+        point for point, one in zip(points, compared, strict=True) if one and one.verdict.code == "slower"
+    )
     spans = tuple((float(number), min(row.values), max(row.values)) for number, row in enumerate(rows, 1) if row.values)
     name = page.data.framework_title(rows[0].framework)
     line = Line(name, points, page.data.series[rows[0].framework], regressions, spans)

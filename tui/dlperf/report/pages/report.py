@@ -254,9 +254,7 @@ def notes(page: Page, results: Results) -> str:
             )
         )
     found = [
-        page.subject(row, results)
-        + page.language.colon
-        + md.text(figures.stored_sentence(page.language, finding.message))
+        page.subject(row, results) + page.language.colon + md.text(page.language.render(finding.message))
         for row in results
         for finding in row.findings
         if finding.severity != "note"

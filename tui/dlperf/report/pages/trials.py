@@ -78,7 +78,7 @@ def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[str, ...]
 
 def _ended(language: Language, trial: TrialResult) -> str:
     """How a trial ended, and why where it gave no figure."""
-    cause = figures.stored_sentence(language, trial.cause) if trial.cause and trial.value is None else ""
+    cause = language.render(trial.cause) if trial.cause and trial.value is None else ""
     return md.text(f"{figures.stored_word(language, trial.state)}{language.colon + cause if cause else ''}")
 
 
