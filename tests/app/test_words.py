@@ -13,7 +13,6 @@ import dlperf.app
 from dlperf.app.actions import ACTIONS, EVERYWHERE
 from dlperf.app.model.comparison import VERDICTS
 from dlperf.app.model.presets import PRESETS
-from dlperf.app.model.summary import Standing
 from dlperf.app.model.trials import WORDS
 from dlperf.app.screens.campaigns import CampaignsScreen
 from dlperf.app.screens.choose import TITLES, ChooseScreen
@@ -23,6 +22,7 @@ from dlperf.app.screens.results import ResultsScreen
 from dlperf.app.screens.trial import PAGES, TrialScreen
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.app.words import preferred_language, say, told, translation, use_language
+from dlperf.view.campaigns import Standing
 
 CHINESE = translation("zh")
 SOURCE = Path(dlperf.app.__file__).parent

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from threading import Lock
 
-from dlperf.app.model.summary import CampaignSummary, Standing, summary_of
-from dlperf.errors import DlperfError
 from dlperf.plan import Selection
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, Workspace
-from dlperf.runs.records import Progress
+from dlperf.view.campaigns import CampaignSummary, read_summary
 
 Stamp = tuple[int, int, int | None]
 """Size and time of change of the journal, and the engine's process."""
@@ -75,27 +73,6 @@ class CampaignBook:
 
     def _newest_first(self) -> list[CampaignPaths]:
         return sorted(self.workspace.campaigns(), key=lambda paths: _changed(paths), reverse=True)
-
-
-def read_summary(paths: CampaignPaths, pid: int | None) -> CampaignSummary:
-    """The summary of one campaign; an unreadable one says why."""
-    from dlperf.runs.journal import CampaignReader
-
-    try:
-        reader = CampaignReader(paths)
-        return summary_of(reader.record, reader.refresh(), read_progress(paths), pid)
-    except DlperfError as error:
-        return CampaignSummary(paths.name, Standing.UNREADABLE, problem=str(error))
-
-
-def read_progress(paths: CampaignPaths) -> Progress | None:
-    """What the engine wrote last, or None."""
-    from dlperf.runs.store import read_record
-
-    try:
-        return read_record(paths.progress, Progress)
-    except DlperfError:
-        return None
 
 
 def _stamp(paths: CampaignPaths) -> Stamp:

@@ -12,6 +12,7 @@ from dlperf.plan import Plan, TrialKey
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.journal import trial_key
 from dlperf.runs.records import CampaignStatus, JournaledFigure, Progress, State, TrialProgress, TrialStatus
+from dlperf.view.campaigns import CampaignSummary, Standing
 
 FIGURE_HEADERS = ("configuration", "median", "unit", "spread", "n", "status")
 TRIAL_HEADERS = ("trial", "state", "figure", "unit", "step", "left", "since", "cause")
@@ -127,21 +128,15 @@ def remarks(row: ConfigurationResult) -> list[str]:
     return [f"{finding.severity}: {finding.message}" for finding in told if finding.severity != "note"]
 
 
-def campaign_state(status: CampaignStatus, engine: int | None) -> str:
-    """What a campaign is doing, in a word or with what to do next."""
-    if status.finished:
-        return "finished"
-    if engine is None:
-        return "engine is not running"
-    return "paused" if status.paused else "running"
+def standing_text(standing: Standing) -> str:
+    """What a campaign is doing."""
+    return "engine is not running" if standing is Standing.INTERRUPTED else standing.value
 
 
-def campaign_row(status: CampaignStatus, engine: int | None, seconds_left: float | None) -> tuple[Any, ...]:
+def campaign_row(summary: CampaignSummary) -> tuple[Any, ...]:
     """A row under CAMPAIGN_HEADERS."""
-    done = sum(trial.state.finished for trial in status.trials.values())
-    failed = status.count(State.FAILED, State.TIMED_OUT, State.LOST)
-    left = duration(seconds_left) if engine is not None else ""
-    return (status.name, campaign_state(status, engine), done, failed, len(status.trials), left)
+    state, left = standing_text(summary.standing), duration(summary.seconds_left)
+    return (summary.name, state, summary.done, summary.bad, summary.total, left)
 
 
 def trial_row(trial: TrialStatus, figure: JournaledFigure, now: TrialProgress | None) -> tuple[Any, ...]:

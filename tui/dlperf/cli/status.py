@@ -45,14 +45,14 @@ def status(
 
 def _print_campaigns(workspace: Workspace) -> None:
     from dlperf.cli.campaign_text import CAMPAIGN_HEADERS, campaign_row
-    from dlperf.runs.journal import campaign_status
     from dlperf.runs.lock import engine_pid
+    from dlperf.view.campaigns import read_summary
 
-    def row(paths: CampaignPaths) -> tuple[Any, ...]:
-        progress = _progress(paths)
-        return campaign_row(campaign_status(paths), engine_pid(paths), progress.seconds_left if progress else None)
-
-    rows = list(_readable(workspace, row))
+    summaries = [read_summary(paths, engine_pid(paths)) for paths in workspace.campaigns()]
+    rows = [campaign_row(summary) for summary in summaries if not summary.problem]
+    for summary in summaries:
+        if summary.problem:
+            say(f"dlperf: {one_line(summary.problem)}")
     if rows:
         print_table(CAMPAIGN_HEADERS, rows)
     else:
@@ -72,8 +72,9 @@ def _print_campaign(paths: CampaignPaths) -> None:
     from dlperf.cli.campaign_text import TRIAL_HEADERS, left_out_lines, trial_row
     from dlperf.runs.journal import campaign_status
     from dlperf.runs.lock import engine_pid
+    from dlperf.view.campaigns import read_progress
 
-    found, engine, progress = campaign_status(paths), engine_pid(paths), _progress(paths)
+    found, engine, progress = campaign_status(paths), engine_pid(paths), read_progress(paths)
     progress = progress if engine is not None else None
     running = progress.trials if progress else {}
     print_table(
@@ -96,21 +97,22 @@ def _state_line(found: CampaignStatus, engine: int | None, seconds_left: float |
     """What the campaign is doing, what to do if nothing, and how far it is."""
     import shlex
 
-    from dlperf.cli.campaign_text import campaign_state, duration
+    from dlperf.cli.campaign_text import duration, standing_text
+    from dlperf.view.campaigns import Standing, standing_of
 
-    advice = ""
-    if engine is None and not found.finished:
-        advice = f": `dlperf resume {shlex.quote(one_line(found.name))}`"
+    standing = standing_of(found, engine)
+    advice = f": `dlperf resume {shlex.quote(one_line(found.name))}`" if standing is Standing.INTERRUPTED else ""
     done = sum(trial.state.finished for trial in found.trials.values())
     left = f", about {duration(seconds_left)} left" if seconds_left is not None else ""
-    return f"{campaign_state(found, engine)}{advice}; {done} of {counted(len(found.trials), 'trial')} done{left}"
+    return f"{standing_text(standing)}{advice}; {done} of {counted(len(found.trials), 'trial')} done{left}"
 
 
 def _document(paths: CampaignPaths) -> dict[str, Any]:
     from dlperf.runs.journal import campaign_status
     from dlperf.runs.lock import engine_pid
+    from dlperf.view.campaigns import read_progress
 
-    found, engine, progress = campaign_status(paths), engine_pid(paths), _progress(paths)
+    found, engine, progress = campaign_status(paths), engine_pid(paths), read_progress(paths)
     return {
         "campaign": found.name,
         "engine": engine,
@@ -132,13 +134,6 @@ def _trial_documents(paths: CampaignPaths, found: CampaignStatus, progress: Prog
         document = {"key": str(key)} | document | asdict(figure)
         documents.append(document | {"now": asdict(now) if now else None})
     return documents
-
-
-def _progress(paths: CampaignPaths) -> Progress | None:
-    from dlperf.runs.records import Progress
-    from dlperf.runs.store import read_record_if_whole
-
-    return read_record_if_whole(paths.progress, Progress)
 
 
 def _figures(paths: CampaignPaths, found: CampaignStatus) -> Iterator[JournaledFigure]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ClassVar, cast
 
 from textual import work
@@ -13,13 +13,14 @@ from textual.worker import get_current_worker
 
 from dlperf.app.actions import actions_of
 from dlperf.app.context import AppContext
-from dlperf.app.model.summary import running_text
 from dlperf.app.model.text import printable
 from dlperf.app.settings import Settings
 from dlperf.app.widgets.bars import KeyBar, TopBar
 from dlperf.app.widgets.prompt import Prompt
+from dlperf.app.words import say
 from dlperf.errors import DlperfError
 from dlperf.runs.paths import Workspace
+from dlperf.view.campaigns import CampaignSummary
 
 READ_SECONDS = 2.0
 
@@ -80,7 +81,7 @@ class PlaceScreen(Screen[None]):
 
     def campaigns_changed(self) -> None:
         """The summaries of the workspace's campaigns are not as they were."""
-        self.query_one(TopBar).show_running(running_text(self.main.book.summaries.values()))
+        self.query_one(TopBar).show_running(_running_text(self.main.book.summaries.values()))
 
     async def start_engine(self, start: Callable[[], object]) -> bool:
         """Call what starts an engine, in a thread; return whether it started, and show why not."""
@@ -98,3 +99,9 @@ class PlaceScreen(Screen[None]):
     def every(self, seconds: float, number: int) -> bool:
         """Whether this frame is one of those that come every so many seconds."""
         return number % max(1, round(seconds * self.settings.frames_per_second)) == 0
+
+
+def _running_text(summaries: Iterable[CampaignSummary]) -> str:
+    """What runs, for the top bar."""
+    live = [summary for summary in summaries if summary.live]
+    return say("{count} running", count=len(live)) if live else ""

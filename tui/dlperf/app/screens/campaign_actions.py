@@ -6,7 +6,6 @@ from functools import partial
 
 from textual import work
 
-from dlperf.app.model.summary import Standing
 from dlperf.app.model.text import printable
 from dlperf.app.model.trials import configuration_text, nodes_of
 from dlperf.app.screens.base import PlaceScreen
@@ -17,6 +16,7 @@ from dlperf.errors import DlperfError
 from dlperf.plan import TrialKey
 from dlperf.runs.control import Action, ask
 from dlperf.runs.records import State
+from dlperf.view.campaigns import Standing
 
 
 class CampaignActions(PlaceScreen):

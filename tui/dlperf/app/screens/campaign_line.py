@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dlperf.app.model.summary import BAD, Standing, standing_of
 from dlperf.app.model.text import bar, duration, local_time, packed, printable
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.words import say, told
 from dlperf.runs.records import State
+from dlperf.view.campaigns import BAD, Standing, standing_of
 
 
 def campaign_lines(campaign: WatchedCampaign, width: int) -> list[str]:

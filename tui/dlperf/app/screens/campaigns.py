@@ -13,7 +13,6 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
-from dlperf.app.model.summary import CampaignSummary, Standing, in_order
 from dlperf.app.model.table import Column, Row, Tone
 from dlperf.app.model.text import bar, duration, local_time, packed, printable
 from dlperf.app.screens.base import PlaceScreen
@@ -21,6 +20,7 @@ from dlperf.app.screens.pages import filtered_title
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.words import say
+from dlperf.view.campaigns import CampaignSummary, Standing, in_order
 
 GLYPHS = {
     Standing.RUNNING: "▶",

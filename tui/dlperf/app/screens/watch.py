@@ -12,7 +12,6 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
 from dlperf.app.actions import ACTIONS, bindings_of
-from dlperf.app.model.summary import Standing, in_order, standing_of
 from dlperf.app.model.table import Row
 from dlperf.app.model.telemetry import Device, device_columns, device_rows, nodes_in_words, read_devices
 from dlperf.app.model.text import printable
@@ -38,6 +37,7 @@ from dlperf.app.words import say, told
 from dlperf.errors import DlperfError
 from dlperf.plan import TrialKey
 from dlperf.runs.records import CampaignStatus, State, TrialStatus
+from dlperf.view.campaigns import Standing, in_order, standing_of
 
 REFRESH_SECONDS = 0.2
 TELEMETRY_SECONDS = 1.0

@@ -1,15 +1,17 @@
-"""A campaign in one line."""
+"""How the campaigns of a workspace stand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from dlperf.app.words import say
+from dlperf.errors import DlperfError
 from dlperf.plan import Selection
 from dlperf.runs.durations import trial_seconds
+from dlperf.runs.journal import CampaignReader
+from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State
+from dlperf.runs.store import read_record_if_whole
 
 BAD = (State.FAILED, State.TIMED_OUT, State.LOST)
 
@@ -77,10 +79,12 @@ def summary_of(
 
 def standing_of(status: CampaignStatus, engine_pid: int | None) -> Standing:
     """How a campaign stands."""
+    if status.finished:
+        return Standing.FINISHED
     if engine_pid is not None:
         return Standing.PAUSED if status.paused else Standing.RUNNING
     unfinished = any(not trial.state.finished for trial in status.trials.values())
-    return Standing.INTERRUPTED if unfinished and not status.finished else Standing.FINISHED
+    return Standing.INTERRUPTED if unfinished else Standing.FINISHED
 
 
 def in_order(summaries: list[CampaignSummary], matching: str = "") -> list[CampaignSummary]:
@@ -90,7 +94,15 @@ def in_order(summaries: list[CampaignSummary], matching: str = "") -> list[Campa
     return sorted(newest_first, key=lambda item: (not item.live, item.standing is not Standing.INTERRUPTED))
 
 
-def running_text(summaries: Iterable[CampaignSummary]) -> str:
-    """What runs, for the top bar."""
-    live = [summary for summary in summaries if summary.live]
-    return say("{count} running", count=len(live)) if live else ""
+def read_summary(paths: CampaignPaths, pid: int | None) -> CampaignSummary:
+    """The summary of one campaign; an unreadable one says why."""
+    try:
+        reader = CampaignReader(paths)
+        return summary_of(reader.record, reader.refresh(), read_progress(paths), pid)
+    except DlperfError as error:
+        return CampaignSummary(paths.name, Standing.UNREADABLE, problem=str(error))
+
+
+def read_progress(paths: CampaignPaths) -> Progress | None:
+    """Return what the engine wrote last; None where there is nothing or it is damaged."""
+    return read_record_if_whole(paths.progress, Progress)
