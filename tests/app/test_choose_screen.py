@@ -13,7 +13,7 @@ from driving import driving, screen_of, until_gone, until_shown
 from dlperf.app.engine import Outcome
 from dlperf.app.model.choice import Choice, arguments_of, choice_of, command_line
 from dlperf.app.model.options import options_of
-from dlperf.app.model.planned import estimate, plan_lines
+from dlperf.app.model.planned import plan_lines
 from dlperf.app.model.presets import PRESETS, Preset
 from dlperf.app.screens.choose import ChooseScreen
 from dlperf.app.screens.plan_actions import check_rows
@@ -22,6 +22,7 @@ from dlperf.errors import DlperfError
 from dlperf.plan import Selection, expand
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.store import read_campaign
+from dlperf.view.estimates import estimate
 
 CATALOG = load_catalog()
 

@@ -13,6 +13,7 @@ from dlperf.results.model import ConfigurationResult
 from dlperf.runs.journal import trial_key
 from dlperf.runs.records import CampaignStatus, JournaledFigure, Progress, State, TrialProgress, TrialStatus
 from dlperf.view.campaigns import CampaignSummary, Standing
+from dlperf.view.durations import duration
 
 FIGURE_HEADERS = ("configuration", "median", "unit", "spread", "n", "status")
 TRIAL_HEADERS = ("trial", "state", "figure", "unit", "step", "left", "since", "cause")
@@ -43,16 +44,6 @@ def why_nothing_runs(plan: Plan) -> str:
 def _why_impossible(plan: Plan) -> str:
     first, *others = dict.fromkeys(item.reason for item in plan.impossible)
     return f"{first}, and {counted(len(others), 'reason')} more: see `dlperf plan`" if others else first
-
-
-def duration(seconds: float | None) -> str:
-    """``3 h 07 min``, ``2 min 05 s``, ``9 s``; empty where it is not known."""
-    if seconds is None:
-        return ""
-    whole = round(seconds)
-    if whole >= 3600:
-        return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
-    return f"{whole // 60} min {whole % 60:02d} s" if whole >= 60 else f"{whole} s"
 
 
 def progress_lines(status: CampaignStatus, progress: Progress) -> list[str]:

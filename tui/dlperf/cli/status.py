@@ -97,8 +97,9 @@ def _state_line(found: CampaignStatus, engine: int | None, seconds_left: float |
     """What the campaign is doing, what to do if nothing, and how far it is."""
     import shlex
 
-    from dlperf.cli.campaign_text import duration, standing_text
+    from dlperf.cli.campaign_text import standing_text
     from dlperf.view.campaigns import Standing, standing_of
+    from dlperf.view.durations import duration
 
     standing = standing_of(found, engine)
     advice = f": `dlperf resume {shlex.quote(one_line(found.name))}`" if standing is Standing.INTERRUPTED else ""

@@ -2,56 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
-from statistics import median
 
 from dlperf.app.model.table import Column, Row
-from dlperf.app.model.text import duration
 from dlperf.app.words import say, told
 from dlperf.plan import Configuration, Impossible, Plan, PlannedConfiguration
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """How long a plan takes, from earlier trials."""
-
-    seconds: float
-    """Of the machine that takes longest; machines work side by side."""
-    unknown: int
-    """Configurations without any earlier trial to go by; they are not in ``seconds``."""
-
-
-def trial_seconds(point: Configuration, history: Mapping[str, float], by_kind: Mapping[str, float]) -> float | None:
-    """How long one trial takes: as the same configuration did, else as the same framework and case did there."""
-    return history.get(point.id) or by_kind.get(_kind(point))
-
-
-def seconds_by_kind(history: Mapping[str, float]) -> dict[str, float]:
-    """Median seconds of the configurations of each hardware, framework and case."""
-    kinds: dict[str, list[float]] = defaultdict(list)
-    for configuration, seconds in history.items():
-        kinds["_".join(configuration.split("_")[:3])].append(seconds)
-    return {kind: median(values) for kind, values in kinds.items()}
-
-
-def _kind(point: Configuration) -> str:
-    return f"{point.hardware}_{point.framework}_{point.case}"
-
-
-def estimate(plan: Plan, history: Mapping[str, float]) -> Estimate:
-    """How long the plan takes."""
-    by_kind = seconds_by_kind(history)
-    machines: dict[str, float] = defaultdict(float)
-    unknown = 0
-    for item in plan.configurations:
-        one = trial_seconds(item.configuration, history, by_kind)
-        if one is None:
-            unknown += 1
-        else:
-            machines[item.configuration.hardware] += one * item.repeats
-    return Estimate(max(machines.values(), default=0.0), unknown)
+from dlperf.view.durations import short_duration
+from dlperf.view.estimates import estimate, seconds_by_kind, trial_seconds
 
 
 def plan_lines(plan: Plan, history: Mapping[str, float]) -> list[str]:
@@ -77,7 +34,7 @@ def _time_line(plan: Plan, history: Mapping[str, float]) -> str:
     known = estimate(plan, history)
     if known.unknown == len(plan.configurations):
         return say("No earlier trial tells how long it takes.")
-    text = say("about {time}, by earlier trials", time=duration(known.seconds))
+    text = say("about {time}, by earlier trials", time=short_duration(known.seconds))
     return text + (
         say("; configurations never run before, and not counted: {count}", count=known.unknown) if known.unknown else ""
     )
@@ -110,7 +67,7 @@ def plan_rows(plan: Plan, history: Mapping[str, float]) -> dict[Hashable, Row]:
 
 def _planned_row(item: PlannedConfiguration, seconds: float | None) -> Row:
     note = say("to look at, not to run") if item.example else ", ".join(node.name for node in item.launch.nodes)
-    time = duration(seconds * item.repeats) if seconds else "-"
+    time = short_duration(seconds * item.repeats) if seconds else "-"
     return Row((*_axes(item.configuration), str(item.repeats), time, note), "dim" if item.example else "")
 
 

@@ -38,20 +38,6 @@ def percent(share: float | None, digits: int = 1, sign: bool = False) -> str:
     return f"{share * 100:{'+' if sign else ''}.{digits}f} %"
 
 
-def duration(seconds: float | None) -> str:
-    """``42s``, ``1m12``, ``2h05``, ``3d04h``; ``-`` where it is not known."""
-    if seconds is None:
-        return "-"
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m{whole % 60:02d}"
-    if whole < 86400:
-        return f"{whole // 3600}h{whole % 3600 // 60:02d}"
-    return f"{whole // 86400}d{whole % 86400 // 3600:02d}h"
-
-
 def local_time(iso: str | None) -> str:
     """A record's time as the operator's clock shows it: ``10-20 12:04``."""
     if not iso:

@@ -9,13 +9,14 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from dlperf.app.model.text import duration, local_time, number, printable
+from dlperf.app.model.text import local_time, number, printable
 from dlperf.app.words import say, told
 from dlperf.measure.finding import Finding
 from dlperf.plan import PlannedConfiguration
 from dlperf.results.model import TrialResult
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State, TrialStatus
+from dlperf.view.durations import short_duration
 
 NAME_WIDTH = 26
 
@@ -28,7 +29,7 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
     if result is None:
         return [*lines, "", say("The result is not written yet.") if trial.state.finished else say("No figure yet.")]
     lines += [
-        _line("duration", duration(result.duration_seconds)),
+        _line("duration", short_duration(result.duration_seconds)),
         _line("figure", number(result.value, result.unit)),
         _line("by timestamps", number(result.value_from_timestamps, result.unit)),
         _line("rule", result.estimator),

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from dlperf.app.model.sparkline import sparkline
 from dlperf.app.model.table import Column, Row, Tone
-from dlperf.app.model.text import duration, local_time, number, printable
+from dlperf.app.model.text import local_time, number, printable
 from dlperf.app.words import say, told
 from dlperf.plan import Configuration, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialProgress, TrialStatus
+from dlperf.view.durations import short_duration
 
 SPARK_WIDTH = 16
 
@@ -119,7 +120,7 @@ def trial_row(
             _steps(live),
             throughput,
             sparkline(live.recent, SPARK_WIDTH) if live else "",
-            duration(live.seconds_left) if live else "",
+            short_duration(live.seconds_left) if live else "",
             _note(trial, progress, result, asked),
         ),
         tone="warn" if silent else TONES[trial.state] if trial.state is not State.SUCCEEDED else "",

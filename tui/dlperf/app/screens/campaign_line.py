@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dlperf.app.model.text import bar, duration, local_time, packed, printable
+from dlperf.app.model.text import bar, local_time, packed, printable
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.words import say, told
 from dlperf.runs.records import State
 from dlperf.view.campaigns import BAD, Standing, standing_of
+from dlperf.view.durations import short_duration
 
 
 def campaign_lines(campaign: WatchedCampaign, width: int) -> list[str]:
@@ -31,7 +32,7 @@ def _progress_lines(campaign: WatchedCampaign, width: int) -> list[str]:
         parts.append(say("{count} without a figure", count=bad))
     left = campaign.progress.seconds_left if campaign.progress and campaign.engine_pid is not None else None
     if left is not None and standing in (Standing.RUNNING, Standing.PAUSED):
-        parts.append(say("about {time} left", time=duration(left)))
+        parts.append(say("about {time} left", time=short_duration(left)))
     return packed(parts, width)
 
 

@@ -14,13 +14,14 @@ from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.table import Column, Row, Tone
-from dlperf.app.model.text import bar, duration, local_time, packed, printable
+from dlperf.app.model.text import bar, local_time, packed, printable
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.pages import filtered_title
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.words import say
 from dlperf.view.campaigns import CampaignSummary, Standing, in_order
+from dlperf.view.durations import short_duration
 
 GLYPHS = {
     Standing.RUNNING: "▶",
@@ -172,7 +173,7 @@ def campaign_row(summary: CampaignSummary) -> Row:
             f"{GLYPHS[summary.standing]} {say(summary.standing.value)}",
             f"{bar(share, 8)} {summary.done}/{summary.total}" if read else "",
             str(summary.bad) if summary.bad else "",
-            duration(summary.seconds_left) if summary.live else "",
+            short_duration(summary.seconds_left) if summary.live else "",
             local_time(summary.created),
             " · ".join(_axes(summary)),
         ),
@@ -193,7 +194,7 @@ def about_campaign(summary: CampaignSummary, width: int) -> str:
         return printable(summary.problem)
     parts = _axes(summary)
     if summary.live and summary.seconds_left is not None:
-        parts.append(say("about {time} left", time=duration(summary.seconds_left)))
+        parts.append(say("about {time} left", time=short_duration(summary.seconds_left)))
     if summary.bad:
         parts.append(say("{count} without a figure", count=summary.bad))
     lines = packed(parts, width, " · ")
