@@ -19,6 +19,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.records import State
 from many_nodes import ManyNodes, many_nodes
@@ -65,7 +66,9 @@ def busy_shares(here: ManyNodes) -> list[float]:
     """For each node: time with a payload over the time from its first payload to its last one's end."""
     shares = []
     for number in range(len(here.servers)):
-        ends = [json.loads(path.read_text()) for path in here.paths.directory.glob(f"*/*/nodes/m{number}/exit.json")]
+        trials = map(here.paths.trial, campaign_status(here.paths).trials)
+        exits = ((TrialFiles(paths), paths.node(f"m{number}").exit) for paths in trials)
+        ends = [json.loads(files.read(path)) for files, path in exits if files.has(path)]
         busy = sum(end["duration_seconds"] for end in ends)
         first = min(datetime.fromisoformat(end["started"]) for end in ends)
         last = max(datetime.fromisoformat(end["ended"]) for end in ends)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dlperf.campaign.create import trial_id
-from dlperf.runs.checksums import checksum_problems
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import CampaignReader, campaign_status
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.records import CampaignRecord, State, TrialStatus
@@ -239,7 +239,7 @@ def _broken(here: ManyNodes, record: CampaignRecord, trial: TrialStatus, starts:
     written = here.servers[int(node[1:])].home / ".dlperf" / name / node / "out.log"
     if _bytes(paths.node(node).log) != _bytes(written):
         return "its log is not what the node wrote"
-    return "; ".join(map(str, checksum_problems(paths))) if paths.directory.exists() else ""
+    return "; ".join(map(str, TrialFiles(paths).problems())) if paths.directory.exists() else ""
 
 
 def _bytes(path: Path) -> bytes:

@@ -13,7 +13,7 @@ from collections import Counter
 import pytest
 
 from counting_workspace import Counting
-from dlperf.runs.checksums import checksum_problems
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths
@@ -40,7 +40,7 @@ def test_an_engine_killed_again_and_again_starts_each_trial_once(counting, seed)
     assert Counter(counting.states("try").values()) == {"succeeded": 4}
     assert Counter(Counter(counting.starts).values()) == {1: 4}
     for key in campaign_status(paths).trials:
-        assert checksum_problems(paths.trial(key)) == []
+        assert TrialFiles(paths.trial(key)).problems() == []
         assert paths.trial(key).node("local").log.read_bytes().count(b"DLPERF") == 12
 
 

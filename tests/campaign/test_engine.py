@@ -11,7 +11,7 @@ from dlperf.campaign.outcome import exit_code
 from dlperf.errors import DlperfError, ExitCode
 from dlperf.plan import TrialKey
 from dlperf.results.model import TrialResult
-from dlperf.runs.checksums import checksum_problems
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.control import ask
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.records import Progress
@@ -37,7 +37,7 @@ async def test_a_trial_is_archived_sealed_and_measured_before_it_is_said_to_have
     paths = campaign(tmp_path, planned("a", repeats=1))
     await run(paths, ScriptedExecutor())
     trial = paths.trial(TrialKey(A, 1))
-    assert checksum_problems(trial) == []
+    assert TrialFiles(trial).problems() == []
     result = read_record(trial.result, TrialResult)
     assert (result.value, result.unit) == (320.0, "images/s")
     assert read_record(paths.progress, Progress).done == 1

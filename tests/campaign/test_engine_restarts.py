@@ -67,10 +67,10 @@ async def test_a_full_disk_ends_the_engine_and_the_next_one_collects(tmp_path, m
     paths, executor = campaign(tmp_path, planned("a", repeats=1)), ScriptedExecutor()
 
     def full(*_: object) -> None:
-        raise StorageError("SHA256SUMS: cannot be written (No space left on device)")
+        raise StorageError("archive.json: cannot be written (No space left on device)")
 
     with monkeypatch.context() as patch:
-        patch.setattr("dlperf.campaign.stages.write_checksums", full)
+        patch.setattr("dlperf.campaign.stages.seal", full)
         with pytest.raises(StorageError, match="No space left"):
             await run(paths, executor)
     assert states(paths) == {"a.1": "running"}

@@ -15,6 +15,7 @@ from dlperf.executors.base import Reference
 from dlperf.executors.direct import DirectExecutor
 from dlperf.nodes.supervisor.processes import marked_pids
 from dlperf.plan import ContainerPlan, NodePlan
+from dlperf.runs.archive import TrialFiles, seal
 from dlperf.runs.records import State
 from dlperf.runs.store import read_record
 
@@ -49,7 +50,7 @@ async def test_everything_comes_home(executor, tmp_path):
     assert paths.telemetry.read_text().startswith("time,cpu_percent,memory_used_mib\n")
     assert json.loads(paths.environment.read_text())["cpu"]["threads"] == os.cpu_count()
     assert json.loads(paths.exit.read_text())["code"] == 0
-    assert paths.launch.read_bytes() == (trial.paths.rendered / "here" / "launch.sh").read_bytes()
+    assert paths.launch.read_bytes() == TrialFiles(trial.paths).read(trial.paths.rendered / "here" / "launch.sh")
 
 
 async def test_telemetry_comes_home_while_a_trial_runs(executor, tmp_path):
@@ -101,6 +102,20 @@ async def test_another_executor_adopts_a_running_trial(executor, tmp_path):
     assert adopted is not None
     assert adopted.data["nodes"] == reference.data["nodes"]
     assert observation.state is State.SUCCEEDED
+
+
+async def test_a_trial_that_was_sealed_and_not_journaled_is_found_without_its_node(executor, tmp_path):
+    trial = shell_trial(tmp_path, "echo once")
+    reference = await executor.submit(trial)
+    await finished(executor, trial)
+    await executor.collect(trial)
+    seal(trial.paths)
+    assert not trial.paths.reference.exists()
+    assert await executor.adopt(trial) == await executor.submit(trial) == reference
+    await executor.collect(trial)
+    seal(trial.paths)
+    assert TrialFiles(trial.paths).problems() == []
+    assert trial.paths.node("here").log.read_bytes() == b"once\n"
 
 
 async def test_a_trial_that_no_node_knows_is_not_adopted(executor, tmp_path):

@@ -11,6 +11,7 @@ from pathlib import Path
 from slurm_trials import executor, open_executor, slurm_trial
 from trials import finished, printed, processes_of, run_to_end, seen
 
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.records import State
 
 __all__ = ["executor"]
@@ -27,7 +28,7 @@ async def test_a_trial_over_two_nodes_comes_home(executor, tmp_path):
     assert {words[3] for words in logs} == {"127.0.0.1,127.0.0.1"}
     environment = json.loads(trial.paths.node("node1").environment.read_text())
     assert environment["slurm"]["nodename"] == logs[1][7]
-    assert (trial.paths.rendered / "batch.sh").read_text().startswith("#!/bin/sh\n#SBATCH --job-name=")
+    assert TrialFiles(trial.paths).read(trial.paths.rendered / "batch.sh").startswith(b"#!/bin/sh\n#SBATCH --job-name=")
     assert processes_of(trial) == []
 
 

@@ -7,6 +7,7 @@ import asyncio
 from slurm_trials import array_trials, executor, open_executor
 from trials import finished, held, seen
 
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.records import State
 
 __all__ = ["executor"]
@@ -33,7 +34,7 @@ async def test_repeats_are_one_job_array_one_task_after_the_other(executor, home
     assert [log[0] for log in logs] == [f"{n} of 3 for {trial.trial_id}/node0" for n, trial in enumerate(trials, 1)]
     moments = [float(moment) for log in logs for moment in log[1:]]
     assert moments == sorted(moments)
-    assert "--array=1,2,3%1" in (trials[2].paths.rendered / "batch.sh").read_text()
+    assert b"--array=1,2,3%1" in TrialFiles(trials[2].paths).read(trials[2].paths.rendered / "batch.sh")
 
 
 async def test_one_task_of_an_array_is_cancelled_and_the_others_go_on(executor, home, tmp_path):

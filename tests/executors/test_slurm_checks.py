@@ -9,6 +9,7 @@ from slurm_trials import executor, slurm_trial
 from trials import finished, run_to_end, seen
 
 from dlperf.errors import DlperfError
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.records import State
 
 __all__ = ["executor"]
@@ -22,7 +23,7 @@ async def test_no_more_time_is_asked_for_than_the_partition_gives(executor, slur
         "partition short gives 2 min at most, a trial may take 6 min: Slurm ends it then"
     )
     assert (await run_to_end(executor, trial)).state is State.SUCCEEDED
-    assert "#SBATCH --time=2\n" in (trial.paths.rendered / "batch.sh").read_text()
+    assert b"#SBATCH --time=2\n" in TrialFiles(trial.paths).read(trial.paths.rendered / "batch.sh")
 
 
 async def test_more_time_than_the_partition_gives_is_said_before_and_while_the_job_waits(executor, slurm, tmp_path):

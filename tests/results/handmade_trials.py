@@ -10,7 +10,7 @@ from typing import Any
 
 from dlperf.plan import Configuration, Impossible, Launch, NodePlan, PlannedConfiguration, Selection, TrialKey
 from dlperf.results.derived import derive, write_derived
-from dlperf.runs.checksums import write_checksums
+from dlperf.runs.archive import seal
 from dlperf.runs.journal import figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, State, TrialRecord, TrialStatus
@@ -107,7 +107,7 @@ def end_trial(
     paths = campaign.trial(key)
     write_record(paths.trial, TrialRecord(f"t.{key.configuration}.{number}", campaign.name, item.configuration, number))
     write_trial(paths, files)
-    write_checksums(paths)
+    seal(paths)
     derived = derive(paths, item, TrialStatus(key, state, cause))
     write_derived(paths, derived)
     figure = figure_data(derived.result.value, derived.result.unit)

@@ -22,11 +22,11 @@ from dlperf.results.logs import BUILTIN_FORMATS
 from dlperf.results.mapping import parse_pattern
 from dlperf.results.names import NameFacts
 from dlperf.results.verify import verify_campaign
-from dlperf.runs.checksums import checksum_problems
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import TrialRecord
-from dlperf.runs.store import read_campaign, read_record
+from dlperf.runs.store import parse_record, read_campaign
 
 PADDLE = (
     "[2023/07/28 06:{minute:02}:{second:02}] ppcls INFO: epoch:0   train step:{step}   lr: 0.1, loss:  8.3 top1:  0.0 "
@@ -98,8 +98,9 @@ def test_a_log_is_kept_byte_for_byte_and_sealed(workspace: Workspace, folder: Pa
     first, second = (workspace.campaign("a").trial(key) for key in plan.trials)
     assert first.node("imported").log.read_bytes() == plain.read_bytes()
     assert second.node("imported").compressed_log.read_bytes() == packed.read_bytes()
-    assert checksum_problems(first) == checksum_problems(second) == []
-    assert read_record(first.trial, TrialRecord).source == "logs/a.log"
+    assert TrialFiles(first).problems() == TrialFiles(second).problems() == []
+    record = parse_record(first.trial, TrialFiles(first).read(first.trial), TrialRecord)
+    assert record.source == "logs/a.log"
     assert [trial.value for trial in load_results(workspace)[0].trials] == [pytest.approx(100), pytest.approx(200)]
 
 

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 from dlperf.campaign.create import trial_id
 from dlperf.executors.base import Trial
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import campaign_status
-from dlperf.runs.paths import CampaignPaths
+from dlperf.runs.paths import CampaignPaths, TrialPaths
 from dlperf.runs.store import read_campaign
 
 
@@ -26,5 +27,11 @@ def _of_campaign(paths: CampaignPaths, hardware: Collection[str]) -> Iterator[Tr
     for key, state in status.trials.items():
         item, files = planned[key.configuration], paths.trial(key)
         wanted = not hardware or item.configuration.hardware in hardware
-        if wanted and state.state.finished and files.checksums.is_file() and files.reference.is_file():
+        if wanted and state.state.finished and _archived(files):
             yield Trial(trial_id(record, key), item.launch, files)
+
+
+def _archived(paths: TrialPaths) -> bool:
+    """Whether the trial was submitted and sealed."""
+    files = TrialFiles(paths)
+    return files.sealed and files.has(paths.reference)

@@ -20,7 +20,7 @@ from dlperf.plan import TrialKey
 from dlperf.results.derived import derive, write_derived
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
-from dlperf.runs.checksums import write_checksums
+from dlperf.runs.archive import seal
 from dlperf.runs.clock import utc_now
 from dlperf.runs.records import Event, State, TrialStatus
 from dlperf.sentences import sentence
@@ -163,7 +163,7 @@ class Stages:
         if ending.collectable:
             await self._collect(running, math.inf if ending.state is State.SUCCEEDED else self._pace.collect)
         paths = running.trial.paths
-        await asyncio.to_thread(write_checksums, paths)
+        await asyncio.to_thread(seal, paths)
         status = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
         return await asyncio.to_thread(self._measure, running, status)
 

@@ -13,7 +13,7 @@ from dlperf.executors.machines import Machines, all_of
 from dlperf.executors.shares import Share, shares
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.transport import Machine, Transport, transport_to
-from dlperf.runs.checksums import checksum_problems
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.paths import file_name
 
 
@@ -66,7 +66,7 @@ async def _clean_machine(client: NodeClient, machine: Machine, group: Sequence[S
 
 async def _why_kept(client: NodeClient, some: Sequence[Share]) -> str:
     """What speaks against removing one trial from a machine: an archive that is not whole."""
-    if problems := checksum_problems(some[0].trial.paths):
+    if problems := TrialFiles(some[0].trial.paths).problems():
         return f"its archive is not whole: {problems[0].file}: {problems[0].problem}: see `dlperf verify`"
     reports = await client.observe([share.directory for share in some])
     for share, report in zip(some, reports, strict=True):

@@ -11,7 +11,7 @@ from dlperf.errors import UnreachableError
 from dlperf.executors import checks
 from dlperf.executors.base import CheckItem, Observation, Reference, Trial
 from dlperf.executors.machines import all_of
-from dlperf.executors.shares import Share, container_facts, contents, first_port, node_files, shares
+from dlperf.executors.shares import Share, container_facts, contents, first_port, node_files, sent_names, shares
 from dlperf.executors.supervised import CANCEL_GRACE_SECONDS, SupervisedExecutor
 from dlperf.executors.verdict import standing
 from dlperf.nodes.client import NodeClient
@@ -20,6 +20,7 @@ from dlperf.nodes.transport import Machine
 from dlperf.plan import Launch, NodePlan
 from dlperf.render import Runtime, render_trial
 from dlperf.render.launchers import find_launcher
+from dlperf.runs.archive import keep_sent
 from dlperf.runs.records import State
 from dlperf.runs.store import write_record
 from dlperf.sentences import sentence
@@ -102,7 +103,7 @@ class DirectExecutor(SupervisedExecutor):
         )
         rendered = render_trial(trial.trial_id, trial.launch, runtime)
         files = [contents(share, rendered[share.node.name]) for share in every]
-        self._keep(every, files)
+        keep_sent(trial.paths, sent_names(every, files))
         return files
 
     async def _start(self, share: Share, files: dict[str, bytes]) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +66,15 @@ def contents(share: Share, rendered: RenderedNode) -> dict[str, bytes]:
 def node_files(share: Share, files: dict[str, bytes]) -> list[NodeFile]:
     """The same as the client takes it."""
     return [NodeFile(f"{share.directory}/{path}", data, 0o700) for path, data in files.items()]
+
+
+def sent_names(every: Sequence[Share], files: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
+    """The contents of all shares of a trial, named ``<node>/<path>``."""
+    return {
+        f"{file_name(share.node.name)}/{path}": data
+        for share, sent in zip(every, files, strict=True)
+        for path, data in sent.items()
+    }
 
 
 def _job(share: Share) -> dict[str, Any]:

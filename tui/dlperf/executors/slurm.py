@@ -17,7 +17,7 @@ from dlperf.executors import checks
 from dlperf.executors.base import CheckItem, Observation, Reference, Trial
 from dlperf.executors.logs import read_whole
 from dlperf.executors.machines import all_of
-from dlperf.executors.shares import Share, contents, node_files, shares
+from dlperf.executors.shares import Share, contents, node_files, sent_names, shares
 from dlperf.executors.slurm_array import JobArray, array_of, task_of, trials_of
 from dlperf.executors.slurm_jobs import Job, requeued, share_standing
 from dlperf.executors.slurm_limits import longest_minutes, time_items
@@ -32,6 +32,7 @@ from dlperf.plan import Launch
 from dlperf.plan.standins import PORT
 from dlperf.render import Runtime, render_trial
 from dlperf.render.slurm import BATCH, LOG, Batch, batch_script
+from dlperf.runs.archive import keep_sent
 from dlperf.runs.paths import file_name
 from dlperf.runs.records import State
 from dlperf.runs.store import write_atomic, write_record
@@ -109,13 +110,12 @@ class SlurmExecutor(SupervisedExecutor):
         script = batch_script(trial.launch, batch)
         sent = [NodeFile(f"{file_name(batch.name)}/{BATCH}", script)]
         for each in trials_of(trial, array) if array else [trial]:
-            write_atomic(each.paths.rendered / BATCH, script)
-            sent += self._render(each, f"{_root(hello)}/{_folder(each)}")
+            sent += self._render(each, f"{_root(hello)}/{_folder(each)}", script)
         answer = await client.submit(file_name(batch.name), batch.name, sent)
         return self._write_reference(trial, _job_of(answer, "sbatch"))
 
-    def _render(self, trial: Trial, folder: str) -> list[NodeFile]:
-        """The files of all shares, kept at home as well."""
+    def _render(self, trial: Trial, folder: str, script: bytes) -> list[NodeFile]:
+        """The files of all shares, kept at home with the batch script."""
         every = shares(trial)
         runtime = Runtime(
             master_address=trial.launch.nodes[0].address,
@@ -125,7 +125,7 @@ class SlurmExecutor(SupervisedExecutor):
         )
         rendered = render_trial(trial.trial_id, trial.launch, runtime)
         files = [contents(share, rendered[share.node.name]) for share in every]
-        self._keep(every, files)
+        keep_sent(trial.paths, {BATCH: script} | sent_names(every, files))
         return [item for share, sent in zip(every, files, strict=True) for item in node_files(share, sent)]
 
     async def poll(self, trials: Sequence[Trial]) -> list[Observation]:

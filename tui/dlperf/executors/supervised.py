@@ -17,9 +17,9 @@ from dlperf.executors.shares import Share, shares
 from dlperf.executors.verdict import NodeStanding, first_failure, given_up, trial_observation
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.transport import Machine, Transport, transport_to
-from dlperf.runs.paths import file_name
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.records import State
-from dlperf.runs.store import read_record_if_whole, write_atomic
+from dlperf.runs.store import read_record_if_whole
 from dlperf.sentences import sentence
 from dlperf.sentences.quoted import printable_end
 
@@ -56,12 +56,6 @@ class SupervisedExecutor:
         """Trials to cancel → grace; kept for nodes that do not answer yet."""
         self._told: set[tuple[str, str]] = set()
         """Shares whose node has been told to end."""
-
-    def _keep(self, every: Sequence[Share], files: Sequence[dict[str, bytes]]) -> None:
-        """Keep at home what is sent."""
-        for share, sent in zip(every, files, strict=True):
-            for path, data in sent.items():
-                write_atomic(share.trial.paths.rendered / file_name(share.node.name) / path, data)
 
     def _note_answer(self, share: Share, told: NodeStanding) -> None:
         self._known[share.key] = told
@@ -154,4 +148,5 @@ class SupervisedExecutor:
         return self._known.get(share.key, NodeStanding(unknown, starts=share.starts))
 
     def _reference(self, trial: Trial) -> Reference | None:
-        return read_record_if_whole(trial.paths.reference, Reference)
+        """``ref.json``, also of a trial that an earlier engine sealed and did not journal."""
+        return read_record_if_whole(trial.paths.reference, Reference, read=TrialFiles(trial.paths).read)

@@ -181,5 +181,8 @@ def _draw(sources: Sources, result: ConfigurationResult, evidence: EvidenceOf) -
 def _offered(sources: Sources, found: Evidence) -> Evidence:
     """What the trial left, its files among the downloads; a log that was altered is not offered."""
     if found.log is not None and not found.log_altered:
-        downloads.copy_log(sources, found.log.path, found.log.sha256)
-    return replace(found, downloads=tuple(downloads.copy_file(sources, file.path, file.sha256) for file in found.files))
+        downloads.copy_log(sources, found.log.source, found.log.sha256)
+    return replace(
+        found,
+        downloads=tuple(downloads.copy_file(sources, file.name, file.source, file.sha256) for file in found.files),
+    )

@@ -101,16 +101,23 @@ def rows_csv(columns: Columns) -> str:
     return stream.getvalue()
 
 
-def copy_log(sources: Sources, log: Path, sha256: str) -> None:
+def copy_log(sources: Sources, log: Path | bytes, sha256: str) -> None:
     """Put a log among the downloads under its hash."""
-    sources.copy(log_download(sha256), log)
+    _offer(sources, log_download(sha256), log)
 
 
-def copy_file(sources: Sources, file: Path, sha256: str) -> Download:
+def copy_file(sources: Sources, name: str, source: Path | bytes, sha256: str) -> Download:
     """Put another file of a trial among the downloads, under its hash."""
-    name = file_download(sha256, file.name)
-    sources.copy(name, file)
-    return Download(file.name, name, sha256)
+    path = file_download(sha256, name)
+    _offer(sources, path, source)
+    return Download(name, path, sha256)
+
+
+def _offer(sources: Sources, path: str, source: Path | bytes) -> None:
+    if isinstance(source, bytes):
+        sources.write(path, source)
+    else:
+        sources.copy(path, source)
 
 
 def _csv_cell(value: object) -> object:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 
 from dlperf.errors import DlperfError
@@ -17,6 +18,7 @@ from dlperf.results.derived import derive_timeline, write_timeline
 from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.timeline import Timeline, origin_of
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.checksums import sha256_of
 from dlperf.runs.paths import NodePaths, TrialPaths, Workspace
 from dlperf.runs.store import Complain, read_record_if_whole
@@ -26,8 +28,13 @@ from dlperf.runs.store import Complain, read_record_if_whole
 class HashedFile:
     """A file as it is now."""
 
-    path: Path
+    name: str
     sha256: str
+    source: Path | bytes
+    """The file that holds its bytes, or the bytes."""
+
+    def read(self) -> bytes:
+        return self.source if isinstance(self.source, bytes) else self.source.read_bytes()
 
 
 @dataclass(frozen=True)
@@ -90,20 +97,22 @@ class EvidenceReader:
         if is_published(row.campaign):
             return NOTHING
         paths = self._workspace.campaign(row.campaign).trial(TrialKey(row.configuration, trial.number))
-        node = _first_node(paths, planned)
+        kept = TrialFiles(paths)
+        node = _first_node(paths, planned, kept.nodes())
         if node is None:
             return NOTHING
-        log, probed = _hashed(_log(paths, trial)), _hashed(node.environment)
+        log, probed = _hashed(kept, _log(paths, trial)), _hashed(kept, node.environment)
+        offered = (_hashed(kept, node.launch), probed, _hashed(kept, node.telemetry))
         environment = dict(self._environment(probed))
         altered = log is not None and log.sha256 != trial.log_sha256
         return Evidence(
             node=node.directory.name,
-            launch=_launch(paths, node) if with_launch else "",
+            launch=_launch(kept, node) if with_launch else "",
             topology=environment.pop("topology", ""),
             environment=environment,
             log=log,
             log_altered=altered,
-            files=tuple(file for file in (_hashed(node.launch), probed, _hashed(node.telemetry)) if file),
+            files=tuple(file for file in offered if file),
             timeline=self._timeline(paths, planned, trial, log) if planned and not altered else Timeline(),
         )
 
@@ -120,7 +129,7 @@ class EvidenceReader:
         if probed is None:
             return {}
         if probed.sha256 not in self._environments:
-            self._environments[probed.sha256] = _read_environment(probed.path)
+            self._environments[probed.sha256] = _read_environment(probed)
         return self._environments[probed.sha256]
 
     def _timeline(
@@ -130,7 +139,8 @@ class EvidenceReader:
         kept = read_record_if_whole(paths.timeline, Timeline, self._tell_of_timeline)
         nodes = {node.name: paths.node(node.name) for node in planned.launch.nodes}
         nodes |= {name: paths.node(name) for name in kept.origin.telemetry_sha256} if kept else {}
-        telemetry = {name: file.sha256 for name, node in nodes.items() if (file := _hashed(node.telemetry))}
+        files = TrialFiles(paths)
+        telemetry = {name: file.sha256 for name, node in nodes.items() if (file := _hashed(files, node.telemetry))}
         if kept and kept.origin == origin_of(trial, log.sha256 if log else None, telemetry):
             return kept
         made = derive_timeline(paths, planned, trial, self._logs)
@@ -138,21 +148,24 @@ class EvidenceReader:
         return made
 
 
-def _hashed(path: Path | None) -> HashedFile | None:
+def _hashed(kept: TrialFiles, path: Path | None) -> HashedFile | None:
     """Return the file with its hash; None where there is none, it cannot be read, or it is a link."""
+    source = kept.source(path) if path else None
+    if path is None or source is None:
+        return None
     try:
-        return HashedFile(path, sha256_of(path)) if path and not path.is_symlink() and path.is_file() else None
+        digest = sha256(source).hexdigest() if isinstance(source, bytes) else sha256_of(source)
     except OSError:
         return None
+    return HashedFile(path.name, digest, source)
 
 
-def _first_node(paths: TrialPaths, planned: PlannedConfiguration | None) -> NodePaths | None:
+def _first_node(
+    paths: TrialPaths, planned: PlannedConfiguration | None, nodes: Sequence[NodePaths]
+) -> NodePaths | None:
     """Node 0 of the plan, else the first that left anything."""
-    if planned and planned.launch.nodes:
-        first = paths.node(planned.launch.nodes[0].name)
-        if first.directory.is_dir():
-            return first
-    return next(iter(paths.nodes()), None)
+    first = paths.node(planned.launch.nodes[0].name) if planned and planned.launch.nodes else None
+    return first if first in nodes else next(iter(nodes), None)
 
 
 def _log(paths: TrialPaths, trial: TrialResult) -> Path | None:
@@ -162,16 +175,17 @@ def _log(paths: TrialPaths, trial: TrialResult) -> Path | None:
     return paths.directory / trial.log
 
 
-def _launch(paths: TrialPaths, node: NodePaths) -> str:
-    for path in (node.launch, *sorted(paths.rendered.glob("*/launch.sh"))):
-        if path.is_file():
-            return path.read_text("utf-8", "replace")
+def _launch(kept: TrialFiles, node: NodePaths) -> str:
+    sent = (path for path in kept.sent() if path.name == node.launch.name)
+    for path in (node.launch, *sent):
+        if kept.has(path):
+            return kept.read(path).decode("utf-8", "replace")
     return ""
 
 
-def _read_environment(path: Path) -> dict[str, str]:
+def _read_environment(file: HashedFile) -> dict[str, str]:
     try:
-        probed = dict(flattened(json.loads(path.read_bytes())))
+        probed = dict(flattened(json.loads(file.read())))
     except (OSError, ValueError):
         return {}
     probed.pop("schema", None)

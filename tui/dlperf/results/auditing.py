@@ -12,7 +12,8 @@ from dlperf.results.audit import AuditRow, LocalLog, audit
 from dlperf.results.importing import NODE
 from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.sources import find_files
-from dlperf.runs.paths import Workspace
+from dlperf.runs.archive import TrialFiles
+from dlperf.runs.paths import TrialPaths, Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord, TrialRecord
 from dlperf.runs.store import Complain, read_campaign, read_record_if_whole
@@ -63,10 +64,14 @@ def _imported(
     imported = {item.configuration.id for item in record.configurations if item.launch.executor == NODE}
     for key in record.trials if imported else ():
         paths = workspace.campaign(record.name).trial(key)
-        trial = read_record_if_whole(paths.trial, TrialRecord, told) if key.configuration in imported else None
+        trial = _record(paths, told) if key.configuration in imported else None
         if trial and trial.source:
             for path in paths.node(NODE).logs()[:1]:
                 yield LocalLog(trial.source, path.relative_to(workspace.root).as_posix()), path
+
+
+def _record(paths: TrialPaths, complain: Complain) -> TrialRecord | None:
+    return read_record_if_whole(paths.trial, TrialRecord, complain, TrialFiles(paths).read)
 
 
 def _runs(path: Path, logs: LogReader) -> Sequence[Run]:

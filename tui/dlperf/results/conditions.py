@@ -8,6 +8,7 @@ from typing import Any
 
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.model import ConfigurationResult
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.paths import Workspace
 from dlperf.runs.store import read_campaign
 
@@ -76,9 +77,10 @@ class ConditionsReader:
         """What was probed on the first node of the first trial that gave a figure."""
         campaign = self._workspace.campaign(row.campaign)
         for trial in row.trials:
-            for node in campaign.trial(TrialKey(row.configuration, trial.number)).nodes() if trial.usable else ():
+            files = TrialFiles(campaign.trial(TrialKey(row.configuration, trial.number)))
+            for node in files.nodes() if trial.usable else ():
                 try:
-                    return json.loads(node.environment.read_bytes())
+                    return json.loads(files.read(node.environment))
                 except (OSError, ValueError):
                     continue
         return {}

@@ -14,7 +14,8 @@ from dlperf.results.derived import derive, write_derived
 from dlperf.results.importing import NODE, ImportedLog, ImportPlan
 from dlperf.results.logs import LogReader, is_gzip
 from dlperf.results.model import TrialResult
-from dlperf.runs.checksums import sha256_of, write_checksums
+from dlperf.runs.archive import seal
+from dlperf.runs.checksums import sha256_of
 from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
@@ -103,7 +104,7 @@ def _write_trial(
         TrialRecord(trial_id, campaign.name, log.configuration, key.number, source=log.source, log_run=log.log_run),
     )
     _copy_log(log, paths)
-    write_checksums(paths)
+    seal(paths)
     derived = derive(paths, planned, TrialStatus(key, State.SUCCEEDED), logs)
     write_derived(paths, derived)
     return derived.result

@@ -22,6 +22,7 @@ from dlperf.results.causes import diagnosis, explained
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader, log_tail
 from dlperf.results.model import TrialResult
 from dlperf.results.telemetry import TelemetryRow, in_window, mean_clock, mean_power, read_telemetry
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.checksums import sha256_of
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.records import State, TrialRecord, TrialStatus
@@ -78,18 +79,18 @@ def write_result(paths: TrialPaths, result: TrialResult) -> None:
 
 def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) -> Evidence:
     """Read what a trial left."""
-    nodes = nodes_of(paths, planned)
+    nodes, files = nodes_of(paths, planned), TrialFiles(paths)
     log, runs = _log_with_records([log for node in nodes for log in node.logs()], planned.format, logs)
     return Evidence(
         log=log.relative_to(paths.directory).as_posix() if log else None,
         log_sha256=sha256_of(log) if log else None,
         runs=runs,
-        log_run=_log_run(paths),
+        log_run=_log_run(paths, files),
         tail=log_tail(log) if log else "",
         tails={node.directory.name: log_tail(node.log) for node in nodes} if len(nodes) > 1 else {},
         slurm_tail=log_tail(paths.slurm_log),
         telemetry=tuple(tuple(read_telemetry(node.telemetry, node.directory.name)) for node in nodes),
-        duration_seconds=_duration_seconds(nodes),
+        duration_seconds=_duration_seconds(nodes, files),
     )
 
 
@@ -201,20 +202,20 @@ def _runs_of(path: Path, log_format: str | None, logs: LogReader) -> tuple[Run, 
         return ()
 
 
-def _log_run(paths: TrialPaths) -> int | None:
-    record = read_record_if_whole(paths.trial, TrialRecord)
+def _log_run(paths: TrialPaths, files: TrialFiles) -> int | None:
+    record = read_record_if_whole(paths.trial, TrialRecord, read=files.read)
     return record.log_run if record else None
 
 
-def _duration_seconds(nodes: list[NodePaths]) -> float | None:
+def _duration_seconds(nodes: list[NodePaths], files: TrialFiles) -> float | None:
     """Of the node that took longest, by its own monotonic clock."""
-    found = [seconds for node in nodes if (seconds := _exit_duration(node.exit)) is not None]
+    found = [seconds for node in nodes if (seconds := _exit_duration(node.exit, files)) is not None]
     return max(found, default=None)
 
 
-def _exit_duration(path: Path) -> float | None:
+def _exit_duration(path: Path, files: TrialFiles) -> float | None:
     try:
-        seconds = json.loads(path.read_bytes()).get("duration_seconds")
+        seconds = json.loads(files.read(path)).get("duration_seconds")
     except (OSError, ValueError, AttributeError):
         return None
     return float(seconds) if isinstance(seconds, (int, float)) else None

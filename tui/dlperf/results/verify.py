@@ -13,7 +13,7 @@ from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
 from dlperf.results.timeline import Timeline
 from dlperf.results.trial import write_result
-from dlperf.runs.checksums import checksum_problems
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import campaign_status, figure_data
 from dlperf.runs.paths import CampaignPaths
@@ -77,7 +77,7 @@ def verify_trial(
     if not paths.directory.is_dir():
         gone = [_difference(campaign, status.key, ".", "missing")] if status.state is State.SUCCEEDED else []
         return gone, None
-    broken = [_difference(campaign, status.key, item.file, item.problem) for item in checksum_problems(paths)]
+    broken = [_difference(campaign, status.key, item.file, item.problem) for item in TrialFiles(paths).problems()]
     derived = derive(paths, planned, status, logs)
     before = read_record_if_whole(paths.result, TrialResult)
     differing = list(_differing_fields(campaign, status.key, before, derived.result))

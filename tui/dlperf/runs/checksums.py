@@ -1,4 +1,4 @@
-"""``SHA256SUMS`` of a trial: what was archived, so that a later change is seen; ``sha256sum -c`` reads it too."""
+"""SHA-256 of files, and ``SHA256SUMS``, which version 0.1 wrote for each trial that ended."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dlperf.runs.paths import TrialPaths
-from dlperf.runs.store import write_atomic
 
 PART = 1 << 16
 """Bytes read at once. Most files are smaller: ``hashlib.file_digest`` would make a buffer of 256 KB for each of them."""
@@ -22,7 +21,7 @@ class ChecksumProblem:
     file: str
     """Relative to the trial's folder."""
     problem: str
-    """changed, missing, added, or unreadable."""
+    """changed, missing, added, unreadable, or (of ``archive.json``) unsealed."""
 
 
 def sha256_of(path: str | Path) -> str:
@@ -34,56 +33,14 @@ def sha256_of(path: str | Path) -> str:
         return digest.hexdigest()
 
 
-def write_checksums(paths: TrialPaths) -> None:
-    """Seal a trial: the hash of every file but ``result.json`` and ``timeline.json``, which are derived."""
-    lines = [_line(sha256_of(paths.directory / name), name) for name in _archived_names(paths)]
-    write_atomic(paths.checksums, "".join(lines).encode("utf-8", "surrogateescape"))
+def expected_digests(paths: TrialPaths) -> dict[str, str]:
+    """Return what ``SHA256SUMS`` says: file name → SHA-256.
 
-
-def checksum_problems(paths: TrialPaths) -> list[ChecksumProblem]:
-    """Every file that changed, vanished or appeared since the trial was sealed, in name order.
-
-    A trial without ``SHA256SUMS`` has one problem: that file is missing.
+    Raises:
+        OSError: it cannot be read.
     """
-    try:
-        expected = _parse(paths.checksums.read_text("utf-8", "surrogateescape"))
-    except OSError:
-        return [ChecksumProblem(paths.checksums.name, "missing")]
-    present = set(_archived_names(paths))
-    found = [ChecksumProblem(name, "added") for name in present - expected.keys()]
-    found += [ChecksumProblem(name, "missing") for name in expected.keys() - present]
-    found += [
-        ChecksumProblem(name, problem)
-        for name in present & expected.keys()
-        if (problem := _difference(paths.directory / name, expected[name]))
-    ]
-    return sorted(found, key=lambda item: item.file)
-
-
-def _difference(path: Path, expected: str) -> str | None:
-    try:
-        return None if sha256_of(path) == expected else "changed"
-    except OSError:
-        return "unreadable"
-
-
-def _archived_names(paths: TrialPaths) -> list[str]:
-    """Regular files below the trial's folder; a link is followed nowhere, so that nothing outside is read."""
-    own = {paths.result, paths.timeline, paths.checksums}
-    files = (
-        path for path in paths.directory.rglob("*") if path not in own and not path.is_symlink() and path.is_file()
-    )
-    return sorted(path.relative_to(paths.directory).as_posix() for path in files)
-
-
-def _line(digest: str, name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
-    return f"{'' if escaped == name else chr(92)}{digest}  {escaped}\n"
-
-
-def _parse(text: str) -> dict[str, str]:
     expected = {}
-    for line in text.split("\n"):
+    for line in paths.checksums.read_text("utf-8", "surrogateescape").split("\n"):
         if match := _LINE.fullmatch(line):
             escaped, digest, name = match.groups()
             expected[_unescape(name) if escaped else name] = digest

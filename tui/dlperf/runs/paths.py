@@ -90,7 +90,18 @@ class TrialPaths:
         return self.directory / "trial.json"
 
     @property
+    def archive(self) -> Path:
+        """Lists every file of the trial and holds the small ones, see ``runs.archive``."""
+        return self.directory / "archive.json"
+
+    @property
+    def objects(self) -> Path:
+        """Files that trials of the campaign share, each named by its SHA-256."""
+        return self.directory.parent.parent / "objects"
+
+    @property
     def rendered(self) -> Path:
+        """What was sent to the nodes: names of archived files; only version 0.1 made this folder."""
         return self.directory / "rendered"
 
     @property
@@ -112,6 +123,7 @@ class TrialPaths:
 
     @property
     def checksums(self) -> Path:
+        """What version 0.1 wrote instead of ``archive.json``."""
         return self.directory / "SHA256SUMS"
 
     def sibling(self, number: int) -> TrialPaths:
@@ -122,7 +134,7 @@ class TrialPaths:
         return NodePaths(self.directory / f"nodes/{file_name(name)}")
 
     def nodes(self) -> tuple[NodePaths, ...]:
-        """The nodes that left something, in name order."""
+        """The nodes that have a folder, in name order: those that left a log or telemetry, or still run."""
         return tuple(NodePaths(path) for path in sorted(self.directory.glob("nodes/*")) if path.is_dir())
 
 

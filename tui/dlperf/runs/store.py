@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -39,7 +40,7 @@ def write_atomic(path: Path, data: bytes, durable: bool = True) -> None:
     Args:
         durable: wait for the disk; without, a crash of the machine may leave an empty file.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as stream:
@@ -81,24 +82,40 @@ def read_record(path: Path, kind: type[Record]) -> Record:
         DlperfError: the file is missing, or is no such record.
     """
     try:
-        return _validated(json.loads(path.read_bytes()), kind)
+        data = path.read_bytes()
     except OSError as error:
         raise DlperfError(f"{path}: {error.strerror}") from error
+    return parse_record(path, data, kind)
+
+
+def parse_record(path: Path, data: bytes, kind: type[Record]) -> Record:
+    """Return the record of a file's bytes, of this or an older schema.
+
+    Raises:
+        DlperfError: it is no such record; the message begins with the path.
+    """
+    try:
+        return _validated(json.loads(data), kind)
     except (ValueError, DlperfError) as error:
         raise DlperfError(f"{path}: not a {kind.__name__} ({_first_line(error)})") from error
 
 
-def read_record_if_whole(path: Path, kind: type[Record], complain: Complain | None = None) -> Record | None:
+def read_record_if_whole(
+    path: Path, kind: type[Record], complain: Complain | None = None, read: Callable[[Path], bytes] = Path.read_bytes
+) -> Record | None:
     """The record of a file that can be done without, or made again: None where it is missing or damaged.
 
     Args:
         complain: is told of a file that is there and damaged, in one line that begins with its path.
+        read: how the bytes of the file are had.
     """
     try:
-        return read_record(path, kind)
-    except DlperfError as error:
-        if complain is not None and path.exists():
-            complain(str(error))
+        return parse_record(path, read(path), kind)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, DlperfError) as error:
+        if complain is not None:
+            complain(f"{path}: {error.strerror}" if isinstance(error, OSError) else str(error))
         return None
 
 

@@ -14,6 +14,7 @@ from dlperf.app.words import say, told
 from dlperf.measure.finding import Finding
 from dlperf.plan import PlannedConfiguration
 from dlperf.results.model import TrialResult
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State, TrialStatus
 from dlperf.view.durations import short_duration
@@ -77,9 +78,10 @@ def environment_lines(planned: PlannedConfiguration, probed: Mapping[str, Any]) 
 def read_environment(paths: TrialPaths) -> dict[str, Any]:
     """``environment.json`` of each node that left one."""
     found: dict[str, Any] = {}
-    for node in paths.nodes():
+    files = TrialFiles(paths)
+    for node in files.nodes():
         try:
-            found[node.directory.name] = json.loads(node.environment.read_bytes())
+            found[node.directory.name] = json.loads(files.read(node.environment))
         except (OSError, ValueError):
             continue
     return found
@@ -101,17 +103,17 @@ def _flat(facts: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 def command_text(paths: TrialPaths, planned: PlannedConfiguration, finished: bool) -> str:
     """Exactly what was sent to the nodes; before that, what would be."""
-    files = sorted(path for path in paths.rendered.rglob("*") if path.is_file()) if paths.rendered.is_dir() else []
-    scripts = [path for path in files if path.suffix in (".sh", ".sbatch", "")]
+    files = TrialFiles(paths)
+    scripts = [path for path in files.sent() if path.suffix in (".sh", ".sbatch", "")]
     if not scripts:
         from dlperf.render.preview import preview_text
 
         sent = say("Nothing was sent, or it is not here. This is what the plan gives:")
         will_be = say("Not sent yet. This is what it will be:")
         return f"{sent if finished else will_be}\n\n{preview_text(planned.launch)}"
-    return "\n".join(f"##### {path.relative_to(paths.rendered)}\n{_content(path)}" for path in scripts)
+    return "\n".join(f"##### {path.relative_to(paths.rendered)}\n{_content(files, path)}" for path in scripts)
 
 
-def _content(path: Path) -> str:
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+def _content(files: TrialFiles, path: Path) -> str:
+    lines = files.read(path).decode("utf-8", "replace").splitlines()
     return "\n".join(printable(line) for line in lines) + "\n"

@@ -1,0 +1,241 @@
+"""The files of a trial: what was sent to its nodes and what came back, stored by content.
+
+Logs and telemetry stay where they grow. All other files are folded into ``archive.json`` when the trial is sealed:
+small texts inside it, larger files below the campaign's ``objects/``, once for each content. Campaigns of version 0.1
+have loose files and ``SHA256SUMS`` instead; both are read here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from dlperf.runs.checksums import ChecksumProblem, expected_digests, sha256_of
+from dlperf.runs.paths import NodePaths, TrialPaths
+from dlperf.runs.store import read_record_if_whole, write_atomic, write_record
+from dlperf.runs.upgrades import SCHEMA_VERSION
+
+INLINE_BYTES = 2048
+"""Larger texts become objects: programs and environments, which many trials share."""
+FILE, OBJECT, TEXT = "file", "object", "text"
+RENDERED = "rendered"
+"""Names of what was sent begin so: ``rendered/<node>/launch.sh``."""
+FOLDED = frozenset({"trial.json", "ref.json", "launch.sh", "supervisor.json", "environment.json", "exit.json"})
+_DIGEST = re.compile("[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class ArchivedFile:
+    """One file of a trial."""
+
+    path: str
+    """Relative to the trial's folder, also where no file lies there any more."""
+    sha256: str
+    size: int
+    kept: str
+    """file: at ``path``; object: in ``objects/`` of the campaign; text: in ``texts`` of the record."""
+
+
+@dataclass(frozen=True)
+class ArchiveRecord:
+    """``archive.json``."""
+
+    files: tuple[ArchivedFile, ...] = ()
+    texts: dict[str, str] = field(default_factory=dict)
+    """SHA-256 → content, as UTF-8."""
+    sealed: bool = False
+    """False until the trial has ended: only what was sent is known."""
+    schema: int = SCHEMA_VERSION
+
+
+class TrialFiles:
+    """Reads the files of one trial, wherever they are kept. A loose file comes before an archived one."""
+
+    def __init__(self, paths: TrialPaths) -> None:
+        self._paths = paths
+
+    @cached_property
+    def record(self) -> ArchiveRecord | None:
+        """``archive.json``; None where it is missing or damaged."""
+        return read_record_if_whole(self._paths.archive, ArchiveRecord)
+
+    @cached_property
+    def _archived(self) -> dict[str, ArchivedFile]:
+        return {item.path: item for item in self.record.files} if self.record else {}
+
+    @property
+    def sealed(self) -> bool:
+        """Whether the trial ended and all its files are listed."""
+        return self._paths.checksums.is_file() or bool(self.record and self.record.sealed)
+
+    def sent(self) -> list[Path]:
+        """Paths of what was sent to the nodes, in order."""
+        archived = {self._paths.directory / name for name in self._archived if name.startswith(f"{RENDERED}/")}
+        return sorted({*archived, *filter(_is_file, self._paths.rendered.rglob("*"))})
+
+    def nodes(self) -> list[NodePaths]:
+        """The nodes that left any file, in name order."""
+        folders = {"/".join(parts[:2]) for name in self._archived if (parts := name.split("/"))[0] == "nodes"}
+        archived = (NodePaths(self._paths.directory / folder) for folder in folders)
+        return sorted({*self._paths.nodes(), *archived}, key=lambda node: node.directory)
+
+    def has(self, path: Path) -> bool:
+        """Whether the trial has this file."""
+        return self.source(path) is not None
+
+    def source(self, path: Path) -> Path | bytes | None:
+        """Return the file on disk that holds the bytes of ``path``, or the bytes; None where there are none."""
+        if _is_file(path):
+            return path
+        item = self._archived.get(path.relative_to(self._paths.directory).as_posix())
+        return self._kept(item) if item else None
+
+    def _kept(self, item: ArchivedFile) -> Path | bytes | None:
+        if item.kept == TEXT and self.record and item.sha256 in self.record.texts:
+            return self.record.texts[item.sha256].encode()
+        if item.kept == OBJECT and _DIGEST.fullmatch(item.sha256):
+            stored = self._paths.objects / item.sha256
+            return stored if _is_file(stored) else None
+        return None
+
+    def read(self, path: Path) -> bytes:
+        """Return the bytes of a file of the trial, named by its path in the trial's folder.
+
+        Raises:
+            OSError: there is none, or it cannot be read.
+        """
+        source = self.source(path)
+        if source is None:
+            raise FileNotFoundError(2, "No such file or directory", str(path))
+        return source if isinstance(source, bytes) else source.read_bytes()
+
+    def problems(self) -> list[ChecksumProblem]:
+        """Every file that changed, vanished or appeared since the trial was sealed, in name order."""
+        loose: dict[str, Path | bytes] = dict(_loose_files(self._paths))
+        if self.record is None and self._paths.checksums.is_file():
+            return _compare(expected_digests(self._paths), loose)
+        if self.record is None or not self.record.sealed:
+            problem = "missing" if not self._paths.archive.exists() else "unsealed" if self.record else "unreadable"
+            return [ChecksumProblem(self._paths.archive.name, problem)]
+        kept = {name: source for name, item in self._archived.items() if (source := self._kept(item)) is not None}
+        return _compare({item.path: item.sha256 for item in self.record.files}, kept | loose)
+
+
+def keep_sent(paths: TrialPaths, files: Mapping[str, bytes]) -> None:
+    """Store what is sent to the nodes of a trial before it is sent.
+
+    Args:
+        files: path below ``rendered/`` → content.
+    """
+    before = read_record_if_whole(paths.archive, ArchiveRecord) or ArchiveRecord()
+    folded = [_fold(paths, f"{RENDERED}/{name}", data) for name, data in files.items()]
+    write_record(paths.archive, _merged(before, folded, sealed=False))
+
+
+def seal(paths: TrialPaths) -> None:
+    """List every file of a trial that ended, with its hash, and fold all but logs and telemetry into ``archive.json``.
+
+    A crash in between leaves loose files beside the list; sealing again finishes the job.
+
+    Raises:
+        StorageError: a file cannot be written.
+    """
+    before = read_record_if_whole(paths.archive, ArchiveRecord) or ArchiveRecord()
+    loose = _loose_files(paths)
+    folded = {name: path for name, path in loose.items() if _is_folded(name)}
+    found = [_fold(paths, name, path.read_bytes()) for name, path in folded.items()]
+    found += [_in_place(name, path) for name, path in loose.items() if name not in folded]
+    kept = ArchiveRecord(tuple(item for item in before.files if item.kept != FILE), before.texts)
+    write_record(paths.archive, _merged(kept, found, sealed=True))
+    _remove(paths, [*folded.values(), paths.checksums])
+
+
+def _is_folded(name: str) -> bool:
+    parts = name.split("/")
+    return parts[0] == RENDERED or (parts[-1] in FOLDED and "ranks" not in parts)
+
+
+def _fold(paths: TrialPaths, name: str, data: bytes) -> tuple[ArchivedFile, str | None]:
+    """Return the entry of a file and its text; a file that is no small text is written as an object."""
+    digest = hashlib.sha256(data).hexdigest()
+    text = _text_of(data)
+    if text is None:
+        _write_object(paths.objects / digest, digest, data)
+    return ArchivedFile(name, digest, len(data), OBJECT if text is None else TEXT), text
+
+
+def _text_of(data: bytes) -> str | None:
+    with suppress(UnicodeDecodeError):
+        return data.decode() if len(data) <= INLINE_BYTES else None
+    return None
+
+
+def _write_object(path: Path, digest: str, data: bytes) -> None:
+    with suppress(OSError):
+        if sha256_of(path) == digest:
+            return
+    write_atomic(path, data)
+
+
+def _in_place(name: str, path: Path) -> tuple[ArchivedFile, None]:
+    return ArchivedFile(name, sha256_of(path), path.stat().st_size, FILE), None
+
+
+def _merged(before: ArchiveRecord, found: Iterable[tuple[ArchivedFile, str | None]], *, sealed: bool) -> ArchiveRecord:
+    """``before`` with the entries of ``found`` added or replaced, without texts that no entry needs."""
+    found = list(found)
+    files = {item.path: item for item in (*before.files, *(item for item, _ in found))}
+    texts = before.texts | {item.sha256: text for item, text in found if text is not None}
+    needed = {item.sha256 for item in files.values() if item.kept == TEXT}
+    ordered = tuple(files[name] for name in sorted(files))
+    return ArchiveRecord(ordered, {digest: texts[digest] for digest in sorted(needed & texts.keys())}, sealed)
+
+
+def _remove(paths: TrialPaths, files: Iterable[Path]) -> None:
+    for file in files:
+        file.unlink(missing_ok=True)
+        for folder in file.parents:
+            if folder == paths.directory:
+                break
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def _loose_files(paths: TrialPaths) -> dict[str, Path]:
+    """Regular files below the trial's folder, by name; links are not followed, so nothing outside is read."""
+    own = {paths.result, paths.timeline, paths.archive, paths.checksums}
+    files = sorted(path for path in paths.directory.rglob("*") if path not in own and _is_file(path))
+    return {_name(path.relative_to(paths.directory)): path for path in files}
+
+
+def _name(path: Path) -> str:
+    """Text for any name: bytes that are not UTF-8 are escaped."""
+    return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
+
+
+def _is_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _compare(expected: Mapping[str, str], present: Mapping[str, Path | bytes]) -> list[ChecksumProblem]:
+    """Compare hashes with what is there: the file that holds the bytes, or the bytes."""
+    found = [ChecksumProblem(name, "added") for name in present.keys() - expected.keys()]
+    found += [ChecksumProblem(name, "missing") for name in expected.keys() - present.keys()]
+    for name, digest in expected.items():
+        if name in present and (problem := _difference(present[name], digest)):
+            found.append(ChecksumProblem(name, problem))
+    return sorted(found, key=lambda item: item.file)
+
+
+def _difference(source: Path | bytes, expected: str) -> str | None:
+    try:
+        digest = hashlib.sha256(source).hexdigest() if isinstance(source, bytes) else sha256_of(source)
+    except OSError:
+        return "unreadable"
+    return None if digest == expected else "changed"
