@@ -30,7 +30,6 @@ from dlperf.campaign.engine import run_campaign
 from dlperf.campaign.means import Means
 from dlperf.catalog.load import load_catalog
 from dlperf.executors.base import CheckItem, Observation, Reference, Trial
-from dlperf.garbage import look_seldom
 from dlperf.plan import Launch, Plan, Selection, expand
 from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import CampaignReader, figure_data
@@ -43,7 +42,7 @@ Found = dict[str, float]
 
 def main() -> None:
     asked = arguments()
-    look_seldom()  # as both programs do
+    gc.set_threshold(100_000)  # as both programs do
     with tempfile.TemporaryDirectory() as folder:
         workspace = _workspace(Path(folder), asked.nodes)
         plan, found = planning(workspace, asked.nodes, asked.repeats)

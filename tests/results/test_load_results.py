@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,8 @@ from handmade_trials import PROTOCOL, START, end_trial, measured_campaign, own_l
 
 from dlperf.messages import message
 from dlperf.plan import Configuration, Impossible
-from dlperf.results import cache
 from dlperf.results.filters import Filters, parse_filters
-from dlperf.results.load import load_campaign, load_results
+from dlperf.results.load import load_results
 from dlperf.results.model import ConfigurationResult, Status
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import Workspace
@@ -219,34 +217,6 @@ def test_filtering_by_status_finds_failures_whatever_the_reason():
     assert Filters(statuses=("failed",)).matches(row)
     assert Filters(statuses=("failed: NCCL timeout",)).matches(row)
     assert not Filters(statuses=("fail",)).matches(row)
-
-
-def test_a_large_campaign_is_read_from_its_derived_file_until_anything_changes(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(cache, "WORTH_KEEPING", 2)
-    campaign = measured_campaign(workspace, "a", [(planned(), [100.0, 102.0, 101.0])])
-    rows = load_campaign(workspace, campaign)[1]
-    assert workspace.results_cache(campaign).is_file()
-    assert load_campaign(workspace, campaign)[1] == rows
-    result = campaign.trial(rows_key(rows, 1)).result
-    result.write_text(result.read_text().replace('"value": 1', '"value": 2', 1))
-    os.utime(result, ns=(1, 1))
-    assert load_campaign(workspace, campaign)[1] != rows
-
-
-def test_a_derived_file_that_is_garbled_is_made_anew(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cache, "WORTH_KEEPING", 1)
-    campaign = measured_campaign(workspace, "a", [(planned(), [100.0])])
-    rows = load_campaign(workspace, campaign)[1]
-    workspace.results_cache(campaign).write_text("{")
-    assert load_campaign(workspace, campaign)[1] == rows
-
-
-def rows_key(rows: list[ConfigurationResult], number: int):
-    from dlperf.plan import TrialKey
-
-    return TrialKey(rows[0].configuration, number)
 
 
 @pytest.mark.parametrize("damage", ["", '{"value": 1', "[]", '{"number": "one"}'])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 
 
@@ -12,7 +13,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         SystemExit: always, with an exit code of ``dlperf.errors.ExitCode``.
     """
     from dlperf.app.command_line import run
-    from dlperf.garbage import look_seldom
 
-    look_seldom()
+    gc.set_threshold(100_000)  # as in dlperf.cli
     raise SystemExit(run(arguments))

@@ -9,7 +9,7 @@ from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import CampaignFold
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord, Event, Request, State, TrialStatus
-from dlperf.runs.store import append_records, records_in_parts
+from dlperf.runs.store import append_records, read_records
 
 
 class EngineJournal:
@@ -26,9 +26,8 @@ class EngineJournal:
         """Bytes of ``control.jsonl`` that were handled."""
         self.cancelling: set[TrialKey] = set()
         """Trials that were running when somebody asked to cancel them."""
-        for events, _ in records_in_parts(paths.journal, Event):
-            for event in events:
-                self._take(event)
+        for event in read_records(paths.journal, Event)[0]:
+            self._take(event)
 
     @property
     def trials(self) -> dict[TrialKey, TrialStatus]:

@@ -25,13 +25,13 @@ request): ``main`` prints its one line and exits with its code. Write results wi
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import traceback
 from collections.abc import Sequence
 
 from dlperf.errors import DlperfError, ExitCode
-from dlperf.garbage import look_seldom
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Raises:
         SystemExit: always.
     """
-    look_seldom()
+    gc.set_threshold(100_000)  # of 700: `dlperf results --json` of 10,000 configurations takes a third less time
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
         code = _run(words)

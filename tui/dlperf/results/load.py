@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from dlperf.errors import DlperfError
 from dlperf.plan import TrialKey
-from dlperf.results import cache
 from dlperf.results.filters import Filters
 from dlperf.results.logs import BUILTIN_FORMATS, log_reader
 from dlperf.results.model import ConfigurationResult, TrialResult
@@ -17,7 +16,7 @@ from dlperf.runs.journal import fold
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event
-from dlperf.runs.store import read_campaign, read_record_if_whole, records_in_parts
+from dlperf.runs.store import read_campaign, read_record_if_whole, read_records
 
 EVERYTHING = Filters()
 Complain = Callable[[DlperfError], object]
@@ -41,7 +40,7 @@ def load_results(
 def load_campaign(
     workspace: Workspace, paths: CampaignPaths, damaged: TellOf | None = None
 ) -> tuple[CampaignRecord, list[ConfigurationResult]]:
-    """The plan and the rows of one campaign, from the derived file where it is still true.
+    """The plan and the rows of one campaign.
 
     Args:
         damaged: is told of each result that is there and cannot be read, and what was done and is to do about it.
@@ -49,18 +48,12 @@ def load_campaign(
     Raises:
         DlperfError: the plan cannot be read. What is derived and cannot be read is made again.
     """
-    kept_in, stamp = workspace.results_cache(paths), cache.stamp_of(paths)
-    kept = cache.read_rows(kept_in, stamp) if kept_in.exists() else None
-    if kept is not None:
-        return kept.record, list(kept.rows)
     record = read_campaign(paths)
     broken: list[str] = []
     rows = campaign_rows(paths, record, workspace, broken.append)
     if damaged is not None:
         for problem in broken:
             damaged(f"{problem}: measured again from its log; dlperf verify {paths.name} --write writes it anew")
-    if not broken and sum(len(row.trials) for row in rows) >= cache.WORTH_KEEPING:
-        cache.keep_rows(kept_in, cache.CachedRows(stamp, record, tuple(rows)))
     return record, rows
 
 
@@ -78,7 +71,7 @@ def campaign_rows(
         damaged: is told of each result that is there and cannot be read.
     """
     record = record or read_campaign(paths)
-    status = fold(record, (event for events, _ in records_in_parts(paths.journal, Event) for event in events))
+    status = fold(record, read_records(paths.journal, Event)[0])
     return rows_of_campaign(record, status, _trial_results(paths, record, status, workspace, damaged))
 
 

@@ -20,31 +20,20 @@ EDGE = 2.0
 
 @dataclass(frozen=True)
 class TelemetryRow:
-    """One GPU at one moment."""
+    """One GPU at one moment, or a whole node without GPUs."""
 
     time: float
     """Seconds since the epoch, by the node's clock."""
-    reading: GpuReading
-    power_watts: float | None = None
-    utilization_percent: float | None = None
-    sm_clock_mhz: float | None = None
-    temperature_celsius: float | None = None
+    metrics: dict[str, float]
+    """The columns that hold a number."""
+    reading: GpuReading | None
 
 
 def read_telemetry(path: Path, node: str) -> list[TelemetryRow]:
-    """The rows of one node's file; a row that is cut or garbled is passed over. Empty where no GPU was sampled."""
+    """The rows of one node's file; a row that is cut or garbled is passed over."""
     try:
         with path.open(encoding="utf-8", errors="replace", newline="") as stream:
             return list(_rows(csv.DictReader(stream), node))
-    except (OSError, csv.Error):
-        return []
-
-
-def read_metrics(path: Path, names: Sequence[str]) -> list[tuple[float, dict[str, float]]]:
-    """Time and the named columns of every row of a file, whether it is of a GPU or of a whole node."""
-    try:
-        with path.open(encoding="utf-8", errors="replace", newline="") as stream:
-            return list(_metrics(csv.DictReader(stream), names))
     except (OSError, csv.Error):
         return []
 
@@ -69,46 +58,34 @@ def mean_power(rows: Iterable[TelemetryRow]) -> float | None:
     """Watts of all GPUs together, each its mean; None where one of them does not tell."""
     watts: dict[str, list[float]] = {}
     for row in rows:
-        told = watts.setdefault(row.reading.gpu, [])
-        if row.power_watts is not None:
-            told.append(row.power_watts)
+        if row.reading is not None:
+            told = watts.setdefault(row.reading.gpu, [])
+            told += [row.metrics["power_watts"]] if "power_watts" in row.metrics else []
     return total(map(fmean, watts.values())) if watts and all(watts.values()) else None
 
 
 def mean_clock(rows: Iterable[TelemetryRow]) -> float | None:
     """MHz of the streaming multiprocessors, over all GPUs and moments; None where none tells."""
-    told = [row.sm_clock_mhz for row in rows if row.sm_clock_mhz is not None]
+    told = [row.metrics["sm_clock_mhz"] for row in rows if row.reading and "sm_clock_mhz" in row.metrics]
     return fmean(told) if told else None
-
-
-def _metrics(
-    cells: Iterable[Mapping[str, str | None]], names: Sequence[str]
-) -> Iterator[tuple[float, dict[str, float]]]:
-    for row in cells:
-        time = _number(row.get("time"))
-        if time is not None:
-            told = {name: _number(row.get(name)) for name in names}
-            yield time, {name: value for name, value in told.items() if value is not None}
 
 
 def _rows(cells: Iterable[Mapping[str, str | None]], node: str) -> Iterator[TelemetryRow]:
     for row in cells:
-        time, gpu = _number(row.get("time")), row.get("gpu")
-        if time is not None and gpu:
-            reading = GpuReading(
-                f"{node}:{gpu}",
-                _mask(row.get("throttle_reasons")),
-                _count(row.get("foreign_processes")),
-                _number(row.get("sm_clock_mhz")),
-            )
-            yield TelemetryRow(
-                time,
-                reading,
-                power_watts=_number(row.get("power_watts")),
-                utilization_percent=_number(row.get("utilization_percent")),
-                sm_clock_mhz=_number(row.get("sm_clock_mhz")),
-                temperature_celsius=_number(row.get("temperature_celsius")),
-            )
+        numbers = {
+            name: number
+            for name, cell in row.items()
+            if isinstance(cell, str) and (number := _number(cell)) is not None
+        }
+        if "time" in numbers:
+            yield TelemetryRow(numbers["time"], numbers, _reading(row, node, numbers.get("sm_clock_mhz")))
+
+
+def _reading(row: Mapping[str, str | None], node: str, clock: float | None) -> GpuReading | None:
+    if not row.get("gpu"):
+        return None
+    throttled, foreign = _mask(row.get("throttle_reasons")), _count(row.get("foreign_processes"))
+    return GpuReading(f"{node}:{row['gpu']}", throttled, foreign, clock)
 
 
 def _number(cell: str | None) -> float | None:

@@ -17,7 +17,7 @@ from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.plan import PlannedConfiguration
 from dlperf.results.logs import open_log
 from dlperf.results.model import TrialResult
-from dlperf.results.telemetry import read_metrics
+from dlperf.results.telemetry import TelemetryRow, read_telemetry
 from dlperf.results.trial import nodes_of
 from dlperf.runs.checksums import sha256_of
 from dlperf.runs.paths import TrialPaths
@@ -107,7 +107,7 @@ def timeline_of(paths: TrialPaths, planned: PlannedConfiguration, result: TrialR
     """
     telemetry = {node.directory.name: node.telemetry for node in nodes_of(paths, planned) if node.telemetry.is_file()}
     points = _throughput(run, planned) if run else []
-    rows = [row for path in telemetry.values() for row in read_metrics(path, METRICS)]
+    rows = [row for node, path in telemetry.items() for row in read_telemetry(path, node)]
     series = {metric: thinned(_series(rows, metric)) for metric in METRICS}
     return Timeline(
         origin_of(result, result.log_sha256, {name: sha256_of(path) for name, path in telemetry.items()}),
@@ -156,9 +156,9 @@ def _outliers(points: Sequence[Point], result: TrialResult) -> tuple[Point, ...]
     return tuple(inside[index] for index in outliers([value for _, value in inside]))
 
 
-def _series(rows: Iterable[tuple[float, Mapping[str, float]]], metric: str) -> tuple[Point, ...]:
+def _series(rows: Iterable[TelemetryRow], metric: str) -> tuple[Point, ...]:
     """The mean over all devices in each second."""
-    told = [(time, values[metric]) for time, values in rows if metric in values]
+    told = [(row.time, row.metrics[metric]) for row in rows if metric in row.metrics]
     start = min((time for time, _ in told), default=0.0)
     seconds: dict[int, list[float]] = {}
     for time, value in told:

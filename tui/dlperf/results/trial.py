@@ -125,7 +125,7 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
         power_watts=power,
         sm_clock_mhz=mean_clock(window),
         samples_per_joule=samples_per_joule(measured.value, power) if measured else None,
-        findings=(*findings, *findings_of_telemetry(row.reading for row in window)),
+        findings=(*findings, *findings_of_telemetry(row.reading for row in window if row.reading)),
     )
 
 

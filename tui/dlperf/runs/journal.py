@@ -9,7 +9,7 @@ from typing import Any
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event, JournaledFigure, State, TrialStatus
-from dlperf.runs.store import read_campaign, records_in_parts
+from dlperf.runs.store import read_campaign, read_records
 from dlperf.sentences import sentence
 
 
@@ -145,9 +145,9 @@ class CampaignReader:
         if self._replaced():
             self._start()
         before = self._offset
-        for events, self._offset in records_in_parts(self.paths.journal, Event, before):
-            for event in events:
-                self._folding.take(event)
+        events, self._offset = read_records(self.paths.journal, Event, before)
+        for event in events:
+            self._folding.take(event)
         if self._offset != before:
             self._status = self._folding.status()
         return self._status

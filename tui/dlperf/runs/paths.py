@@ -231,10 +231,6 @@ class Workspace:
     def catalog(self) -> Path:
         return self.root / "catalog"
 
-    def results_cache(self, campaign: CampaignPaths) -> Path:
-        """Rows of a campaign, derived, rebuilt when any file that they come from has changed."""
-        return self.runs / ".cache" / f"{campaign.directory.name}.json"
-
     def staging(self, campaign: CampaignPaths) -> Path:
         """Where an import grows until it is whole and is moved to its place in one step."""
         return self.runs / ".importing" / campaign.directory.name

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from types import GenericAlias
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import yaml
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 
 Record = TypeVar("Record")
 Complain = Callable[[str], object]
-
-PART_BYTES = 1 << 18
-"""Of a journal, read and understood at once."""
 
 _VALIDATORS: dict[Any, Any] = {}
 """Building one costs milliseconds: once for each kind."""
@@ -194,34 +190,14 @@ def read_records(path: Path, kind: type[Record], offset: int = 0) -> tuple[list[
 
     A last line that is still being written is left for the next call; a line that a crash cut is passed over.
     """
-    records: list[Record] = []
-    for part, end in records_in_parts(path, kind, offset):
-        records += part
-        offset = end
-    return records, offset
-
-
-def records_in_parts(path: Path, kind: type[Record], offset: int = 0) -> Iterator[tuple[list[Record], int]]:
-    """The same, some at a time, each with the offset behind them: all records of a long journal need not be held."""
     try:
         with path.open("rb") as stream:
             stream.seek(offset)
-            while lines := stream.readlines(PART_BYTES):
-                if not lines[-1].endswith(b"\n"):
-                    lines.pop()
-                offset += sum(map(len, lines))
-                yield _records(lines, kind), offset
+            data = stream.read()
     except FileNotFoundError:
-        return
-
-
-def _records(lines: Sequence[bytes], kind: type[Record]) -> list[Record]:
-    """All lines at once, as one JSON array; one by one where one of them was cut."""
-    with suppress(ValueError):
-        records = _list_adapter(kind).validate_json(b"[" + b",".join(lines) + b"]")
-        if len(records) == len(lines):
-            return records
-    return [record for line in lines for record in _record(line, kind)]
+        return [], offset
+    end = data.rfind(b"\n") + 1
+    return [record for line in data[:end].split(b"\n") for record in _record(line, kind)], offset + end
 
 
 def _record(line: bytes, kind: type[Record]) -> Iterator[Record]:
@@ -230,19 +206,11 @@ def _record(line: bytes, kind: type[Record]) -> Iterator[Record]:
 
 
 def _adapter(kind: type[Record]) -> TypeAdapter[Record]:
-    return cast("TypeAdapter[Record]", _validator(kind))
-
-
-def _list_adapter(kind: type[Record]) -> TypeAdapter[list[Record]]:
-    return cast("TypeAdapter[list[Record]]", _validator(GenericAlias(list, (kind,))))
-
-
-def _validator(kind: Any) -> Any:
     if kind not in _VALIDATORS:
         from pydantic import TypeAdapter
 
         _VALIDATORS[kind] = TypeAdapter(kind)
-    return _VALIDATORS[kind]
+    return cast("TypeAdapter[Record]", _VALIDATORS[kind])
 
 
 def _first_line(error: Exception) -> str:

@@ -43,7 +43,6 @@ site/docs/zh/results/
 runs/*/engine.lock
 runs/*/engine.log
 runs/*/progress.json
-runs/.cache/
 runs/.importing/
 """
 
