@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -40,3 +41,9 @@ class Document(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not {"script", "style"} & set(self._open):
             self.text += data
+
+
+def rows_of(html: str) -> list[list[str]]:
+    """Every row of every table, as the text of its cells."""
+    rows = re.findall(r"<tr>(.*?)</tr>", html, re.DOTALL)
+    return [[Document(cell).text for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)] for row in rows]

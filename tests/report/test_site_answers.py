@@ -11,6 +11,7 @@ from site_rows import measured, published
 from dlperf.measure.finding import Finding
 from dlperf.messages import CHINESE, ENGLISH, message, quoted
 from dlperf.report import figures
+from dlperf.report import markdown as md
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData
 from dlperf.report.pages.home import SURE_IN_CELLS, certainty, home
@@ -82,7 +83,7 @@ def test_a_small_spread_is_not_said_to_be_none(ratio: float | None, text: str) -
 
 def test_a_figure_of_which_a_reader_must_know_more_is_marked() -> None:
     note, warning = Finding(quoted("a cap"), "note"), Finding(quoted('it "rises" | *falls*'))
-    marked = [figures.cell(ENGLISH, "index.md", measured(findings=found), "") for found in ((), (note,), (warning,))]
+    marked = [figures.html_cell(ENGLISH, "index.md", measured(findings=found)) for found in ((), (note,), (warning,))]
     assert ["†" in cell for cell in marked] == [False, False, True]
     assert ("small", "title", 'it "rises" | *falls*') in Document(marked[2]).attributes
     assert "|" not in marked[2]
@@ -103,5 +104,5 @@ def test_a_figure_of_which_a_reader_must_know_more_is_marked() -> None:
     ],
 )
 def test_a_missing_figure_says_why(status: Status, english: str, chinese: str) -> None:
-    assert figures.status_text(ENGLISH, status) == english
-    assert figures.status_text(CHINESE, status) == chinese
+    assert md.text(status.text(ENGLISH)) == english
+    assert md.text(status.text(CHINESE)) == chinese

@@ -94,7 +94,7 @@ def test_why_a_configuration_cannot_run_is_said_in_chinese() -> None:
     catalog = load_catalog(None)
     asked = Selection(("local",), ("pytorch",), ("resnet50",), ("fp16",), (64,), ("1n8g",))
     (impossible,) = expand(asked, catalog).impossible
-    said = figures.status_text(CHINESE, Status("not_supported", impossible.reason))
+    said = Status("not_supported", impossible.reason).text(CHINESE)
     assert re.match("不支持：.*(节点|精度|计算)", said), impossible.reason
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import markdown as python_markdown
 import pytest
 import yaml
-from html_text import Document
+from html_text import Document, rows_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from dlperf.messages import CHINESE, ENGLISH
 from dlperf.report import markdown as md
 from dlperf.report.template import template_files
+from dlperf.report.templating import macro, render
+from dlperf.report.views import Column, Figure, Table, filled
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -89,10 +93,13 @@ def test_data_at_the_start_of_a_line_is_text(value: str) -> None:
 
 @given(st.lists(st.text().filter(words), min_size=1, max_size=3))
 def test_data_in_table_cells_is_text_in_its_own_cell(values: list[str]) -> None:
-    document = rendered(md.table([md.text("a")] * len(values), [[md.text(value) for value in values]]))
+    table = macro("grid", ENGLISH)(Table((Column("a"),) * len(values), (tuple(values),)))
+    document = rendered(table)
     assert document.elements.count("td") == len(values)
     assert set(document.elements) == {"table", "thead", "tbody", "tr", "th", "td"}
-    assert document.text.split() == ["a"] * len(values) + [word for value in values for word in words(value)]
+    head, body = rows_of(MARKDOWN.reset().convert(table))
+    assert head == ["a"] * len(values)
+    assert [cell.split() for cell in body] == [words(value) for value in values]
 
 
 @given(st.text() | st.sampled_from(["-A", "--batch-size 256 --amp", "<b> --option=<i>"]))
@@ -203,16 +210,40 @@ def test_a_command_is_broken_between_its_words_and_a_matrix_nowhere() -> None:
 
 
 def test_columns_of_figures_are_set_to_the_right() -> None:
-    table = md.table(["name", "figure"], [["alpha", "[393.5](x)"], ["beta", "[*not run*](x)"], ["gamma", "*not run*"]])
-    assert table.splitlines()[1] == "| --- | ---: |"
-    assert md.table(["campaign"], [["[2026-01-02-first](x)"]]).splitlines()[1] == "| --- |"
-    assert md.table(["figure"], [["[400.1](x)<br><small>images/s</small>"]]).splitlines()[1] == "| ---: |"
+    table = Table((Column("name"), Column("figure", number=True)), (("alpha", Figure("393.5", "x.html")),))
+    right = [(tag, value) for tag, name, value in Document(macro("grid", ENGLISH)(table)).attributes if name == "style"]
+    assert right == [("th", "text-align: right;"), ("td", "text-align: right;")]
 
 
 def test_a_column_that_says_nothing_is_left_out() -> None:
-    assert md.table(["a", "b", "c"], [["x", "", "1"], ["y", "", ""]]).splitlines()[0] == "| a | c |"
-    assert md.table(["a"], [[""]]) == ""
+    columns = [Column(name) for name in "abc"]
+    assert filled(columns, [["x", "", "1"], ["y", "", ""]]).columns == (Column("a"), Column("c"))
+    assert filled(columns[:1], [[""]]).columns == ()
     assert md.facts(("item", "value"), [("cpu", ""), ("os", "Linux")]).splitlines()[2:] == ["| os | Linux |"]
+
+
+@pytest.fixture(scope="module")
+def folder_of_templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("templates")
+    source = '{{ value }}\n\n## {{ value }} { #anchor }\n\n<p title="{{ value }}">{{ value }}</p>\n'
+    (folder / "page.md.j2").write_text(source)
+    return folder
+
+
+@given(value=st.text().filter(words))
+@example(value='"><b title="')
+def test_whatever_a_template_prints_is_text_in_markdown_and_in_html(folder_of_templates: Path, value: str) -> None:
+    document = rendered(render("page.md.j2", ENGLISH, folder_of_templates, value=value))
+    assert document.text.replace("¶", "").split() == words(value.replace("¶", "")) * 3
+    assert document.elements == ["p", "h2", "a", "p"]
+    assert [name for tag, name, _ in document.attributes if tag == "p"] == ["title"]
+
+
+@given(st.text().filter(words))
+def test_what_is_put_into_a_translated_text_stays_text(value: str) -> None:
+    text = macro("same_in_rows", CHINESE)(Table((), (), ((Column(value), value),)))
+    assert rendered(text).elements == ["p"]
+    assert "".join(rendered(text).text.split()) == f"各行相同：{''.join(words(value) * 2)}。"
 
 
 def test_the_template_turns_on_no_extension_that_these_tests_do_not_know() -> None:

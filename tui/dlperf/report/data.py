@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TypeVar
 
 from dlperf.catalog.model import Accelerator, Case, Entry, Framework, Hardware, Protocol
@@ -64,6 +65,8 @@ class SiteData:
     """What could not be read and is left out, a line for each."""
     address: str = ""
     """Where the site stands on the web, with a slash at its end; empty where nobody said."""
+    templates: Path | None = None
+    """The workspace's own templates of pages."""
     parquet: bool = False
     """The figures are offered as Parquet too."""
 

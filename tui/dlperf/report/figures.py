@@ -1,4 +1,4 @@
-"""A figure as it stands in a cell: value, spread, n and a link; or the reason why there is none."""
+"""A figure as it stands in a cell: value, spread, n and a link; or the reason why there is none. All as plain text."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from functools import lru_cache
 from dlperf.messages import N_, Language
 from dlperf.report import markdown as md
 from dlperf.report.data import gpus_total, is_published
-from dlperf.report.html import link
-from dlperf.report.locations import configuration_page, html_address, relative
-from dlperf.results.model import ConfigurationResult, Status
+from dlperf.report.locations import configuration_page, html_address
+from dlperf.report.templating import macro
+from dlperf.report.views import Figure
+from dlperf.results.model import ConfigurationResult
 
 STATES = (
     *(N_("planned"), N_("submitted"), N_("running"), N_("succeeded"), N_("failed"), N_("timed_out")),
@@ -44,7 +45,7 @@ def printed_digits(value: float | None, like: str) -> str:
     """``value`` with as many decimals as the printed figure that it stands beside, and one more."""
     if value is None:
         return ""
-    return md.number(f"{value:.{len(like.partition('.')[2]) + 1}f}")
+    return f"{value:.{len(like.partition('.')[2]) + 1}f}"
 
 
 def value_text(result: ConfigurationResult) -> str:
@@ -52,13 +53,13 @@ def value_text(result: ConfigurationResult) -> str:
     if result.value is None:
         return ""
     if not is_published(result.campaign):
-        return md.number(sensible(result.value))
-    return md.number(result.printed or exact(result.value))
+        return sensible(result.value)
+    return result.printed or exact(result.value)
 
 
 def percent(ratio: float | None, digits: int = 1) -> str:
     """Zero has no sign, whatever it was rounded from."""
-    return "" if ratio is None else md.number(f"{ratio * 100:z.{digits}f} %")
+    return "" if ratio is None else f"{ratio * 100:z.{digits}f} %"
 
 
 def spread(ratio: float | None) -> str:
@@ -67,67 +68,44 @@ def spread(ratio: float | None) -> str:
 
 
 def factor(ratio: float | None) -> str:
-    return "" if ratio is None else md.number(f"{ratio:.2f}")
+    return "" if ratio is None else f"{ratio:.2f}"
 
 
 def optional(value: float | None) -> str:
-    return "" if value is None else md.number(sensible(value))
+    return "" if value is None else sensible(value)
 
 
-def status_text(language: Language, status: Status) -> str:
-    """Why there is no figure."""
-    return md.text(status.text(language))
-
-
-def short_status(language: Language, status: Status) -> str:
-    """The kind of the reason, short enough for a cell; the whole reason stands below the table."""
-    return md.text(status.kind(language))
-
-
-def cell(
-    language: Language,
-    page: str,
-    result: ConfigurationResult | None,
-    absent: str,
-    *,
-    scaling: bool = False,
-    best: bool = False,
-) -> str:
-    """A cell of a table of figures.
+def figure(
+    language: Language, page: str, result: ConfigurationResult, *, scaling: bool = False, best: bool = False
+) -> Figure:
+    """The figure of a configuration for a cell on a page.
 
     Args:
-        absent: why, where the source has no such configuration.
-        scaling: with speed-up and efficiency below the figure.
-        best: the figure is the highest of its row, and marked.
+        scaling: with speed-up and efficiency.
+        best: it is the highest of its row.
     """
-    if result is None:
-        return f"*{language.gettext(absent)}*"
-    target = relative(page, configuration_page(result))
+    address = html_address(page, configuration_page(result))
     if result.value is None:
-        return md.link(f"*{short_status(language, result.status)}*", target)
-    figure = md.link(value_text(result), target)
-    marked = f"**{figure}**{{ .best }}" if best else figure
-    return marked + _confidence(language, result) + (_scaling(result) if scaling else "")
+        return Figure(result.status.kind(language), address, missing=True)
+    return Figure(
+        value_text(result),
+        address,
+        best=best,
+        trials=spread_text(result),
+        scaling=_scaling(result) if scaling else "",
+        caveat=_caveat(language, result),
+    )
 
 
 def html_cell(language: Language, page: str, result: ConfigurationResult) -> str:
-    """As ``cell``, for a long table of HTML."""
-    address = html_address(page, configuration_page(result))
-    if result.value is None:
-        return link(f"<em>{short_status(language, result.status)}</em>", address)
-    return link(value_text(result), address) + _confidence(language, result)
+    """As ``figure``, as HTML."""
+    return macro("figure", language)(figure(language, page, result))
 
 
 def _scaling(result: ConfigurationResult) -> str:
     if result.speedup is None or gpus_total(result) == 1:
         return ""
-    return f"<br><small>{factor(result.speedup)}× · {percent(result.efficiency)}</small>"
-
-
-def _confidence(language: Language, result: ConfigurationResult) -> str:
-    """n and spread, small, and a mark of doubt; nothing is invented where a source gives none."""
-    told = spread_text(result)
-    return (f" <small>{told}</small>" if told else "") + _doubt(language, result)
+    return f"{factor(result.speedup)}× · {percent(result.efficiency)}"
 
 
 def spread_text(result: ConfigurationResult) -> str:
@@ -142,11 +120,8 @@ def doubtful(result: ConfigurationResult) -> bool:
     return any(finding.severity != "note" for finding in result.findings)
 
 
-def _doubt(language: Language, result: ConfigurationResult) -> str:
-    """A dagger at a doubtful figure; what was found stands with its configuration."""
-    found = "; ".join(language.render(item.message) for item in result.findings if item.severity != "note")
-    told = md.text(found).replace('"', "&quot;")
-    return f' <small class="doubt" title="{told}">†</small>' if found else ""
+def _caveat(language: Language, result: ConfigurationResult) -> str:
+    return "; ".join(language.render(item.message) for item in result.findings if item.severity != "note")
 
 
 def absent_word(campaign: str) -> str:
@@ -154,28 +129,28 @@ def absent_word(campaign: str) -> str:
 
 
 def scale_text(result: ConfigurationResult) -> str:
-    return md.number(f"{result.nodes} × {result.gpus}").replace(" ", md.NO_BREAK)
+    return md.unbroken(f"{result.nodes} × {result.gpus}")
 
 
 def precision_text(result: ConfigurationResult) -> str:
-    return md.text(result.precision.upper())
+    return result.precision.upper()
 
 
 def point_text(result: ConfigurationResult) -> str:
     """Where a configuration stands among those of a framework on a hardware: ``AMP, BS=256, 1 × 8``."""
-    batch = f", BS={batch_text(result)}" if result.batch_size is not None else ""
-    variant = f" ({md.number(str(result.variant))})" if result.variant > 1 else ""
+    batch = f", BS={result.batch_size}" if result.batch_size is not None else ""
+    variant = f" ({result.variant})" if result.variant > 1 else ""
     return f"{precision_text(result)}{batch}, {scale_text(result)}{variant}"
 
 
 def gpus_text(language: Language, result: ConfigurationResult) -> str:
     """The GPUs of all nodes, counted in words."""
     count = gpus_total(result)
-    return language.gettext("1 GPU") if count == 1 else language.gettext("{count} GPUs", count=md.number(str(count)))
+    return language.gettext("1 GPU") if count == 1 else language.gettext("{count} GPUs", count=str(count))
 
 
 def batch_text(result: ConfigurationResult) -> str:
-    return "" if result.batch_size is None else md.number(str(result.batch_size))
+    return "" if result.batch_size is None else str(result.batch_size)
 
 
 def option_text(option: object) -> str:

@@ -60,6 +60,7 @@ def load_site_data(workspace: Workspace) -> SiteData:
         protocols=catalog.protocols,
         audit=tuple(checked),
         address=site_address(workspace.mkdocs_config),
+        templates=workspace.site / "templates",
         parquet=find_spec("pyarrow") is not None,
     )
 

@@ -20,9 +20,8 @@ OPENS_BLOCK = re.compile(r"^(?:[-+=:]|[0-9]+[.)](?= |$))")
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Control characters and lone surrogates: no HTML holds them, and Markdown uses two of them as marks of its own."""
 SOURCE = re.compile(r"([\w.-]+/[\w.-]+)@([0-9a-f]{7,40})(?:\([\w./-]+\))?:(\S+)(?: (\([^()]*\)))?", re.ASCII)
-FIGURE = re.compile(r"[\[*]*[-+]?[0-9][0-9.]*(?![^\s\]<|]*[A-Za-z])")
-"""A cell that begins with a number; a name such as ``2026-01-02-first`` does not."""
-MISSING = re.compile(r"\[?\*[^*]")
+SPACES = re.compile(r"[^\S\u00a0]+")
+"""All but those that no line is broken at."""
 SCHEME = re.compile(r"https?://", re.IGNORECASE)
 OPTION = re.compile(r"(?<!\S)--?[A-Za-z][\w-]*", re.ASCII)
 LONG_WORD = re.compile(r"\S{20,}")
@@ -39,7 +38,7 @@ REMEMBERED = 1 << 14
 @lru_cache(maxsize=REMEMBERED, typed=True)
 def text(value: object) -> str:
     """``value`` as inline text on one line; nothing in it is Markdown or HTML any more."""
-    line = " ".join(_printable(str(value)).split())
+    line = SPACES.sub(" ", _printable(str(value))).strip(" ")
     return OPENS_BLOCK.sub(lambda match: f"&#{ord(match[0][0])};{match[0][1:]}", SPECIAL.sub(_reference, line))
 
 
@@ -51,12 +50,17 @@ def number(value: str) -> str:
 
 def parts(value: str) -> str:
     """As ``text``; a line does not begin with a dot between parts."""
-    return text(value).replace(" · ", BETWEEN)
+    return text(value.replace(" · ", BETWEEN))
 
 
 def name(value: str) -> str:
     """As ``text``; no line is broken within ``4 × 8``, or before the dot between two parts."""
-    return text(value).replace(" × ", f"{NO_BREAK}×{NO_BREAK}").replace(" · ", BETWEEN)
+    return text(unbroken(value))
+
+
+def unbroken(value: str) -> str:
+    """Plain text in which no line is broken within ``4 × 8``, or before the dot between two parts."""
+    return value.replace(" × ", f"{NO_BREAK}×{NO_BREAK}").replace(" · ", BETWEEN)
 
 
 def breakable(value: str) -> str:
@@ -131,21 +135,6 @@ def bullets(items: Iterable[str]) -> str:
     return "\n".join(f"- {item}" for item in items)
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], figures: bool = True) -> str:
-    """A table; the cells are Markdown already. Empty columns are left out.
-
-    Args:
-        figures: columns of figures are set to the right.
-    """
-    body = list(rows)
-    columns = [column for column in range(len(header)) if not body or any(row[column] for row in body)]
-    if not columns:
-        return ""
-    numeric = [figures and _is_numeric([row[column] for row in body]) for column in range(len(header))]
-    rules = ["---:" if right else "---" for right in numeric]
-    return "\n".join(_row([cells[column] for column in columns]) for cells in (header, rules, *body))
-
-
 def facts(header: tuple[str, str], rows: Iterable[tuple[str, str]]) -> str:
     """A table of names and values, those without a value left out; nothing where none has one."""
     body = [row for row in rows if row[1]]
@@ -186,12 +175,6 @@ def front_matter(title: str, *, in_search: bool, wide: bool) -> str:
     if wide:
         lines += ["hide:", "  - toc"]
     return "\n".join([*lines, "---"])
-
-
-def _is_numeric(cells: Sequence[str]) -> bool:
-    """At least half of the cells begin with a figure, those apart that say in italics why it is missing."""
-    worded = [cell for cell in cells if cell and not MISSING.match(cell)]
-    return bool(worded) and sum(bool(FIGURE.match(cell)) for cell in worded) * 2 >= len(worded)
 
 
 def _row(cells: Sequence[str]) -> str:

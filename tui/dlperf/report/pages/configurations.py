@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from html import unescape
 
 from dlperf.messages import N_, Language
 from dlperf.report import figures, html
@@ -121,7 +120,7 @@ def _count(language: Language, count: int) -> str:
 def _overview(page: Page, results: Results) -> str:
     rows = [
         (
-            html.link(figures.precision_text(row), f"#{at.configuration_anchor(row)}"),
+            html.link(md.text(figures.precision_text(row)), f"#{at.configuration_anchor(row)}"),
             figures.batch_text(row),
             figures.scale_text(row),
             figures.html_cell(page.language, page.path, row),
@@ -181,7 +180,7 @@ def _environment(page: Page, evidence: EvidenceOf) -> str:
                 "As probed on {node} at trial {number}", node=md.text(found.node), number=md.number(str(number))
             )
             rows = [
-                (page.fact(name), md.text(fact_in_words(name, value)))
+                (md.text(page.fact(name)), md.text(fact_in_words(name, value)))
                 for name, value in news.items()
                 if not DEVICE.search(name)
             ]
@@ -211,7 +210,7 @@ def _launch(page: Page, results: Results, evidence: EvidenceOf) -> str:
             found = evidence.get((at.configuration_anchor(row), trial.number), NOTHING)
             if found.launch:
                 title = page._("launch.sh of {node}", node=found.node)
-                return md.details(f"{title} · {unescape(figures.point_text(row))} · {trial.number}", found.launch)
+                return md.details(f"{title} · {figures.point_text(row)} · {trial.number}", found.launch)
     return ""
 
 
@@ -219,7 +218,7 @@ def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes:
     anchor = at.configuration_anchor(row)
     found = {trial.number: evidence.get((anchor, trial.number), NOTHING) for trial in row.trials}
     return md.paragraphs(
-        md.heading(2, figures.point_text(row), anchor),
+        md.heading(2, md.text(figures.point_text(row)), anchor),
         html.block(
             "evidence",
             _figure(page, row),
@@ -236,7 +235,7 @@ def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes:
 
 def _figure(page: Page, row: ConfigurationResult) -> str:
     language = page.language
-    figure = f"{html.strong(figures.value_text(row))} {md.text(row.unit)}" if row.value is not None else ""
+    figure = f"{html.strong(md.text(figures.value_text(row)))} {md.text(row.unit)}" if row.value is not None else ""
     facts = [
         (page._("Figure"), figure),
         (page._("Status"), page.status(row)),

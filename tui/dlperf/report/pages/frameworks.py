@@ -105,7 +105,7 @@ def _place(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[str, .
         figures.percent(share),
         figures.html_cell(page.language, page.path, row),
         md.text(row.unit),
-        figures.precision_text(row),
+        md.text(figures.precision_text(row)),
         md.number(str(gpus_total(row))),
         page.html_to(
             at.report_page(page.data.source(row), row.case), page.data.source_title(page.language, row.campaign)
@@ -124,7 +124,7 @@ def _facts(page: Page, entry: Framework) -> str:
         (page._("Repository"), md.web_link(entry.repository)),
         (page._("Commit"), md.text(entry.commit)),
         (page._("Log format"), md.code(entry.format)),
-        *((page.fact(fact), md.web_link(value)) for fact, value in entry.facts.items()),
+        *((md.text(page.fact(fact)), md.web_link(value)) for fact, value in entry.facts.items()),
         *((md.text(option), md.text(figures.option_text(value))) for option, value in entry.options.items()),
         (page._("Source"), md.source_link(entry.source)),
     ]

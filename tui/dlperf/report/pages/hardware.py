@@ -84,7 +84,7 @@ def _facts(page: Page, name: str) -> str:
         (page._("GPUs per node"), md.number(str(entry.gpus_per_node))),
         (page._("Executor"), md.text(entry.executor)),
         *(
-            (page.fact(fact), md.web_link(value))
+            (md.text(page.fact(fact)), md.web_link(value))
             for fact, value in facts_in_words(language, entry, entry.facts).items()
         ),
     ]

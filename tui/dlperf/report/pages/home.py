@@ -170,10 +170,10 @@ def sentence(page: Page, answer: Answer) -> str:
     words = {
         "framework": f"**{page.framework(best.framework, best.campaign)}**",
         "case": page.report(best, md.text(page.data.case_title(best.case))),
-        "value": f"**{md.link(figures.value_text(best), at.relative(page.path, at.configuration_page(best)))}**",
+        "value": f"**{page.to(at.configuration_page(best), md.text(figures.value_text(best)))}**",
         "unit": md.text(best.unit),
         "hardware": _counted(page, best, page.hardware(best.hardware, best.campaign)),
-        "precision": figures.precision_text(best),
+        "precision": md.text(figures.precision_text(best)),
     }
     if second is None:
         return page._(
@@ -242,7 +242,7 @@ def _row(page: Page, answer: Answer) -> tuple[str, ...]:
     return (
         md.text(page.data.case_title(best.case)),
         _counted(page, best, page.html_to(*_machine(page, best))),
-        figures.precision_text(best),
+        md.text(figures.precision_text(best)),
         page.html_to(*_framework(page, best)),
         f"{figures.html_cell(page.language, page.path, best)}<br><small>{md.text(best.unit)}</small>",
         _lead(page, answer),

@@ -10,11 +10,14 @@ from dlperf.messages import N_, Language
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
-from dlperf.report.data import KINDS, SiteData, distinct
+from dlperf.report.data import KINDS, SiteData
+from dlperf.report.templating import macro
+from dlperf.report.views import Column, Link, Table, filled
 from dlperf.results.model import ConfigurationResult
 
-Tell = Callable[[ConfigurationResult], str]
+Tell = Callable[[ConfigurationResult], object]
 """A cell of a row."""
+NO_MORE: Mapping[str, Tell] = MappingProxyType({})
 COLUMNS = {
     "source": N_("Source"),
     "case": N_("Case"),
@@ -68,6 +71,11 @@ FACTS = {
     "openmpi_multi_node": N_("Open MPI, several nodes"),
 }
 """Facts of machines and frameworks → their names."""
+FIGURE_COLUMNS = (
+    *("figure", "unit", "precision", "batch_size", "nodes_gpus", "speedup", "efficiency", "mfu", "protocol"),
+)
+WORDED = ("source", "case", "hardware", "framework", "unit", "precision", "protocol")
+"""Columns of words."""
 PLACED = {"figure": "value", "unit": "aside"}
 """Columns of a list that have a place of their own on a telephone."""
 
@@ -120,21 +128,27 @@ class Page:
         words = md.text(self.data.source_title(self.language, row.campaign)) if label is None else label
         return self.to(at.report_page(self.data.source(row), row.case), words)
 
-    def subject(self, row: ConfigurationResult, among: Sequence[ConfigurationResult]) -> str:
-        """What sets a configuration apart from the others, linked to it."""
-        return self.to(at.configuration_page(row), self._apart(row, among))
+    def link(self, text: str, target: str) -> Link:
+        """Text that leads to another page; there it need not."""
+        return Link(text, "" if target == self.path else at.html_address(self.path, target))
 
-    def html_subject(self, row: ConfigurationResult, among: Sequence[ConfigurationResult]) -> str:
-        """As ``subject``, for a table of HTML."""
-        return html.link(self._apart(row, among), at.html_address(self.path, at.configuration_page(row)))
+    def hardware_link(self, hardware: str, campaign: str = "") -> Link:
+        title = md.unbroken(self.data.hardware_title(hardware, campaign))
+        return self.link(title, at.hardware_page(hardware))
 
-    def _apart(self, row: ConfigurationResult, among: Sequence[ConfigurationResult]) -> str:
-        frameworks, machines = ({axis(other) for other in among} for axis in (_framework, _hardware))
+    def framework_link(self, framework: str, campaign: str = "") -> Link:
+        title = md.unbroken(self.data.framework_title(framework, campaign))
+        return self.link(title, at.framework_page(framework))
+
+    def subject(self, row: ConfigurationResult, among: Sequence[ConfigurationResult]) -> Link:
+        """What sets a configuration apart from the others."""
+        several = [len({axis(other) for other in among}) > 1 for axis in (_framework, _hardware)]
         names = (
-            self.data.framework_title(row.framework, row.campaign) if len(frameworks) > 1 else "",
-            self.data.hardware_title(row.hardware, row.campaign) if len(machines) > 1 else "",
+            self.data.framework_title(row.framework, row.campaign) if several[0] else "",
+            self.data.hardware_title(row.hardware, row.campaign) if several[1] else "",
         )
-        return md.BETWEEN.join((*(md.text(name) for name in names if name), figures.point_text(row)))
+        parts = (*(name for name in names if name), figures.point_text(row))
+        return self.link(md.BETWEEN.join(parts), at.configuration_page(row))
 
     def protocol(self, protocol: str | None) -> str:
         if protocol is None:
@@ -143,56 +157,31 @@ class Page:
             return md.text(protocol)
         return self.to(at.protocol_page(protocol), md.text(protocol))
 
-    def html_protocol(self, protocol: str | None) -> str:
-        """As ``protocol``, for a long table of HTML."""
-        if protocol is None or protocol not in self.data.protocols:
-            return md.text(protocol or "")
-        return html.link(md.code(protocol), at.html_address(self.path, at.protocol_page(protocol)))
-
     def counts(self, results: Sequence[ConfigurationResult]) -> list[str]:
         """How many figures of each kind there are, in the order of ``KINDS``."""
         kinds = [self.data.kind(row.campaign) for row in results if row.value is not None]
         return [md.number(str(kinds.count(kind))) if kind in kinds else "" for kind in KINDS]
-
-    def figure(
-        self,
-        result: ConfigurationResult | None,
-        absent: str = N_("not run"),
-        *,
-        scaling: bool = False,
-        best: bool = False,
-    ) -> str:
-        return figures.cell(self.language, self.path, result, absent, scaling=scaling, best=best)
-
-    def source(self, results: Sequence[ConfigurationResult]) -> str:
-        """Where the figures of a report come from, in words."""
-        campaigns = distinct(row.campaign for row in results)
-        report = self.data.published.get(campaigns[0])
-        if report is None:
-            names = self.language.separator.join(md.text(name) for name in campaigns)
-            return self._(ORIGINS[self.data.kind(campaigns[0])], campaigns=names)
-        told = self._(ORIGINS["published"], campaigns=md.web_link(report.url or report.source))
-        return (
-            self._("{what} ({aside})", what=told, aside=f"<time>{md.text(report.date)}</time>") if report.date else told
-        )
 
     def facts(self, rows: Iterable[tuple[str, str]]) -> str:
         """Names and values, both Markdown already; those without a value are left out."""
         return md.facts((self._("Item"), self._("Value")), rows)
 
     def fact(self, name: str) -> str:
-        """The name of a fact of a machine or a framework, in words where it is a common one."""
-        return self._(FACTS[name]) if name in FACTS else md.text(name)
+        """The name of a fact of a machine or a framework, in words where it is a common one, as plain text."""
+        return self._(FACTS[name]) if name in FACTS else name
 
     def status(self, result: ConfigurationResult) -> str:
-        return figures.status_text(self.language, result.status)
+        return md.text(result.status.text(self.language))
 
-    def data_files(self) -> str:
+    def data_links(self) -> list[Link]:
         """The figures of this page as files."""
         kinds = {"csv": "CSV", "json": "JSON", **({"parquet": "Parquet"} if self.data.parquet else {})}
-        links = [self.file(at.page_data(self.path, kind), name) for kind, name in kinds.items()]
-        schema, files = self.schema(), self.language.separator.join(links)
-        return self._("The figures of this page as data: {files} ({schema}).", files=files, schema=schema)
+        return [Link(name, self.data_file(at.page_data(self.path, kind))) for kind, name in kinds.items()]
+
+    def data_files(self) -> str:
+        """As ``data_links``, in a sentence."""
+        links = self.language.separator.join(md.raw_link(link.text, link.address) for link in self.data_links())
+        return self._("The figures of this page as data: {files} ({schema}).", files=links, schema=self.schema())
 
     def schema(self) -> str:
         """A link to the page of the guide that explains the files of data."""
@@ -238,67 +227,50 @@ class Page:
     def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> str:
         """A long table, one row for each configuration: the axes in ``columns``, which vary on this page, then the
         figure, then what else is known."""
-        return self.listed(
-            results,
-            (*columns, *self._facts(), "source"),
-            note=self._(
-                "Small print: n trials, and their spread (highest − lowest) ÷ median. A figure marked † has "
-                "something that a careful reader must know: its configuration says what."
-            ),
+        note = self._(
+            "Small print: n trials, and their spread (highest − lowest) ÷ median. A figure marked † has something that "
+            "a careful reader must know: its configuration says what."
         )
+        table = self.listed(results, (*columns, *FIGURE_COLUMNS, "source"))
+        return macro("listing", self.language, self.data.templates)(table, note)
 
     def listed(
-        self,
-        results: Sequence[ConfigurationResult],
-        columns: Sequence[str],
-        more: Mapping[str, Tell] = MappingProxyType({}),
-        note: str = "",
-    ) -> str:
+        self, results: Sequence[ConfigurationResult], columns: Sequence[str], more: Mapping[str, Tell] = NO_MORE
+    ) -> Table:
         """A list of configurations, with what ``columns`` name; what is the same in all of them is said once.
 
         Args:
             more: cells of columns that are not of every page, or are other ones here.
-            note: Markdown that stands before them.
         """
-        axes = self._axes()
-        cells = {**axes, **self._facts(), **more}
-        told = {name: cells[name] for name in columns}
-        rows = [[tell(row) for tell in told.values()] for row in results]
-        header = [self._(COLUMNS[name]) for name in told]
-        words = (*axes, "unit", "precision", "protocol")
-        worded = [place for place, name in enumerate(told) if name in words]
-        once = [place for place, name in enumerate(told) if name in (*words, "batch_size")]
-        placed = {place: PLACED[name] for place, name in enumerate(told) if name in PLACED}
-        return html.listing(self.told_once(header, rows, worded, once, note=note, placed=placed))
+        cells = {**self._cells(), **more}
+        heads = [Column(self._(COLUMNS[name]), name in WORDED, place=PLACED.get(name, "")) for name in columns]
+        once = [place for place, name in enumerate(columns) if name in (*WORDED, "batch_size")]
+        return filled(heads, [[cells[name](row) for name in columns] for row in results], once)
 
-    def _axes(self) -> dict[str, Tell]:
-        """What sets configurations apart, with its page."""
+    def _cells(self) -> dict[str, Tell]:
+        """What is known of a configuration, by column."""
         return {
-            "source": lambda row: self.html_to(
-                at.report_page(self.data.source(row), row.case), self.data.source_title(self.language, row.campaign)
+            "source": lambda row: self.link(
+                self.data.source_title(self.language, row.campaign), at.report_page(self.data.source(row), row.case)
             ),
-            "case": lambda row: md.text(self.data.case_title(row.case)),
-            "hardware": lambda row: self.html_to(
-                at.hardware_page(row.hardware), self.data.hardware_title(row.hardware, row.campaign)
-            ),
-            "framework": lambda row: self.html_to(
-                at.framework_page(row.framework), self.data.framework_title(row.framework, row.campaign)
-            ),
-        }
-
-    def _facts(self) -> dict[str, Tell]:
-        """The figure, and what else is known of a configuration."""
-        return {
-            "figure": lambda row: figures.html_cell(self.language, self.path, row),
-            "unit": lambda row: md.text(row.unit),
+            "case": lambda row: self.data.case_title(row.case),
+            "hardware": lambda row: self.hardware_link(row.hardware, row.campaign),
+            "framework": lambda row: self.framework_link(row.framework, row.campaign),
+            "figure": lambda row: figures.figure(self.language, self.path, row),
+            "unit": lambda row: row.unit,
             "precision": figures.precision_text,
             "batch_size": figures.batch_text,
             "nodes_gpus": figures.scale_text,
             "speedup": lambda row: figures.factor(row.speedup),
             "efficiency": lambda row: figures.percent(row.efficiency),
             "mfu": lambda row: figures.percent(row.mfu),
-            "protocol": lambda row: self.html_protocol(row.protocol),
+            "protocol": lambda row: self.protocol_link(row.protocol),
         }
+
+    def protocol_link(self, protocol: str | None) -> Link | str:
+        if protocol is None or protocol not in self.data.protocols:
+            return protocol or ""
+        return Link(protocol, at.html_address(self.path, at.protocol_page(protocol)), code=True)
 
     def html_to(self, target: str, words: str) -> str:
         return html.link(md.name(words), at.html_address(self.path, target))

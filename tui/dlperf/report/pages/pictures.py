@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dlperf.report import figures
@@ -12,6 +12,7 @@ from dlperf.report.charts.bars import Bar, bars
 from dlperf.report.charts.plot import Line, Plot, plot
 from dlperf.report.data import gpus_total, grouped, is_published
 from dlperf.report.pages.page import Page
+from dlperf.report.views import Part
 from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
@@ -28,52 +29,51 @@ def contest_title(page: Page, best: ConfigurationResult) -> str:
     return " · ".join((*_series_title(page, best), figures.gpus_text(page.language, best)))
 
 
-def rankings(page: Page, results: Results) -> str:
+def rankings(page: Page, results: Results) -> list[Part]:
     """A ranking for each hardware and precision on which several frameworks have a figure."""
-    contests = [answer for answer in answers(results) if answer.second is not None]
-    return "\n\n".join(
-        f"**{md.parts(contest_title(page, answer.best))}**\n\n{ranking(page, answer)}" for answer in contests
-    )
+    return [contest(page, answer) for answer in answers(results) if answer.second is not None]
 
 
-def throughput(page: Page, results: Results) -> str:
+def contest(page: Page, answer: Answer) -> Part:
+    """The ranking of one contest under its title."""
+    return Part((md.unbroken(contest_title(page, answer.best)),), svg=ranking(page, answer))
+
+
+def throughput(page: Page, results: Results) -> list[Part]:
     """A framework that has no other beside it on a hardware and precision: its fastest batch size at every scale."""
     measured = [row for row in results if row.value is not None]
     alone = [rows for rows in grouped(measured, contest_of).values() if len({row.framework for row in rows}) == 1]
-    return "\n\n".join(filter(None, (_by_scale(page, rows) for rows in alone)))
+    return [chart for rows in alone for chart in _by_scale(page, rows)]
 
 
-def _by_scale(page: Page, rows: Results) -> str:
+def _by_scale(page: Page, rows: Results) -> Iterator[Part]:
     fastest = max(rows, key=lambda row: row.value or 0.0)
     same = sorted((row for row in rows if row.batch_size == fastest.batch_size), key=lambda row: row.gpus_total)
     if len(same) < 2:
-        return ""
+        return
     batch = (f"BS={fastest.batch_size}",) if fastest.batch_size is not None else ()
-    title = " · ".join(
-        (*_series_title(page, fastest), page.data.framework_title(fastest.framework, fastest.campaign), *batch)
-    )
+    framework = page.data.framework_title(fastest.framework, fastest.campaign)
+    title = " · ".join((*_series_title(page, fastest), framework, *batch))
     drawn = [
         replace(_bar(page, row), label=f"{figures.gpus_text(page.language, row)} ({row.nodes} × {row.gpus})")
         for row in same
     ]
-    return f"**{md.parts(title)}**\n\n{bars(title, fastest.unit, drawn)}"
+    yield Part((md.unbroken(title),), svg=bars(title, fastest.unit, drawn))
 
 
-def scaling(page: Page, results: Results) -> str:
+def scaling(page: Page, results: Results) -> list[Part]:
     """Speed-up over GPU count for each hardware and precision, with the ideal line."""
-    told = [row for row in results if row.speedup]
-    return "\n\n".join(_scaling(page, rows) for rows in grouped(told, _race).values())
+    known = [row for row in results if row.speedup]
+    return [chart for rows in grouped(known, _race).values() for chart in _scaling(page, rows)]
 
 
-def _scaling(page: Page, rows: Results) -> str:
+def _scaling(page: Page, rows: Results) -> Iterator[Part]:
     title = " · ".join(_series_title(page, rows[0]))
     lines = [_line(page, members) for members in grouped(rows, lambda row: (row.framework, row.batch_size)).values()]
     drawn = tuple(line for line in lines if len(line.points) > 1)
-    if not drawn:
-        return ""
-    words = (page._("GPUs"), page._("Speed-up"))
-    chart = plot(Plot(page._("Scaling") + page.language.colon + title, *words, drawn, ideal=page._("ideal (linear)")))
-    return f"**{md.parts(title)}**\n\n{chart}"
+    if drawn:
+        label, ideal = page._("Scaling") + page.language.colon + title, page._("ideal (linear)")
+        yield Part((md.unbroken(title),), svg=plot(Plot(label, page._("GPUs"), page._("Speed-up"), drawn, ideal=ideal)))
 
 
 def _series_title(page: Page, row: ConfigurationResult) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
-"""The report on one case by one source, laid out as the public reports are: what was tested, environment, images,
-set-up, steps, results, comparison, scaling, logs."""
+"""The report on one case by one source: what ``templates/report.md.j2`` shows, and the list of all reports."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dlperf.catalog.model import Case
 from dlperf.messages import N_, Language
@@ -12,15 +12,15 @@ from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData, distinct, grouped, in_language
-from dlperf.report.pages import pictures
+from dlperf.report.pages import pictures, report_tables
 from dlperf.report.pages.home import headline, weight
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.report_conditions import environment, images, options, setup, steps
-from dlperf.report.pages.report_efficiency import utilisation
-from dlperf.report.pages.report_fairness import fairness
-from dlperf.report.pages.report_tables import comparisons, missing, scaling, single_runs, size, throughput
+from dlperf.report.pages.report_conditions import Environment, Setup, Steps, environment, images, options, setup, steps
+from dlperf.report.pages.report_fairness import Fairness, fairness
+from dlperf.report.templating import Safe, render
+from dlperf.report.views import Column, Link, Part, Quoted, Source, Table, filled
 from dlperf.results.model import ConfigurationResult
-from dlperf.runs.published import PublishedFigure
+from dlperf.runs.published import PublishedFigure, PublishedReport
 
 Results = Sequence[ConfigurationResult]
 ORIGINS = {
@@ -28,40 +28,217 @@ ORIGINS = {
     "imported": N_("computed from imported logs"),
     "published": N_("published"),
 }
-SEARCHED = ("tested", "steps")
-"""Sections whose words a search finds; the others repeat what stands there, or are figures."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the figures come from."""
+
+    kind: str
+    """``measured``, ``imported`` or ``published``."""
+    campaigns: Sequence[str]
+    """Names of campaigns; of a published report, its address on the web."""
+    date: str = ""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What was tested."""
+
+    summary: str
+    """In the words of a published report."""
+    case: Case | None
+    dataset: str
+    axes: Sequence[tuple[str, Sequence[str | Link]]]
+    own_words: str
+    options: Table | None
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The results; parts are charts and grids under titles, tables are lists."""
+
+    comparison: Sequence[Part]
+    throughput: Sequence[Part]
+    scaling_charts: Sequence[Part]
+    scaling: Table | None
+    utilisation: Table | None
+    single_runs: Table | None
+    unit: str
+    """Of all figures, where it is the same."""
+    missing: Sequence[tuple[str, Sequence[Link]]]
+
+
+@dataclass(frozen=True)
+class Logs:
+    """Where the trials and the sources of figures are found."""
+
+    groups: Sequence[Link]
+    sources: Sequence[str]
+    published: Table | None
+    """Which log each figure came from, and by which rule, as far as that is known."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a report shows."""
+
+    title: str
+    origin: Origin
+    published: bool
+    """The report of others whose own words are known."""
+    answer: Safe
+    """Who is fastest, a sentence for each case."""
+    contest: Part | None
+    tested: Tested
+    environment: Environment
+    images: Table | None
+    fairness: Fairness | None
+    setup: Setup | None
+    steps: Steps
+    figures: Figures
+    logs: Logs
+    notes: Sequence[str]
+    tf32: bool
+    """A source calls figures FP32 that are computed in TF32."""
+    findings: Sequence[tuple[Link, str]]
+    data: Sequence[Link]
+    schema: Link
 
 
 def report(language: Language, data: SiteData, source: str, case: str, results: Results) -> str:
+    """The page."""
     page = Page(language, data, at.report_page(source, case))
-    sections = (
-        ("tested", page._("What was tested"), md.paragraphs(tested(page, results), options(page, results))),
-        ("environment", page._("Environment"), environment(page, results)),
-        ("images", page._("Frameworks and images"), images(page, results)),
-        ("fairness", page._("What differs between the frameworks"), fairness(page, results)),
-        ("setup", page._("Set-up"), setup(page, results)),
-        ("steps", page._("Test steps"), steps(page, results)),
-        ("results", page._("Results"), _results(page, results)),
-        ("logs", page._("Logs and sources"), logs(page, results)),
-        ("notes", page._("What a careful reader must know"), notes(page, results)),
-    )
-    numbered = [
-        md.paragraphs(md.heading(2, f"{number}. {title}", anchor, searched=anchor in SEARCHED), body)
-        for number, (anchor, title, body) in enumerate((one for one in sections if one[2]), start=1)
-    ]
-    title = f"{data.case_title(case)} – {data.source_title(language, source)}"
-    return page.written(title, page.source(results), *_answer(page, results), *numbered)
+    return render("report.md.j2", language, data.templates, report=report_view(page, source, case, results))
 
 
-def _answer(page: Page, results: Results) -> tuple[str, str]:
-    """The answer in a sentence, and the contest that it comes from as a chart."""
+def report_view(page: Page, source: str, case: str, results: Results) -> Report:
+    data = page.data
+    published = data.published.get(results[0].campaign)
     found = answers(results)
     contests = [answer for answer in found if answer.second is not None]
-    if not contests:
-        return headline(page, found), ""
-    shown = max(contests, key=weight)
-    chart = md.paragraphs(f"**{md.parts(pictures.contest_title(page, shown.best))}**", pictures.ranking(page, shown))
-    return headline(page, found), chart
+    return Report(
+        title=f"{data.case_title(case)} – {data.source_title(page.language, source)}",
+        origin=_origin(page, published, results),
+        published=published is not None,
+        answer=Safe(headline(page, found)),
+        contest=pictures.contest(page, max(contests, key=weight)) if contests else None,
+        tested=_tested(page, published, results),
+        environment=environment(page, results),
+        images=images(page, results),
+        fairness=fairness(page, results),
+        setup=setup(page, results),
+        steps=steps(page, results),
+        figures=_figures(page, results),
+        logs=_logs(page, published, results),
+        notes=[in_language(page.language, note) for note in published.notes] if published else [],
+        tf32=published is not None and any(row.precision == "tf32" for row in results),
+        findings=_findings(page, results),
+        data=page.data_links(),
+        schema=page.link(page._("what the columns mean"), "guide/data.md"),
+    )
+
+
+def _origin(page: Page, published: PublishedReport | None, results: Results) -> Origin:
+    campaigns = distinct(row.campaign for row in results)
+    kind = page.data.kind(campaigns[0])
+    if published is None:
+        return Origin(kind, campaigns)
+    return Origin(kind, [published.url or published.source], published.date or "")
+
+
+def _tested(page: Page, published: PublishedReport | None, results: Results) -> Tested:
+    case = page.data.cases.get(results[0].case)
+    language, scales = page.language, sorted(results, key=report_tables.size)
+    batches = sorted(results, key=lambda row: row.batch_size or 0)
+    protocols = distinct(row.protocol for row in results if row.protocol)
+    axes: list[tuple[str, Sequence[str | Link]]] = [
+        (page._("Hardware"), distinct(page.hardware_link(row.hardware, row.campaign) for row in results)),
+        (page._("Framework"), distinct(page.framework_link(row.framework, row.campaign) for row in results)),
+        (page._("Precision"), distinct(map(figures.precision_text, results))),
+        (page._("Batch per GPU"), distinct(filter(None, map(figures.batch_text, batches)))),
+        (page._("Nodes × GPUs"), distinct(map(figures.scale_text, scales))),
+        (page._("Protocol"), [page.protocol_link(name) for name in protocols]),
+    ]
+    return Tested(
+        summary=in_language(language, published.summary) if published else "",
+        case=case,
+        dataset=_dataset(page, case, results) if case else "",
+        axes=[(name, values) for name, values in axes if values],
+        own_words=in_language(language, published.protocol_text) if published else "",
+        options=options(page, results),
+    )
+
+
+def _dataset(page: Page, case: Case, results: Results) -> str:
+    """The data that was trained on, which is not always the one that the case names."""
+    plans = [plan for plan in map(page.data.plan, results) if plan is not None]
+    synthetic = {bool(plan.options.get("synthetic_data")) for plan in plans}
+    if case.dataset == "synthetic" or synthetic in ({False}, set()):
+        return case.dataset
+    if synthetic == {True}:
+        return page._(
+            "synthetic data of the shape of {dataset} (no file is read: loading data is not measured)",
+            dataset=case.dataset,
+        )
+    return page._("{dataset}; synthetic data where the options say so", dataset=case.dataset)
+
+
+def _figures(page: Page, results: Results) -> Figures:
+    units = distinct(row.unit for row in results)
+    return Figures(
+        comparison=[*pictures.rankings(page, results), *report_tables.comparisons(page, results)],
+        throughput=[*pictures.throughput(page, results), *report_tables.throughput(page, results)],
+        scaling_charts=pictures.scaling(page, results),
+        scaling=report_tables.scaling(page, results),
+        utilisation=report_tables.utilisation(page, results),
+        single_runs=report_tables.single_runs(page, results),
+        unit=units[0] if len(units) == 1 else "",
+        missing=report_tables.missing(page, results),
+    )
+
+
+def _logs(page: Page, published: PublishedReport | None, results: Results) -> Logs:
+    groups = distinct(at.group_of(row) for row in results)
+    sources = distinct(row.source for row in results if row.source)
+    return Logs(
+        groups=[page.link(_group_title(page, group), at.group_page(group)) for group in groups],
+        sources=sources,
+        published=_published_logs(page, [one for one in published.figures if one.source in sources])
+        if published
+        else None,
+    )
+
+
+def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> Table | None:
+    columns = (
+        *(Column(page._("Framework"), words=True), Column(page._("Hardware"), words=True)),
+        *(Column(page._("Precision"), words=True), Column(page._("GPUs")), Column(page._("Figure"), place="value")),
+        *(Column(page._("Log"), words=True), Column(page._("How the figure follows from the log"), words=True)),
+    )
+    rows = [
+        (
+            *(one.framework, one.hardware, one.precision, str(one.gpus), one.printed),
+            *(Source(one.log), Quoted(one.rule.replace("->", "→")) if one.rule else ""),
+        )
+        for one in published
+        if one.log
+    ]
+    return filled(columns, rows) if rows else None
+
+
+def _group_title(page: Page, group: at.Group) -> str:
+    framework = page.data.framework_title(group.framework, group.campaign)
+    return md.unbroken(f"{framework} · {page.data.hardware_title(group.hardware, group.campaign)}")
+
+
+def _findings(page: Page, results: Results) -> list[tuple[Link, str]]:
+    return [
+        (page.subject(row, results), page.language.render(finding.message))
+        for row in results
+        for finding in row.findings
+        if finding.severity != "note"
+    ]
 
 
 def reports_index(language: Language, data: SiteData) -> str:
@@ -98,170 +275,3 @@ def _report_row(page: Page, source: str, results: Results) -> tuple[str, ...]:
             page.html_to(at.framework_page(name), title) for name, title in frameworks.items()
         ),
     )
-
-
-def tested(page: Page, results: Results) -> str:
-    language, case, source = (
-        page.language,
-        page.data.cases.get(results[0].case),
-        page.data.published.get(results[0].campaign),
-    )
-    lead = ""
-    if source:
-        lead = md.text(in_language(language, source.summary))
-    elif case:
-        lead = page._(
-            "Training throughput of {model} on {dataset}, in {unit}, over all GPUs together.",
-            model=md.text(case.model),
-            dataset=dataset(page, case, results),
-            unit=md.text(case.unit),
-        )
-    own_words = md.text(in_language(language, source.protocol_text)) if source else ""
-    protocols = [page.protocol(name) for name in distinct(row.protocol for row in results) if name]
-    rows = [
-        (
-            page._("Hardware"),
-            language.separator.join(distinct(page.hardware(row.hardware, row.campaign) for row in results)),
-        ),
-        (
-            page._("Framework"),
-            language.separator.join(distinct(page.framework(row.framework, row.campaign) for row in results)),
-        ),
-        (page._("Precision"), language.separator.join(distinct(figures.precision_text(row) for row in results))),
-        (
-            page._("Batch per GPU"),
-            language.separator.join(distinct(figures.batch_text(row) for row in sorted(results, key=_batch))),
-        ),
-        (
-            page._("Nodes × GPUs"),
-            language.separator.join(distinct(figures.scale_text(row) for row in sorted(results, key=size))),
-        ),
-        (page._("Protocol"), language.separator.join(protocols)),
-    ]
-    axes = md.facts((page._("Axes"), page._("Value")), rows)
-    return md.paragraphs(
-        lead, axes, page._("Protocol, in the source's own words: {words}", words=own_words) if own_words else ""
-    )
-
-
-def _batch(row: ConfigurationResult) -> int:
-    return row.batch_size or 0
-
-
-def dataset(page: Page, case: Case, results: Results) -> str:
-    """The data that was trained on, which is not always the one that the case names."""
-    name = md.text(case.dataset)
-    plans = [plan for plan in map(page.data.plan, results) if plan is not None]
-    synthetic = {bool(plan.options.get("synthetic_data")) for plan in plans}
-    if case.dataset == "synthetic" or synthetic in ({False}, set()):
-        return name
-    if synthetic == {True}:
-        return page._(
-            "synthetic data of the shape of {dataset} (no file is read: loading data is not measured)", dataset=name
-        )
-    return page._("{dataset}; synthetic data where the options say so", dataset=name)
-
-
-def _results(page: Page, results: Results) -> str:
-    parts = (
-        (
-            "s_comparison",
-            page._("Comparison of frameworks"),
-            md.paragraphs(pictures.rankings(page, results), comparisons(page, results)),
-        ),
-        (
-            "s_throughput",
-            page._("Training throughput"),
-            md.paragraphs(pictures.throughput(page, results), throughput(page, results)),
-        ),
-        ("s_scaling", page._("Scaling"), md.paragraphs(pictures.scaling(page, results), scaling(page, results))),
-        ("s_utilisation", page._("Use of the hardware"), utilisation(page, results)),
-        ("s_repeats", _runs_title(page, results), single_runs(page, results)),
-        ("missing_why", page._("Why figures are missing"), missing(page, results)),
-    )
-    sections = [
-        md.paragraphs(md.heading(3, title, anchor, searched=False), body) for anchor, title, body in parts if body
-    ]
-    return md.paragraphs(
-        page._(
-            "Each figure links to its configuration. Small print: n trials, and their spread (highest − lowest) "
-            "÷ median; below, speed-up over one GPU and efficiency. The best of a row is marked ★; a figure "
-            "marked † has something that a careful reader must know: its configuration says what."
-        ),
-        *sections,
-    )
-
-
-def _runs_title(page: Page, results: Results) -> str:
-    """With the unit, which no column has, unless there are several."""
-    units = distinct(row.unit for row in results)
-    title = page._("The single runs")
-    return title if len(units) > 1 else page._("{what} ({aside})", what=title, aside=md.text(units[0]))
-
-
-def logs(page: Page, results: Results) -> str:
-    groups = distinct(at.group_of(row) for row in results)
-    links = [page.to(at.group_page(group), md.parts(_names(page, group))) for group in groups]
-    report = page.data.published.get(results[0].campaign)
-    sources = distinct(row.source for row in results if row.source)
-    return md.paragraphs(
-        page.data_files(),
-        page._("Trials, scripts and raw logs, by configuration:"),
-        md.bullets(links),
-        page._("Sources") + page.language.colon.rstrip() if sources else "",
-        md.bullets(map(md.source_link, sources)),
-        _published_logs(page, [figure for figure in report.figures if figure.source in sources]) if report else "",
-    )
-
-
-def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> str:
-    """Which log each figure came from, and by which rule, as far as that is known."""
-    rows = [
-        (
-            md.text(figure.framework),
-            md.text(figure.hardware),
-            md.text(figure.precision),
-            md.number(str(figure.gpus)),
-            md.number(figure.printed),
-            md.source_link(figure.log, brief=True),
-            f'<span lang="en">{md.text(figure.rule.replace("->", "→"))}</span>',
-        )
-        for figure in published
-        if figure.log
-    ]
-    words = (
-        N_("Framework"),
-        N_("Hardware"),
-        N_("Precision"),
-        N_("GPUs"),
-        N_("Figure"),
-        N_("Log"),
-        N_("How the figure follows from the log"),
-    )
-    title = md.heading(3, page._("Raw logs that the source published"), searched=False)
-    table = html.table([page._(word) for word in words], rows, (0, 1, 2, 5, 6), {4: "value"})
-    return md.paragraphs(title, html.listing(table)) if rows else ""
-
-
-def notes(page: Page, results: Results) -> str:
-    report = page.data.published.get(results[0].campaign)
-    said = [md.text(in_language(page.language, note)) for note in report.notes] if report else []
-    if report and any(row.precision == "tf32" for row in results):
-        said.append(
-            page._(
-                "TF32: the source calls these figures FP32; on this accelerator the frameworks compute FP32 matrix "
-                "products in TF32."
-            )
-        )
-    found = [
-        page.subject(row, results) + page.language.colon + md.text(page.language.render(finding.message))
-        for row in results
-        for finding in row.findings
-        if finding.severity != "note"
-    ]
-    return md.bullets([*said, *found])
-
-
-def _names(page: Page, group: at.Group) -> str:
-    framework = page.data.framework_title(group.framework, group.campaign)
-    return f"{framework} · {page.data.hardware_title(group.hardware, group.campaign)}"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from dlperf.plan import Selection
-from dlperf.report import markdown as md
 from dlperf.report.data import distinct, grouped, in_language, is_published
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.report_facts import (
     Results,
     framework_of,
     hardware_of,
-    in_columns,
     machine_of,
     options_of,
     plans_of,
@@ -21,105 +20,129 @@ from dlperf.report.pages.report_facts import (
     side_by_side,
     software_of,
 )
-from dlperf.runs.published import EnvironmentGroup, Step
+from dlperf.report.views import Column, Part, Table
+from dlperf.report.views import Step as StepView
+from dlperf.runs.published import PublishedReport, Step
 
 
-def options(page: Page, results: Results) -> str:
+@dataclass(frozen=True)
+class Environment:
+    """The machines: as a report describes them, or as they were probed."""
+
+    groups: Sequence[Part] = ()
+    topology: str = ""
+    """In the report's own words."""
+    machines: Table | None = None
+    topologies: Sequence[tuple[str, str]] = ()
+    """Machine and what was probed there."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a machine needs before a campaign can run there."""
+
+    steps: Sequence[StepView] = ()
+    """Of a published report."""
+    data_paths: Table | None = None
+    commands: str = ""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How to run the same again, and what ran."""
+
+    again: str = ""
+    """The commands that plan and run a campaign."""
+    published: Sequence[StepView] = ()
+    commands: Sequence[StepView] = ()
+    """Those of each framework."""
+
+
+def options(page: Page, results: Results) -> Table | None:
     """Options that a fair comparison must show, frameworks side by side."""
     if is_published(results[0].campaign):
-        return ""
-    columns = {name: options_of(page, name, results) for name in distinct(row.framework for row in results)}
-    return side_by_side(page, page._("Options"), columns)
+        return None
+    names = distinct(row.framework for row in results)
+    return side_by_side(
+        page, page._("Options"), {page.framework_link(name): options_of(page, name, results) for name in names}
+    )
 
 
-def environment(page: Page, results: Results) -> str:
+def environment(page: Page, results: Results) -> Environment:
     report = page.data.published.get(results[0].campaign)
     if report:
-        groups = [_environment_group(page, group) for group in report.environment]
-        topology = (
-            md.paragraphs(md.heading(3, page._("Topology"), searched=False), md.block(report.topology, lines=True))
-            if report.topology
-            else ""
-        )
-        return md.paragraphs(*groups, topology) or page._("Nothing is known about the machines.")
+        return Environment(_environment_groups(page, report), report.topology)
     machines = grouped(results, lambda row: row.hardware)
-    told = {name: hardware_of(page, name, results) | machine_of(page, rows) for name, rows in machines.items()}
-    known = {name: facts for name, facts in told.items() if facts}
-    folded = [
-        md.details(f"{page._('Topology')} · {page.data.hardware_title(name)}", topology)
+    known = {name: hardware_of(page, name, results) | machine_of(page, rows) for name, rows in machines.items()}
+    topologies = [
+        (page.data.hardware_title(name), topology)
         for name, rows in machines.items()
         for topology in distinct(probed.topology for probed in probed_of(page, rows) if probed.topology)
     ]
-    columns = {
-        page.hardware(name): {page.fact(fact): value for fact, value in facts.items()} for name, facts in known.items()
-    }
-    return md.paragraphs(in_columns(page._("Item"), columns), *folded) or page._("Nothing is known about the machines.")
+    columns = {page.hardware_link(name): facts for name, facts in known.items() if facts}
+    return Environment(machines=side_by_side(page, page._("Item"), columns), topologies=topologies)
 
 
-def images(page: Page, results: Results) -> str:
+def images(page: Page, results: Results) -> Table | None:
     """The software of a campaign. A published report tells it in its environment, the catalogue may be newer."""
     if is_published(results[0].campaign):
-        return ""
+        return None
     frameworks = grouped(results, framework_of)
-    return side_by_side(
-        page, page._("Item"), {name: software_of(page, name, rows) for name, rows in frameworks.items()}
-    )
+    columns = {page.framework_link(name): software_of(page, name, rows) for name, rows in frameworks.items()}
+    return side_by_side(page, page._("Item"), columns)
 
 
-def setup(page: Page, results: Results) -> str:
-    """What a machine needs before a campaign can run there."""
+def setup(page: Page, results: Results) -> Setup | None:
     report = page.data.published.get(results[0].campaign)
     if report:
-        return _steps(page, (step for step in report.steps if step.setup))
+        prepared = _published_steps(page, (step for step in report.steps if step.setup))
+        return Setup(prepared) if prepared else None
     if page.data.is_imported(results[0].campaign):
-        return ""
+        return None
     commands = distinct(shlex.join(command) for plan in plans_of(page, results) for command in plan.launch.setup)
-    data = {name: path for row in results for name, path in _data_paths(page, row.hardware).items()}
-    return md.paragraphs(
-        page._(
-            "A node needs ssh, Python 3.6 or newer and a POSIX shell; dlperf copies the rest. Frameworks come "
-            "from the images named above; where none is named, they are those that the machine has."
-        ),
-        md.paragraphs(page._("Data sets come from these paths:"), _facts(page, data)) if data else "",
-        md.block("\n".join(commands)) if commands else "",
-    )
+    machines = [page.data.hardware.get(row.hardware) for row in results]
+    paths = {name: path for entry in machines if entry for name, path in entry.data.items()}
+    rows = [(page.fact(name), path) for name, path in paths.items()]
+    return Setup(data_paths=facts(page, rows), commands="\n".join(commands))
 
 
-def steps(page: Page, results: Results) -> str:
+def steps(page: Page, results: Results) -> Steps:
     report = page.data.published.get(results[0].campaign)
     if report:
-        return _steps(page, (step for step in report.steps if not step.setup)) or page._(
-            "The source gives no commands."
-        )
+        return Steps(published=_published_steps(page, (step for step in report.steps if not step.setup)))
     if page.data.is_imported(results[0].campaign):
-        return page._("The source gives no commands.")
+        return Steps()
     records = [page.data.campaigns.get(campaign) for campaign in distinct(row.campaign for row in results)]
-    commands = "\n".join(distinct(run_command(record.selection) for record in records if record))
-    again = (
-        md.paragraphs(page._("To plan and run the same configurations again:"), md.block(commands)) if commands else ""
-    )
-    listed = [_commands(page, framework, results) for framework in distinct(row.framework for row in results)]
-    return md.paragraphs(again, *listed) or page._("The source gives no commands.")
+    again = "\n".join(distinct(run_command(record.selection) for record in records if record))
+    frameworks = distinct(row.framework for row in results)
+    return Steps(again, commands=[step for name in frameworks for step in _commands(page, name, results)])
 
 
-def _environment_group(page: Page, group: EnvironmentGroup) -> str:
-    facts = [(fact.zh if page.language.code == "zh" else fact.en, fact.value) for fact in group.facts]
-    rows = [(md.text(name), md.web_link(value)) for name, value in facts]
-    return md.paragraphs(
-        md.heading(3, md.text(in_language(page.language, group.title)), searched=False), page.facts(rows)
-    )
+def facts(page: Page, rows: Iterable[tuple[str, str]]) -> Table | None:
+    """Names and values; those without a value are left out."""
+    stated = tuple(row for row in rows if row[1])
+    return Table((Column(page._("Item")), Column(page._("Value"))), stated) if stated else None
 
 
-def _steps(page: Page, steps: Iterable[Step]) -> str:
-    return md.paragraphs(*(_step(page, number, step) for number, step in enumerate(steps, 1)))
+def _environment_groups(page: Page, report: PublishedReport) -> list[Part]:
+    chinese = page.language.code == "zh"
+    parts = []
+    for group in report.environment:
+        table = facts(page, ((fact.zh if chinese else fact.en, fact.value) for fact in group.facts))
+        parts.append(Part((in_language(page.language, group.title),), (table,) if table else ()))
+    return parts
 
 
-def _step(page: Page, number: int, step: Step) -> str:
-    return md.paragraphs(
-        md.heading(3, f"{number}. {md.text(in_language(page.language, step.title))}"),
-        md.text(in_language(page.language, step.text)),
-        md.block(step.commands) if step.commands.strip() else "",
-    )
+def _published_steps(page: Page, steps: Iterable[Step]) -> list[StepView]:
+    language = page.language
+    return [
+        StepView(
+            in_language(language, step.title),
+            in_language(language, step.text),
+            (step.commands,) * bool(step.commands.strip()),
+        )
+        for step in steps
+    ]
 
 
 def run_command(selection: Selection) -> str:
@@ -140,20 +163,8 @@ def run_command(selection: Selection) -> str:
     return shlex.join(words)
 
 
-def _commands(page: Page, framework: str, results: Results) -> str:
+def _commands(page: Page, framework: str, results: Results) -> list[StepView]:
     """The commands of a framework; the whole scripts stand on the configuration pages."""
     plans = [plan for plan in plans_of(page, results) if plan.configuration.framework == framework]
     commands = distinct(shlex.join((*plan.launch.interpreter, *plan.launch.command)) for plan in plans)
-    if not commands:
-        return ""
-    title = page._("Commands of {framework}", framework=page.framework(framework))
-    return md.paragraphs(md.heading(3, title, searched=False), *map(md.block, commands))
-
-
-def _data_paths(page: Page, hardware: str) -> dict[str, str]:
-    entry = page.data.hardware.get(hardware)
-    return entry.data if entry else {}
-
-
-def _facts(page: Page, facts: Mapping[str, str]) -> str:
-    return page.facts((page.fact(name), md.web_link(value)) for name, value in facts.items())
+    return [StepView(page.framework_link(framework), commands=tuple(commands))] if commands else []

@@ -1,4 +1,4 @@
-"""What is known of how the figures of a report came about: of plans, machines, software; and as tables."""
+"""What is known of how the figures of a report came about: of plans, machines, software; and side by side."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dlperf.messages import N_, Language
 from dlperf.plan import PlannedConfiguration
 from dlperf.report import figures
-from dlperf.report import markdown as md
 from dlperf.report.data import distinct, facts_in_words
 from dlperf.report.machine import Probed, machine_facts
 from dlperf.report.pages.page import Page
+from dlperf.report.views import Column, Link, Table
 from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
@@ -95,17 +95,9 @@ def hardware_of(page: Page, hardware: str, results: Results) -> dict[str, str]:
     return {name: value for name, value in told.items() if name not in FRAMEWORK_FACTS}
 
 
-def side_by_side(page: Page, corner: str, columns: Mapping[str, Mapping[str, str]], campaign: str = "") -> str:
-    """Facts as rows and frameworks as columns; nothing where no framework states a fact."""
-    named = {
-        page.framework(name, campaign): {page.fact(fact): value for fact, value in facts.items()}
-        for name, facts in columns.items()
-    }
-    return in_columns(corner, named)
-
-
-def in_columns(corner: str, columns: Mapping[str, Mapping[str, str]]) -> str:
-    """Facts as rows; names of columns and of facts are Markdown already."""
-    names = distinct(name for facts in columns.values() for name in facts)
-    rows = [(name, *(md.web_link(facts.get(name, "–")) for facts in columns.values())) for name in names]
-    return md.table((corner, *columns), rows, figures=False) if rows else ""
+def side_by_side(page: Page, corner: str, columns: Mapping[Link, Mapping[str, str]]) -> Table | None:
+    """Facts as rows, and what states them as columns; nothing where nothing is stated."""
+    named = [{page.fact(fact): value for fact, value in facts.items()} for facts in columns.values()]
+    names = distinct(name for facts in named for name in facts)
+    rows = tuple((name, *(facts.get(name, "–") for facts in named)) for name in names)
+    return Table((Column(corner), *map(Column, columns)), rows) if rows else None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from dlperf.messages import N_, Language
 from dlperf.report import figures
-from dlperf.report import markdown as md
 from dlperf.report.answer import contest_of
 from dlperf.report.data import distinct, grouped
 from dlperf.report.pages.page import Page
@@ -18,6 +19,7 @@ from dlperf.report.pages.report_facts import (
     side_by_side,
     software_of,
 )
+from dlperf.report.views import Table
 from dlperf.results.audit import estimator_of
 from dlperf.results.identify import catalog_id
 from dlperf.results.model import ConfigurationResult
@@ -27,37 +29,36 @@ IMAGE = N_("Image")
 """What a container image is called in every column."""
 
 
-def fairness(page: Page, results: Results) -> str:
-    """What was not equal between the frameworks; nothing for a single one, nor where no condition is known."""
+@dataclass(frozen=True)
+class Fairness:
+    """What was not equal between the frameworks."""
+
+    unequal: Table | None
+    equal: list[str]
+    """Conditions that were the same for all."""
+
+
+def fairness(page: Page, results: Results) -> Fairness | None:
+    """Nothing for a single framework, nor where no condition is known."""
     frameworks = distinct(row.framework for row in results)
     if len(frameworks) < 2:
-        return ""
+        return None
     report = page.data.published.get(results[0].campaign)
     by_framework = grouped(results if report else _contested(results), framework_of)
-    told = {
+    known = {
         name: published_facts(page, report, rows) if report else _measured_facts(page, name, rows)
         for name, rows in by_framework.items()
     }
-    names = distinct(name for facts in told.values() for name in facts)
+    names = distinct(name for facts in known.values() for name in facts)
     if not names:
-        return ""
-    unequal = [name for name in names if len({facts.get(name, "") for facts in told.values()}) > 1]
-    equal = page.language.separator.join(page.fact(name) for name in names if name not in unequal)
-    columns = {framework: {name: facts.get(name, "–") for name in unequal} for framework, facts in told.items()}
-    return md.paragraphs(
-        page._(
-            "What is not the same in every column, where frameworks stand beside each other on one hardware in "
-            "one precision. What may explain a lead stands here."
-        ),
-        side_by_side(page, page._("Item"), columns, results[0].campaign),
-        page._("The same in every column: {names}.", names=equal) if equal else "",
-        page._(
-            "Layout, AMP level, XLA or DALI that this table does not name, the source does not say for each "
-            "framework; its own words stand under 1. Rows that name a log quote it."
-        )
-        if report
-        else "",
-    )
+        return None
+    unequal = [name for name in names if len({facts.get(name, "") for facts in known.values()}) > 1]
+    columns = {
+        page.framework_link(framework, results[0].campaign): {name: facts.get(name, "–") for name in unequal}
+        for framework, facts in known.items()
+    }
+    equal = [page.fact(name) for name in names if name not in unequal]
+    return Fairness(side_by_side(page, page._("Item"), columns), equal)
 
 
 def _contested(results: Results) -> list[ConfigurationResult]:

@@ -1,48 +1,56 @@
-"""The tables of figures in a report."""
+"""The figures in a report: grids over two axes, lists, and why figures are missing."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
 
-from dlperf.report import figures, html
+from dlperf.report import figures
+from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import distinct, gpus_total, grouped, is_published
 from dlperf.report.pages.page import Page
+from dlperf.report.roofline import roofline
+from dlperf.report.views import Column, Figure, Link, Part, Table, filled
 from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
-Axis = Callable[[ConfigurationResult], object]
-Label = Callable[[Page, ConfigurationResult], str]
+Axis = tuple[Callable[[ConfigurationResult], object], Callable[[Page, ConfigurationResult], str | Link]]
+"""What a row or a column of a grid stands for, and what it is called."""
+AXES = ("framework", "hardware", "precision", "batch_size", "nodes_gpus", "figure", "unit")
 
 
-def throughput(page: Page, results: Results) -> str:
-    """One table for each hardware and framework: rows are GPU counts, columns precisions and batch sizes. Where a
-    precision has more than two batch sizes, each has a table of its own: rows are batch sizes, columns scales."""
-    tables = grouped(results, lambda row: (row.hardware, row.framework, row.unit))
+def throughput(page: Page, results: Results) -> list[Part]:
+    """Grids for each hardware and framework: rows are GPU counts, columns precisions and batch sizes. Where a
+    precision has more than two batch sizes, each has a grid of its own: rows are batch sizes, columns scales."""
     parts = []
-    for (hardware, framework, unit), rows in tables.items():
+    for (hardware, framework, unit), rows in grouped(results, _stack).items():
         campaign = rows[0].campaign
-        subject = md.BETWEEN.join((page.framework(framework, campaign), page.hardware(hardware, campaign)))
-        title = page._("{what} ({aside})", what=subject, aside=md.text(unit))
-        parts.append(md.paragraphs(md.heading(4, title, searched=False), *_throughput_tables(page, rows)))
-    return md.paragraphs(*parts)
+        title = (page.framework_link(framework, campaign), page.hardware_link(hardware, campaign))
+        precisions = grouped(rows, lambda row: row.precision)
+        if max(len(distinct(row.batch_size for row in same)) for same in precisions.values()) > 2:
+            parts.append(Part(title, unit=unit))
+            for precision, same in precisions.items():
+                table = _grid(page, same, BATCH, SCALE, page._("Batch per GPU"))
+                parts.append(Part((precision.upper(),), (table,)))
+        else:
+            table = _grid(page, rows, SCALE, PRECISION_AND_BATCH, page._("Nodes × GPUs"), number=True)
+            parts.append(Part(title, (table,), unit=unit))
+    return parts
 
 
-def comparisons(page: Page, results: Results) -> str:
-    """One table for each hardware and precision that several frameworks ran: GPU counts × frameworks."""
+def comparisons(page: Page, results: Results) -> list[Part]:
+    """A grid for each hardware and precision that several frameworks ran: GPU counts × frameworks."""
     parts = []
     for (hardware, _, unit), rows in grouped(results, _race).items():
         if len(distinct(row.framework for row in rows)) > 1:
-            subject = md.BETWEEN.join((page.hardware(hardware, rows[0].campaign), _precision(page, rows[0])))
-            title = page._("{what} ({aside})", what=subject, aside=md.text(unit))
-            axes = (_scale_and_batch, _scale_and_batch_label, _framework, _framework_label)
-            body = _grid(page, rows, *axes, corner=page._("GPUs"), best_of_row=True)
-            parts.append(md.paragraphs(md.heading(4, title, searched=False), body))
-    return md.paragraphs(*parts)
+            title = (page.hardware_link(hardware, rows[0].campaign), _precision(page, rows[0]))
+            table = _grid(page, rows, SCALE_AND_BATCH, FRAMEWORK, page._("GPUs"), best_of_row=True)
+            parts.append(Part(title, (table,), unit=unit))
+    return parts
 
 
-def scaling(page: Page, results: Results) -> str:
+def scaling(page: Page, results: Results) -> Table | None:
     """Figure, speed-up and efficiency by scale, for everything that was run on more than one scale."""
     scaled = [
         row
@@ -50,104 +58,98 @@ def scaling(page: Page, results: Results) -> str:
         if len([row for row in members if row.value is not None]) > 1
         for row in sorted(members, key=size)
     ]
-    axes = ("framework", "hardware", "precision", "batch_size", "nodes_gpus")
-    columns = (*axes, "figure", "unit", "speedup", "efficiency")
-    return (
-        md.paragraphs(
-            page._(
-                "Speed-up is the figure over the 1-GPU figure of the same configuration on the same hardware; "
-                "efficiency is speed-up over GPUs. Batch size per GPU stays the same (weak scaling). Without a 1-GPU "
-                "figure there is neither."
-            ),
-            page.listed(scaled, columns),
-        )
-        if scaled
-        else ""
-    )
+    return page.listed(scaled, (*AXES, "speedup", "efficiency")) if scaled else None
 
 
-def single_runs(page: Page, results: Results) -> str:
+def utilisation(page: Page, results: Results) -> Table | None:
+    """Model FLOPs utilisation, share of the roofline, and samples per joule of every figure that has one of them."""
+    known = [row for row in results if row.mfu or row.samples_per_joule or roofline(page.data, row)]
+    more = {
+        "figure": lambda row: page.link(figures.value_text(row), at.configuration_page(row)),
+        "roofline": lambda row: figures.percent(roofline(page.data, row)),
+        "samples_per_joule": lambda row: figures.optional(row.samples_per_joule),
+    }
+    return page.listed(known, (*AXES, "mfu", "roofline", "samples_per_joule"), more) if known else None
+
+
+def single_runs(page: Page, results: Results) -> Table | None:
     """Every trial's value, where there are several, with average and median."""
-    repeated = [(row, _values(row)) for row in results if len(_values(row)) > 1]
+    repeated = [(row, values) for row in results for values in [_values(row)] if len(values) > 1]
     if not repeated:
-        return ""
+        return None
     most = max(len(values) for _, values in repeated)
     rows = [
         (
-            page.html_subject(row, results),
-            *(_number(row, value) for value in values),
+            page.subject(row, results),
+            *(_digits(row, value) for value in values),
             *[""] * (most - len(values)),
-            _number(row, round(statistics.fmean(values), 2)),
-            _number(row, statistics.median(values)),
+            _digits(row, round(statistics.fmean(values), 2)),
+            _digits(row, statistics.median(values)),
             figures.factor(row.speedup),
         )
         for row, values in repeated
     ]
     runs = [page._("Run {number}", number=str(number)).replace(" ", md.NO_BREAK) for number in range(1, most + 1)]
-    header = (page._("Configuration"), *runs, page._("Average"), page._("Median"), page._("Speed-up"))
-    return html.listing(html.table(header, rows, (0,), {}))
+    titles = (*runs, page._("Average"), page._("Median"), page._("Speed-up"))
+    return filled([Column(page._("Configuration"), words=True), *map(Column, titles)], rows)
 
 
-def missing(page: Page, results: Results) -> str:
+def missing(page: Page, results: Results) -> list[tuple[str, list[Link]]]:
     """Every reason why a figure is missing, and where."""
     reasons = grouped((row for row in results if row.value is None), lambda row: row.status)
-    return md.bullets(
-        f"{figures.status_text(page.language, status)}{page.language.colon}"
-        + page._("; ").join(page.subject(row, results) for row in rows)
-        for status, rows in reasons.items()
-    )
-
-
-def _throughput_tables(page: Page, rows: Results) -> list[str]:
-    precisions = grouped(rows, lambda row: row.precision)
-    if max(len(distinct(row.batch_size for row in same)) for same in precisions.values()) > 2:
-        return [
-            md.paragraphs(
-                f"**{md.text(precision.upper())}**",
-                _grid(page, same, _batch, _batch_label, _scale, _scale_label, corner=page._("Batch per GPU")),
-            )
-            for precision, same in precisions.items()
-        ]
-    axes = (_scale, _scale_label, _precision_and_batch, _precision_and_batch_label)
-    return [_grid(page, rows, *axes, corner=page._("Nodes × GPUs"))]
+    return [
+        (status.text(page.language), [page.subject(row, results) for row in rows]) for status, rows in reasons.items()
+    ]
 
 
 def _grid(
     page: Page,
     results: Results,
-    row_of: Axis,
-    row_label: Label,
-    column_of: Axis,
-    column_label: Label,
-    *,
+    rows: Axis,
+    columns: Axis,
     corner: str,
+    *,
+    number: bool = False,
     best_of_row: bool = False,
-) -> str:
-    """A table of figures over two axes; a combination that the source lacks says so. ``corner`` names the rows."""
-    cells = grouped(results, lambda result: (row_of(result), column_of(result)))
-    rows, columns = grouped(sorted(results, key=size), row_of), grouped(results, column_of)
-    absent = figures.absent_word(results[0].campaign)
-    header = (corner, *(column_label(page, members[0]) for members in columns.values()))
-    body = []
-    for row, members in rows.items():
+) -> Table:
+    """Figures over two axes; a combination that the source lacks says so.
+
+    Args:
+        corner: names the rows.
+        number: what the rows are called begins with a number.
+    """
+    cells = grouped(results, lambda result: (rows[0](result), columns[0](result)))
+    of_rows, of_columns = grouped(sorted(results, key=size), rows[0]), grouped(results, columns[0])
+    absent = Figure(page._(figures.absent_word(results[0].campaign)), missing=True)
+    body: list[tuple[object, ...]] = []
+    for row, members in of_rows.items():
         contest = [member.value for member in members if member.value is not None]
         highest = max(contest) if best_of_row and len(contest) > 1 else None
-        figures_of_row = [_cell(page, cells.get((row, column), ()), absent, highest) for column in columns]
-        body.append((row_label(page, members[0]), *figures_of_row))
-    return md.table(header, body)
+        found = [_figures(page, cells.get((row, column), ()), highest) or (absent,) for column in of_columns]
+        body.append((rows[1](page, members[0]), *found))
+    titles = [columns[1](page, members[0]) for members in of_columns.values()]
+    measured = {columns[0](row) for row in results if row.value is not None}
+    heads = [Column(title, number=column in measured) for column, title in zip(of_columns, titles, strict=True)]
+    return Table((Column(corner, number=number), *heads), tuple(body))
 
 
-def _cell(page: Page, results: Results, absent: str, highest: float | None) -> str:
+def _figures(page: Page, results: Results, highest: float | None) -> tuple[Figure, ...]:
     """A report may print two figures for one configuration: both stand. The highest of several in a row is marked."""
-    marked = [
-        page.figure(result, scaling=True, best=highest is not None and result.value == highest) for result in results
-    ]
-    return "<br>".join(marked) or page.figure(None, absent)
+    return tuple(
+        figures.figure(
+            page.language, page.path, result, scaling=True, best=highest is not None and result.value == highest
+        )
+        for result in results
+    )
 
 
 def size(row: ConfigurationResult) -> tuple[int, int, int]:
     """The order of scales: GPUs of all nodes, nodes, batch size."""
     return gpus_total(row), row.nodes, row.batch_size or 0
+
+
+def _stack(row: ConfigurationResult) -> tuple[str, str, str]:
+    return row.hardware, row.framework, row.unit
 
 
 def _race(row: ConfigurationResult) -> tuple[str, str, str]:
@@ -158,46 +160,21 @@ def _series(row: ConfigurationResult) -> tuple[object, ...]:
     return row.framework, row.hardware, row.precision, row.batch_size, row.unit
 
 
-def _scale(row: ConfigurationResult) -> tuple[int, int]:
-    return row.nodes, row.gpus
-
-
-def _scale_label(page: Page, row: ConfigurationResult) -> str:
-    return figures.scale_text(row)
-
-
-def _batch(row: ConfigurationResult) -> int | None:
-    return row.batch_size
-
-
-def _batch_label(page: Page, row: ConfigurationResult) -> str:
-    return f"BS={figures.batch_text(row)}"
-
-
-def _framework(row: ConfigurationResult) -> str:
-    return row.framework
-
-
-def _framework_label(page: Page, row: ConfigurationResult) -> str:
-    return page.framework(row.framework, row.campaign)
-
-
-def _scale_and_batch(row: ConfigurationResult) -> tuple[int, int, int | None]:
-    return row.nodes, row.gpus, row.batch_size
-
-
-def _scale_and_batch_label(page: Page, row: ConfigurationResult) -> str:
-    batch = f", BS={figures.batch_text(row)}" if row.batch_size is not None else ""
+def _scale_and_batch(page: Page, row: ConfigurationResult) -> str:
+    batch = f", BS={row.batch_size}" if row.batch_size is not None else ""
     return f"GPU={gpus_total(row)}{batch}"
 
 
-def _precision_and_batch(row: ConfigurationResult) -> tuple[str, int | None]:
-    return row.precision, row.batch_size
-
-
-def _precision_and_batch_label(page: Page, row: ConfigurationResult) -> str:
-    batch = f" (BS={figures.batch_text(row)})" if row.batch_size is not None else ""
+def _precision_and_batch(page: Page, row: ConfigurationResult) -> str:
+    batch = f" (BS={row.batch_size})" if row.batch_size is not None else ""
     return f"{figures.precision_text(row)}{batch}"
+
+
+SCALE: Axis = (lambda row: (row.nodes, row.gpus), lambda page, row: figures.scale_text(row))
+BATCH: Axis = (lambda row: row.batch_size, lambda page, row: f"BS={figures.batch_text(row)}")
+FRAMEWORK: Axis = (lambda row: row.framework, lambda page, row: page.framework_link(row.framework, row.campaign))
+SCALE_AND_BATCH: Axis = (lambda row: (row.nodes, row.gpus, row.batch_size), _scale_and_batch)
+PRECISION_AND_BATCH: Axis = (lambda row: (row.precision, row.batch_size), _precision_and_batch)
 
 
 def _precision(page: Page, row: ConfigurationResult) -> str:
@@ -210,5 +187,5 @@ def _values(row: ConfigurationResult) -> list[float]:
     return [trial.value for trial in row.trials if trial.value is not None]
 
 
-def _number(row: ConfigurationResult, value: float) -> str:
-    return md.number(figures.exact(value) if is_published(row.campaign) else figures.sensible(value))
+def _digits(row: ConfigurationResult, value: float) -> str:
+    return figures.exact(value) if is_published(row.campaign) else figures.sensible(value)

@@ -1,0 +1,61 @@
+"""A page is changed by editing its template, as CONTRIBUTING.md says."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from jinja2 import UndefinedError
+from site_sample import make_workspace, pages, sample
+
+from dlperf.messages import ENGLISH
+from dlperf.report import locations as at
+from dlperf.report.load import load_site_data
+from dlperf.report.templating import TEMPLATES, render
+
+ROOT = Path(__file__).parents[2]
+TEMPLATE = "report.md.j2"
+REPORT = at.report_page("measured/dlperf-v1", "resnet50-imagenet")
+
+
+def documented_lines() -> list[str]:
+    """The lines of templates that CONTRIBUTING.md shows."""
+    section = (ROOT / "CONTRIBUTING.md").read_text().partition("## Change a page\n")[2].partition("\n## ")[0]
+    return re.findall("^    ({% .* %})$", section, re.MULTILINE)
+
+
+def headings(folder: Path, template: str) -> list[str]:
+    """The numbered headings of a report whose template a workspace has replaced."""
+    (folder / TEMPLATE).write_text(template)
+    text = pages(replace(sample(), templates=folder))[REPORT]
+    return re.findall(r"^## (.*?) {", text, re.MULTILINE)
+
+
+def test_a_heading_is_reworded_in_the_template_alone(tmp_path: Path) -> None:
+    template = (TEMPLATES / TEMPLATE).read_text()
+    before, after, *_ = documented_lines()
+    assert template.count(before) == 1
+    assert "4. Why? Compare settings" in headings(tmp_path, template.replace(before, after))
+
+
+def test_two_sections_are_swapped_in_the_template_alone(tmp_path: Path) -> None:
+    template = (TEMPLATES / TEMPLATE).read_text()
+    _, _, moved, target = documented_lines()
+    end = "{% endcall %}\n"
+    block = moved + template.partition(moved)[2].partition(end)[0] + end
+    assert template.count(block) == template.count(target) == 1
+    changed = headings(tmp_path, template.replace(block, "").replace(target, f"{block}\n{target}"))
+    assert changed[4:6] == ["5. Logs and sources", "6. Set-up"]
+
+
+def test_the_templates_of_a_workspace_come_first(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, sample())
+    assert load_site_data(workspace).templates == workspace.site / "templates"
+
+
+def test_a_misspelt_name_in_a_template_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "page.md.j2").write_text("{{ report.titel }}")
+    with pytest.raises(UndefinedError, match="titel"):
+        render("page.md.j2", ENGLISH, tmp_path, report=sample())

@@ -1,0 +1,92 @@
+"""Jinja2 templates of the site's pages: plain view data in, the Markdown file that MkDocs builds out.
+
+Whatever a template prints is escaped for Markdown and for HTML at once, so that data is text in a paragraph, a
+heading, a table and an attribute alike. Templates of the workspace's ``site/templates`` come before those here.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from dlperf.messages import LANGUAGES, Language
+from dlperf.messages.language import Code
+from dlperf.report import markdown as md
+from dlperf.report.views import Figure, Link, Quoted, Source
+
+TEMPLATES = Path(__file__).parent / "templates"
+MACROS = "macros.html.j2"
+
+
+class Safe(Markup):
+    """Markup that escapes what is put into it for Markdown, too."""
+
+    @classmethod
+    def escape(cls, value: Any, /) -> Safe:
+        return cls(value.__html__() if hasattr(value, "__html__") else md.text(value).replace('"', "&quot;"))
+
+
+def render(template: str, language: Language, folder: Path | None, /, **view: object) -> str:
+    """The page that a template makes of a view.
+
+    Args:
+        folder: of the workspace's own templates.
+    """
+    return _environment(language.code, folder).get_template(template).render(view)
+
+
+def macro(name: str, language: Language, folder: Path | None = None) -> Callable[..., str]:
+    """A macro of ``macros.html.j2``, for pages that are still written in Python."""
+    found: Callable[..., str] = getattr(_environment(language.code, folder).get_template(MACROS).module, name)
+    return found
+
+
+@cache
+def _environment(code: Code, folder: Path | None) -> Environment:
+    language = LANGUAGES[code]
+    environment = Environment(
+        loader=ChoiceLoader([FileSystemLoader([folder] if folder else []), FileSystemLoader(TEMPLATES)]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=Safe.escape,
+        extensions=["jinja2.ext.i18n"],
+    )
+    environment.install_gettext_callables(  # type: ignore[attr-defined]
+        _marked(language.gettext), _marked(language.ngettext), pgettext=_marked(language.pgettext)
+    )
+    environment.globals.update(
+        separator=Safe(language.separator), colon=Safe(language.colon), gap=Safe(language.gap), between=Safe(md.BETWEEN)
+    )
+    environment.tests.update(figure=_is(Figure), link=_is(Link), quoted=_is(Quoted), source=_is(Source))
+    environment.filters.update(
+        unbroken=md.unbroken,
+        url=lambda address: Safe(html.escape(address)),
+        web=lambda value: Safe(md.web_link(value)),
+        source=lambda value, brief=False: Safe(md.source_link(value, brief)),
+        block=lambda value: Safe(md.block(value)),
+        lines=lambda value: Safe(md.block(value, lines=True)),
+        front_matter=lambda title: Safe(md.front_matter(title, in_search=True, wide=False)),
+    )
+    return environment
+
+
+def _is(kind: type) -> Callable[[object], bool]:
+    return lambda cell: isinstance(cell, kind)
+
+
+def _marked(translate: Callable[..., str]) -> Callable[..., Safe]:
+    """Translations are Markdown; what is put into their places is not."""
+
+    def translated(*texts: Any, **values: object) -> Safe:
+        return Safe(translate(*texts)).format(**values)
+
+    return translated
