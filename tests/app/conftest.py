@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from builder import make_workspace
 
-from dlperf.app.words import use_language
+from dlperf.messages import use_language
 from dlperf.runs.paths import Workspace
 from sshd import sshd
 

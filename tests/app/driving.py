@@ -15,7 +15,7 @@ from textual.strip import Strip
 
 from dlperf.app.app import DlperfApp
 from dlperf.app.settings import Settings
-from dlperf.app.words import Language
+from dlperf.messages import Code
 from dlperf.runs.paths import Workspace
 
 PATIENCE_SECONDS = 60.0
@@ -30,7 +30,7 @@ ScreenType = TypeVar("ScreenType", bound=Screen[Any])
 async def driving(
     workspace: Workspace,
     size: tuple[int, int] = (120, 40),
-    language: Language = "en",
+    language: Code = "en",
     dark: bool = True,
     plain: bool = False,
     start_screen: str = "campaigns",

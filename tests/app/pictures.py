@@ -28,7 +28,7 @@ from textual.pilot import Pilot
 
 from dlperf.app.app import DlperfApp
 from dlperf.app.screens.base import PlaceScreen
-from dlperf.app.words import LANGUAGES, Language, use_language
+from dlperf.messages import LANGUAGES, Code, use_language
 from dlperf.runs.paths import Workspace
 
 VIEWS = (((120, 40), "dark"), ((200, 60), "dark"), ((80, 24), "dark"), ((80, 24), "light"))
@@ -62,7 +62,7 @@ def laboratory(folder: Path) -> Iterator[Workspace]:
 async def pictures_of(
     scene: Scene,
     workspace: Workspace,
-    language: Language,
+    language: Code,
     views: Sequence[tuple[tuple[int, int], str]] = VIEWS,
     drawn: bool = False,
 ) -> list[Picture]:

@@ -23,8 +23,8 @@ from textual.pilot import Pilot
 from dlperf.app.engine import Outcome
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.plan_actions import check_page, check_rows
-from dlperf.app.words import say
 from dlperf.executors.base import CheckItem
+from dlperf.messages import _
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import Event, State, TrialProgress
@@ -129,7 +129,7 @@ def shows(*texts: str) -> Act:
     """Nothing is done: the screen shows these texts by itself, said in the language of the screen."""
 
     async def act(pilot: Pilot[str]) -> None:
-        await until_shown(pilot, *map(say, texts))
+        await until_shown(pilot, *map(_, texts))
 
     return act
 
@@ -138,9 +138,9 @@ def presses(before: str, keys: str, *texts: str) -> Act:
     """Keys, by their names and a blank between, once the first text is shown; they bring the others."""
 
     async def act(pilot: Pilot[str]) -> None:
-        await until_shown(pilot, say(before))
+        await until_shown(pilot, _(before))
         await press(pilot, *keys.split())
-        await until_shown(pilot, *map(say, texts))
+        await until_shown(pilot, *map(_, texts))
 
     return act
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from pictures import laboratory, pictures_of
 from scenes import SCENES
 
-from dlperf.app.words import LANGUAGES
+from dlperf.messages import LANGUAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSETS = {"en": "site/docs/assets", "zh": "site/docs/zh/assets"}

@@ -17,7 +17,7 @@ from rich.color import Color
 from rich.segment import Segment
 from scenes import SCENES
 
-from dlperf.app.words import LANGUAGES, Language
+from dlperf.messages import LANGUAGES, Code
 
 ACCEPTED = Path(__file__).parents[1] / "data" / "app" / "pictures"
 WRITTEN = re.compile(r"\w")
@@ -37,7 +37,7 @@ BEHIND_A_QUESTION = (
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", SCENES)
-async def test_a_scene_looks_as_it_was_accepted(name: str, language: Language, tmp_path: Path):
+async def test_a_scene_looks_as_it_was_accepted(name: str, language: Code, tmp_path: Path):
     with laboratory(tmp_path) as workspace:
         pictures = await pictures_of(SCENES[name], workspace, language)
     by_size = sorted((picture for picture in pictures if picture.theme == "dark"), key=lambda picture: picture.size)

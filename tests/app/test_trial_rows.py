@@ -10,7 +10,7 @@ from dlperf.app.model.curve import Series, draw
 from dlperf.app.model.text import packed
 from dlperf.app.model.trial_pages import NAME_WIDTH, figure_lines
 from dlperf.app.model.trials import trial_row
-from dlperf.app.words import use_language
+from dlperf.messages import use_language
 from dlperf.plan import TrialKey
 from dlperf.runs.records import State, TrialProgress, TrialStatus
 

@@ -26,7 +26,7 @@ from dlperf.app.driver import TerminalDriver
 from dlperf.app.palette import Actions
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.settings import Settings
-from dlperf.app.words import LANGUAGES, say, use_language
+from dlperf.messages import CODES, _, use_language
 
 CRASHED = 70
 """Exit code after a mistake of this program (EX_SOFTWARE of sysexits.h)."""
@@ -106,7 +106,7 @@ class DlperfApp(App[str]):
         """Where the window becomes smaller than the screens are made for, say so once."""
         small = event.size.width < LEAST_SIZE.width or event.size.height < LEAST_SIZE.height
         if small and not self._small:
-            self.notify(say("This window is small: from {size} on there is room for everything.", size="80 × 24"))
+            self.notify(_("This window is small: from {size} on there is room for everything.", size="80 × 24"))
         self._small = small
 
     def get_line_filters(self) -> list[LineFilter]:
@@ -137,14 +137,14 @@ class DlperfApp(App[str]):
         self.theme = DARK if self.settings.dark else LIGHT
 
     def action_switch_language(self) -> None:
-        following = LANGUAGES[(LANGUAGES.index(self.settings.language) + 1) % len(LANGUAGES)]
+        following = CODES[(CODES.index(self.settings.language) + 1) % len(CODES)]
         self.settings.language = following
         self.settings.start_screen = self.current_mode
         self.exit("again")
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, CommandPalette):
-            self.push_screen(CommandPalette(placeholder=say("Type a command …"), id="--command-palette"))
+            self.push_screen(CommandPalette(placeholder=_("Type a command …"), id="--command-palette"))
 
     def action_help(self) -> None:
         from dlperf.app.screens.help import HelpScreen
@@ -157,7 +157,7 @@ class DlperfApp(App[str]):
 
     def action_help_quit(self) -> None:
         """What ctrl+c does where nothing is selected."""
-        self.notify(say("q leaves this window; what runs goes on. x on the Watch screen cancels a trial."))
+        self.notify(_("q leaves this window; what runs goes on. x on the Watch screen cancels a trial."))
 
     # ---------------------------------------------------------------- the end
 
@@ -179,7 +179,7 @@ class DlperfApp(App[str]):
             report = Path("-")
         error = traceback.format_exc().strip().splitlines()[-1]
         self._exit_renderables.append(
-            say(
+            _(
                 "dlperf-tui: {error}\nWhat runs goes on. A report of this mistake lies in {file}.",
                 error=error,
                 file=report,

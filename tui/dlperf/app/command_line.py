@@ -12,8 +12,8 @@ from typing import NoReturn
 
 from dlperf import __version__
 from dlperf.app.settings import Settings, frames_per_second
-from dlperf.app.words import LANGUAGES, Language, preferred_language, say, use_language
 from dlperf.errors import DlperfError, ExitCode, RequestError
+from dlperf.messages import LANGUAGES, Code, _, preferred_language, use_language
 from dlperf.runs.paths import Workspace
 
 MOST_FRAMES = 30
@@ -100,17 +100,17 @@ def farewell(workspace: Workspace) -> list[str]:
     for paths in workspace.campaigns():
         pid = engine_pid(paths)
         if pid is not None:
-            lines.append(say("{name} goes on without this window (engine: process {pid}).", name=paths.name, pid=pid))
-            lines.append(say("  how it stands:  dlperf status {name}", name=paths.name))
-            lines.append(say("  end it:         dlperf cancel {name}", name=paths.name))
+            lines.append(_("{name} goes on without this window (engine: process {pid}).", name=paths.name, pid=pid))
+            lines.append(_("  how it stands:  dlperf status {name}", name=paths.name))
+            lines.append(_("  end it:         dlperf cancel {name}", name=paths.name))
     return (
-        [*lines, say("  come back:      dlperf-tui {folder}", folder=shlex.quote(str(workspace.root)))] if lines else []
+        [*lines, _("  come back:      dlperf-tui {folder}", folder=shlex.quote(str(workspace.root)))] if lines else []
     )
 
 
-def _language(asked: str | None) -> Language:
+def _language(asked: str | None) -> Code:
     if asked is None:
-        return preferred_language()
+        return preferred_language().code
     for language in LANGUAGES:
         if asked == language:
             return language

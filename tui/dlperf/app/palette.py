@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from dlperf.app.actions import EVERYWHERE, Action, actions_of
-from dlperf.app.words import say
+from dlperf.messages import _
 
 if TYPE_CHECKING:
     from dlperf.app.screens.base import PlaceScreen
@@ -24,12 +24,12 @@ class Actions(Provider):
 
     async def discover(self) -> Hits:
         for action in self._here:
-            yield DiscoveryHit(_title(action), partial(self._run, action), help=say(action.help))
+            yield DiscoveryHit(_title(action), partial(self._run, action), help=_(action.help))
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for action in self._here:
-            title = f"{_title(action)} · {say(action.help)}"
+            title = f"{_title(action)} · {_(action.help)}"
             if (score := matcher.match(title)) > 0:
                 yield Hit(score, matcher.highlight(title), partial(self._run, action))
 
@@ -39,4 +39,4 @@ class Actions(Provider):
 
 
 def _title(action: Action) -> str:
-    return f"{say(action.text)}  ({action.shown_key})"
+    return f"{_(action.text)}  ({action.shown_key})"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from dlperf.app.model.choice import Choice
-from dlperf.app.words import Language
+from dlperf.messages import Code
 from dlperf.runs.clock import utc_now
 from dlperf.runs.paths import Workspace
 
@@ -21,7 +21,7 @@ class Settings:
     """A window's settings."""
 
     workspace: Workspace
-    language: Language = "en"
+    language: Code = "en"
     dark: bool = True
     plain: bool = False
     """Draw with ASCII alone."""

@@ -1,18 +1,25 @@
 """What dlperf states, as codes with parameters, and the texts that they give in each language."""
 
-from dlperf.messages.language import CHINESE, ENGLISH, LANGUAGES, Language, preferred_language
+from dlperf.messages.current import _, language, render, use_language
+from dlperf.messages.language import CHINESE, CODES, ENGLISH, LANGUAGES, Code, Language, preferred_language
 from dlperf.messages.message import Message, Value, message, quoted
 from dlperf.messages.texts import N_
 
 __all__ = [
     "CHINESE",
+    "CODES",
     "ENGLISH",
     "LANGUAGES",
     "N_",
+    "Code",
     "Language",
     "Message",
     "Value",
+    "_",
+    "language",
     "message",
     "preferred_language",
     "quoted",
+    "render",
+    "use_language",
 ]

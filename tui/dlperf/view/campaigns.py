@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dlperf.errors import DlperfError
+from dlperf.messages import N_
 from dlperf.plan import Selection
 from dlperf.runs.durations import trial_seconds
 from dlperf.runs.journal import CampaignReader
@@ -19,13 +20,13 @@ BAD = (State.FAILED, State.TIMED_OUT, State.LOST)
 class Standing(StrEnum):
     """How a campaign stands, for the person who comes back to it."""
 
-    RUNNING = "running"
-    PAUSED = "paused"
-    INTERRUPTED = "engine stopped"
+    RUNNING = N_("running")
+    PAUSED = N_("paused")
+    INTERRUPTED = N_("engine stopped")
     """Trials are left and no engine works on them: `dlperf resume` goes on."""
-    FINISHED = "finished"
-    LOADING = "reading"
-    UNREADABLE = "unreadable"
+    FINISHED = N_("finished")
+    LOADING = N_("reading")
+    UNREADABLE = N_("unreadable")
 
 
 @dataclass(frozen=True)

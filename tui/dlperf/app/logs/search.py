@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from dlperf.app.logs.log_file import PIECE, LogFile
-from dlperf.app.words import say
+from dlperf.messages import _
 
 CHUNK = PIECE
 """Small enough that a search can soon be told to stop."""
@@ -78,8 +78,8 @@ def pattern_of(text: str) -> Pattern:
     for prefix in UNSUPPORTED:
         if reason.startswith(prefix):
             part = reason.removeprefix(prefix)
-            raise ValueError(say("{part} is not supported: no look-around, no back references", part=part))
-    raise ValueError(say("no regular expression: {reason}", reason=reason))
+            raise ValueError(_("{part} is not supported: no look-around, no back references", part=part))
+    raise ValueError(_("no regular expression: {reason}", reason=reason))
 
 
 @cache

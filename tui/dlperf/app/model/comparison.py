@@ -11,14 +11,23 @@ from dlperf.app.model.results_table import about_result, axes_of, figure_text
 from dlperf.app.model.table import Column, Row, Tone
 from dlperf.app.model.text import number, percent, printable
 from dlperf.app.model.view import TableView
-from dlperf.app.words import say
 from dlperf.errors import RequestError
+from dlperf.messages import N_, _
 from dlperf.results.compare import Comparison, Comparisons, Missing, Selector, compare
 from dlperf.results.model import ConfigurationResult
 
-NO_FIGURE = "no figure"
-NEW, MISSING, NOT_COMPARED = "new", "missing", "several rows, not compared"
-VERDICTS = ("slower", NO_FIGURE, MISSING, "faster", "not distinguishable", "spread unknown", NEW, NOT_COMPARED)
+NO_FIGURE = N_("no figure")
+NEW, MISSING, NOT_COMPARED = N_("new"), N_("missing"), N_("several rows, not compared")
+VERDICTS = (
+    N_("slower"),
+    NO_FIGURE,
+    MISSING,
+    N_("faster"),
+    N_("not distinguishable"),
+    N_("spread unknown"),
+    NEW,
+    NOT_COMPARED,
+)
 """What ``dlperf.results.compare`` says, and what only one side holds: bad news first."""
 TONES: dict[str, Tone] = {"slower": "bad", "faster": "good", NO_FIGURE: "bad", MISSING: "bad"}
 Side = ConfigurationResult | None
@@ -63,7 +72,7 @@ class ComparisonView(TableView[Point]):
         return self.points
 
     def text(self, item: Point) -> str:
-        return " ".join((*axes_of(item.result), item.verdict, say(item.verdict)))
+        return " ".join((*axes_of(item.result), item.verdict, _(item.verdict)))
 
     def key(self, item: Point, column: int) -> object:
         row, before, after = item.result, item.before, item.after
@@ -74,23 +83,23 @@ class ComparisonView(TableView[Point]):
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            Column(say("case"), 9, importance=9),
-            Column(say("framework"), 11, importance=9),
-            Column(say("prec."), 5, importance=8),
-            Column(say("batch"), 6, right=True, importance=8),
-            Column(say("GPUs"), 6, importance=8),
-            Column(say("hardware"), 10, importance=5),
-            Column(say("figure"), 10, right=True, importance=9),
-            Column(say("baseline"), 9, right=True, importance=9),
-            Column(say("change"), 9, right=True, importance=9),
-            Column(say("spread"), 7, right=True, importance=6),
+            Column(_("case"), 9, importance=9),
+            Column(_("framework"), 11, importance=9),
+            Column(_("prec."), 5, importance=8),
+            Column(_("batch"), 6, right=True, importance=8),
+            Column(_("GPUs"), 6, importance=8),
+            Column(_("hardware"), 10, importance=5),
+            Column(_("figure"), 10, right=True, importance=9),
+            Column(_("baseline"), 9, right=True, importance=9),
+            Column(_("change"), 9, right=True, importance=9),
+            Column(_("spread"), 7, right=True, importance=6),
             Column("n", 2, right=True, importance=4),
-            Column(say("verdict"), 19, importance=7, flexible=True),
+            Column(_("verdict"), 19, importance=7, flexible=True),
         )
 
     def cells(self, item: Point) -> Row:
         row, before = item.result, item.before
-        change = percent(item.ratio - 1, sign=True) if item.ratio is not None else say(item.verdict)
+        change = percent(item.ratio - 1, sign=True) if item.ratio is not None else _(item.verdict)
         cells = (
             *map(printable, axes_of(row)),
             number(item.after.value if item.after else None),
@@ -106,25 +115,25 @@ class ComparisonView(TableView[Point]):
 
     def _verdict(self, item: Point) -> str:
         if item.verdict == MISSING:
-            return say("only in {name}", name=printable(self.before))
+            return _("only in {name}", name=printable(self.before))
         if item.verdict == NEW:
-            return say("only in {name}", name=printable(self.after))
+            return _("only in {name}", name=printable(self.after))
         if item.verdict == NO_FIGURE:
             lacking = item.after if item.after is not None and item.after.value is None else item.before
-            return figure_text(lacking) if lacking is not None and lacking.value is None else say(NO_FIGURE)
-        return say(item.verdict)
+            return figure_text(lacking) if lacking is not None and lacking.value is None else _(NO_FIGURE)
+        return _(item.verdict)
 
     def result(self, item: Point) -> ConfigurationResult:
         return item.result
 
     def title(self) -> str:
-        return say("{after} against {before}", after=printable(self.after), before=printable(self.before))
+        return _("{after} against {before}", after=printable(self.after), before=printable(self.before))
 
     def summary(self) -> str:
         """How many points are how."""
         counts = Counter(point.verdict for point in self.points)
         counts[NOT_COMPARED] = self.not_compared
-        return " · ".join(f"{say(verdict)}: {counts[verdict]}" for verdict in VERDICTS if counts[verdict])
+        return " · ".join(f"{_(verdict)}: {counts[verdict]}" for verdict in VERDICTS if counts[verdict])
 
     def about(self, item: Point) -> list[str]:
         """Both figures with their worth, and the range that the trials leave open."""
@@ -133,7 +142,7 @@ class ComparisonView(TableView[Point]):
             if side is not None:
                 lines += [printable(side.campaign), *(f"  {line}" for line in about_result(side)[1:])]
         if item.low is not None and item.high is not None:
-            lines.append(say("ratio {low} … {high} by their trials", low=f"{item.low:.3f}", high=f"{item.high:.3f}"))
+            lines.append(_("ratio {low} … {high} by their trials", low=f"{item.low:.3f}", high=f"{item.high:.3f}"))
         return lines
 
 

@@ -9,7 +9,7 @@ from math import isfinite
 from rich.cells import cell_len
 
 from dlperf.app.model.text import number, packed
-from dlperf.app.words import say
+from dlperf.messages import _
 
 LABEL_WIDTH = 9
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
@@ -78,7 +78,7 @@ def draw(
     """
     points = series.points()
     if len(points) < 2 or width < LABEL_WIDTH + 8 or height < 5:
-        return [[Piece(say("No curve yet: the log holds fewer than two throughput records."))]]
+        return [[Piece(_("No curve yet: the log holds fewer than two throughput records."))]]
     low, high = _range(points, warm_up, window)
     legend = packed(
         _legend(series, low, warm_up, window) + _cut_in_words(points, low, high), width - LABEL_WIDTH, " · "
@@ -180,7 +180,7 @@ AXIS = {"warmup": "░", "measured": "═", "": "─"}
 
 def _axis(frame: Frame, tones: Sequence[str]) -> list[list[Piece]]:
     line = " " * (LABEL_WIDTH - 1) + "└" + "".join(AXIS[tone] for tone in tones)
-    left, right = f"{frame.first_step:.0f}", say("step {number}", number=f"{frame.last_step:.0f}")
+    left, right = f"{frame.first_step:.0f}", _("step {number}", number=f"{frame.last_step:.0f}")
     middle = f"{(frame.first_step + frame.last_step) / 2:.0f}"
     numbers = left + middle.rjust(frame.columns // 2 - len(left) + len(middle) // 2)
     numbers += " " * max(1, frame.columns - len(numbers) - cell_len(right)) + right
@@ -190,12 +190,12 @@ def _axis(frame: Frame, tones: Sequence[str]) -> list[list[Piece]]:
 def _legend(series: Series, low: float, warm_up: float | None, window: tuple[float, float] | None) -> list[str]:
     parts = [series.unit] if series.unit else []
     if warm_up:
-        parts.append(f"{AXIS['warmup'] * 2} " + say("warm-up to step {number}", number=f"{warm_up:.0f}"))
+        parts.append(f"{AXIS['warmup'] * 2} " + _("warm-up to step {number}", number=f"{warm_up:.0f}"))
     if window:
-        words = say("measured: steps {first} to {last}", first=f"{window[0]:.0f}", last=f"{window[1]:.0f}")
+        words = _("measured: steps {first} to {last}", first=f"{window[0]:.0f}", last=f"{window[1]:.0f}")
         parts.append(f"{AXIS['measured'] * 2} {words}")
     if low > 0:
-        parts.append(say("axis starts at {value}", value=number(low)))
+        parts.append(_("axis starts at {value}", value=number(low)))
     return parts
 
 
@@ -204,7 +204,7 @@ def _cut_in_words(points: list[tuple[float, float]], low: float, high: float) ->
     values = [value for _, value in points]
     parts = []
     if min(values) < low:
-        parts.append(f"{CUT[False]} " + say("cut off: down to {value}", value=number(min(values))))
+        parts.append(f"{CUT[False]} " + _("cut off: down to {value}", value=number(min(values))))
     if max(values) > high:
-        parts.append(f"{CUT[True]} " + say("cut off: up to {value}", value=number(max(values))))
+        parts.append(f"{CUT[True]} " + _("cut off: up to {value}", value=number(max(values))))
     return parts

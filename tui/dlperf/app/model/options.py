@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from dlperf.app.model.choice import AXES, Choice
 from dlperf.app.model.table import Row, Tone
-from dlperf.app.words import language, say
 from dlperf.catalog.axes import parse_scale
 from dlperf.catalog.load import Catalog
 from dlperf.catalog.model import Case, Framework, Hardware, Recipe
+from dlperf.messages import _, language
 from dlperf.plan.expand import PRECISIONS
 from dlperf.plan.subject import device, fits, max_nodes
 
@@ -89,15 +89,15 @@ def _hardware(catalog: Catalog, choice: Choice) -> Iterator[Option]:
         usable = [framework for framework in frameworks if device(item) in framework.devices]
         reason = ""
         if not usable:
-            reason = say("{frameworks} cannot compute on {device}", frameworks=_ids(frameworks), device=device(item))
+            reason = _("{frameworks} cannot compute on {device}", frameworks=_ids(frameworks), device=device(item))
         elif not any(_recipe(framework, case) for framework in usable for case in cases):
-            reason = say("nothing that runs there has a recipe for {cases}", cases=_ids(cases))
-        note = say("of a published report: to look at, not to run") if item.example else _machines(item)
+            reason = _("nothing that runs there has a recipe for {cases}", cases=_ids(cases))
+        note = _("of a published report: to look at, not to run") if item.example else _machines(item)
         yield Option(item.id, _title(item), item.id in choice.values("hardware"), reason, note)
 
 
 def _title(entry: Hardware | Framework | Case) -> str:
-    return entry.in_chinese().title if language() == "zh" else entry.title
+    return entry.in_chinese().title if language().code == "zh" else entry.title
 
 
 def _machines(hardware: Hardware) -> str:
@@ -111,17 +111,17 @@ def _frameworks(catalog: Catalog, choice: Choice) -> Iterator[Option]:
     for item in catalog.frameworks.values():
         reason = ""
         if not any(device(machine) in item.devices for machine in hardware):
-            reason = say(
+            reason = _(
                 "computes on {devices}; {hardware} has none", devices="/".join(item.devices), hardware=_ids(hardware)
             )
         elif not any(_recipe(item, case) for case in cases):
-            reason = say("no recipe for {cases}", cases=_ids(cases))
+            reason = _("no recipe for {cases}", cases=_ids(cases))
         yield Option(
             item.id,
             _title(item),
             item.id in choice.values("frameworks"),
             reason,
-            say("version {version}", version=item.version),
+            _("version {version}", version=item.version),
         )
 
 
@@ -135,14 +135,14 @@ def _cases(catalog: Catalog, choice: Choice) -> Iterator[Option]:
     for item in catalog.cases.values():
         reason = ""
         if not any(_recipe(framework, item) for framework in frameworks):
-            reason = say("no recipe in {frameworks}", frameworks=_ids(_chosen_frameworks(catalog, choice)))
+            reason = _("no recipe in {frameworks}", frameworks=_ids(_chosen_frameworks(catalog, choice)))
         yield Option(item.id, _title(item), item.id in choice.values("cases"), reason, item.unit)
 
 
 def _precisions(matches: list[_Match], choice: Choice) -> Iterator[Option]:
     offered = {precision for match in matches for precision in match.recipe.precisions}
     for value in PRECISIONS:
-        reason = "" if value in offered else say("no recipe chosen computes in it")
+        reason = "" if value in offered else _("no recipe chosen computes in it")
         yield Option(value, marked=value in choice.values("precisions"), reason=reason)
 
 
@@ -152,7 +152,7 @@ def _batch_sizes(matches: list[_Match], choice: Choice) -> Iterator[Option]:
     takes_any = any(match.recipe.batch_sizes is None for match in matches)
     marked = choice.values("batch_sizes")
     for size in sorted(offered | set(map(int, marked))):
-        reason = "" if size in offered or takes_any else say("no recipe chosen takes it")
+        reason = "" if size in offered or takes_any else _("no recipe chosen takes it")
         yield Option(str(size), marked=str(size) in marked, reason=reason)
 
 
@@ -164,9 +164,9 @@ def _scales(matches: list[_Match], choice: Choice) -> Iterator[Option]:
         nodes, gpus = parse_scale(scale)
         reason = ""
         if scale not in offered:
-            reason = say("no recipe chosen offers it")
+            reason = _("no recipe chosen offers it")
         elif not any(fits(machine, nodes, gpus) for machine in machines):
-            reason = say("needs {nodes} nodes with {gpus} GPUs", nodes=nodes, gpus=gpus)
+            reason = _("needs {nodes} nodes with {gpus} GPUs", nodes=nodes, gpus=gpus)
         yield Option(scale, marked=scale in marked, reason=reason)
 
 

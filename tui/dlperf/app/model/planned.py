@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 
 from dlperf.app.model.table import Column, Row
-from dlperf.app.words import say, told
+from dlperf.app.words import told
+from dlperf.messages import _
 from dlperf.plan import Configuration, Impossible, Plan, PlannedConfiguration
 from dlperf.view.durations import short_duration
 from dlperf.view.estimates import estimate, seconds_by_kind, trial_seconds
@@ -15,43 +16,43 @@ def plan_lines(plan: Plan, history: Mapping[str, float]) -> list[str]:
     """The plan in at most three lines."""
     runnable = [item for item in plan.configurations if not item.example]
     trials = sum(item.repeats for item in runnable)
-    parts = [say("configurations: {count}", count=len(runnable)), say("trials: {count}", count=trials)]
+    parts = [_("configurations: {count}", count=len(runnable)), _("trials: {count}", count=trials)]
     nodes = dict.fromkeys(node.name for item in runnable for node in item.launch.nodes)
     if nodes:
         names = list(nodes)
-        parts.append(say("on {nodes}", nodes=", ".join(names[:6]) + (" …" if len(names) > 6 else "")))
+        parts.append(_("on {nodes}", nodes=", ".join(names[:6]) + (" …" if len(names) > 6 else "")))
     lines = ["  ".join(parts), _time_line(plan, history)]
     examples = len(plan.configurations) - len(runnable)
     rest = []
     if examples:
-        rest.append(say("{count} on machines of published reports: to look at, not to run", count=examples))
+        rest.append(_("{count} on machines of published reports: to look at, not to run", count=examples))
     if plan.impossible:
-        rest.append(say("{count} impossible, left out", count=len(plan.impossible)))
+        rest.append(_("{count} impossible, left out", count=len(plan.impossible)))
     return [line for line in [*lines, "  ".join(rest)] if line]
 
 
 def _time_line(plan: Plan, history: Mapping[str, float]) -> str:
     known = estimate(plan, history)
     if known.unknown == len(plan.configurations):
-        return say("No earlier trial tells how long it takes.")
-    text = say("about {time}, by earlier trials", time=short_duration(known.seconds))
+        return _("No earlier trial tells how long it takes.")
+    text = _("about {time}, by earlier trials", time=short_duration(known.seconds))
     return text + (
-        say("; configurations never run before, and not counted: {count}", count=known.unknown) if known.unknown else ""
+        _("; configurations never run before, and not counted: {count}", count=known.unknown) if known.unknown else ""
     )
 
 
 def plan_columns() -> tuple[Column, ...]:
     """The columns of the table of configurations."""
     return (
-        Column(say("case"), 12, importance=9),
-        Column(say("framework"), 18, importance=9),
-        Column(say("prec."), 5, importance=8),
-        Column(say("batch"), 6, right=True, importance=8),
-        Column(say("GPUs"), 6, importance=8),
-        Column(say("hardware"), 14, importance=6),
-        Column(say("trials"), 6, right=True, importance=5),
-        Column(say("time"), 6, right=True, importance=6),
-        Column(say("note"), 10, importance=7, flexible=True),
+        Column(_("case"), 12, importance=9),
+        Column(_("framework"), 18, importance=9),
+        Column(_("prec."), 5, importance=8),
+        Column(_("batch"), 6, right=True, importance=8),
+        Column(_("GPUs"), 6, importance=8),
+        Column(_("hardware"), 14, importance=6),
+        Column(_("trials"), 6, right=True, importance=5),
+        Column(_("time"), 6, right=True, importance=6),
+        Column(_("note"), 10, importance=7, flexible=True),
     )
 
 
@@ -66,7 +67,7 @@ def plan_rows(plan: Plan, history: Mapping[str, float]) -> dict[Hashable, Row]:
 
 
 def _planned_row(item: PlannedConfiguration, seconds: float | None) -> Row:
-    note = say("to look at, not to run") if item.example else ", ".join(node.name for node in item.launch.nodes)
+    note = _("to look at, not to run") if item.example else ", ".join(node.name for node in item.launch.nodes)
     time = short_duration(seconds * item.repeats) if seconds else "-"
     return Row((*_axes(item.configuration), str(item.repeats), time, note), "dim" if item.example else "")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dlperf.app.model.choice import Choice
+from dlperf.messages import N_
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Preset:
 PRESETS = (
     Preset(
         "quickstart",
-        "LeNet-5 with NumPy on this machine, in a minute",
+        N_("LeNet-5 with NumPy on this machine, in a minute"),
         {
             "hardware": ("local",),
             "frameworks": ("numpy",),
@@ -39,7 +40,7 @@ PRESETS = (
     ),
     Preset(
         "ResNet50 V1.5",
-        "The report of PaddlePaddle/Perf: Paddle, TensorFlow, PyTorch and MXNet, FP32 and AMP, 1, 8 and 32 GPUs",
+        N_("The report of PaddlePaddle/Perf: Paddle, TensorFlow, PyTorch and MXNet, FP32 and AMP, 1, 8 and 32 GPUs"),
         {
             "frameworks": ("paddleclas", "ngc-tensorflow", "ngc-pytorch", "ngc-mxnet"),
             "cases": ("resnet50",),
@@ -50,7 +51,7 @@ PRESETS = (
     ),
     Preset(
         "PLSC ArcFace",
-        "The report of DLPerf: face recognition with split classes, FP32, 128 samples per GPU",
+        N_("The report of DLPerf: face recognition with split classes, FP32, 128 samples per GPU"),
         {
             "frameworks": ("plsc",),
             "cases": ("arcface",),
@@ -62,7 +63,7 @@ PRESETS = (
     ),
     Preset(
         "VGG16",
-        "The baseline of FleetX: FP32, AMP and automatic strategy",
+        N_("The baseline of FleetX: FP32, AMP and automatic strategy"),
         {
             "frameworks": ("fleetx-fp32", "fleetx-amp", "fleetx-auto"),
             "cases": ("vgg16",),

@@ -9,7 +9,8 @@ from dlperf.app.model.table import Column, Row, Tone
 from dlperf.app.model.text import number, percent, printable
 from dlperf.app.model.trial_pages import finding_text
 from dlperf.app.model.view import TableView
-from dlperf.app.words import say, told
+from dlperf.app.words import told
+from dlperf.messages import _
 from dlperf.results.model import ConfigurationResult
 
 
@@ -33,19 +34,19 @@ class ResultsView(TableView[ConfigurationResult]):
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            Column(say("case"), 9, importance=9),
-            Column(say("framework"), 14, importance=9),
-            Column(say("prec."), 5, importance=8),
-            Column(say("batch"), 6, right=True, importance=7),
-            Column(say("GPUs"), 6, importance=8),
-            Column(say("hardware"), 10, importance=5),
-            Column(say("figure"), 17, right=True, importance=9),
-            Column(say("spread"), 7, right=True, importance=7),
+            Column(_("case"), 9, importance=9),
+            Column(_("framework"), 14, importance=9),
+            Column(_("prec."), 5, importance=8),
+            Column(_("batch"), 6, right=True, importance=7),
+            Column(_("GPUs"), 6, importance=8),
+            Column(_("hardware"), 10, importance=5),
+            Column(_("figure"), 17, right=True, importance=9),
+            Column(_("spread"), 7, right=True, importance=7),
             Column("n", 2, right=True, importance=7),
-            Column(say("speed-up"), 8, right=True, importance=3),
+            Column(_("speed-up"), 8, right=True, importance=3),
             Column("MFU", 6, right=True, importance=2),
-            Column(say("campaign"), 14, importance=6, flexible=True),
-            Column(say("note"), 13, importance=6),
+            Column(_("campaign"), 14, importance=6, flexible=True),
+            Column(_("note"), 13, importance=6),
         )
 
     def cells(self, item: ConfigurationResult) -> Row:
@@ -69,7 +70,7 @@ class ResultsView(TableView[ConfigurationResult]):
         return about_result(item)
 
     def title(self) -> str:
-        return say("Results: {shown} of {total}", shown=len(self.shown()), total=len(self.rows))
+        return _("Results: {shown} of {total}", shown=len(self.shown()), total=len(self.rows))
 
 
 def axes_of(row: ConfigurationResult) -> tuple[str, ...]:
@@ -82,8 +83,8 @@ def figure_text(row: ConfigurationResult) -> str:
     """The figure, or why there is none: a word, and after a colon the cause."""
     if row.value is not None:
         return number(row.value, row.unit)
-    word, _, cause = str(row.status).partition(": ")
-    return printable(": ".join(part for part in (say(word), told(cause)) if part))
+    word, _colon, cause = str(row.status).partition(": ")
+    return printable(": ".join(part for part in (_(word), told(cause)) if part))
 
 
 def _note(row: ConfigurationResult) -> str:
@@ -91,8 +92,8 @@ def _note(row: ConfigurationResult) -> str:
     if row.value is None:
         return figure_text(row).partition(":")[2].strip()
     if row.status.code != "measured":
-        return say(printable(str(row.status)))
-    return say("findings: {count}", count=len(row.findings)) if row.findings else ""
+        return _(printable(str(row.status)))
+    return _("findings: {count}", count=len(row.findings)) if row.findings else ""
 
 
 def about_result(row: ConfigurationResult) -> list[str]:
@@ -100,14 +101,14 @@ def about_result(row: ConfigurationResult) -> list[str]:
     values = [number(trial.value) for trial in row.trials if trial.value is not None]
     lines = [
         " · ".join((*map(printable, axes_of(row)), printable(row.campaign))),
-        f"{say('figure')}: {figure_text(row)}",
+        _("figure") + f": {figure_text(row)}",
     ]
     if row.protocol:
-        lines[-1] += "  " + say("protocol {name}", name=row.protocol)
+        lines[-1] += "  " + _("protocol {name}", name=row.protocol)
     if values:
-        lines.append(say("trials") + ": " + "  ".join(values))
+        lines.append(_("trials") + ": " + "  ".join(values))
     if row.source:
-        lines.append(say("source") + ": " + printable(row.source))
+        lines.append(_("source") + ": " + printable(row.source))
     lines += [finding_text(item) for item in row.findings]
     return lines
 
@@ -128,12 +129,12 @@ def beside(rows: Iterable[ConfigurationResult], row: ConfigurationResult) -> lis
 def beside_columns() -> tuple[Column, ...]:
     """The columns of the figures beside."""
     return (
-        Column(say("framework"), 16, importance=9),
-        Column(say("hardware"), 16, importance=8, flexible=True),
-        Column(say("batch"), 6, right=True, importance=6),
-        Column(say("figure"), 18, right=True, importance=9),
-        Column(say("ratio"), 6, right=True, importance=8),
-        Column(say("campaign"), 20, importance=5),
+        Column(_("framework"), 16, importance=9),
+        Column(_("hardware"), 16, importance=8, flexible=True),
+        Column(_("batch"), 6, right=True, importance=6),
+        Column(_("figure"), 18, right=True, importance=9),
+        Column(_("ratio"), 6, right=True, importance=8),
+        Column(_("campaign"), 20, importance=5),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dlperf.app.model.table import Column, Row
 from dlperf.app.model.text import bar, printable
-from dlperf.app.words import say
+from dlperf.messages import _
 
 TAIL_BYTES = 8192
 """Enough for the last second of 16 GPUs several times over."""
@@ -83,11 +83,11 @@ def _device(row: Mapping[str, str | None], node: str) -> Device | None:
 def device_columns() -> tuple[Column, ...]:
     """The columns of the telemetry table."""
     return (
-        Column(say("GPU"), 4, importance=9, flexible=True),
-        Column(say("busy"), 9, importance=9),
-        Column(say("memory"), 7, right=True, importance=8),
-        Column(say("power"), 6, right=True, importance=7),
-        Column(say("heat"), 5, right=True, importance=5),
+        Column(_("GPU"), 4, importance=9, flexible=True),
+        Column(_("busy"), 9, importance=9),
+        Column(_("memory"), 7, right=True, importance=8),
+        Column(_("power"), 6, right=True, importance=7),
+        Column(_("heat"), 5, right=True, importance=5),
         Column("MHz", 5, right=True, importance=6),
     )
 
@@ -136,8 +136,8 @@ def _in_words(known: Sequence[Device]) -> str:
         _mean_text([device.memory_mib and device.memory_mib / 1024 for device in known], "GiB"),
         _mean_text([device.power_watts for device in known], "W"),
         _mean_text([device.temperature_celsius for device in known], "°C"),
-        say("throttled") if any(device.throttled for device in known) else "",
-        say("not alone on the GPU") if any(device.foreign_processes for device in known) else "",
+        _("throttled") if any(device.throttled for device in known) else "",
+        _("not alone on the GPU") if any(device.foreign_processes for device in known) else "",
     ]
     return " ".join(part for part in parts if part)
 

@@ -10,8 +10,10 @@ from typing import Any
 from rich.cells import cell_len
 
 from dlperf.app.model.text import local_time, number, printable
-from dlperf.app.words import say, told
+from dlperf.app.model.trials import STATE_NAMES
+from dlperf.app.words import told
 from dlperf.measure.finding import Finding
+from dlperf.messages import N_, _
 from dlperf.plan import PlannedConfiguration
 from dlperf.results.model import TrialResult
 from dlperf.runs.archive import TrialFiles
@@ -20,40 +22,42 @@ from dlperf.runs.records import State, TrialStatus
 from dlperf.view.durations import short_duration
 
 NAME_WIDTH = 26
+BY_SEVERITY = {"note": N_("note: {message}"), "warning": N_("warning: {message}"), "error": N_("error: {message}")}
 
 
 def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
     """The figure, where it comes from, and what a careful reader must know."""
-    lines = [_line("state", say(trial.state.value.replace("_", " "))), _line("started", local_time(trial.started))]
+    lines = [_line(_("state"), _(STATE_NAMES[trial.state])), _line(_("started"), local_time(trial.started))]
     if trial.cause and trial.state is not State.SUCCEEDED:
-        lines.append(_line("cause", told(trial.cause)))
+        lines.append(_line(_("cause"), told(trial.cause)))
     if result is None:
-        return [*lines, "", say("The result is not written yet.") if trial.state.finished else say("No figure yet.")]
+        return [*lines, "", _("The result is not written yet.") if trial.state.finished else _("No figure yet.")]
+    steps = _range(N_("steps {first} to {last}"), result.first_step, result.last_step)
     lines += [
-        _line("duration", short_duration(result.duration_seconds)),
-        _line("figure", number(result.value, result.unit)),
-        _line("by timestamps", number(result.value_from_timestamps, result.unit)),
-        _line("rule", result.estimator),
-        _line("samples", f"{result.samples}, {_range('steps {first} to {last}', result.first_step, result.last_step)}"),
-        _line("log lines", _range("{first} to {last}", result.first_line, result.last_line)),
-        _line("mean power", number(result.power_watts, "W")),
+        _line(_("duration"), short_duration(result.duration_seconds)),
+        _line(_("figure"), number(result.value, result.unit)),
+        _line(_("by timestamps"), number(result.value_from_timestamps, result.unit)),
+        _line(_("rule"), result.estimator),
+        _line(_("samples"), f"{result.samples}, {steps}"),
+        _line(_("log lines"), _range(N_("{first} to {last}"), result.first_line, result.last_line)),
+        _line(_("mean power"), number(result.power_watts, "W")),
         "",
-        say("Findings"),
-        *([f"  {finding_text(item)} ({item.code})" for item in result.findings] or [say("  none")]),
+        _("Findings"),
+        *([f"  {finding_text(item)} ({item.code})" for item in result.findings] or [_("  none")]),
     ]
     if result.estimates:
-        lines += ["", say("The same samples under other rules")]
+        lines += ["", _("The same samples under other rules")]
         lines += [_beside(f"  {name}", number(value, result.unit)) for name, value in result.estimates.items()]
     return lines
 
 
 def finding_text(finding: Finding) -> str:
     """A finding with its weight."""
-    return say(f"{finding.severity}: {{message}}", message=printable(told(str(finding.message))))
+    return _(BY_SEVERITY[finding.severity], message=printable(told(str(finding.message))))
 
 
 def _line(name: str, text: str) -> str:
-    return _beside(say(name), printable(text))
+    return _beside(name, printable(text))
 
 
 def _beside(name: str, text: str) -> str:
@@ -62,15 +66,15 @@ def _beside(name: str, text: str) -> str:
 
 
 def _range(words: str, first: int | None, last: int | None) -> str:
-    return "-" if first is None or last is None else say(words, first=first, last=last)
+    return "-" if first is None or last is None else _(words, first=first, last=last)
 
 
 def environment_lines(planned: PlannedConfiguration, probed: Mapping[str, Any]) -> list[str]:
     """What the catalogue states, then what each node found of itself."""
-    lines = [say("Stated by the catalogue")]
+    lines = [_("Stated by the catalogue")]
     lines += [_beside(f"  {name}", printable(value)) for name, value in planned.facts.items()]
     for node, facts in probed.items():
-        lines += ["", say("Found on {node}", node=printable(node))]
+        lines += ["", _("Found on {node}", node=printable(node))]
         lines += [_beside(f"  {printable(name)}", printable(value)) for name, value in _flat(facts)]
     return lines
 
@@ -108,8 +112,8 @@ def command_text(paths: TrialPaths, planned: PlannedConfiguration, finished: boo
     if not scripts:
         from dlperf.render.preview import preview_text
 
-        sent = say("Nothing was sent, or it is not here. This is what the plan gives:")
-        will_be = say("Not sent yet. This is what it will be:")
+        sent = _("Nothing was sent, or it is not here. This is what the plan gives:")
+        will_be = _("Not sent yet. This is what it will be:")
         return f"{sent if finished else will_be}\n\n{preview_text(planned.launch)}"
     return "\n".join(f"##### {path.relative_to(paths.rendered)}\n{_content(files, path)}" for path in scripts)
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from dlperf.app.model.sparkline import sparkline
 from dlperf.app.model.table import Column, Row, Tone
 from dlperf.app.model.text import local_time, number, printable
-from dlperf.app.words import say, told
+from dlperf.app.words import told
+from dlperf.messages import N_, _
 from dlperf.plan import Configuration, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialProgress, TrialStatus
@@ -27,7 +28,23 @@ GLYPHS: dict[State, str] = {
     State.CANCELLED: "–",
     State.LOST: "?",
 }
-WORDS: dict[State, str] = {state: state.value.replace("_", " ") for state in State}
+STATE_NAMES: dict[State, str] = {
+    State.PLANNED: N_("planned"),
+    State.SUBMITTED: N_("submitted"),
+    State.RUNNING: N_("running"),
+    State.SUCCEEDED: N_("succeeded"),
+    State.FAILED: N_("failed"),
+    State.TIMED_OUT: N_("timed out"),
+    State.CANCELLED: N_("cancelled"),
+    State.LOST: N_("lost"),
+}
+REQUESTS = {
+    "cancel": N_("cancel requested"),
+    "retry": N_("retry requested"),
+    "pause": N_("pause requested"),
+    "resume": N_("resume requested"),
+}
+"""What is shown until the engine has done what it was asked for."""
 TONES: dict[State, Tone] = {
     State.PLANNED: "dim",
     State.SUBMITTED: "busy",
@@ -53,13 +70,13 @@ RowKey = Group | TrialKey
 def trial_columns() -> tuple[Column, ...]:
     """The columns of the table of trials."""
     return (
-        Column(say("trial"), 7, importance=9),
-        Column(say("state"), 12, importance=9),
-        Column(say("step"), 11, right=True, importance=7),
-        Column(say("throughput"), 20, right=True, importance=8),
-        Column(say("recent"), SPARK_WIDTH, importance=3),
-        Column(say("left"), 7, right=True, importance=6),
-        Column(say("note"), 12, importance=9, flexible=True),
+        Column(_("trial"), 7, importance=9),
+        Column(_("state"), 12, importance=9),
+        Column(_("step"), 11, right=True, importance=7),
+        Column(_("throughput"), 20, right=True, importance=8),
+        Column(_("recent"), SPARK_WIDTH, importance=3),
+        Column(_("left"), 7, right=True, importance=6),
+        Column(_("note"), 12, importance=9, flexible=True),
     )
 
 
@@ -79,8 +96,8 @@ def row_keys(status: CampaignStatus, matching: str = "", folded: Collection[str]
 
 def _holds(trial: TrialStatus, matching: str) -> bool:
     """Both as it is stored and as it is shown."""
-    words, cause = WORDS[trial.state], trial.cause or ""
-    text = f"{trial.key.configuration} {trial.key.number} {words} {say(words)} {cause} {told(cause)}".lower()
+    words, cause = STATE_NAMES[trial.state], trial.cause or ""
+    text = f"{trial.key.configuration} {trial.key.number} {words} {_(words)} {cause} {told(cause)}".lower()
     return all(word in text for word in matching.lower().split())
 
 
@@ -96,13 +113,13 @@ def group_row(
 ) -> Row:
     """The row of a configuration: what it is, how many of its trials have ended, what they gave."""
     done = sum(trial.state.finished for trial in trials)
-    parts = [configuration_text(configuration), say("{done} of {total}", done=done, total=len(trials))]
+    parts = [configuration_text(configuration), _("{done} of {total}", done=done, total=len(trials))]
     if values:
         ordered = sorted(values)
         middle = (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
-        parts.append(say("median {value}", value=number(middle, unit)))
+        parts.append(_("median {value}", value=number(middle, unit)))
     if stopped:
-        parts.append(say("stopped: {reason}", reason=printable(told(stopped))))
+        parts.append(_("stopped: {reason}", reason=printable(told(stopped))))
     return Row(("  ".join(parts),), "group")
 
 
@@ -116,7 +133,7 @@ def trial_row(
     return Row(
         cells=(
             f"  #{trial.key.number}",
-            f"{GLYPHS[trial.state]} {say(WORDS[trial.state])}",
+            f"{GLYPHS[trial.state]} {_(STATE_NAMES[trial.state])}",
             _steps(live),
             throughput,
             sparkline(live.recent, SPARK_WIDTH) if live else "",
@@ -137,7 +154,7 @@ def _steps(progress: TrialProgress | None) -> str:
 
 def _throughput(progress: TrialProgress | None, result: TrialResult | None) -> str:
     if progress is not None:
-        return say("no step yet") if progress.step is None else number(progress.value, progress.unit)
+        return _("no step yet") if progress.step is None else number(progress.value, progress.unit)
     if result is not None and result.value is not None:
         return number(result.value, result.unit)
     return ""
@@ -146,18 +163,18 @@ def _throughput(progress: TrialProgress | None, result: TrialResult | None) -> s
 def _note(trial: TrialStatus, progress: TrialProgress | None, result: TrialResult | None, asked: str | None) -> str:
     parts = []
     if asked and not trial.state.finished:
-        parts.append(say("{action} asked", action=say(asked)))
+        parts.append(_(REQUESTS[asked]))
     if progress and not trial.state.finished:
         for node, since in progress.unreachable_since.items():
-            parts.append(say("{node} unreachable since {time}", node=printable(node), time=local_time(since)))
+            parts.append(_("{node} unreachable since {time}", node=printable(node), time=local_time(since)))
         if progress.pending_reason:
-            parts.append(say("waits: {reason}", reason=printable(told(progress.pending_reason))))
+            parts.append(_("waits: {reason}", reason=printable(told(progress.pending_reason))))
     if trial.retry_of is not None:
-        parts.append(say("again after #{number}", number=trial.retry_of))
-    if trial.cause and trial.state is not State.SUCCEEDED and trial.cause != WORDS[trial.state]:
+        parts.append(_("again after #{number}", number=trial.retry_of))
+    if trial.cause and trial.state is not State.SUCCEEDED and trial.cause != STATE_NAMES[trial.state]:
         parts.append(printable(told(trial.cause)))
     if result and result.findings:
-        parts.append(say("findings: {count}", count=len(result.findings)))
+        parts.append(_("findings: {count}", count=len(result.findings)))
     return " · ".join(parts)
 
 

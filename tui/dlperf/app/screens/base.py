@@ -17,8 +17,8 @@ from dlperf.app.model.text import printable
 from dlperf.app.settings import Settings
 from dlperf.app.widgets.bars import KeyBar, TopBar
 from dlperf.app.widgets.prompt import Prompt
-from dlperf.app.words import say
 from dlperf.errors import DlperfError
+from dlperf.messages import _
 from dlperf.runs.paths import Workspace
 from dlperf.view.campaigns import CampaignSummary
 
@@ -104,4 +104,4 @@ class PlaceScreen(Screen[None]):
 def _running_text(summaries: Iterable[CampaignSummary]) -> str:
     """What runs, for the top bar."""
     live = [summary for summary in summaries if summary.live]
-    return say("{count} running", count=len(live)) if live else ""
+    return _("{count} running", count=len(live)) if live else ""

@@ -7,12 +7,12 @@ from functools import partial
 from textual import work
 
 from dlperf.app.model.text import printable
-from dlperf.app.model.trials import configuration_text, nodes_of
+from dlperf.app.model.trials import STATE_NAMES, configuration_text, nodes_of
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.confirm import cancel_question
 from dlperf.app.watching import WatchedCampaign
-from dlperf.app.words import say
 from dlperf.errors import DlperfError
+from dlperf.messages import _
 from dlperf.plan import TrialKey
 from dlperf.runs.control import Action, ask
 from dlperf.runs.records import State
@@ -80,7 +80,7 @@ class CampaignActions(PlaceScreen):
         running = [key for key in keys if self.campaign.status.trials[key].state is not State.PLANNED]
         words = [self._in_words(key) for key in running]
         if len(keys) > len(running):
-            words.append(say("not started yet: {count}", count=len(keys) - len(running)))
+            words.append(_("not started yet: {count}", count=len(keys) - len(running)))
         if await self.app.push_screen_wait(cancel_question(printable(self.campaign.paths.name), words, True)):
             await self._ask("cancel", None)
 
@@ -108,7 +108,7 @@ class CampaignActions(PlaceScreen):
         assert self.campaign is not None
         planned = self.campaign.planned(key.configuration)
         name = configuration_text(planned.configuration) if planned else key.configuration
-        state = say(self.campaign.status.trials[key].state.value.replace("_", " "))
+        state = _(STATE_NAMES[self.campaign.status.trials[key].state])
         nodes = ", ".join(printable(node) for node in nodes_of(self.campaign.record, key))
         return f"{name} #{key.number}  {state}  {nodes}"
 

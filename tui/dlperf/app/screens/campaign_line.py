@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dlperf.app.model.text import bar, local_time, packed, printable
 from dlperf.app.watching import WatchedCampaign
-from dlperf.app.words import say, told
+from dlperf.app.words import told
+from dlperf.messages import _
 from dlperf.runs.records import State
 from dlperf.view.campaigns import BAD, Standing, standing_of
 from dlperf.view.durations import short_duration
@@ -22,28 +23,28 @@ def _progress_lines(campaign: WatchedCampaign, width: int) -> list[str]:
     done = sum(trial.state.finished for trial in status.trials.values())
     parts = [
         printable(campaign.paths.name),
-        say(standing.value),
+        _(standing.value),
         bar(done / total if total else 0.0, 12 if width >= 100 else 6),
-        say("{done} of {total}", done=f"{done:,}", total=f"{total:,}"),
+        _("{done} of {total}", done=f"{done:,}", total=f"{total:,}"),
     ]
     if running := status.count(State.RUNNING):
-        parts.append(say("{count} running", count=running))
+        parts.append(_("{count} running", count=running))
     if bad := status.count(*BAD):
-        parts.append(say("{count} without a figure", count=bad))
+        parts.append(_("{count} without a figure", count=bad))
     left = campaign.progress.seconds_left if campaign.progress and campaign.engine_pid is not None else None
     if left is not None and standing in (Standing.RUNNING, Standing.PAUSED):
-        parts.append(say("about {time} left", time=short_duration(left)))
+        parts.append(_("about {time} left", time=short_duration(left)))
     return packed(parts, width)
 
 
 def _problems(campaign: WatchedCampaign) -> list[str]:
     standing = standing_of(campaign.status, campaign.engine_pid)
     if standing is Standing.INTERRUPTED:
-        return [say("The engine has stopped before the end. R starts it again: what still runs is taken over.")]
+        return [_("The engine has stopped before the end. R starts it again: what still runs is taken over.")]
     if standing is Standing.FINISHED:
         return []
     lines = [
-        say(
+        _(
             "{node} unreachable since {time}: {reason}",
             node=printable(node),
             time=local_time(since),
@@ -52,9 +53,9 @@ def _problems(campaign: WatchedCampaign) -> list[str]:
         for node, since in campaign.status.unreachable.items()
     ]
     lines += [
-        say("{node} is left out: {cause}", node=printable(node), cause=printable(told(cause)))
+        _("{node} is left out: {cause}", node=printable(node), cause=printable(told(cause)))
         for node, cause in campaign.status.left_out.items()
     ]
     if standing is Standing.PAUSED:
-        lines.append(say("Paused: no new trial starts; p goes on."))
+        lines.append(_("Paused: no new trial starts; p goes on."))
     return lines

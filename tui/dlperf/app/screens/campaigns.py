@@ -19,7 +19,7 @@ from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.pages import filtered_title
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.app.words import say
+from dlperf.messages import N_, _
 from dlperf.view.campaigns import CampaignSummary, Standing, in_order
 from dlperf.view.durations import short_duration
 
@@ -45,7 +45,9 @@ class CampaignsScreen(PlaceScreen):
     """The first screen."""
 
     place = "campaigns"
-    about = "The campaigns of this workspace. Enter opens one: what runs is watched, what has ended is looked back on."
+    about = N_(
+        "The campaigns of this workspace. Enter opens one: what runs is watched, what has ended is looked back on."
+    )
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("campaigns")
 
     def __init__(self) -> None:
@@ -80,7 +82,7 @@ class CampaignsScreen(PlaceScreen):
         table.show_rows([summary.name for summary in summaries], self._row)
         panel = table.parent
         assert isinstance(panel, Vertical)
-        title = say("Campaigns") if self._matching else say("Campaigns of {folder}", folder=self.workspace.root)
+        title = _("Campaigns") if self._matching else _("Campaigns of {folder}", folder=self.workspace.root)
         panel.border_title = filtered_title(title, self._matching)
         self._show_selected()
 
@@ -88,11 +90,11 @@ class CampaignsScreen(PlaceScreen):
         return "\n".join(
             (
                 "",
-                say("Nothing has been measured in this workspace yet."),
+                _("Nothing has been measured in this workspace yet."),
                 "",
-                say("  2                     choose hardware, frameworks and cases"),
-                say("  dlperf quickstart     the main job on this machine, in a minute"),
-                say("  dlperf import LOGS    take in logs that somebody else has measured"),
+                _("  2                     choose hardware, frameworks and cases"),
+                _("  dlperf quickstart     the main job on this machine, in a minute"),
+                _("  dlperf import LOGS    take in logs that somebody else has measured"),
             )
         )
 
@@ -139,7 +141,7 @@ class CampaignsScreen(PlaceScreen):
             self.main.watch_campaign(summary.name)
 
     def action_find(self) -> None:
-        self.prompt.ask("filter", say("filter"), self._matching)
+        self.prompt.ask("filter", _("filter"), self._matching)
 
     def action_escape(self) -> None:
         self._matching = ""
@@ -153,13 +155,13 @@ class CampaignsScreen(PlaceScreen):
 
 def _columns() -> tuple[Column, ...]:
     return (
-        Column(say("campaign"), 20, importance=9, flexible=True),
-        Column(say("state"), 18, importance=9),
-        Column(say("done"), 20, importance=8),
-        Column(say("without figure"), 14, right=True, importance=5),
-        Column(say("time left"), 9, right=True, importance=6),
-        Column(say("started"), 11, importance=7),
-        Column(say("what"), 30, importance=1, flexible=True),
+        Column(_("campaign"), 20, importance=9, flexible=True),
+        Column(_("state"), 18, importance=9),
+        Column(_("done"), 20, importance=8),
+        Column(_("without figure"), 14, right=True, importance=5),
+        Column(_("time left"), 9, right=True, importance=6),
+        Column(_("started"), 11, importance=7),
+        Column(_("what"), 30, importance=1, flexible=True),
     )
 
 
@@ -170,7 +172,7 @@ def campaign_row(summary: CampaignSummary) -> Row:
     return Row(
         (
             printable(summary.name),
-            f"{GLYPHS[summary.standing]} {say(summary.standing.value)}",
+            f"{GLYPHS[summary.standing]} {_(summary.standing.value)}",
             f"{bar(share, 8)} {summary.done}/{summary.total}" if read else "",
             str(summary.bad) if summary.bad else "",
             short_duration(summary.seconds_left) if summary.live else "",
@@ -194,18 +196,18 @@ def about_campaign(summary: CampaignSummary, width: int) -> str:
         return printable(summary.problem)
     parts = _axes(summary)
     if summary.live and summary.seconds_left is not None:
-        parts.append(say("about {time} left", time=short_duration(summary.seconds_left)))
+        parts.append(_("about {time} left", time=short_duration(summary.seconds_left)))
     if summary.bad:
-        parts.append(say("{count} without a figure", count=summary.bad))
+        parts.append(_("{count} without a figure", count=summary.bad))
     lines = packed(parts, width, " · ")
     lines += [
-        say("{node} unreachable since {time}; what runs there goes on", node=printable(node), time=local_time(since))
+        _("{node} unreachable since {time}; what runs there goes on", node=printable(node), time=local_time(since))
         for node, since in summary.unreachable.items()
     ]
     if summary.standing is Standing.INTERRUPTED:
-        lines.append(say("The engine has stopped before the end. R starts it again: what still runs is taken over."))
+        lines.append(_("The engine has stopped before the end. R starts it again: what still runs is taken over."))
     return "\n".join(line for line in lines if line)
 
 
 def _no_match(matching: str, total: int) -> str:
-    return "\n" + say("None of {total} matches {text}. esc shows all.", total=total, text=matching)
+    return "\n" + _("None of {total} matches {text}. esc shows all.", total=total, text=matching)

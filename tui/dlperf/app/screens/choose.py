@@ -21,20 +21,20 @@ from dlperf.app.screens.pages import filtered_title
 from dlperf.app.screens.plan_actions import PlanActions
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.app.words import say
 from dlperf.errors import DlperfError
+from dlperf.messages import N_, _
 
 if TYPE_CHECKING:
     from dlperf.app.model.options import Option
     from dlperf.plan import Plan
 
 TITLES = {
-    "hardware": "Hardware",
-    "frameworks": "Frameworks",
-    "cases": "Cases",
-    "precisions": "Precision",
-    "batch_sizes": "Batch",
-    "scales": "GPUs",
+    "hardware": N_("Hardware"),
+    "frameworks": N_("Frameworks"),
+    "cases": N_("Cases"),
+    "precisions": N_("Precision"),
+    "batch_sizes": N_("Batch"),
+    "scales": N_("GPUs"),
 }
 
 
@@ -42,7 +42,7 @@ class ChooseScreen(PlanActions):
     """Marks give a selection, the selection a plan."""
 
     place = "choose"
-    about = (
+    about = N_(
         "Mark what to measure. A list without a mark means all that fits. Entries in grey cannot be had with what is "
         "marked in the other lists; the line below the lists says why. The plan below changes with every mark."
     )
@@ -78,9 +78,9 @@ class ChooseScreen(PlanActions):
         from dlperf.app.model.planned import plan_columns
 
         for axis in AXES:
-            self.query_one(f"#panel-{axis}").border_title = say(TITLES[axis])
-            self.query_one(f"#{axis}", RowTable).empty = say("Reading …")
-        self.query_one("#plan-panel").border_title = say("Plan")
+            self.query_one(f"#panel-{axis}").border_title = _(TITLES[axis])
+            self.query_one(f"#{axis}", RowTable).empty = _("Reading …")
+        self.query_one("#plan-panel").border_title = _("Plan")
         self.query_one("#plan", RowTable).set_columns(plan_columns())
         self._go_to("hardware")
         self._read_catalog()
@@ -100,7 +100,7 @@ class ChooseScreen(PlanActions):
         for axis in AXES:
             self.query_one(f"#{axis}", RowTable).empty = ""
             self.query_one(f"#{axis}", RowTable).refresh()
-        self._wrong = say("The catalogue has mistakes: `dlperf catalog check` lists them.")
+        self._wrong = _("The catalogue has mistakes: `dlperf catalog check` lists them.")
         self._show_why()
         self.query_one("#plan-lines", Static).update(message)
 
@@ -147,11 +147,11 @@ class ChooseScreen(PlanActions):
         table = self.query_one(f"#{axis}", RowTable)
         text = self._matching.get(axis, "")
         options = {option.value: option for option in matching(self._options[axis], text)}
-        table.empty = say("nothing matches {text}", text=text) if text else ""
+        table.empty = _("nothing matches {text}", text=text) if text else ""
         table.show_rows(list(options), lambda key: option_row(options[str(key)]))
         panel = self.query_one(f"#panel-{axis}")
         marks = len(self.choice.values(axis))
-        panel.border_title = filtered_title(say(TITLES[axis]), text, hint=False)
+        panel.border_title = filtered_title(_(TITLES[axis]), text, hint=False)
         panel.border_subtitle = str(marks or "")
 
     def on_resize(self) -> None:
@@ -168,7 +168,7 @@ class ChooseScreen(PlanActions):
         line = Text(no_wrap=True)
         for axis in AXES:
             marks = len(self.choice.values(axis))
-            name = say(TITLES[axis]) + (f" {marks}" if marks else "")
+            name = _(TITLES[axis]) + (f" {marks}" if marks else "")
             shown = f"[{name}]" if axis == current else name
             line.append("  " if line else "").append(shown, Style(meta={"@click": f"screen.show_list({axis!r})"}))
         return line
@@ -234,7 +234,7 @@ class ChooseScreen(PlanActions):
 
         choice, catalog = self.choice, self.catalog
         if choice.empty or catalog is None:
-            self.call_later(self._planned, choice, None, say("Mark something above: space or enter. p: presets."))
+            self.call_later(self._planned, choice, None, _("Mark something above: space or enter. p: presets."))
             return
         try:
             plan = expand(choice.selection(), catalog)
@@ -254,8 +254,8 @@ class ChooseScreen(PlanActions):
         self.query_one("#plan", RowTable).show_rows(list(rows), lambda key: rows[key])
         lines = plan_lines(plan, history) if plan else [problem]
         self.query_one("#plan-lines", Static).update("\n".join(lines))
-        repeats = self.choice.repeats or say("as the protocol says")
-        self.query_one("#plan-panel").border_title = say("Plan · repeats: {repeats} (- +)", repeats=repeats)
+        repeats = self.choice.repeats or _("as the protocol says")
+        self.query_one("#plan-panel").border_title = _("Plan · repeats: {repeats} (- +)", repeats=repeats)
         self.refresh_bindings()
 
     # ------------------------------------------------------------------ focus
@@ -277,7 +277,7 @@ class ChooseScreen(PlanActions):
 
     def action_find(self) -> None:
         axis = self._current_axis()
-        label = say("filter {list}", list=say(TITLES[axis]))
+        label = _("filter {list}", list=_(TITLES[axis]))
         self.prompt.ask(axis, label, self._matching.get(axis, ""))
 
     def action_escape(self) -> None:

@@ -13,7 +13,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from dlperf.app.words import say
+from dlperf.messages import _
 
 PATIENCE_SECONDS = 0.5
 """Keys typed ahead, before the question could be read, do not answer it."""
@@ -62,14 +62,14 @@ class ConfirmScreen(ModalScreen[bool]):
 
 def cancel_question(name: str, trials: list[str], everything: bool) -> ConfirmScreen:
     """The question before trials are cancelled."""
-    shown = trials[:12] + ([say("… and {count} more", count=len(trials) - 12)] if len(trials) > 12 else [])
+    shown = trials[:12] + ([_("… and {count} more", count=len(trials) - 12)] if len(trials) > 12 else [])
     lines = [
         *shown,
         "",
-        say("Processes are ended on the machines: TERM now, KILL after 10 s; a container is removed."),
-        say("What was written so far is kept and marked as cancelled; it never enters the results."),
-        say("Trials that have not started will not start.") if everything else say("The other trials go on."),
+        _("Processes are ended on the machines: TERM now, KILL after 10 s; a container is removed."),
+        _("What was written so far is kept and marked as cancelled; it never enters the results."),
+        _("Trials that have not started will not start.") if everything else _("The other trials go on."),
     ]
-    title = say("Cancel all of {name}?", name=name) if everything else say("Cancel this trial?")
-    yes = say("Cancel them") if everything else say("Cancel it")
-    return ConfirmScreen(title, "\n".join(lines), yes, say("Keep running"), dangerous=True)
+    title = _("Cancel all of {name}?", name=name) if everything else _("Cancel this trial?")
+    yes = _("Cancel them") if everything else _("Cancel it")
+    return ConfirmScreen(title, "\n".join(lines), yes, _("Keep running"), dangerous=True)

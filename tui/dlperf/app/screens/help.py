@@ -15,13 +15,13 @@ from textual.widgets import Static
 
 from dlperf.app.actions import ACTIONS, EVERYWHERE, Action
 from dlperf.app.screens.pages import CLOSE, Page, links
-from dlperf.app.words import say
+from dlperf.messages import N_, _
 
 LISTS = (
-    ("↑ ↓ PgUp PgDn Home End", "Move in a table or a log"),
-    ("enter", "Open or mark what is selected"),
-    ("tab shift+tab", "Go to the next or the previous part of the screen"),
-    ("← →", "Move sideways in a long line"),
+    ("↑ ↓ PgUp PgDn Home End", N_("Move in a table or a log")),
+    ("enter", N_("Open or mark what is selected")),
+    ("tab shift+tab", N_("Go to the next or the previous part of the screen")),
+    ("← →", N_("Move sideways in a long line")),
 )
 KEY_WIDTH = 10
 
@@ -37,17 +37,17 @@ class HelpScreen(Page[None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="page") as page:
-            page.border_title = say("Help")
-            page.border_subtitle = links((say("esc closes"), CLOSE))
-            yield Static(say(self._about) + "\n", markup=False)
-            yield Static(_table(say("On this screen"), _keys(ACTIONS[self._place]), KEY_WIDTH))
-            yield Static(_table(say("Everywhere"), _keys(EVERYWHERE), KEY_WIDTH))
+            page.border_title = _("Help")
+            page.border_subtitle = links((_("esc closes"), CLOSE))
+            yield Static(_(self._about) + "\n", markup=False)
+            yield Static(_table(_("On this screen"), _keys(ACTIONS[self._place]), KEY_WIDTH))
+            yield Static(_table(_("Everywhere"), _keys(EVERYWHERE), KEY_WIDTH))
             longest = max(len(keys) for keys, _ in LISTS)
-            yield Static(_table(say("In tables and logs"), ((keys, say(words)) for keys, words in LISTS), longest))
+            yield Static(_table(_("In tables and logs"), ((keys, _(words)) for keys, words in LISTS), longest))
 
 
 def _keys(actions: Iterable[Action]) -> Iterable[tuple[str, str]]:
-    return ((action.shown_key, say(action.help)) for action in actions)
+    return ((action.shown_key, _(action.help)) for action in actions)
 
 
 def _table(title: str, rows: Iterable[tuple[str, str]], key_width: int) -> Table:

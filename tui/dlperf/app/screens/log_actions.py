@@ -11,7 +11,7 @@ from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.watching import Stream
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
-from dlperf.app.words import say
+from dlperf.messages import _
 
 
 class LogActions(PlaceScreen):
@@ -99,20 +99,20 @@ class LogActions(PlaceScreen):
     def action_copy_line(self) -> None:
         text = self.log_view.copied()
         self.app.copy_to_clipboard(text)
-        self.notify(say("Copied {count} characters to the clipboard.", count=len(text)))
+        self.notify(_("Copied {count} characters to the clipboard.", count=len(text)))
 
     def action_copy_path(self) -> None:
         if self._streams:
             path = str(self._streams[self._stream].path)
             self.app.copy_to_clipboard(path)
-            self.notify(path, title=say("Copied"), markup=False)
+            self.notify(path, title=_("Copied"), markup=False)
 
     def action_match_lines(self) -> None:
-        self.prompt.ask("match", say("show only lines that match"), self.log_view.only_matching)
+        self.prompt.ask("match", _("show only lines that match"), self.log_view.only_matching)
 
     def ask_search(self) -> None:
         """Ask what to look for in the log."""
-        self.prompt.ask("search", say("find in the log"))
+        self.prompt.ask("search", _("find in the log"))
 
     def clear_search(self) -> None:
         """Show all lines, mark none."""

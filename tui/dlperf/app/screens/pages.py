@@ -19,7 +19,7 @@ from textual.widgets import Static
 from dlperf.app.model.table import Column, Row, aligned
 from dlperf.app.model.text import printable
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.app.words import say
+from dlperf.messages import _
 
 Result = TypeVar("Result")
 
@@ -47,7 +47,7 @@ def filtered_title(title: str, text: str, hint: bool = True) -> Content:
     if not text:
         return Content(title)
     shown = aligned(printable(text), min(cell_len(text), MOST_SHOWN))
-    words = f"/{shown} · {say('esc shows all')}" if hint else f"/{shown}"
+    words = f"/{shown} · " + _("esc shows all") if hint else f"/{shown}"
     return Content(f"{title} ").append(links((words, "screen.escape")))
 
 
@@ -66,12 +66,12 @@ class TextPage(Page[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="page") as page:
             page.border_title = Text(self._title).markup
-            page.border_subtitle = links((say("esc closes"), CLOSE), (say("y copies"), "screen.copy"))
+            page.border_subtitle = links((_("esc closes"), CLOSE), (_("y copies"), "screen.copy"))
             yield Static(self._text, markup=False)
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self._text)
-        self.notify(say("Copied {count} characters to the clipboard.", count=len(self._text)))
+        self.notify(_("Copied {count} characters to the clipboard.", count=len(self._text)))
 
 
 class ListPage(Page[Hashable]):
@@ -95,8 +95,8 @@ class ListPage(Page[Hashable]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="page") as page:
             page.border_title = self._title
-            choosing = [(say("enter chooses"), "screen.choose")] if self._chooses else []
-            page.border_subtitle = links(*choosing, (say("esc closes"), CLOSE))
+            choosing = [(_("enter chooses"), "screen.choose")] if self._chooses else []
+            page.border_subtitle = links(*choosing, (_("esc closes"), CLOSE))
             yield RowTable(self._columns, self._empty)
             yield Static(classes="about-row", markup=False)
 

@@ -20,7 +20,8 @@ from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.pages import ListPage, TextPage
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.app.words import say, told
+from dlperf.app.words import told
+from dlperf.messages import _
 from dlperf.sentences import sentence
 
 if TYPE_CHECKING:
@@ -57,13 +58,12 @@ class PlanActions(PlaceScreen):
 
     @work
     async def action_presets(self) -> None:
-        columns = (Column(say("preset"), 22, importance=9), Column(say("what it marks"), 30, flexible=True))
-        rows: dict[Hashable, Row] = {item.name: Row((item.name, say(item.about))) for item in PRESETS}
+        columns = (Column(_("preset"), 22, importance=9), Column(_("what it marks"), 30, flexible=True))
+        rows: dict[Hashable, Row] = {item.name: Row((item.name, _(item.about))) for item in PRESETS}
         last = self.main.book.last_selection()
         if last is not None:
-            name, _ = last
-            rows["last"] = Row((say("last campaign"), printable(name)))
-        chosen = await self.app.push_screen_wait(ListPage(say("Presets"), columns, rows))
+            rows["last"] = Row((_("last campaign"), printable(last[0])))
+        chosen = await self.app.push_screen_wait(ListPage(_("Presets"), columns, rows))
         if chosen == "last" and last is not None:
             self.choose(choice_of(last[1]))
         for preset in PRESETS:
@@ -84,7 +84,7 @@ class PlanActions(PlaceScreen):
     def action_copy_command(self) -> None:
         text = command_line(["run", *arguments_of(self.choice)])
         self.app.copy_to_clipboard(text)
-        self.notify(text, title=say("Copied"), markup=False)
+        self.notify(text, title=_("Copied"), markup=False)
 
     # ------------------------------------------------------------------ check
 
@@ -95,7 +95,7 @@ class PlanActions(PlaceScreen):
         hardware = dict.fromkeys(item.configuration.hardware for item in self.plan.configurations if not item.example)
         if not hardware:
             return
-        self.notify(say("Asking {hardware} …", hardware=", ".join(hardware)))
+        self.notify(_("Asking {hardware} …", hardware=", ".join(hardware)))
         outcome = await run_command(self.workspace, ["check", "--hardware", ",".join(hardware), "--json"])
         rows = check_rows(outcome)
         self.app.clear_notifications()
@@ -112,12 +112,12 @@ class PlanActions(PlaceScreen):
         if self.plan is None or not self._runnable():
             return
         if any(item.example for item in self.plan.configurations):
-            self.notify(say("Machines of published reports cannot be run on: unmark them first."), severity="warning")
+            self.notify(_("Machines of published reports cannot be run on: unmark them first."), severity="warning")
             return
         plan, name = self.plan, campaign_name(self.plan, datetime.fromisoformat(self.settings.now()))
         words = ["run", *arguments_of(self.choice), "--name", name]
         text = "\n".join([name, "", *plan_lines(plan, self.main.book.trial_seconds()), "", command_line(words)])
-        question = ConfirmScreen(say("Start this campaign?"), text, say("Start"), say("Not yet"))
+        question = ConfirmScreen(_("Start this campaign?"), text, _("Start"), _("Not yet"))
         if not await self.app.push_screen_wait(question):
             return
         if await self.start_engine(partial(start_campaign, self.workspace, plan, name)):
@@ -128,19 +128,19 @@ def check_page(rows: dict[Hashable, Row], empty: str = "") -> ListPage:
     """What the machines answered, to be read; the first that is not ready comes first to the eye."""
     not_ready = next((key for key, row in rows.items() if "bad" in row.tones), None)
     return ListPage(
-        say("Are the machines ready?"), check_columns(rows.values()), rows, empty, chooses=False, selected=not_ready
+        _("Are the machines ready?"), check_columns(rows.values()), rows, empty, chooses=False, selected=not_ready
     )
 
 
 def check_columns(rows: Collection[Row]) -> tuple[Column, ...]:
     """The columns of the checks of machines, as wide as these rows need them."""
-    titles = (say("node"), say("check"), "")
+    titles = (_("node"), _("check"), "")
     node, check, word = (max(cell_len(row.cells[at]) for row in (Row(titles), *rows)) for at in range(3))
     return (
         Column(titles[0], min(node, 24), importance=9),
         Column(titles[1], check, importance=8),
         Column(titles[2], word, importance=9),
-        Column(say("what it says"), 20, importance=9, flexible=True),
+        Column(_("what it says"), 20, importance=9, flexible=True),
     )
 
 
@@ -162,7 +162,7 @@ def check_rows(outcome: Outcome) -> dict[Hashable, Row]:
         cells = (
             str(item.get("node")),
             told(str(item.get("check"))).replace("_", " "),
-            say("ok" if ok else "NOT READY"),
+            _("ok") if ok else _("NOT READY"),
             told(_in_words(item)),
         )
         rows[len(rows)] = Row(tuple(printable(cell) for cell in cells), tones=("", "", "good" if ok else "bad", ""))

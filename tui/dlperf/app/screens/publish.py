@@ -26,7 +26,7 @@ from dlperf.app.model.table import Column, Row
 from dlperf.app.model.text import local_time, printable
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.app.words import say
+from dlperf.messages import N_, _
 
 KEPT_LINES = 1000
 LONG_SECONDS = 20.0
@@ -38,7 +38,9 @@ class PublishScreen(PlaceScreen):
     """The site's state, and what its builder says."""
 
     place = "publish"
-    about = "Build the web site from the results, look at it, and see where it lies. It works from its folder alone."
+    about = N_(
+        "Build the web site from the results, look at it, and see where it lies. It works from its folder alone."
+    )
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("publish")
 
     def __init__(self) -> None:
@@ -59,8 +61,8 @@ class PublishScreen(PlaceScreen):
             yield RowTable((Column("", 20, flexible=True),), header=False, id="said")
 
     def on_mount(self) -> None:
-        self.query_one("#said-panel").border_title = say("What the builder says")
-        self.query_one(RowTable).empty = "\n" + say("b builds the site: a minute at most for a few hundred pages.")
+        self.query_one("#said-panel").border_title = _("What the builder says")
+        self.query_one(RowTable).empty = "\n" + _("b builds the site: a minute at most for a few hundred pages.")
         self.query_one(RowTable).focus()
         self._draw()
 
@@ -76,9 +78,9 @@ class PublishScreen(PlaceScreen):
     def _draw(self) -> None:
         if self._index.is_file():
             built = local_time(_time_of(self._index))
-            where = say("The site lies in {path}, built {time}.", path=self._index, time=built)
+            where = _("The site lies in {path}, built {time}.", path=self._index, time=built)
         else:
-            where = say("No site yet. It will lie in {path}.", path=self._index)
+            where = _("No site yet. It will lie in {path}.", path=self._index)
         lines = [where, self._state, *served_lines(self._address, os.environ)]
         self.query_one("#site-lines", Static).update("\n".join(line for line in lines if line))
         self.refresh_bindings()
@@ -107,7 +109,7 @@ class PublishScreen(PlaceScreen):
     async def action_build(self) -> None:
         if self._builder is not None:
             return
-        self._state = say("Building …")
+        self._state = _("Building …")
         self._builder = await Running.start(self.workspace, ["build-site"])
         self._draw()
         async for line in self._builder.lines():
@@ -115,7 +117,7 @@ class PublishScreen(PlaceScreen):
             self.call_later(self._say, line)
         code = await self._builder.wait()
         self._builder = None
-        self._state = say("Built.") if code == 0 else say("Not built: {reason}", reason=self._last_line)
+        self._state = _("Built.") if code == 0 else _("Not built: {reason}", reason=self._last_line)
         self.call_later(self._draw)
 
     @work
@@ -138,7 +140,7 @@ class PublishScreen(PlaceScreen):
         """In a session of its own without this terminal: a text browser cannot take it."""
         opener, quiet = opener_of(os.environ), subprocess.DEVNULL
         if opener is None:
-            self._say_where(say("No desktop here."))
+            self._say_where(_("No desktop here."))
             return
         try:
             self._opener = subprocess.Popen(
@@ -152,10 +154,10 @@ class PublishScreen(PlaceScreen):
         if self._opener is not None and (code := self._opener.poll()) is not None:
             self._opener = None
             if code:
-                self._say_where(say("No browser opened."))
+                self._say_where(_("No browser opened."))
 
     def _say_where(self, why: str) -> None:
-        where = say("Open {target} in a browser.", target=self._target)
+        where = _("Open {target} in a browser.", target=self._target)
         self.notify(f"{why} {where}", markup=False, timeout=LONG_SECONDS)
 
     @property
@@ -164,18 +166,18 @@ class PublishScreen(PlaceScreen):
 
     def action_copy_path(self) -> None:
         self.app.copy_to_clipboard(self._target)
-        self.notify(printable(self._target), title=say("Copied"), markup=False)
+        self.notify(printable(self._target), title=_("Copied"), markup=False)
 
 
 def served_lines(address: str, environment: Mapping[str, str]) -> list[str]:
     """Where the site is served, and how a browser at the other end of an ssh connection gets there."""
     if not address:
         return []
-    lines = [say("Served at {address}; s stops it.", address=address)]
+    lines = [_("Served at {address}; s stops it.", address=address)]
     if "SSH_CONNECTION" in environment:
         port = urlsplit(address).port
         command = f"ssh -L {port}:127.0.0.1:{port} {platform.node()}"
-        lines.append(say("From your own machine: {command}", command=command))
+        lines.append(_("From your own machine: {command}", command=command))
     return lines
 
 

@@ -28,8 +28,8 @@ from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.pages import ListPage, TextPage, filtered_title
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.app.words import say
 from dlperf.errors import DlperfError
+from dlperf.messages import N_, _
 from dlperf.results.model import ConfigurationResult
 
 
@@ -37,7 +37,7 @@ class ResultsScreen(PlaceScreen):
     """A view of all results."""
 
     place = "results"
-    about = (
+    about = N_(
         "Every figure of this workspace and of the published reports. A figure is the median of its trials; spread is "
         "(max - min) / median. Of two campaigns one is said to be faster only where all its trials were."
     )
@@ -63,14 +63,14 @@ class ResultsScreen(PlaceScreen):
                 yield RowTable(beside_columns(), id="beside")
 
     def on_mount(self) -> None:
-        self.query_one("#beside-panel").border_title = say("Same case, precision and number of GPUs")
-        self.query_one("#result-panel").border_title = say("Selected")
+        self.query_one("#beside-panel").border_title = _("Same case, precision and number of GPUs")
+        self.query_one("#result-panel").border_title = _("Selected")
         self.table.focus()
 
     def on_screen_resume(self) -> None:
         """Shown: results may have come since."""
         if not self._all.rows:
-            self.table.empty = "\n" + say("Reading …")
+            self.table.empty = "\n" + _("Reading …")
         self.action_reload()
 
     @property
@@ -89,7 +89,7 @@ class ResultsScreen(PlaceScreen):
         self.call_later(self._loaded, tuple(rows), [printable(str(problem)) for problem in problems])
 
     def _loaded(self, rows: tuple[ConfigurationResult, ...], problems: list[str]) -> None:
-        self._problem = say("{count} left out: {reason}", count=len(problems), reason=problems[0]) if problems else ""
+        self._problem = _("{count} left out: {reason}", count=len(problems), reason=problems[0]) if problems else ""
         if rows != self._all.rows:
             self._all = replace(self._all, rows=rows)
             self._show(self._anew(rows))
@@ -129,9 +129,9 @@ class ResultsScreen(PlaceScreen):
 
     def _nothing(self) -> str:
         if not self._all.rows:
-            return say("No results yet: 2 chooses what to measure, `dlperf import` takes in logs.")
+            return _("No results yet: 2 chooses what to measure, `dlperf import` takes in logs.")
         total = len(self._view.items())
-        return say("None of {total} matches {text}. esc shows all.", total=total, text=self._view.matching)
+        return _("None of {total} matches {text}. esc shows all.", total=total, text=self._view.matching)
 
     def _row(self, key: Hashable) -> Row:
         assert isinstance(key, tuple)
@@ -151,11 +151,11 @@ class ResultsScreen(PlaceScreen):
         row = self._view.result(item) if item else None
         campaign = printable(row.campaign) if row else ""
         self.query_one("#beside-panel").border_title = Content(
-            " · ".join(part for part in (say("Same case, precision and number of GPUs"), campaign) if part)
+            " · ".join(part for part in (_("Same case, precision and number of GPUs"), campaign) if part)
         )
         rows = beside_rows(row, beside(self._all.rows, row)) if row else []
         table = self.query_one("#beside", RowTable)
-        table.empty = say("No other figure.") if row else ""
+        table.empty = _("No other figure.") if row else ""
         table.show_rows(list(range(len(rows))), lambda key: rows[key] if isinstance(key, int) else Row(()))
         table.refresh()
 
@@ -173,13 +173,13 @@ class ResultsScreen(PlaceScreen):
         """All that is known of a figure, where the screen has no room for it."""
         item = self._selected()
         if item is not None:
-            self.app.push_screen(TextPage(say("Selected"), "\n".join(self._view.about(item))))
+            self.app.push_screen(TextPage(_("Selected"), "\n".join(self._view.about(item))))
 
     def action_sort(self) -> None:
         before = -1 if self._view.column is None else self._view.column
         column = (before + 1) % len(self.table.columns)
         self._show(replace(self._view, column=column, descending=False))
-        self.notify(say("sorted by {column}", column=self.table.columns[column].title), timeout=2)
+        self.notify(_("sorted by {column}", column=self.table.columns[column].title), timeout=2)
 
     def action_reverse(self) -> None:
         self._show(replace(self._view, descending=not self._view.descending))
@@ -201,11 +201,11 @@ class ResultsScreen(PlaceScreen):
         after = self._view.result(item).campaign
         views = comparable(self._all.rows, after)
         if not views:
-            self.notify(say("No other campaign has a configuration of {name}.", name=printable(after)), markup=False)
+            self.notify(_("No other campaign has a configuration of {name}.", name=printable(after)), markup=False)
             return
         rows: dict[Hashable, Row] = {name: Row((printable(name), view.summary())) for name, view in views.items()}
-        columns = (Column(say("campaign"), 20, importance=9, flexible=True), Column("", 30, flexible=True))
-        title = say("Compare {name} with", name=printable(after))
+        columns = (Column(_("campaign"), 20, importance=9, flexible=True), Column("", 30, flexible=True))
+        title = _("Compare {name} with", name=printable(after))
         chosen = await self.app.push_screen_wait(ListPage(title, columns, rows))
         if chosen is not None:
             self._show(views[str(chosen)])
@@ -214,10 +214,10 @@ class ResultsScreen(PlaceScreen):
         if self.table.selected is not None:
             text = self.table.text_of(self.table.selected)
             self.app.copy_to_clipboard(text)
-            self.notify(text, title=say("Copied"), markup=False)
+            self.notify(text, title=_("Copied"), markup=False)
 
     def action_find(self) -> None:
-        self.prompt.ask("filter", say("filter results"), self._view.matching)
+        self.prompt.ask("filter", _("filter results"), self._view.matching)
 
     def action_escape(self) -> None:
         self._show(replace(self._all, matching=""))

@@ -16,24 +16,25 @@ from dlperf.app.actions import bindings_of
 from dlperf.app.model.curve import Series
 from dlperf.app.model.text import printable
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
-from dlperf.app.model.trials import GLYPHS, WORDS, configuration_text
+from dlperf.app.model.trials import GLYPHS, STATE_NAMES, configuration_text
 from dlperf.app.screens.log_actions import LogActions
 from dlperf.app.series import SeriesReader
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.curve_view import CurveView
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
-from dlperf.app.words import say, told
+from dlperf.app.words import told
 from dlperf.errors import DlperfError
+from dlperf.messages import N_, _
 from dlperf.plan import TrialKey
 from dlperf.runs.records import State
 
 PAGES = (
-    ("curve", "Curve"),
-    ("figure", "Figure"),
-    ("environment", "Environment"),
-    ("command", "Command"),
-    ("log", "Log"),
+    ("curve", N_("Curve")),
+    ("figure", N_("Figure")),
+    ("environment", N_("Environment")),
+    ("command", N_("Command")),
+    ("log", N_("Log")),
 )
 REFRESH_SECONDS = 1.0
 
@@ -42,7 +43,7 @@ class TrialScreen(LogActions):
     """A view of one trial's files."""
 
     place = "trial"
-    about = (
+    about = N_(
         "One trial: its throughput curve with the warm-up shaded and the measured window marked, its figure and what a "
         "careful reader must know of it, the environment of its nodes, the exact command, and its log."
     )
@@ -59,7 +60,7 @@ class TrialScreen(LogActions):
         yield Static(id="trial-line", classes="status", markup=False)
         with TabbedContent(initial="page-curve"):
             for page, title in PAGES:
-                with TabPane(say(title), id=f"page-{page}"):
+                with TabPane(_(title), id=f"page-{page}"):
                     yield from self._page(page)
 
     def _page(self, page: str) -> ComposeResult:
@@ -97,7 +98,7 @@ class TrialScreen(LogActions):
             return
         paths = self._campaign.paths.trial(self._key)
         name = f"{configuration_text(planned.configuration)} #{self._key.number}"
-        state = f"{GLYPHS[trial.state]} {say(WORDS[trial.state])}"
+        state = f"{GLYPHS[trial.state]} {_(STATE_NAMES[trial.state])}"
         now = self._campaign.progress_of(self._key) if not trial.state.finished else None
         why = now.pending_reason if now else trial.cause if trial.state is not State.SUCCEEDED else None
         cause = printable(told(why)) if why else ""
@@ -112,7 +113,7 @@ class TrialScreen(LogActions):
 
     def _show_log(self) -> None:
         trial = self._campaign.status.trials[self._key]
-        why = say("No log yet: the trial has not started.") if not trial.state.finished else say("There is no log.")
+        why = _("No log yet: the trial has not started.") if not trial.state.finished else _("There is no log.")
         self.show_streams(self._campaign.streams(self._key), why, f"#{self._key.number}")
 
     # ------------------------------------------------------------------ curve
@@ -184,7 +185,7 @@ class TrialScreen(LogActions):
         """Where the figure comes from, in the log."""
         result = self._campaign.result_of(self._key)
         if result is None or result.first_line is None:
-            self.notify(say("No figure, so no lines that gave one."))
+            self.notify(_("No figure, so no lines that gave one."))
             return
         self.query_one(TabbedContent).active = "page-log"
         self.log_view.show_line_number(result.first_line)

@@ -33,8 +33,9 @@ from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.app.words import say, told
+from dlperf.app.words import told
 from dlperf.errors import DlperfError
+from dlperf.messages import N_, _
 from dlperf.plan import TrialKey
 from dlperf.runs.records import CampaignStatus, State, TrialStatus
 from dlperf.view.campaigns import Standing, in_order, standing_of
@@ -50,7 +51,7 @@ class WatchScreen(CampaignActions, LogActions):
     """A view of one campaign's files."""
 
     place = "watch"
-    about = (
+    about = N_(
         "One campaign. Above, its trials by configuration; below, the log of the selected trial as its node writes it, "
         "and what its machines do. Closing this window ends nothing."
     )
@@ -77,8 +78,8 @@ class WatchScreen(CampaignActions, LogActions):
                 yield RowTable(device_columns(), id="devices")
 
     def on_mount(self) -> None:
-        self.query_one("#trials-panel").border_title = say("Trials")
-        self.query_one("#devices-panel").border_title = say("Machines")
+        self.query_one("#trials-panel").border_title = _("Trials")
+        self.query_one("#devices-panel").border_title = _("Machines")
         self.trials.focus()
 
     def on_screen_resume(self) -> None:
@@ -88,13 +89,13 @@ class WatchScreen(CampaignActions, LogActions):
             summaries = in_order(list(self.main.book.summaries.values()))
             self.main.watched = summaries[0].name if summaries else None
         if self.main.watched is None:
-            self._show_nothing(say("There is no campaign in this workspace yet. 2 chooses what to measure."))
+            self._show_nothing(_("There is no campaign in this workspace yet. 2 chooses what to measure."))
             self.add_class("-without-campaign")
         elif self.main.watched != self._campaign_name:
             self._campaign_name = self.main.watched
             self.campaign = None
             self.remove_class("-without-campaign")
-            self._show_nothing(say("Reading {name} …", name=printable(self._campaign_name)))
+            self._show_nothing(_("Reading {name} …", name=printable(self._campaign_name)))
             self._open(self._campaign_name)
 
     @property
@@ -157,7 +158,7 @@ class WatchScreen(CampaignActions, LogActions):
         self._drawn_status = self.campaign.status
         self._groups = dict(by_configuration(self.campaign.status))
         self.forget_what_was_done()
-        self.query_one("#trials-panel").border_title = filtered_title(say("Trials"), self._matching)
+        self.query_one("#trials-panel").border_title = filtered_title(_("Trials"), self._matching)
         self.trials.empty = self._no_rows()
         self.trials.show_rows(row_keys(self.campaign.status, self._matching, self._folded), self._row)
         room_for_all = len(self.campaign.status.trials) + len(self._groups) + FRAME_ROWS
@@ -184,7 +185,7 @@ class WatchScreen(CampaignActions, LogActions):
     def _no_rows(self) -> str:
         assert self.campaign is not None
         total = len(self.campaign.status.trials)
-        return "\n" + say("None of {total} matches {text}. esc shows all.", total=total, text=self._matching)
+        return "\n" + _("None of {total} matches {text}. esc shows all.", total=total, text=self._matching)
 
     def _row(self, key: Hashable) -> Row:
         assert self.campaign is not None
@@ -239,11 +240,11 @@ class WatchScreen(CampaignActions, LogActions):
         assert self.campaign is not None
         trial = self.campaign.status.trials[key]
         if trial.state is State.PLANNED:
-            return say("No log yet: the trial has not started.")
+            return _("No log yet: the trial has not started.")
         if trial.state.finished:
-            cause = told(trial.cause) if trial.cause else say("the reason is not known")
-            return say("The trial left no log: {cause}", cause=printable(cause))
-        return say("No log yet: the node has not written anything so far.")
+            cause = told(trial.cause) if trial.cause else _("the reason is not known")
+            return _("The trial left no log: {cause}", cause=printable(cause))
+        return _("No log yet: the node has not written anything so far.")
 
     def _show_devices(self, key: TrialKey) -> None:
         assert self.campaign is not None
@@ -295,7 +296,7 @@ class WatchScreen(CampaignActions, LogActions):
         if self.log_view.has_focus or self.has_class("-log-only"):
             self.ask_search()
         else:
-            self.prompt.ask("filter", say("filter trials: words of configuration, state or cause"), self._matching)
+            self.prompt.ask("filter", _("filter trials: words of configuration, state or cause"), self._matching)
 
     def action_escape(self) -> None:
         self.clear_search()

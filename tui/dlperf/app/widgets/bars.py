@@ -8,7 +8,7 @@ from rich.text import Text
 from textual.widgets import Static
 
 from dlperf.app.actions import EVERYWHERE, Action
-from dlperf.app.words import say
+from dlperf.messages import _
 
 SCREENS = tuple(action for action in EVERYWHERE if action.id == "show_screen")
 
@@ -48,7 +48,7 @@ class TopBar(Static):
             style = Style(meta={"@click": f"app.{action.call}"})
             if action.parameter == self._place or (self._place == "trial" and action.parameter == "watch"):
                 style += Style(reverse=True, bold=True)
-            bar.append(f" {action.key} {say(action.text)} ", style)
+            bar.append(f" {action.key} {_(action.text)} ", style)
         room = width - bar.cell_len - 1
         right = self._right if cell_len(self._right) <= room else ""
         bar.append(" " * max(0, room - cell_len(right)) + right)
@@ -104,8 +104,8 @@ class KeyBar(Static):
         possible = self._possible(action)
         click = Style(meta={"@click": f"{where}.{action.call}"})
         bar.append(f" {action.shown_key}", click + Style(bold=True, dim=not possible))
-        bar.append(f" {say(action.text)} ", click + Style(dim=not possible))
+        bar.append(f" {_(action.text)} ", click + Style(dim=not possible))
 
 
 def _label(action: Action) -> str:
-    return f" {action.shown_key} {say(action.text)} "
+    return f" {action.shown_key} {_(action.text)} "

@@ -16,7 +16,7 @@ from dlperf.app.logs.opened import OpenLog
 from dlperf.app.logs.search import Pattern, error_pattern
 from dlperf.app.logs.window import ShownRow
 from dlperf.app.model.text import file_size
-from dlperf.app.words import say
+from dlperf.messages import _
 
 _WARNING = re.compile(rb"\bWARN(?:ING)?\b|\bwarn(?:ing)?\b")
 JUDGED_BYTES = 4096
@@ -105,10 +105,10 @@ class LogDrawing(Widget):
         if self.log_shown is None:
             return self.message
         if self.log_shown.file.size == 0:
-            return say("The log is empty so far.")
+            return _("The log is empty so far.")
         if self.log_shown.searched_share < 1:
-            return say("Searching … {share:.0%}", share=self.log_shown.searched_share)
-        return say("No line matches {pattern}. esc shows all lines.", pattern=self.only_matching)
+            return _("Searching … {share:.0%}", share=self.log_shown.searched_share)
+        return _("No line matches {pattern}. esc shows all lines.", pattern=self.only_matching)
 
     def _row_strip(self, log: OpenLog, row: ShownRow) -> Strip:
         text = row.text if log.window.wrap else row.text[: self.left + self.size.width]
@@ -158,14 +158,14 @@ class LogDrawing(Widget):
         if self.problem or self.log_shown is None:
             return self.problem
         log = self.log_shown
-        parts = [say("following") if log.window.follow else self._standing(log), file_size(log.file.size)]
+        parts = [_("following") if log.window.follow else self._standing(log), file_size(log.file.size)]
         if log.matches is not None:
             count = f"{len(log.matches):,}{'+' if log.matches.full else ''}"
-            parts.append(say("{count} lines match {pattern}", count=count, pattern=self.only_matching))
+            parts.append(_("{count} lines match {pattern}", count=count, pattern=self.only_matching))
             if log.searched_share < 1:
-                parts.append(say("searched: {share:.0%}", share=log.searched_share))
+                parts.append(_("searched: {share:.0%}", share=log.searched_share))
         if log.window.wrap:
-            parts.append(say("wrapped"))
+            parts.append(_("wrapped"))
         return " · ".join(parts)
 
     def _standing(self, log: OpenLog) -> str:
@@ -174,8 +174,8 @@ class LogDrawing(Widget):
         number = log.numbers.number_at(start)
         if number is None:
             self.count_lines()
-            return say("paused at {share:.0%}", share=log.window.source.share(start))
-        return say("paused at line {number:,}", number=number)
+            return _("paused at {share:.0%}", share=log.window.source.share(start))
+        return _("paused at line {number:,}", number=number)
 
     def count_lines(self) -> None:
         """Asked for where a line's number is not known yet."""

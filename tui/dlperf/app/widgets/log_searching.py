@@ -10,7 +10,7 @@ from textual.worker import get_current_worker
 from dlperf.app.logs.opened import OpenLog
 from dlperf.app.logs.search import Request, error_pattern, pattern_of
 from dlperf.app.widgets.log_drawing import LogDrawing
-from dlperf.app.words import say
+from dlperf.messages import _
 
 
 class LogSearching(LogDrawing):
@@ -88,26 +88,26 @@ class LogSearching(LogDrawing):
 
     def _start_search(self, request: Request) -> None:
         if self.log_shown is not None:
-            self.problem, self._request = say("searching …"), request
+            self.problem, self._request = _("searching …"), request
             self._search(self.log_shown, request)
             self.redraw()
 
     def _searched(self, request: Request, share: float) -> None:
         if request is self._request:
-            self.problem = say("Searching … {share:.0%}", share=share)
+            self.problem = _("Searching … {share:.0%}", share=share)
             self.post_message(self.Changed())
 
     def _broke_off(self, request: Request) -> None:
         """The log was closed meanwhile, which nobody need be told, or it cannot be read."""
         if request is self._request:
-            self.problem, self._request = say("the search broke off"), None
+            self.problem, self._request = _("the search broke off"), None
             self.redraw()
 
     def _found(self, log: OpenLog, start: int | None) -> None:
         if log is not self.log_shown:
             return
         self._request = None
-        self.problem = "" if start is not None else say("no match further on")
+        self.problem = "" if start is not None else _("no match further on")
         if start is not None:
             self.go_to(start)
         self.redraw()

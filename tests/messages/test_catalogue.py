@@ -1,0 +1,98 @@
+"""Every text of the code and the templates is in the Chinese catalogue, once, with the same placeholders."""
+
+from __future__ import annotations
+
+import ast
+import re
+import string
+from functools import cache
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.frontend import CommandLineInterface
+from babel.messages.pofile import read_po
+
+import dlperf
+from dlperf.messages.language import CATALOGUES
+
+SOURCE = Path(dlperf.__file__).parent
+REPOSITORY = Path(__file__).parents[2]
+CHINESE = CATALOGUES / "zh" / "LC_MESSAGES" / "dlperf.po"
+EXTRACT = "extract -F pyproject.toml -k N_ --no-location --sort-output"
+"""As in CONTRIBUTING.md."""
+
+Key = tuple[str | None, str]
+"""Context and English text."""
+
+
+def chinese() -> dict[Key, tuple[str, ...]]:
+    with CHINESE.open("rb") as stream:
+        return translations(read_po(stream, locale="zh", abort_invalid=True))
+
+
+def translations(catalogue: Catalog) -> dict[Key, tuple[str, ...]]:
+    """English text (of a count: its singular) → its translations."""
+    found = {}
+    for message in catalogue:
+        if message.id:
+            english = message.id if isinstance(message.id, str) else message.id[0]
+            texts = (message.string,) if isinstance(message.string, str) else tuple(message.string)
+            found[message.context, english] = texts
+    return found
+
+
+@pytest.fixture(scope="module")
+def extracted(tmp_path_factory: pytest.TempPathFactory) -> set[Key]:
+    template = tmp_path_factory.mktemp("texts") / "dlperf.pot"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(REPOSITORY)
+        CommandLineInterface().run(["pybabel", "-q", *EXTRACT.split(), "-o", str(template), str(SOURCE)])
+    with template.open("rb") as stream:
+        return set(translations(read_po(stream)))
+
+
+@cache
+def site_texts() -> set[str]:
+    """Texts of the site's pages that are not looked up by gettext yet."""
+    trees = (ast.parse(path.read_text()) for path in (SOURCE / "report").rglob("*.py"))
+    nodes = (node for tree in trees for node in ast.walk(tree))
+    return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def test_every_text_has_a_translation(extracted: set[Key]) -> None:
+    known = chinese()
+    assert [key for key in extracted if not all(known.get(key, ("",)))] == []
+
+
+def test_every_translation_is_used(extracted: set[Key]) -> None:
+    assert [key for key in chinese() if key not in extracted and key[1] not in site_texts()] == []
+
+
+def test_a_translation_has_the_placeholders_of_the_text() -> None:
+    assert [
+        (english, text)
+        for (_, english), texts in chinese().items()
+        for text in texts
+        if placeholders(text) != placeholders(english)
+    ] == []
+
+
+def test_texts_stand_where_babel_finds_them() -> None:
+    """Babel does not look into f-strings."""
+    inside = re.compile(r"""\{(?:N?_|\w*gettext)\(['"]""")
+    assert [path.name for path in SOURCE.rglob("*.py") if inside.search(path.read_text())] == []
+
+
+def test_the_catalogue_is_sorted() -> None:
+    with CHINESE.open("rb") as stream:
+        texts = [message.id for message in read_po(stream, locale="zh") if message.id]
+    assert texts == sorted(texts, key=lambda text: text if isinstance(text, str) else text[0])
+
+
+def test_the_command_of_the_documentation_is_the_one_tested() -> None:
+    assert f"pybabel {EXTRACT} " in (REPOSITORY / "CONTRIBUTING.md").read_text()
