@@ -99,7 +99,7 @@ async def test_cancelling_says_what_ends_and_asks(workspace: Workspace):
             await pilot.press("x")
             await until_shown(pilot, "Cancel this trial?")
             await pilot.press("y")
-            await until_shown(pilot, "cancel asked")
+            await until_shown(pilot, "cancel requested")
             assert requests_of(builder) == [("cancel", str(RUNNING))]
 
 
@@ -240,7 +240,7 @@ async def test_a_pause_marks_no_trial(workspace: Workspace):
             await until(pilot, lambda: builder.paths.control.is_file())
             builder.event(Event(clock(1500), "paused"))
             await until_shown(pilot, "Paused: no new trial starts; p goes on.")
-            assert "asked" not in shown(pilot)
+            assert "requested" not in shown(pilot)
 
 
 async def test_the_log_that_is_read_stays_when_others_come(workspace: Workspace):

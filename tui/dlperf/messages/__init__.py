@@ -1,6 +1,6 @@
 """What dlperf states, as codes with parameters, and the texts that they give in each language."""
 
-from dlperf.messages.current import _, language, render, use_language
+from dlperf.messages.current import _, language, pgettext, render, use_language
 from dlperf.messages.language import CHINESE, CODES, ENGLISH, LANGUAGES, Code, Language, preferred_language
 from dlperf.messages.message import Message, Value, message, quoted
 from dlperf.messages.texts import N_
@@ -18,6 +18,7 @@ __all__ = [
     "_",
     "language",
     "message",
+    "pgettext",
     "preferred_language",
     "quoted",
     "render",

@@ -26,6 +26,11 @@ def _(english: str, /, **values: Any) -> str:
     return _current.gettext(english, **values)
 
 
+def pgettext(context: str, english: str, /, **values: Any) -> str:
+    """As ``_``, for an English text whose translation depends on where it stands."""
+    return _current.pgettext(context, english, **values)
+
+
 def render(message: Message) -> str:
     """The text of a message in the current language."""
     return _current.render(message)

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 
 from dlperf.app.model.table import Column, Row
 from dlperf.app.words import told
-from dlperf.messages import _
+from dlperf.messages import _, pgettext
 from dlperf.plan import Configuration, Impossible, Plan, PlannedConfiguration
 from dlperf.view.durations import short_duration
 from dlperf.view.estimates import estimate, seconds_by_kind, trial_seconds
@@ -50,7 +50,7 @@ def plan_columns() -> tuple[Column, ...]:
         Column(_("batch"), 6, right=True, importance=8),
         Column(_("GPUs"), 6, importance=8),
         Column(_("hardware"), 14, importance=6),
-        Column(_("trials"), 6, right=True, importance=5),
+        Column(pgettext("narrow column", "trials"), 6, right=True, importance=5),
         Column(_("time"), 6, right=True, importance=6),
         Column(_("note"), 10, importance=7, flexible=True),
     )

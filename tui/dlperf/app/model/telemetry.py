@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dlperf.app.model.table import Column, Row
 from dlperf.app.model.text import bar, printable
-from dlperf.messages import _
+from dlperf.messages import _, pgettext
 
 TAIL_BYTES = 8192
 """Enough for the last second of 16 GPUs several times over."""
@@ -85,7 +85,7 @@ def device_columns() -> tuple[Column, ...]:
     return (
         Column(_("GPU"), 4, importance=9, flexible=True),
         Column(_("busy"), 9, importance=9),
-        Column(_("memory"), 7, right=True, importance=8),
+        Column(pgettext("narrow column", "memory"), 7, right=True, importance=8),
         Column(_("power"), 6, right=True, importance=7),
         Column(_("heat"), 5, right=True, importance=5),
         Column("MHz", 5, right=True, importance=6),

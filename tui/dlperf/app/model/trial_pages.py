@@ -37,7 +37,7 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
         _line(_("duration"), short_duration(result.duration_seconds)),
         _line(_("figure"), number(result.value, result.unit)),
         _line(_("by timestamps"), number(result.value_from_timestamps, result.unit)),
-        _line(_("rule"), result.estimator),
+        _line(_("estimator"), result.estimator),
         _line(_("samples"), f"{result.samples}, {steps}"),
         _line(_("log lines"), _range(N_("{first} to {last}"), result.first_line, result.last_line)),
         _line(_("mean power"), number(result.power_watts, "W")),
@@ -46,7 +46,7 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
         *([f"  {finding_text(item)} ({item.code})" for item in result.findings] or [_("  none")]),
     ]
     if result.estimates:
-        lines += ["", _("The same samples under other rules")]
+        lines += ["", _("The same samples under other estimators")]
         lines += [_beside(f"  {name}", number(value, result.unit)) for name, value in result.estimates.items()]
     return lines
 

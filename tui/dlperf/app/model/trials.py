@@ -10,7 +10,7 @@ from dlperf.app.model.sparkline import sparkline
 from dlperf.app.model.table import Column, Row, Tone
 from dlperf.app.model.text import local_time, number, printable
 from dlperf.app.words import told
-from dlperf.messages import N_, _
+from dlperf.messages import N_, _, pgettext
 from dlperf.plan import Configuration, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialProgress, TrialStatus
@@ -70,7 +70,7 @@ RowKey = Group | TrialKey
 def trial_columns() -> tuple[Column, ...]:
     """The columns of the table of trials."""
     return (
-        Column(_("trial"), 7, importance=9),
+        Column(pgettext("narrow column", "trial"), 7, importance=9),
         Column(_("state"), 12, importance=9),
         Column(_("step"), 11, right=True, importance=7),
         Column(_("throughput"), 20, right=True, importance=8),
