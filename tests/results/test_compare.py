@@ -10,7 +10,7 @@ from handmade_trials import PROTOCOL, end_trial, measured_campaign, own_log, pla
 
 from dlperf.errors import RequestError
 from dlperf.results.compare import Comparison, Comparisons, compare, falls_below, parse_selector
-from dlperf.results.comparing import compare_in_workspace
+from dlperf.results.conditions import compare_in_workspace
 from dlperf.results.model import ConfigurationResult, Status, TrialResult
 
 

@@ -7,8 +7,7 @@ import pytest
 from dlperf.errors import RequestError
 from dlperf.formats.samples import Metadata
 from dlperf.results.identify import catalog_id, identify
-from dlperf.results.mapping import parse_pattern
-from dlperf.results.names import NameFacts, facts_of_name
+from dlperf.results.names import NameFacts, facts_of_name, parse_pattern
 
 NAME = facts_of_name("tensorflow/4n8g/rn50_b128_fp32_3.log")
 

@@ -19,8 +19,7 @@ from dlperf.results.import_writer import write_import
 from dlperf.results.importing import ImportPlan, ImportRequest, plan_import
 from dlperf.results.load import load_results
 from dlperf.results.logs import BUILTIN_FORMATS
-from dlperf.results.mapping import parse_pattern
-from dlperf.results.names import NameFacts
+from dlperf.results.names import NameFacts, parse_pattern
 from dlperf.results.verify import verify_campaign
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import campaign_status

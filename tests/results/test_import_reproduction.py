@@ -10,8 +10,7 @@ import pytest
 from handmade_trials import workspace_in
 
 from dlperf.catalog.load import load_catalog
-from dlperf.results.audit import verdict_of
-from dlperf.results.auditing import audit_workspace
+from dlperf.results.audit import audit_workspace, verdict_of
 from dlperf.results.import_writer import write_import
 from dlperf.results.importing import ImportRequest, plan_import
 from dlperf.results.load import load_results

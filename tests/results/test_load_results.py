@@ -9,8 +9,7 @@ from handmade_trials import PROTOCOL, START, end_trial, measured_campaign, own_l
 
 from dlperf.messages import message
 from dlperf.plan import Configuration, Impossible
-from dlperf.results.filters import Filters, parse_filters
-from dlperf.results.load import load_results
+from dlperf.results.load import Filters, load_results, parse_filters
 from dlperf.results.model import ConfigurationResult, Status
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import Workspace

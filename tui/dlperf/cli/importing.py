@@ -66,7 +66,7 @@ def import_logs(
     from dlperf.results.import_writer import refuse_existing, write_import
     from dlperf.results.importing import ImportRequest, plan_import
     from dlperf.results.logs import LogReader
-    from dlperf.results.mapping import parse_pattern
+    from dlperf.results.names import parse_pattern
 
     workspace = current_workspace(context)
     refuse_existing(workspace.campaign(campaign))

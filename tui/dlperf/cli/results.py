@@ -58,8 +58,7 @@ def results(
     parquet: Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="Write Parquet.")] = None,
 ) -> None:
     """Show every figure, or the reason why there is none. Beside it are its spread and number of trials."""
-    from dlperf.results.filters import parse_filters
-    from dlperf.results.load import load_results
+    from dlperf.results.load import load_results, parse_filters
 
     filters = parse_filters(
         campaigns=campaign,
@@ -164,7 +163,7 @@ def compare(
     With --fail-below, figures of A that B has no row for, or several, fail as well.
     """
     from dlperf.results.compare import falls_below
-    from dlperf.results.comparing import compare_in_workspace
+    from dlperf.results.conditions import compare_in_workspace
 
     outcome = compare_in_workspace(current_workspace(context), a, b)
     if as_json:

@@ -13,7 +13,7 @@ from dlperf.plan import PlannedConfiguration
 from dlperf.report.data import SiteData
 from dlperf.report.evidence import EvidenceReader
 from dlperf.report.machine import Probed
-from dlperf.results.auditing import audit_workspace
+from dlperf.results.audit import audit_workspace
 from dlperf.results.load import load_campaign
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.published import campaign_of, rows_of_report

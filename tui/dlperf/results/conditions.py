@@ -1,12 +1,15 @@
-"""The conditions that figures were measured under, side by side: a fair comparison shows where they differ."""
+"""``dlperf compare``: rows and the conditions that they were measured under are read here and compared."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from dlperf.plan import PlannedConfiguration, TrialKey
+from dlperf.results.compare import Comparisons, compare, parse_selector
+from dlperf.results.load import load_results
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.paths import Workspace
@@ -98,3 +101,19 @@ def flattened(value: Any, name: str = "", without: Container[str] = ()) -> Itera
             yield from flattened(member, f"{name}.{position}" if name else str(position), without)
     elif value not in (None, ""):
         yield name, str(value)
+
+
+def compare_in_workspace(workspace: Workspace, a: str, b: str) -> Comparisons:
+    """Compare what two selectors mean in a workspace; each pair says under which differing conditions.
+
+    Raises:
+        RequestError: a selector means nothing here, or the two share no configuration.
+    """
+    rows = load_results(workspace)
+    found = compare(rows, parse_selector(a, rows), parse_selector(b, rows))
+    conditions = ConditionsReader(workspace)
+    pairs = (
+        replace(pair, differences=differences(pair.a, pair.b, conditions.read(pair.a), conditions.read(pair.b)))
+        for pair in found.pairs
+    )
+    return replace(found, pairs=tuple(pairs))

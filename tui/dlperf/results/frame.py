@@ -10,8 +10,7 @@ import pandas as pd
 
 from dlperf.errors import RequestError
 from dlperf.results.columns import NUMBERS, WHOLE, flat_columns, parquet
-from dlperf.results.filters import Filters
-from dlperf.results.load import load_results
+from dlperf.results.load import Filters, load_results
 from dlperf.results.model import COLUMNS, ConfigurationResult
 from dlperf.runs.paths import Workspace
 

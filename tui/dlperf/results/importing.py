@@ -18,8 +18,7 @@ from dlperf.measure.reading import Reading
 from dlperf.plan import Configuration, Launch, NodePlan, PlannedConfiguration, TrialKey
 from dlperf.results.identify import catalog_id, identify
 from dlperf.results.logs import LogReader
-from dlperf.results.mapping import PathPattern
-from dlperf.results.names import NameFacts, facts_of_name
+from dlperf.results.names import NameFacts, PathPattern, facts_of_name
 from dlperf.results.sources import SkippedFile, SourceFile, find_files
 from dlperf.runs.checksums import sha256_of
 

@@ -1,14 +1,15 @@
-"""Every result of a workspace: measured campaigns and published reports, one row per configuration."""
+"""Load every result of a workspace: measured campaigns and published reports, one row per configuration."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from dlperf.errors import DlperfError
+from dlperf.catalog.axes import parse_scale
+from dlperf.errors import DlperfError, RequestError
 from dlperf.plan import TrialKey
-from dlperf.results.filters import Filters
 from dlperf.results.logs import BUILTIN_FORMATS, log_reader
-from dlperf.results.model import ConfigurationResult, TrialResult
+from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.results.published import campaign_of, rows_of_report
 from dlperf.results.rows import rows_of_campaign
 from dlperf.results.trial import measure_trial
@@ -17,6 +18,41 @@ from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event
 from dlperf.runs.store import read_campaign, read_record_if_whole, read_records
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Wanted values of each axis; an empty axis wants them all."""
+
+    campaigns: tuple[str, ...] = ()
+    hardware: tuple[str, ...] = ()
+    frameworks: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+    precisions: tuple[str, ...] = ()
+    batch_sizes: tuple[int, ...] = ()
+    scales: tuple[str, ...] = ()
+    """``2n8g``."""
+    statuses: tuple[str, ...] = ()
+    """A status by its code, as ``timed_out``, or by its words, with or without the cause."""
+
+    def wants_campaign(self, name: str) -> bool:
+        return not self.campaigns or name in self.campaigns
+
+    def matches(self, row: ConfigurationResult) -> bool:
+        axes = (
+            (self.campaigns, row.campaign),
+            (self.hardware, row.hardware),
+            (self.frameworks, row.framework),
+            (self.cases, row.case),
+            (self.precisions, row.precision),
+            (self.batch_sizes, row.batch_size),
+            (self.scales, row.scale),
+        )
+        return all(not wanted or value in wanted for wanted, value in axes) and self._wants_status(row.status)
+
+    def _wants_status(self, status: Status) -> bool:
+        return not self.statuses or not {status.code, status.kind(), status.text()}.isdisjoint(self.statuses)
+
 
 EVERYTHING = Filters()
 Complain = Callable[[DlperfError], object]
@@ -114,3 +150,37 @@ def _rows_or_complaint(
             raise
         complain(error)
         return ()
+
+
+def parse_filters(
+    *, batch_sizes: Iterable[str] | None = None, scales: Iterable[str] | None = None, **axes: Iterable[str] | None
+) -> Filters:
+    """Filters from a command's words: each may hold several values between commas.
+
+    Raises:
+        RequestError: a batch size is no number, or a scale no scale.
+    """
+    words = {axis: tuple(_split(values)) for axis, values in axes.items()}
+    return Filters(
+        **words,
+        batch_sizes=tuple(_number(word) for word in _split(batch_sizes)),
+        scales=tuple(_scale(word) for word in _split(scales)),
+    )
+
+
+def _split(values: Iterable[str] | None) -> list[str]:
+    return [word.strip() for value in values or () for word in value.split(",") if word.strip()]
+
+
+def _number(word: str) -> int:
+    if not word.isdecimal():
+        raise RequestError(f"--batch-size {word!r}: a whole number is wanted")
+    return int(word)
+
+
+def _scale(word: str) -> str:
+    try:
+        nodes, gpus = parse_scale(word)
+    except ValueError as error:
+        raise RequestError(f"--gpus: {error}") from error
+    return f"{nodes}n{gpus}g"
