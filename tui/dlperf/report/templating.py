@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,14 @@ class Safe(Markup):
 
     @classmethod
     def escape(cls, value: Any, /) -> Safe:
-        return cls(value.__html__() if hasattr(value, "__html__") else md.text(value).replace('"', "&quot;"))
+        if isinstance(value, Safe):
+            return value
+        return cls(value.__html__()) if hasattr(value, "__html__") else _escaped(value)
+
+
+@lru_cache(maxsize=md.REMEMBERED, typed=True)
+def _escaped(value: object) -> Safe:
+    return Safe(md.text(value).replace('"', "&quot;"))
 
 
 def render(template: str, language: Language, folder: Path | None, /, **view: object) -> str:
@@ -58,7 +65,7 @@ def _environment(code: Code, folder: Path | None) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         finalize=Safe.escape,
-        extensions=["jinja2.ext.i18n"],
+        extensions=["jinja2.ext.do", "jinja2.ext.i18n"],
     )
     environment.install_gettext_callables(  # type: ignore[attr-defined]
         _marked(language.gettext), _marked(language.ngettext), pgettext=_marked(language.pgettext)
@@ -69,6 +76,7 @@ def _environment(code: Code, folder: Path | None) -> Environment:
     environment.tests.update(figure=_is(Figure), link=_is(Link), quoted=_is(Quoted), source=_is(Source))
     environment.filters.update(
         unbroken=md.unbroken,
+        zip=zip,
         url=lambda address: Safe(html.escape(address)),
         web=lambda value: Safe(md.web_link(value)),
         source=lambda value, brief=False: Safe(md.source_link(value, brief)),

@@ -68,13 +68,7 @@ def explorer_data(language: Language, data: SiteData) -> str:
         for row in data.ordered
     ]
     words = {name: language.gettext(text) for name, text in TEXTS.items()}
-    document = {
-        "schema": SCHEMA,
-        "columns": [*names, *read_numbers],
-        "names": names,
-        "words": words,
-        "rows": rows,
-    }
+    document = {"schema": SCHEMA, "columns": [*names, *read_numbers], "names": names, "words": words, "rows": rows}
     return f"window.dlperfFigures = {json.dumps(document, ensure_ascii=True, separators=(',', ':'))};\n"
 
 

@@ -15,11 +15,7 @@ from dlperf.report.pages.page import Page
 
 FACTS = (N_("Steps dropped"), N_("Steps measured"), N_("Estimator"), N_("Repeats"), N_("Repeats merged by"))
 """What a protocol lays down."""
-AGGREGATES = {
-    "median": N_("median"),
-    "mean": N_("mean"),
-    "olympic": N_("mean without the best and the worst"),
-}
+AGGREGATES = {"median": N_("median"), "mean": N_("mean"), "olympic": N_("mean without the best and the worst")}
 DEFINITIONS = {
     "mean": N_("Arithmetic mean of every record."),
     "skipmean": N_("Arithmetic mean without the first k records."),

@@ -23,11 +23,7 @@ from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import PublishedFigure, PublishedReport
 
 Results = Sequence[ConfigurationResult]
-ORIGINS = {
-    "measured": N_("measured"),
-    "imported": N_("computed from imported logs"),
-    "published": N_("published"),
-}
+ORIGINS = {"measured": N_("measured"), "imported": N_("computed from imported logs"), "published": N_("published")}
 
 
 @dataclass(frozen=True)
