@@ -84,7 +84,7 @@ def test_regressions_come_first_and_what_one_side_lacks_last():
     assert compared(*OLD, equal, slower, result("new", None, batch_size=32), result("new", 70.0, batch_size=512)) == [
         ("32", "no figure", "out of memory"),
         ("128", "-10.0 %", "slower"),
-        ("64", "+0.5 %", "not distinguishable"),
+        ("64", "+0.5 %", "not_distinguishable"),
         ("256", "missing", "only in old"),
         ("512", "new", "only in new"),
     ]
@@ -101,7 +101,7 @@ def test_a_change_is_coloured_where_all_trials_agree():
     view = comparison_of([*OLD, faster, unsure], "old", "new")
     assert view is not None
     tones = {point.verdict: view.cells(point).tones[-1] for point in view.shown()}
-    assert tones == {"faster": "good", "not distinguishable": "", "missing": "bad"}
+    assert tones == {"faster": "good", "not_distinguishable": "", "missing": "bad"}
 
 
 def test_campaigns_on_one_machine_each_are_compared_across_machines():

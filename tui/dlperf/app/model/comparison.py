@@ -16,19 +16,18 @@ from dlperf.messages import N_, _
 from dlperf.results.compare import Comparison, Comparisons, Missing, Selector, compare
 from dlperf.results.model import ConfigurationResult
 
-NO_FIGURE = N_("no figure")
-NEW, MISSING, NOT_COMPARED = N_("new"), N_("missing"), N_("several rows, not compared")
-VERDICTS = (
-    N_("slower"),
-    NO_FIGURE,
-    MISSING,
-    N_("faster"),
-    N_("not distinguishable"),
-    N_("spread unknown"),
-    NEW,
-    NOT_COMPARED,
-)
-"""What ``dlperf.results.compare`` says, and what only one side holds: bad news first."""
+NO_FIGURE, NEW, MISSING, NOT_COMPARED = "not_comparable", "new", "missing", "several"
+VERDICTS = {
+    "slower": N_("slower"),
+    NO_FIGURE: N_("no figure"),
+    MISSING: N_("missing"),
+    "faster": N_("faster"),
+    "not_distinguishable": N_("not distinguishable"),
+    "spread_unknown": N_("spread unknown"),
+    NEW: N_("new"),
+    NOT_COMPARED: N_("several rows, not compared"),
+}
+"""Code of a verdict of ``dlperf.results.compare``, or of what only one side holds → its label: bad news first."""
 TONES: dict[str, Tone] = {"slower": "bad", "faster": "good", NO_FIGURE: "bad", MISSING: "bad"}
 Side = ConfigurationResult | None
 
@@ -72,7 +71,7 @@ class ComparisonView(TableView[Point]):
         return self.points
 
     def text(self, item: Point) -> str:
-        return " ".join((*axes_of(item.result), item.verdict, _(item.verdict)))
+        return " ".join((*axes_of(item.result), VERDICTS[item.verdict], _(VERDICTS[item.verdict])))
 
     def key(self, item: Point, column: int) -> object:
         row, before, after = item.result, item.before, item.after
@@ -99,7 +98,7 @@ class ComparisonView(TableView[Point]):
 
     def cells(self, item: Point) -> Row:
         row, before = item.result, item.before
-        change = percent(item.ratio - 1, sign=True) if item.ratio is not None else _(item.verdict)
+        change = percent(item.ratio - 1, sign=True) if item.ratio is not None else _(VERDICTS[item.verdict])
         cells = (
             *map(printable, axes_of(row)),
             number(item.after.value if item.after else None),
@@ -120,8 +119,8 @@ class ComparisonView(TableView[Point]):
             return _("only in {name}", name=printable(self.after))
         if item.verdict == NO_FIGURE:
             lacking = item.after if item.after is not None and item.after.value is None else item.before
-            return figure_text(lacking) if lacking is not None and lacking.value is None else _(NO_FIGURE)
-        return _(item.verdict)
+            return figure_text(lacking) if lacking is not None and lacking.value is None else _(VERDICTS[NO_FIGURE])
+        return _(VERDICTS[item.verdict])
 
     def result(self, item: Point) -> ConfigurationResult:
         return item.result
@@ -133,7 +132,7 @@ class ComparisonView(TableView[Point]):
         """How many points are how."""
         counts = Counter(point.verdict for point in self.points)
         counts[NOT_COMPARED] = self.not_compared
-        return " · ".join(f"{_(verdict)}: {counts[verdict]}" for verdict in VERDICTS if counts[verdict])
+        return " · ".join(f"{_(label)}: {counts[code]}" for code, label in VERDICTS.items() if counts[code])
 
     def about(self, item: Point) -> list[str]:
         """Both figures with their worth, and the range that the trials leave open."""
@@ -184,8 +183,7 @@ def _compared(rows: Sequence[ConfigurationResult], before: str, after: str) -> C
 
 
 def _pair(pair: Comparison) -> Point:
-    verdict = NO_FIGURE if pair.verdict.code == "not_comparable" else str(pair.verdict)
-    return Point(pair.a, pair.b, verdict, pair.ratio, pair.low, pair.high)
+    return Point(pair.a, pair.b, pair.verdict.code, pair.ratio, pair.low, pair.high)
 
 
 def comparable(rows: Sequence[ConfigurationResult], after: str) -> dict[str, ComparisonView]:

@@ -9,8 +9,7 @@ from dlperf.app.model.table import Column, Row, Tone
 from dlperf.app.model.text import number, percent, printable
 from dlperf.app.model.trial_pages import finding_text
 from dlperf.app.model.view import TableView
-from dlperf.app.words import told
-from dlperf.messages import _
+from dlperf.messages import _, language
 from dlperf.results.model import ConfigurationResult
 
 
@@ -52,7 +51,7 @@ class ResultsView(TableView[ConfigurationResult]):
     def cells(self, item: ConfigurationResult) -> Row:
         cells = (
             *map(printable, axes_of(item)),
-            figure_text(item).partition(":")[0],
+            number(item.value, item.unit) if item.value is not None else item.status.kind(language()),
             percent(item.spread),
             "-" if item.n is None else str(item.n),
             "-" if item.speedup is None else f"{item.speedup:.2f}×",
@@ -83,16 +82,15 @@ def figure_text(row: ConfigurationResult) -> str:
     """The figure, or why there is none: a word, and after a colon the cause."""
     if row.value is not None:
         return number(row.value, row.unit)
-    word, _colon, cause = str(row.status).partition(": ")
-    return printable(": ".join(part for part in (_(word), told(cause)) if part))
+    return printable(row.status.text(language()))
 
 
 def _note(row: ConfigurationResult) -> str:
     """What a reader must know of the figure."""
     if row.value is None:
-        return figure_text(row).partition(":")[2].strip()
+        return printable(row.status.reason(language()))
     if row.status.code != "measured":
-        return _(printable(str(row.status)))
+        return row.status.kind(language())
     return _("findings: {count}", count=len(row.findings)) if row.findings else ""
 
 

@@ -13,7 +13,7 @@ from dlperf.app.model.text import local_time, number, printable
 from dlperf.app.model.trials import STATE_NAMES
 from dlperf.app.words import told
 from dlperf.measure.finding import Finding
-from dlperf.messages import N_, _
+from dlperf.messages import N_, _, render
 from dlperf.plan import PlannedConfiguration
 from dlperf.results.model import TrialResult
 from dlperf.runs.archive import TrialFiles
@@ -53,7 +53,7 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
 
 def finding_text(finding: Finding) -> str:
     """A finding with its weight."""
-    return _(BY_SEVERITY[finding.severity], message=printable(told(str(finding.message))))
+    return _(BY_SEVERITY[finding.severity], message=printable(render(finding.message)))
 
 
 def _line(name: str, text: str) -> str:
