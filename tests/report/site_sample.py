@@ -55,7 +55,7 @@ def sample() -> SiteData:
                 "perf",
                 "PaddlePaddle/Perf ResNet50V1.5",
                 environment=(
-                    EnvironmentGroup(Text("One node", "单机"), (Fact("GPU", "GPU", "Tesla V100-SXM2-32GB * 8"),)),
+                    EnvironmentGroup(Text("One node", "单机"), (Fact("GPU", "GPU", value="Tesla V100-SXM2-32GB * 8"),)),
                 ),
                 topology="GPU0  X  NV2\nGPU1 NV2  X\n",
                 steps=(Step(Text("Start", "启动"), Text("Data lies in <path>."), "docker pull paddle\n"),),

@@ -11,7 +11,7 @@ from site_rows import measured
 from site_sample import sample
 
 from dlperf.catalog.load import load_catalog
-from dlperf.catalog.model import Protocol, Words
+from dlperf.catalog.model import Protocol, Translation
 from dlperf.measure.estimators import ESTIMATORS
 from dlperf.measure.finding import Finding
 from dlperf.messages import CHINESE, ENGLISH, Message, message, quoted
@@ -100,8 +100,8 @@ def test_why_a_configuration_cannot_run_is_said_in_chinese() -> None:
 
 def test_titles_descriptions_and_facts_of_the_catalogue_are_chinese_where_it_says_them() -> None:
     data = sample()
-    words = Words(title="一台机器", description="说明", facts={"cpu": "至强"})
-    box = data.hardware["box"].model_copy(update={"chinese": words})
+    words = Translation(title="一台机器", description="说明", facts={"cpu": "至强"})
+    box = data.hardware["box"].model_copy(update={"zh": words})
     data = replace(data, hardware={"box": box})
     page = dict(overview_pages(CHINESE, data))["results/hardware/box.md"]
     assert "# 一台机器" in page
@@ -115,7 +115,7 @@ def test_where_the_facts_of_protocols_and_accelerators_come_from_is_said_in_chin
     entries = (*catalog.protocols.values(), *catalog.accelerators.values())
     prose = [entry for entry in entries if re.search("data sheet|dlperf's own", entry.source)]
     assert len(prose) > 5
-    assert [entry.id for entry in prose if entry.chinese is None or not entry.chinese.source] == []
+    assert [entry.id for entry in prose if entry.zh is None or not entry.zh.source] == []
     spoken = SiteData(protocols=catalog.protocols, accelerators=catalog.accelerators).spoken(CHINESE)
     assert "数据手册" in spoken.accelerators["h200-sxm"].source
     assert "dlperf 自定" in spoken.protocols["dlperf"].source
@@ -125,4 +125,4 @@ def test_whatever_the_built_in_catalogue_describes_it_describes_in_chinese_too()
     catalog = load_catalog(None)
     kinds = (catalog.hardware, catalog.frameworks, catalog.cases, catalog.protocols)
     described = [entry for kind in kinds for entry in kind.values() if entry.description]
-    assert [entry.id for entry in described if not (entry.chinese and entry.chinese.description)] == []
+    assert [entry.id for entry in described if not (entry.zh and entry.zh.description)] == []

@@ -197,7 +197,7 @@ def test_what_a_published_report_says_of_each_framework_stands_side_by_side() ->
 def test_what_the_logs_of_a_published_report_say_of_a_framework_stands_beside_the_others() -> None:
     data = sample()
     told = tuple(
-        Conditions(name, (Fact("DALI", "DALI", "on"), Fact("AMP level (log)", "AMP 级别（日志）", level)))
+        Conditions(name, (Fact("DALI", "DALI", value="on"), Fact("AMP level (log)", "AMP 级别（日志）", value=level)))
         for name, level in (("paddle", "O2"), ("pytorch", "O1"))
     )
     report_of = replace(data.published["published/perf"], conditions=told, figures=_figures("paddle", "pytorch"))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from dlperf.catalog.patterns import BY_TIME, tells_time
+from dlperf.messages import Code
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")]
 Scale = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,4}n[1-9][0-9]{0,2}g$")]
@@ -49,8 +50,8 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
-class Words(Model):
-    """What an entry says to a reader, in another language; where it is silent, the entry's own words stand."""
+class Translation(Model):
+    """An entry's texts in another language; where one is empty, the English text stands."""
 
     title: str = ""
     description: str = ""
@@ -68,15 +69,15 @@ class Entry(Model):
     description: str = ""
     source: str = ""
     """Where the facts come from: report, paper, data sheet, commit."""
-    chinese: Words | None = None
-    """For the Chinese pages; names of products stay as they are."""
+    zh: Translation | None = Field(None, validation_alias=AliasChoices("zh", "chinese"))
+    """In Chinese; names of products stay as they are. Version 0.1 called it ``chinese``."""
 
-    def in_chinese(self) -> Self:
-        """The entry in Chinese, as far as it says something in it."""
-        if self.chinese is None:
+    def localized(self, language: Code) -> Self:
+        """The entry in a language, English where it has no translation."""
+        if language == "en" or self.zh is None:
             return self
-        said = {name: getattr(self.chinese, name) for name in ("title", "description", "version", "source")}
-        return self.model_copy(update={name: value for name, value in said.items() if value and hasattr(self, name)})
+        texts = {name: getattr(self.zh, name) for name in ("title", "description", "version", "source")}
+        return self.model_copy(update={name: text for name, text in texts.items() if text and hasattr(self, name)})
 
 
 class Accelerator(Entry):

@@ -19,7 +19,7 @@ from dlperf.results.audit import AuditRow
 from dlperf.results.identify import catalog_id
 from dlperf.results.importing import NODE as IMPORTED
 from dlperf.results.model import ConfigurationResult
-from dlperf.runs.published import PublishedReport, Text
+from dlperf.runs.published import PublishedReport
 from dlperf.runs.records import CampaignRecord
 
 Item = TypeVar("Item")
@@ -180,7 +180,7 @@ class SiteData:
         """What a campaign, a public report or a source is called, as plain text."""
         report = self.published.get(source)
         if report:
-            return in_language(language, report.title)
+            return report.title.localized(language.code)
         if source.startswith(MEASURED):
             return language.gettext("measured here, protocol {protocol}", protocol=source.removeprefix(MEASURED))
         return source.removeprefix(PUBLISHED)
@@ -223,15 +223,9 @@ def is_published(campaign: str) -> bool:
     return campaign.startswith(PUBLISHED)
 
 
-def in_language(language: Language, text: Text) -> str:
-    """What a report says, in the page's language where it says it there."""
-    wanted, other = (text.zh, text.en) if language.code == "zh" else (text.en, text.zh)
-    return wanted or other
-
-
 def facts_in_words(language: Language, entry: Hardware, facts: Mapping[str, str]) -> dict[str, str]:
     """Facts of a machine in the page's language, those that are still what the catalogue says of it."""
-    chinese = entry.chinese.facts if entry.chinese and language.code == "zh" else {}
+    chinese = entry.zh.facts if entry.zh and language.code == "zh" else {}
     return {
         name: chinese.get(name, value) if entry.facts.get(name) == value else value for name, value in facts.items()
     }
@@ -265,7 +259,7 @@ def distinct(items: Iterable[Key]) -> tuple[Key, ...]:
 
 
 def _in_chinese(entries: Mapping[str, Kind]) -> dict[str, Kind]:
-    return {name: entry.in_chinese() for name, entry in entries.items()}
+    return {name: entry.localized("zh") for name, entry in entries.items()}
 
 
 def _point(row: ConfigurationResult) -> tuple[object, ...]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from dlperf.errors import DlperfError
+from dlperf.messages import Code
 from dlperf.runs.paths import PublishedPaths, Workspace
 from dlperf.runs.store import load_yaml
 
@@ -22,19 +23,21 @@ NO_FIGURE = ("-", "——", "")
 
 @dataclass(frozen=True)
 class Text:
-    """The same in both languages of the site."""
+    """A text that its author wrote in both languages of the site, or in one."""
 
     en: str = ""
     zh: str = ""
 
+    def localized(self, language: Code) -> str:
+        """The text in a language, in the other one where it is missing there."""
+        return getattr(self, language) or self.en or self.zh
+
 
 @dataclass(frozen=True)
-class Fact:
-    """One line of a report's environment: its label in both languages, its value as the report prints it."""
+class Fact(Text):
+    """One line of a report's environment: its label, and its value as the report prints it."""
 
-    en: str
-    zh: str
-    value: str
+    value: str = field(kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def _hardware(catalog: Catalog, choice: Choice) -> Iterator[Option]:
 
 
 def _title(entry: Hardware | Framework | Case) -> str:
-    return entry.in_chinese().title if language().code == "zh" else entry.title
+    return entry.localized(language().code).title
 
 
 def _machines(hardware: Hardware) -> str:

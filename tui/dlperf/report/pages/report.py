@@ -11,7 +11,7 @@ from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import answers
-from dlperf.report.data import SiteData, distinct, grouped, in_language
+from dlperf.report.data import SiteData, distinct, grouped
 from dlperf.report.pages import pictures, report_tables
 from dlperf.report.pages.home import headline, weight
 from dlperf.report.pages.page import Page
@@ -127,7 +127,7 @@ def report_view(page: Page, source: str, case: str, results: Results) -> Report:
         steps=steps(page, results),
         figures=_figures(page, results),
         logs=_logs(page, published, results),
-        notes=[in_language(page.language, note) for note in published.notes] if published else [],
+        notes=[note.localized(page.language.code) for note in published.notes] if published else [],
         tf32=published is not None and any(row.precision == "tf32" for row in results),
         findings=_findings(page, results),
         data=page.data_links(),
@@ -157,11 +157,11 @@ def _tested(page: Page, published: PublishedReport | None, results: Results) -> 
         (page._("Protocol"), [page.protocol_link(name) for name in protocols]),
     ]
     return Tested(
-        summary=in_language(language, published.summary) if published else "",
+        summary=published.summary.localized(language.code) if published else "",
         case=case,
         dataset=_dataset(page, case, results) if case else "",
         axes=[(name, values) for name, values in axes if values],
-        own_words=in_language(language, published.protocol_text) if published else "",
+        own_words=published.protocol_text.localized(language.code) if published else "",
         options=options(page, results),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dlperf.plan import Selection
-from dlperf.report.data import distinct, grouped, in_language, is_published
+from dlperf.report.data import distinct, grouped, is_published
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.report_facts import (
     Results,
@@ -125,11 +125,11 @@ def facts(page: Page, rows: Iterable[tuple[str, str]]) -> Table | None:
 
 
 def _environment_groups(page: Page, report: PublishedReport) -> list[Part]:
-    chinese = page.language.code == "zh"
+    language = page.language.code
     parts = []
     for group in report.environment:
-        table = facts(page, ((fact.zh if chinese else fact.en, fact.value) for fact in group.facts))
-        parts.append(Part((in_language(page.language, group.title),), (table,) if table else ()))
+        table = facts(page, ((fact.localized(language), fact.value) for fact in group.facts))
+        parts.append(Part((group.title.localized(language),), (table,) if table else ()))
     return parts
 
 
@@ -137,8 +137,8 @@ def _published_steps(page: Page, steps: Iterable[Step]) -> list[StepView]:
     language = page.language
     return [
         StepView(
-            in_language(language, step.title),
-            in_language(language, step.text),
+            step.title.localized(language.code),
+            step.text.localized(language.code),
             (step.commands,) * bool(step.commands.strip()),
         )
         for step in steps

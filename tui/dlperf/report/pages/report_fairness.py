@@ -113,7 +113,7 @@ def _name_of(language: Language, fact: Fact) -> str:
     """In the source's own words; an image is called so in every column, whatever the source calls that of one."""
     if fact.en == IMAGE:
         return language.gettext(IMAGE)
-    return fact.zh if language.code == "zh" else fact.en
+    return fact.localized(language.code)
 
 
 def _facts_of(report: PublishedReport, framework: str) -> list[Fact]:
