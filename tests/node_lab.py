@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import sshd
-from dlperf.plan import NodePlan
+from dlperf.plan import Node
 from waiting import until
 
 PROGRAMS = ("ip", "unshare", "nsenter", "iptables", "tc")
@@ -38,8 +38,8 @@ class LabNode:
         return self.folder / "home"
 
     @property
-    def plan(self) -> NodePlan:
-        return NodePlan(self.name, "ssh", self.address, self.address, user="root", interface="eth0")
+    def plan(self) -> Node:
+        return Node(self.name, "ssh", self.address, self.address, user="root", interface="eth0")
 
     @property
     def yaml(self) -> str:
@@ -119,7 +119,7 @@ class NodeLab:
     def __post_init__(self) -> None:
         self.ssh_config = self.operator / ".ssh" / "config"
 
-    def plans(self, count: int) -> tuple[NodePlan, ...]:
+    def plans(self, count: int) -> tuple[Node, ...]:
         return tuple(node.plan for node in self.nodes[:count])
 
 

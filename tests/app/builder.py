@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dlperf.measure.finding import Finding, warning
 from dlperf.messages import message
-from dlperf.plan import Configuration, Launch, NodePlan, PlannedConfiguration, Selection, TrialKey
+from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, Progress, State, TrialProgress
@@ -50,7 +50,7 @@ def planned(
     """A configuration of a plan."""
     launch = Launch(
         executor="direct",
-        nodes=tuple(NodePlan(name, "ssh", name, name, gpu_indices=tuple(range(8))) for name in nodes),
+        nodes=tuple(Node(name, "ssh", name, name, gpu_indices=tuple(range(8))) for name in nodes),
         gpus=configuration.gpus,
         launcher="torchrun",
         interpreter=("python3", "-u"),

@@ -11,7 +11,7 @@ from dlperf.campaign.means import Means
 from dlperf.campaign.pace import Pace
 from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors.base import CheckItem, NodeObservation, Observation, Reference, Trial
-from dlperf.plan import Configuration, Launch, NodePlan, Plan, PlannedConfiguration, Selection
+from dlperf.plan import Configuration, Launch, Node, Plan, PlannedConfiguration, Selection
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import State
 
@@ -160,7 +160,7 @@ def short(trial: Trial) -> str:
 
 def planned(framework: str, host: str = "m1", repeats: int = 2, pause: float = 0.0) -> PlannedConfiguration:
     """A configuration of one framework on one machine."""
-    node = NodePlan(host, "ssh", host, host)
+    node = Node(host, "ssh", host, host)
     return PlannedConfiguration(
         configuration=Configuration(f"on-{host}", framework, "case", "fp32", 32, 1, 1),
         launch=Launch("direct", (node,), 1, "plain", (), ("true",)),

@@ -14,7 +14,7 @@ from dlperf.campaign.outcome import exit_code
 from dlperf.campaign.requests import RequestRefusedError, effects, to_cancel
 from dlperf.campaign.rules import consequences, is_infrastructure
 from dlperf.errors import ExitCode
-from dlperf.plan import NodePlan, Selection, TrialKey
+from dlperf.plan import Node, Selection, TrialKey
 from dlperf.runs.durations import trial_seconds
 from dlperf.runs.records import CampaignRecord, CampaignStatus, JournaledFigure, Request, State, TrialStatus
 
@@ -113,7 +113,7 @@ def test_a_trial_whose_log_gave_no_figure_is_no_success_of_the_campaign():
 
 def test_nodes_that_share_a_machine_are_one_machine():
     item = planned("a")
-    nodes = tuple(NodePlan(name, "local", "localhost", "localhost", gpu_indices=(n,)) for n, name in enumerate("ab"))
+    nodes = tuple(Node(name, "local", "localhost", "localhost", gpu_indices=(n,)) for n, name in enumerate("ab"))
     assert len(demands_of(replace(item, launch=replace(item.launch, nodes=nodes)))) == 1
 
 

@@ -10,7 +10,7 @@ from trials import shell_trial
 
 from dlperf.executors.base import Trial
 from dlperf.executors.slurm import SlurmExecutor
-from dlperf.plan import NodePlan
+from dlperf.plan import Node
 from dlperf.plan.standins import address, node_name
 from dlperf.runs.paths import TrialPaths
 
@@ -22,8 +22,8 @@ def slurm_trial(folder: Path, script: str, nodes: int = 1, slurm: dict | None = 
     return replace(trial, launch=replace(trial.launch, executor="slurm", slurm=asked))
 
 
-def _node(rank: int) -> NodePlan:
-    return NodePlan(node_name(rank), "local", "localhost", address(rank), gpu_indices=(0, 1))
+def _node(rank: int) -> Node:
+    return Node(node_name(rank), "local", "localhost", address(rank), gpu_indices=(0, 1))
 
 
 def open_executor() -> SlurmExecutor:

@@ -8,11 +8,11 @@ import pytest
 
 from dlperf.executors.checks import agreement, items, ssh_options
 from dlperf.nodes.messages import Hello
-from dlperf.plan import ContainerPlan, Launch, NodePlan
+from dlperf.plan import Container, Launch, Node
 
 NOTHING_ODD: dict[str, Any] = {"disk_free_bytes": 10**12, "gpus": [], "missing": [], "infiniband": [], "nvlinks": {}}
-DOCKED = ContainerPlan("docker", "registry.test/tiny:1")
-NODES = tuple(NodePlan(name, "ssh", name, name) for name in ("a", "b", "c"))
+DOCKED = Container("registry.test/tiny:1", "docker")
+NODES = tuple(Node(name, "ssh", name, name) for name in ("a", "b", "c"))
 
 
 def facts(driver: str | None = None, cuda: str | None = None, digest: str | None = None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 from trials import LOCAL, finished, local_nodes, printed, processes_of, run_to_end, shell_trial
 
 from dlperf.executors.base import Trial
-from dlperf.plan import ContainerPlan, NodePlan
+from dlperf.plan import Container, Node
 from dlperf.runs.records import State
 from podman_lab import IMAGE, PodmanLab
 from waiting import until_async
@@ -21,10 +21,10 @@ RUNTIMES = pytest.mark.parametrize("runtime", ["podman", "docker"])
 
 
 def container_trial(
-    folder: Path, script: str, runtime: str, nodes: tuple[NodePlan, ...] = (LOCAL,), image: str = IMAGE, **container
+    folder: Path, script: str, runtime: str, nodes: tuple[Node, ...] = (LOCAL,), image: str = IMAGE, **container
 ) -> Trial:
     trial = shell_trial(folder, script, nodes)
-    return replace(trial, launch=replace(trial.launch, container=ContainerPlan(runtime, image, **container)))
+    return replace(trial, launch=replace(trial.launch, container=Container(image, runtime, **container)))
 
 
 @RUNTIMES

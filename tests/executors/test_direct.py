@@ -14,7 +14,7 @@ from trials import LOCAL, finished, local_nodes, printed, processes_of, run_to_e
 from dlperf.executors.base import Reference
 from dlperf.executors.direct import DirectExecutor
 from dlperf.nodes.supervisor.processes import marked_pids
-from dlperf.plan import ContainerPlan, NodePlan
+from dlperf.plan import Container, Node
 from dlperf.runs.archive import TrialFiles, seal
 from dlperf.runs.records import State
 from dlperf.runs.store import read_record
@@ -175,7 +175,7 @@ async def test_a_flood_comes_home_whole_and_leaves_room_for_others(executor, tmp
 
 
 async def test_names_are_data(executor, tmp_path):
-    node = NodePlan('it\'s "a" $(node)\n; rm -rf /', "local", "localhost", "localhost")
+    node = Node('it\'s "a" $(node)\n; rm -rf /', "local", "localhost", "localhost")
     trial = shell_trial(tmp_path, 'echo "$DLPERF_TRIAL"', (node,))
     observation = await run_to_end(executor, trial)
     assert observation.state is State.SUCCEEDED
@@ -257,7 +257,7 @@ async def test_a_container_is_removed_by_its_label(executor, tmp_path, monkeypat
     (fake / "docker").chmod(0o755)
     monkeypatch.setenv("PATH", f"{fake}:{os.environ['PATH']}")
     plain = shell_trial(tmp_path, ":")
-    trial = replace(plain, launch=replace(plain.launch, container=ContainerPlan("docker", "image")))
+    trial = replace(plain, launch=replace(plain.launch, container=Container("image", "docker")))
     await run_to_end(executor, trial)
     calls = (tmp_path / "calls").read_text().splitlines()
     assert f"ps -aq --no-trunc --filter label=dlperf.trial={trial.trial_id}/here" in calls

@@ -16,12 +16,12 @@ from dlperf.errors import RefusedError, UnreachableError
 from dlperf.executors.archive import archived_size
 from dlperf.executors.base import Trial
 from dlperf.executors.direct import DirectExecutor
-from dlperf.plan import NodePlan
+from dlperf.plan import Node
 from dlperf.runs.records import State
 from sshd import Sshd, prepare
 from waiting import until_async
 
-REMOTE = NodePlan("alpha", "ssh", "node-a", "127.0.0.1")
+REMOTE = Node("alpha", "ssh", "node-a", "127.0.0.1")
 
 
 LINES = """\
@@ -129,7 +129,7 @@ def four(sshd: Sshd, tmp_path: Path) -> Iterator[list[Sshd]]:
         server.stop()
 
 
-FOUR = tuple(NodePlan(f"m{index}", "ssh", f"m{index}", "127.0.0.1") for index in range(4))
+FOUR = tuple(Node(f"m{index}", "ssh", f"m{index}", "127.0.0.1") for index in range(4))
 
 
 async def test_one_silent_machine_keeps_no_other_from_being_cancelled(remote, four: list[Sshd], tmp_path: Path):

@@ -11,21 +11,21 @@ from pathlib import Path
 
 from dlperf.executors.base import Executor, Observation, Trial
 from dlperf.nodes.supervisor.processes import marked_pids
-from dlperf.plan import Launch, NodePlan
+from dlperf.plan import Launch, Node
 from dlperf.runs.paths import TrialPaths
 from waiting import PATIENCE_SECONDS
 
 _numbers = itertools.count(1)
 
-LOCAL = NodePlan("here", "local", "localhost", "localhost")
+LOCAL = Node("here", "local", "localhost", "localhost")
 
 
-def local_nodes(count: int) -> tuple[NodePlan, ...]:
+def local_nodes(count: int) -> tuple[Node, ...]:
     """Several nodes that are shares of this machine."""
-    return tuple(NodePlan(f"node{index}", "local", "localhost", "localhost") for index in range(count))
+    return tuple(Node(f"node{index}", "local", "localhost", "localhost") for index in range(count))
 
 
-def shell_trial(folder: Path, script: str, nodes: tuple[NodePlan, ...] = (LOCAL,), **limits: float | str) -> Trial:
+def shell_trial(folder: Path, script: str, nodes: tuple[Node, ...] = (LOCAL,), **limits: float | str) -> Trial:
     """A trial that runs a shell script on each of its nodes."""
     launch = Launch(
         executor="direct",

@@ -180,7 +180,7 @@ def test_a_data_set_is_named_by_its_path_in_the_container_where_it_is_mounted(ca
 
 def test_data_that_a_container_mounts_nowhere_has_the_same_path_in_it(catalog):
     framework = catalog.frameworks["in-docker"]
-    bare = framework.model_copy(update={"container": framework.container.model_copy(update={"mounts": {}})})
+    bare = framework.model_copy(update={"container": replace(framework.container, mounts={})})
     mounted = launch(
         replace(catalog, frameworks={"in-docker": bare}), frameworks=("in-docker",), cases=("tiny",), scales=("1",)
     )

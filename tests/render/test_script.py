@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from dlperf.catalog import model
 from dlperf.catalog.placeholders import fill
 from dlperf.errors import RequestError
-from dlperf.plan import ContainerPlan, Launch, NodePlan
+from dlperf.plan import Container, Launch, Node
 from dlperf.plan.subject import STARTED_ONCE
 from dlperf.render import Runtime, render_trial
 from dlperf.render.containers import RUNTIMES
@@ -36,7 +36,7 @@ def escaped(text: str) -> str:
 
 
 def launch_of(*command: str, **fields) -> Launch:
-    node = NodePlan("node", "local", "localhost", "127.0.0.1", gpu_indices=(2, 5), interface="eth 0")
+    node = Node("node", "local", "localhost", "127.0.0.1", gpu_indices=(2, 5), interface="eth 0")
     launch = Launch(
         executor="direct",
         nodes=(node,),
@@ -137,7 +137,7 @@ def test_a_preparation_is_a_command_never_syntax(tmp_path, word):
     assert b"not found" in done.stderr
 
 
-CONTAINER = ContainerPlan(
+CONTAINER = Container(
     runtime="docker",
     image="image:1",
     mounts={'/data, "x"': "/data"},

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from site_rows import LOG, measured, published
 
-from dlperf.catalog.model import Accelerator, Case, Container, Framework, Hardware, Node, Protocol, Recipe
+from dlperf.catalog.model import Accelerator, Case, Container, Framework, Hardware, Protocol, Recipe
 from dlperf.measure.finding import warning
 from dlperf.messages import ENGLISH, message
-from dlperf.plan import Configuration, Launch, NodePlan, PlannedConfiguration, Selection, TrialKey
+from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.template import create_site
@@ -140,7 +140,7 @@ def pages(data: SiteData) -> dict[str, str]:
 def _planned(row: ConfigurationResult) -> PlannedConfiguration:
     launch = Launch(
         executor="direct",
-        nodes=(NodePlan("n1", "ssh", "n1", "n1"),),
+        nodes=(Node("n1", "ssh", "n1", "n1"),),
         gpus=row.gpus,
         launcher="plain",
         interpreter=("python3",),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from dlperf.plan import Configuration, Impossible, Launch, NodePlan, PlannedConfiguration, Selection, TrialKey
+from dlperf.plan import Configuration, Impossible, Launch, Node, PlannedConfiguration, Selection, TrialKey
 from dlperf.results.derived import derive, write_derived
 from dlperf.runs.archive import seal
 from dlperf.runs.journal import figure_data
@@ -53,7 +53,7 @@ def planned(
     gflops_per_sample: float | None = None,
     accelerator: dict[str, Any] | None = None,
 ) -> PlannedConfiguration:
-    machines = tuple(NodePlan(f"n{number}", "local", f"n{number}", f"n{number}") for number in range(nodes))
+    machines = tuple(Node(f"n{number}", "local", f"n{number}", f"n{number}") for number in range(nodes))
     return PlannedConfiguration(
         configuration=Configuration(hardware, framework, "lenet5", precision, 4, nodes, gpus),
         launch=Launch("direct", machines, gpus, "plain", (), ("train",)),

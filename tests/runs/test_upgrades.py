@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from pydantic import TypeAdapter
 
 from dlperf.errors import DlperfError
+from dlperf.plan import Node
 from dlperf.runs.records import Progress
 from dlperf.runs.store import read_record, write_record
 from dlperf.runs.upgrades import upgrade
@@ -48,3 +50,10 @@ def test_a_file_that_is_no_record_is_named(content, tmp_path):
     (tmp_path / "x.json").write_bytes(content)
     with pytest.raises(DlperfError, match=r"x\.json: not a Progress"):
         read_record(tmp_path / "x.json", Progress)
+
+
+def test_imported_campaigns_of_version_0_1_name_a_transport_that_nodes_can_have():
+    node = {"name": "imported", "transport": "imported", "host": "imported", "address": "imported"}
+    old = {"configurations": [{"launch": {"nodes": [node]}}]}
+    (configuration,) = upgrade("CampaignRecord", old)["configurations"]
+    assert TypeAdapter(Node).validate_python(configuration["launch"]["nodes"][0]).transport == "local"

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
+from dlperf.catalog.machines import AbsolutePath, Container, Node, Runtime
 from dlperf.catalog.patterns import BY_TIME, tells_time
 from dlperf.messages import Code
 
@@ -30,15 +31,10 @@ Launcher = Literal[
 ]
 """How processes are started; each is a function of ``dlperf.render.launchers``."""
 Device = Literal["gpu", "cpu"]
-Runtime = Literal["none", "docker", "podman", "apptainer", "pyxis"]
 Option = str | int | float | bool
 PositiveInt = Annotated[int, Field(gt=0)]
-Word = Annotated[str, StringConstraints(pattern=r"^[^-\s]\S*$")]
-"""A name that a command line cannot take for an option: host, image."""
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Environment = dict[VariableName, str]
-AbsolutePath = Annotated[str, StringConstraints(pattern=r"^[/{]")]
-"""A path on a node, or one that a placeholder begins; a shell's ~ is not expanded."""
 Command = Annotated[tuple[str, ...], Field(min_length=1)]
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
 Seconds = Annotated[float, Field(gt=0)]
@@ -90,24 +86,6 @@ class Accelerator(Entry):
     peak_tflops: dict[Precision, Annotated[float, Field(gt=0)]]
     """Dense peak per precision, without sparsity, in 10^12 FLOP/s."""
     power_limit_watts: Annotated[float, Field(gt=0)] | None = None
-
-
-class Node(Model):
-    """One machine, or one share of a machine, that takes part in a trial."""
-
-    name: Annotated[str, StringConstraints(min_length=1)]
-    """Names the node's folder and its line in a message."""
-    transport: Literal["local", "ssh"] = "ssh"
-    host: Word | None = None
-    """What ``ssh`` is given (an alias of ~/.ssh/config, a name, an address); the node's name if absent."""
-    address: Word | None = None
-    """What the other nodes call this one (rendezvous, MPI host list); the host if absent."""
-    port: Annotated[int, Field(gt=0, lt=65536)] | None = None
-    user: str | None = None
-    gpu_indices: tuple[int, ...] | None = None
-    """The GPUs of the machine that belong to this node; all of them if absent."""
-    interface: str | None = None
-    """Network interface for NCCL, Gloo and MPI."""
 
 
 class SlurmOptions(Model):
@@ -166,21 +144,6 @@ class Case(Entry):
     """Training (forward and backward) of one sample, in 10^9 FLOP."""
     bytes_per_sample: Annotated[float, Field(gt=0)] | None = None
     """Device-memory traffic of training one sample at 16 bit, for the roofline."""
-
-
-class Container(Model):
-    """The container that a framework runs in."""
-
-    image: Word
-    runtime: Runtime = "docker"
-    shm_size: str | None = None
-    ulimits: dict[str, str] = {}
-    mounts: dict[AbsolutePath, AbsolutePath] = {}
-    """Path on the node → path in the container."""
-    host_network: bool = True
-    user: str | None = None
-    workdir: AbsolutePath | None = None
-    options: tuple[str, ...] = ()
 
 
 class When(Model):

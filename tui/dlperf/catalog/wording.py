@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from typing import TYPE_CHECKING, Any, get_args
@@ -22,6 +23,7 @@ _EXPECTED = {
     "tuple_type": "a list",
     "dict_type": "a mapping",
     "model_type": "a mapping",
+    "dataclass_type": "a mapping",
 }
 
 _PLAIN = re.compile(r"-?[0-9]+(\.[0-9]+)?|true|false")
@@ -49,7 +51,7 @@ def wording(error: ErrorDetails, model: type[BaseModel], written: str | None) ->
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     if kind == "missing":
         return "is missing"
-    if kind == "extra_forbidden":
+    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
         return f"is no field of this entry ({_field_hint(model, error['loc'])})"
     if kind in _EXPECTED:
         return f"expected {_EXPECTED[kind]}, got {_described(value)}{_quoting(kind, value, written)}"
@@ -82,24 +84,32 @@ def _quoting(kind: str, value: Any, written: str | None) -> str:
     return " (write it without quotes)" if isinstance(value, str) and _PLAIN.fullmatch(value) else ""
 
 
-def _field_hint(model: type[BaseModel], location: tuple[str | int, ...]) -> str:
+def _field_hint(model: type, location: tuple[str | int, ...]) -> str:
     inner = _model_at(model, location[:-1])
     name = str(location[-1])
-    return hint(name, inner.model_fields) if inner else f"known: {listed(())}"
+    return hint(name, _fields(inner)) if inner else f"known: {listed(())}"
 
 
-def _model_at(model: type[BaseModel], location: tuple[str | int, ...]) -> type[BaseModel] | None:
+def _model_at(model: type, location: tuple[str | int, ...]) -> type | None:
     """The model that a location inside another model's data belongs to."""
     for part in location:
-        if isinstance(part, str) and part in model.model_fields:
-            inner = _first_model(model.model_fields[part].annotation)
+        fields = _fields(model)
+        if isinstance(part, str) and part in fields:
+            inner = _first_model(fields[part])
             if inner is None:
                 return None
             model = inner
     return model
 
 
-def _first_model(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+def _fields(model: Any) -> dict[str, Any]:
+    """The fields of a model with their types."""
+    if issubclass(model, BaseModel):
+        return {name: field.annotation for name, field in model.model_fields.items()}
+    return {field.name: field.type for field in dataclasses.fields(model)}
+
+
+def _first_model(annotation: Any) -> type | None:
+    if isinstance(annotation, type) and (issubclass(annotation, BaseModel) or dataclasses.is_dataclass(annotation)):
         return annotation
     return next((found for part in get_args(annotation) if (found := _first_model(part))), None)

@@ -14,7 +14,7 @@ from dlperf.executors.base import CheckItem
 from dlperf.nodes.messages import Hello
 from dlperf.nodes.supervisor.containers import KEEPING_RUNTIMES
 from dlperf.nodes.transport import Machine
-from dlperf.plan import Launch, NodePlan
+from dlperf.plan import Launch, Node
 from dlperf.sentences import sentence
 
 DISK_BYTES = 2 * 1024**3
@@ -22,7 +22,7 @@ CLOCK_SECONDS = 2.0
 IDLE_PERCENT = 5.0
 
 
-def unreachable(node: NodePlan, error: UnreachableError) -> list[CheckItem]:
+def unreachable(node: Node, error: UnreachableError) -> list[CheckItem]:
     """The one line of a machine that does not answer, or refuses."""
     if isinstance(error, RefusedError):
         return [CheckItem(node.name, "reachable", False, str(error.cause), {"refused": True})]
@@ -31,7 +31,7 @@ def unreachable(node: NodePlan, error: UnreachableError) -> list[CheckItem]:
     return [CheckItem(node.name, "reachable", False, str(error.cause), advice=advice)]
 
 
-def items(node: NodePlan, launch: Launch, hello: Hello, facts: dict[str, Any]) -> list[CheckItem]:
+def items(node: Node, launch: Launch, hello: Hello, facts: dict[str, Any]) -> list[CheckItem]:
     """Every line of a machine that answers."""
     return [
         CheckItem(node.name, "reachable", True, sentence("answers", host=hello.hostname)),
@@ -45,7 +45,7 @@ def items(node: NodePlan, launch: Launch, hello: Hello, facts: dict[str, Any]) -
     ]
 
 
-def agreement(answers: Sequence[tuple[NodePlan, dict[str, Any]]]) -> list[CheckItem]:
+def agreement(answers: Sequence[tuple[Node, dict[str, Any]]]) -> list[CheckItem]:
     """What must be equal on all nodes: one line for each node that differs from most, or one that none does."""
     found = []
     for check, fact in _EQUAL.items():
@@ -103,7 +103,7 @@ def ssh_options(launch: Launch) -> list[str]:
 _HOROVOD_SSH = ("-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR")
 
 
-def login(launch: Launch, node: NodePlan, complaint: str) -> CheckItem:
+def login(launch: Launch, node: Node, complaint: str) -> CheckItem:
     """Whether the first node's launcher can reach another; ``complaint`` is what ssh said, if anything."""
     name, other = launch.nodes[0].name, f"{node.name} ({node.address})"
     if not complaint:
@@ -113,18 +113,18 @@ def login(launch: Launch, node: NodePlan, complaint: str) -> CheckItem:
     return CheckItem(name, "ssh", False, said)
 
 
-def port(node: NodePlan, number: int) -> CheckItem:
+def port(node: Node, number: int) -> CheckItem:
     return CheckItem(node.name, "port", True, sentence("port_free", port=number), {"port": number})
 
 
-def _clock(node: NodePlan, hello: Hello) -> CheckItem:
+def _clock(node: Node, hello: Hello) -> CheckItem:
     """A clock is wrong only by what a slow answer does not explain."""
     offset, error = hello.clock_offset_seconds, hello.clock_error_seconds
     message = sentence("clock_ahead" if offset > 0 else "clock_behind", seconds=f"{abs(offset):.1f}")
     return CheckItem(node.name, "clock", abs(offset) - error <= CLOCK_SECONDS, message, {"offset_seconds": offset})
 
 
-def _disk(node: NodePlan, facts: dict[str, Any]) -> CheckItem:
+def _disk(node: Node, facts: dict[str, Any]) -> CheckItem:
     free = facts["disk_free_bytes"]
     size, wanted = f"{free / 1024**3:.1f}", f"{DISK_BYTES / 1024**3:g}"
     enough = free >= DISK_BYTES
@@ -132,7 +132,7 @@ def _disk(node: NodePlan, facts: dict[str, Any]) -> CheckItem:
     return CheckItem(node.name, "disk", enough, message, {"free_bytes": free})
 
 
-def _gpus(node: NodePlan, launch: Launch, facts: dict[str, Any]) -> list[CheckItem]:
+def _gpus(node: Node, launch: Launch, facts: dict[str, Any]) -> list[CheckItem]:
     if not launch.expected_gpu and not node.gpu_indices:
         return []
     ours = [gpu for gpu in facts["gpus"] if not node.gpu_indices or gpu["index"] in node.gpu_indices]
@@ -142,7 +142,7 @@ def _gpus(node: NodePlan, launch: Launch, facts: dict[str, Any]) -> list[CheckIt
     return [counted, *_gpu_model(node, launch, ours), _gpu_idle(node, ours, facts), *_nvlink(node, ours, facts)]
 
 
-def _nvlink(node: NodePlan, gpus: list[dict[str, Any]], facts: dict[str, Any]) -> list[CheckItem]:
+def _nvlink(node: Node, gpus: list[dict[str, Any]], facts: dict[str, Any]) -> list[CheckItem]:
     """A GPU with fewer links up than its siblings slows all of them."""
     links = {gpu["index"]: facts["nvlinks"][gpu["uuid"]] for gpu in gpus if gpu["uuid"] in facts["nvlinks"]}
     if not links:
@@ -153,19 +153,19 @@ def _nvlink(node: NodePlan, gpus: list[dict[str, Any]], facts: dict[str, Any]) -
     return [CheckItem(node.name, "nvlink", not fewer, said)]
 
 
-def _infiniband(node: NodePlan, facts: dict[str, Any]) -> list[CheckItem]:
+def _infiniband(node: Node, facts: dict[str, Any]) -> list[CheckItem]:
     """Which ports a machine uses is its own affair: one that is down is said, and is no reason not to start."""
     told = [f"{port['name']} {port['state']}, {port['rate']}" for port in facts["infiniband"]]
     return [CheckItem(node.name, "infiniband", True, "; ".join(told))] if told else []
 
 
-def _gpu_count(node: NodePlan, launch: Launch, gpus: list[dict[str, Any]]) -> CheckItem:
+def _gpu_count(node: Node, launch: Launch, gpus: list[dict[str, Any]]) -> CheckItem:
     found = len(gpus)
     said = sentence("gpus_found", count=found, wanted=launch.gpus)
     return CheckItem(node.name, "gpu_count", found >= launch.gpus, said, {"gpus": found})
 
 
-def _gpu_model(node: NodePlan, launch: Launch, gpus: list[dict[str, Any]]) -> list[CheckItem]:
+def _gpu_model(node: Node, launch: Launch, gpus: list[dict[str, Any]]) -> list[CheckItem]:
     if not launch.expected_gpu:
         return []
     names = sorted({gpu["name"] for gpu in gpus})
@@ -174,7 +174,7 @@ def _gpu_model(node: NodePlan, launch: Launch, gpus: list[dict[str, Any]]) -> li
     return [CheckItem(node.name, "gpu_model", right, listed if right else sentence("wrong_gpu", names=listed))]
 
 
-def _gpu_idle(node: NodePlan, gpus: list[dict[str, Any]], facts: dict[str, Any]) -> CheckItem:
+def _gpu_idle(node: Node, gpus: list[dict[str, Any]], facts: dict[str, Any]) -> CheckItem:
     identifiers = {gpu["uuid"] for gpu in gpus}
     users = [process for process in facts["gpu_processes"] if process["gpu"] in identifiers]
     busy = [gpu["index"] for gpu in gpus if (gpu["utilization_percent"] or 0.0) > IDLE_PERCENT]
@@ -185,7 +185,7 @@ def _gpu_idle(node: NodePlan, gpus: list[dict[str, Any]], facts: dict[str, Any])
     return CheckItem(node.name, "gpu_idle", not busy, message)
 
 
-def _image(node: NodePlan, launch: Launch, facts: dict[str, Any]) -> list[CheckItem]:
+def _image(node: Node, launch: Launch, facts: dict[str, Any]) -> list[CheckItem]:
     if launch.container is None or launch.container.runtime == "none":
         return []
     digest, container = facts["image_digest"], launch.container
@@ -197,5 +197,5 @@ def _image(node: NodePlan, launch: Launch, facts: dict[str, Any]) -> list[CheckI
     return [CheckItem(node.name, "image", bool(digest) or can_pull, digest or absent, {"digest": digest})]
 
 
-def _files(node: NodePlan, facts: dict[str, Any]) -> list[CheckItem]:
+def _files(node: Node, facts: dict[str, Any]) -> list[CheckItem]:
     return [CheckItem(node.name, "files", False, sentence("no_file", path=path)) for path in facts["missing"]]

@@ -17,7 +17,7 @@ from dlperf.executors.verdict import standing
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import NodeReport
 from dlperf.nodes.transport import Machine
-from dlperf.plan import Launch, NodePlan
+from dlperf.plan import Launch, Node
 from dlperf.render import Runtime, render_trial
 from dlperf.render.launchers import find_launcher
 from dlperf.runs.archive import keep_sent
@@ -52,7 +52,7 @@ class DirectExecutor(SupervisedExecutor):
             return checks.unreachable(first, error)
         return [checks.login(launch, node, said) for node, said in zip(others, complaints, strict=True)]
 
-    async def _check_node(self, node: NodePlan, launch: Launch) -> tuple[list[CheckItem], dict[str, Any] | None]:
+    async def _check_node(self, node: Node, launch: Launch) -> tuple[list[CheckItem], dict[str, Any] | None]:
         """The lines of one node, and its facts if it answers."""
         client = self._machines.client(node)
         wanted = [*(launch.container.mounts if launch.container else {}), *([launch.workdir] if launch.workdir else [])]

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.transport import Machine, Transport, transport_to
-from dlperf.plan import NodePlan
+from dlperf.plan import Node
 
 Result = TypeVar("Result")
 
@@ -20,7 +20,7 @@ class Machines:
         self._transport = transport
         self._clients: dict[Machine, NodeClient] = {}
 
-    def client(self, node: NodePlan) -> NodeClient:
+    def client(self, node: Node) -> NodeClient:
         """The client of the machine that a node lies on. Raises RequestError for an unknown transport."""
         machine = Machine.of(node)
         if machine not in self._clients:

@@ -10,7 +10,7 @@ from typing import Any
 
 from dlperf.executors.base import Trial
 from dlperf.nodes.messages import NodeFile
-from dlperf.plan import Launch, NodePlan
+from dlperf.plan import Launch, Node
 from dlperf.render.launchers import find_launcher
 from dlperf.render.trial import LAUNCH, RenderedNode, mark
 from dlperf.runs.paths import NodePaths, file_name
@@ -27,7 +27,7 @@ class Share:
     """What one node does of a trial."""
 
     trial: Trial
-    node: NodePlan
+    node: Node
     starts: bool
     """False where the first node's launcher reaches this one by itself (mpirun, horovodrun)."""
 
@@ -86,7 +86,7 @@ def _job(share: Share) -> dict[str, Any]:
         "deadline_seconds": deadline,
         "stall_seconds": launch.stall_seconds if share.starts else deadline,
         "container": container_facts(launch),
-        "gpu_indices": list(share.node.gpu_indices),
+        "gpu_indices": list(share.node.gpu_indices or ()),
         "ends_with": _end_of_first(share) if launch.executor == "slurm" and not share.starts else None,
     }
 

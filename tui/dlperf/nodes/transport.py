@@ -14,7 +14,7 @@ from typing import Protocol
 
 from dlperf.errors import RequestError
 from dlperf.nodes.streams import last_line
-from dlperf.plan import NodePlan
+from dlperf.plan import Node
 
 BUFFER_BYTES = 1024 * 1024
 
@@ -77,7 +77,7 @@ class Machine:
         return shlex.join(("ssh", *port, f"{user}{self.host}")) if self.host else ""
 
     @classmethod
-    def of(cls, node: NodePlan) -> Machine:
+    def of(cls, node: Node) -> Machine:
         """The machine that a node lies on. Raises RequestError for a transport that does not exist."""
         if node.transport == "local":
             return cls("local")

@@ -1,13 +1,12 @@
 """Selection × catalogue → configurations → trials. Pure: no clock, no disk, no network."""
 
 from dlperf.catalog.axes import Configuration
+from dlperf.catalog.machines import Container, Node
 from dlperf.catalog.placeholders import PLACEHOLDERS
 from dlperf.plan.expand import expand
 from dlperf.plan.model import (
-    ContainerPlan,
     Impossible,
     Launch,
-    NodePlan,
     Plan,
     PlannedConfiguration,
     Selection,
@@ -17,10 +16,10 @@ from dlperf.plan.model import (
 __all__ = [
     "PLACEHOLDERS",
     "Configuration",
-    "ContainerPlan",
+    "Container",
     "Impossible",
     "Launch",
-    "NodePlan",
+    "Node",
     "Plan",
     "PlannedConfiguration",
     "Selection",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from dlperf.plan.model import ContainerPlan, Launch
+from dlperf.catalog.machines import Container
+from dlperf.plan.model import Launch
 
 Fill = Callable[[str], str]
 
@@ -24,7 +25,7 @@ def fill_launch(launch: Launch, fill: Fill) -> Launch:
     )
 
 
-def fill_container(container: ContainerPlan, fill: Fill) -> ContainerPlan:
+def fill_container(container: Container, fill: Fill) -> Container:
     """Return the container with its texts filled."""
     return replace(
         container,

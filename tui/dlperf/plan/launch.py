@@ -7,14 +7,15 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, cast
 
+from dlperf.catalog.machines import Container, Node
 from dlperf.catalog.placeholders import RUNTIME, fill, names_in
 from dlperf.plan.filling import fill_container, fill_launch
-from dlperf.plan.model import ContainerPlan, Launch, NodePlan
+from dlperf.plan.model import Launch
 from dlperf.plan.standins import address, node_name
 from dlperf.plan.subject import Subject
 
 if TYPE_CHECKING:
-    from dlperf.catalog.model import Container, Node, Option
+    from dlperf.catalog.model import Option
 
 
 class UnresolvedError(Exception):
@@ -141,9 +142,9 @@ def _container(subject: Subject) -> Container | None:
     return None if subject.hardware.runtime == "none" else subject.framework.container
 
 
-def _container_plan(container: Container, subject: Subject, used: Collection[str]) -> ContainerPlan:
-    fields = container.model_dump() | {"runtime": subject.hardware.runtime or container.runtime}
-    plan = fill_container(ContainerPlan(**fields), _Filler(subject, _values(subject, None)))
+def _container_plan(container: Container, subject: Subject, used: Collection[str]) -> Container:
+    on_node = _Filler(subject, _values(subject, None))
+    plan = fill_container(replace(container, runtime=subject.hardware.runtime or container.runtime), on_node)
     return replace(plan, mounts=_data_mounts(container, subject, used, plan.mounts.values()) | plan.mounts)
 
 
@@ -158,7 +159,7 @@ def _data_mounts(
     }
 
 
-def _nodes(subject: Subject) -> tuple[NodePlan, ...]:
+def _nodes(subject: Subject) -> tuple[Node, ...]:
     """The machines in the order of ranks; under Slurm all are reached through the login node, the first one listed."""
     count = subject.configuration.nodes
     if subject.hardware.executor == "slurm":
@@ -167,19 +168,11 @@ def _nodes(subject: Subject) -> tuple[NodePlan, ...]:
     return tuple(_node(node, subject) for node in subject.hardware.nodes[:count])
 
 
-def _node(node: Node, subject: Subject) -> NodePlan:
+def _node(node: Node, subject: Subject) -> Node:
     host = node.host or ("localhost" if node.transport == "local" else node.name)
     indices = node.gpu_indices if node.gpu_indices is not None else tuple(range(subject.hardware.gpus_per_node))
-    return NodePlan(
-        name=node.name,
-        transport=node.transport,
-        host=host,
-        address=node.address or host,
-        port=node.port,
-        user=node.user,
-        gpu_indices=indices[: subject.configuration.gpus] if subject.hardware.accelerator else (),
-        interface=node.interface,
-    )
+    visible = indices[: subject.configuration.gpus] if subject.hardware.accelerator else ()
+    return replace(node, host=host, address=node.address or host, gpu_indices=visible)
 
 
 def _slurm(subject: Subject) -> dict[str, object] | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dlperf.catalog.axes import Configuration
+from dlperf.catalog.machines import Container, Node
 
 
 @dataclass(frozen=True)
@@ -24,36 +25,6 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class NodePlan:
-    """A node that takes part in a trial, as an executor needs to know it."""
-
-    name: str
-    transport: str
-    host: str
-    address: str
-    port: int | None = None
-    user: str | None = None
-    gpu_indices: tuple[int, ...] = ()
-    """Indices made visible to the payload; empty on a machine without GPUs."""
-    interface: str | None = None
-
-
-@dataclass(frozen=True)
-class ContainerPlan:
-    """The container a trial runs in."""
-
-    runtime: str
-    image: str
-    shm_size: str | None = None
-    ulimits: dict[str, str] = field(default_factory=dict)
-    mounts: dict[str, str] = field(default_factory=dict)
-    host_network: bool = True
-    user: str | None = None
-    workdir: str | None = None
-    options: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Launch:
     """Everything an executor needs to run a configuration, without the catalogue.
 
@@ -62,7 +33,7 @@ class Launch:
     """
 
     executor: str
-    nodes: tuple[NodePlan, ...]
+    nodes: tuple[Node, ...]
     gpus: int
     launcher: str
     interpreter: tuple[str, ...]
@@ -72,7 +43,7 @@ class Launch:
     files: tuple[str, ...] = ()
     setup: tuple[tuple[str, ...], ...] = ()
     workdir: str | None = None
-    container: ContainerPlan | None = None
+    container: Container | None = None
     slurm: dict[str, Any] | None = None
     deadline_seconds: float = 3600.0
     stall_seconds: float = 600.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dlperf.catalog.machines import Container
 from dlperf.errors import RequestError
-from dlperf.plan.model import ContainerPlan
 from dlperf.plan.standins import NODE
 
 Words = tuple[str, ...]
@@ -19,7 +19,7 @@ LABEL = "dlperf.trial"
 class Wrapping:
     """What a runtime has to know of the trial."""
 
-    container: ContainerPlan
+    container: Container
     mark: str
     folder: str
     """The node's folder of the trial; it has the same path inside."""

@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dlperf.catalog.machines import Node
 from dlperf.errors import RequestError
-from dlperf.plan.model import Launch, NodePlan
+from dlperf.plan.model import Launch
 from dlperf.plan.standins import GPUS
 from dlperf.plan.subject import STARTED_ONCE
 
@@ -27,7 +28,7 @@ class Seat:
     """Folder on the node for per-rank logs."""
 
     @property
-    def node(self) -> NodePlan:
+    def node(self) -> Node:
         return self.launch.nodes[self.rank]
 
     @property

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from dlperf.catalog.machines import Node
 from dlperf.catalog.placeholders import finish
 from dlperf.errors import RequestError
 from dlperf.plan.filling import fill_launch
-from dlperf.plan.model import Launch, NodePlan
+from dlperf.plan.model import Launch
 from dlperf.render.containers import Wrapping, wrap
 from dlperf.render.launchers import Launcher, Seat, find_launcher
 from dlperf.render.script import script
@@ -98,7 +99,7 @@ def _filled(values: Mapping[str, str], text: str) -> str:
         raise RequestError(f"placeholder {{{error.args[0]}}} in {text!r} has no value: plan again") from error
 
 
-def _in_container(launch: Launch, environment: Mapping[str, str], folder: str, node: NodePlan) -> tuple[str, ...]:
+def _in_container(launch: Launch, environment: Mapping[str, str], folder: str, node: Node) -> tuple[str, ...]:
     assert launch.container is not None
     if launch.container.runtime == "pyxis" and launch.executor != "slurm":
         raise RequestError("container runtime 'pyxis' belongs to Slurm: name another as `runtime:` of the hardware")
@@ -114,7 +115,7 @@ def _in_container(launch: Launch, environment: Mapping[str, str], folder: str, n
     return wrap(wrapping)
 
 
-def _environment(trial_mark: str, launch: Launch, node: NodePlan) -> dict[str, str]:
+def _environment(trial_mark: str, launch: Launch, node: Node) -> dict[str, str]:
     """What dlperf sets, under what the catalogue sets, but for the mark. Slurm itself says which GPUs it gives."""
     environment = {"PYTHONUNBUFFERED": "1", "NCCL_DEBUG": "VERSION"}
     if node.gpu_indices and launch.executor != "slurm":

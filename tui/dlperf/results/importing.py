@@ -15,7 +15,7 @@ from dlperf.errors import DlperfError, RequestError
 from dlperf.formats.samples import Run
 from dlperf.measure.natural import natural_estimator
 from dlperf.measure.reading import Reading
-from dlperf.plan import Configuration, Launch, NodePlan, PlannedConfiguration, TrialKey
+from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, TrialKey
 from dlperf.results.identify import catalog_id, identify
 from dlperf.results.logs import LogReader
 from dlperf.results.names import NameFacts, PathPattern, facts_of_name
@@ -207,7 +207,7 @@ def planned_configuration(
     accelerator = catalog.accelerators.get(hardware.accelerator or "") if hardware else None
     return PlannedConfiguration(
         configuration=point,
-        launch=Launch(NODE, (NodePlan(NODE, NODE, NODE, NODE),), point.gpus, NODE, (), ()),
+        launch=Launch(NODE, (Node(NODE, "local", NODE, NODE, gpu_indices=()),), point.gpus, NODE, (), ()),
         format=log.format,
         unit=case.unit if case else log.unit,
         protocol=protocol or {"id": log.estimator, "estimator": log.estimator, "aggregate": "median"},

@@ -49,7 +49,16 @@ def _with_coded_findings(data: Data) -> Data:
     return data | {"findings": [upgraded_finding(finding) for finding in data.get("findings", ())]}
 
 
-UPGRADES: Upgrades = {("TrialResult", 1): _with_coded_findings}
+def _with_transports(data: Data) -> Data:
+    """Version 0.1 gave imported logs a transport that no machine has."""
+    for item in data.get("configurations", ()):
+        for node in item["launch"]["nodes"]:
+            if node["transport"] == "imported":
+                node["transport"] = "local"
+    return data
+
+
+UPGRADES: Upgrades = {("TrialResult", 1): _with_coded_findings, ("CampaignRecord", 1): _with_transports}
 """(kind of record, schema that it has) → what makes it one schema newer. A kind that did not change has no entry."""
 
 

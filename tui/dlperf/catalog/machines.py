@@ -1,0 +1,78 @@
+"""Nodes and containers: read from the catalogue, resolved by the plan, kept in its records.
+
+Dataclasses, so that a viewer of plans does not load pydantic, which validates them when it reads files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+Runtime = Literal["none", "docker", "podman", "apptainer", "pyxis"]
+Schema = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What pydantic shall check of a value beyond its type."""
+
+    checks: tuple[tuple[str, object], ...]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Schema]) -> Schema:
+        return handler(source) | dict(self.checks)
+
+
+class NullIsEmpty:
+    """Lets a file say ``null`` where an empty text stands for what is absent."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Schema]) -> Schema:
+        function = {"type": "no-info", "function": lambda value, check: "" if value is None else check(value)}
+        return {"type": "function-wrap", "function": function, "schema": handler(source)}
+
+
+Word = Annotated[str, Rule((("pattern", r"^[^-\s]\S*$"),))]
+"""A name that a command line cannot take for an option: host, image."""
+AbsolutePath = Annotated[str, Rule((("pattern", r"^[/{]"),))]
+"""A path on a node, or one that a placeholder begins; a shell's ~ is not expanded."""
+Port = Annotated[int, Rule((("gt", 0), ("lt", 65536), ("strict", True)))]
+Index = Annotated[int, Rule((("strict", True),))]
+Flag = Annotated[bool, Rule((("strict", True),))]
+NO_OTHERS = {"extra": "forbid"}
+
+
+@dataclass(frozen=True)
+class Node:
+    """One machine, or one share of a machine, that takes part in a trial."""
+
+    name: Annotated[str, Rule((("min_length", 1),))]
+    """Names the node's folder and its line in a message."""
+    transport: Literal["local", "ssh"] = "ssh"
+    host: Annotated[Word, NullIsEmpty()] = ""
+    """What ``ssh`` is given (an alias of ~/.ssh/config, a name, an address); the node's name if empty."""
+    address: Annotated[Word, NullIsEmpty()] = ""
+    """What the other nodes call this one (rendezvous, MPI host list); the host if empty."""
+    port: Port | None = None
+    user: str | None = None
+    gpu_indices: tuple[Index, ...] | None = None
+    """The GPUs of the machine that belong to this node; all of them if None. In a plan: those that are made visible."""
+    interface: str | None = None
+    """Network interface for NCCL, Gloo and MPI."""
+    __pydantic_config__: ClassVar[dict[str, str]] = NO_OTHERS
+
+
+@dataclass(frozen=True)
+class Container:
+    """The container that a framework runs in."""
+
+    image: Word
+    runtime: Runtime = "docker"
+    shm_size: str | None = None
+    ulimits: dict[str, str] = field(default_factory=dict)
+    mounts: dict[AbsolutePath, AbsolutePath] = field(default_factory=dict)
+    """Path on the node → path in the container."""
+    host_network: Flag = True
+    user: str | None = None
+    workdir: AbsolutePath | None = None
+    options: tuple[str, ...] = ()
+    __pydantic_config__: ClassVar[dict[str, str]] = NO_OTHERS
