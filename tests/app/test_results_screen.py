@@ -84,7 +84,7 @@ def test_regressions_come_first_and_what_one_side_lacks_last():
     assert compared(*OLD, equal, slower, result("new", None, batch_size=32), result("new", 70.0, batch_size=512)) == [
         ("32", "no figure", "out of memory"),
         ("128", "-10.0 %", "slower"),
-        ("64", "+0.5 %", "not_distinguishable"),
+        ("64", "+0.5 %", "not distinguishable"),
         ("256", "missing", "only in old"),
         ("512", "new", "only in new"),
     ]
