@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_chunking import columns
 
-from dlperf.formats import dllogger_layout
+from dlperf.formats import dllogger_iterations
 
 NAMES = st.sampled_from(
     ["train.loss", "loss", "ips", "train.ips", "train.total_ips", "train.compute_ips", "throughput", "lr", "x:y", ""]
@@ -25,7 +25,7 @@ ALIKE = "DLL 2023-08-04 05:46:28.892809 - Epoch: 0 Iteration: {}  train.loss : 7
 
 def read_metric_by_metric(log: bytes) -> tuple[object, ...]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dllogger_layout, "LAYOUT_LIMIT", 0)
+        patch.setattr(dllogger_iterations, "LAYOUT_LIMIT", 0)
         return columns("dllogger", *log.splitlines(keepends=True))
 
 
@@ -57,7 +57,7 @@ def test_a_line_in_other_words_among_lines_that_look_alike_is_read():
 
 
 def test_a_log_of_any_number_of_layouts_is_read():
-    count = 3 * dllogger_layout.LAYOUT_LIMIT
+    count = 3 * dllogger_iterations.LAYOUT_LIMIT
     words = [f"DLL 2023-08-04 05:46:28.8 - Iteration: {i}  train.ips : {i}.5 images/s word{i}\n" for i in range(count)]
     (run,) = parsed("dllogger", *(text.encode() for text in words)).runs
     assert list(run.samples.value) == [i + 0.5 for i in range(count)]

@@ -7,9 +7,9 @@ from fixtures import LOGS
 
 from dlperf.catalog.model import LogFormat
 from dlperf.errors import RequestError
-from dlperf.formats.declared import DeclaredFormat, leading_text
 from dlperf.formats.recorder import RUN_LIMIT
 from dlperf.formats.registry import describe, detect, format_ids, parser_for
+from dlperf.formats.rules import leading_text
 
 OURS = LogFormat(
     id="ours",
@@ -99,10 +99,8 @@ def test_no_builtin_rule_has_to_search_every_line(format_id):
 
 
 def test_a_declared_format_starts_every_log_anew():
-    declared = DeclaredFormat(OURS)
-    first, second = declared.recorder(), declared.recorder()
-    first.hear("batch_size", "32")
-    first.begin_run()
+    first, second = parser_for("ours", [OURS]), parser_for("ours", [OURS])
+    first.feed(LOG)
     assert second.runs == []
 
 

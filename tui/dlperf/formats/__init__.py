@@ -1,1 +1,1 @@
-"""Raw log bytes → samples, incrementally. Knows nothing of protocols."""
+"""Parse raw log bytes into samples, incrementally. Knows nothing of protocols."""

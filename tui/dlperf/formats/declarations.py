@@ -1,4 +1,4 @@
-"""What a log declares of a run, as it says it → what it means."""
+"""Interpret what a log declares about a run."""
 
 from __future__ import annotations
 
@@ -7,52 +7,27 @@ from math import inf
 
 from dlperf.formats.samples import Metadata
 
-FIELDS = frozenset(
-    {
-        "gpus",
-        "gpus_per_node",
-        "gpu_list",
-        "all_gpus",
-        "nodes",
-        "node_list",
-        "batch_size",
-        "global_batch_size",
-        "accumulation_steps",
-        "precision",
-        "amp",
-        "pure_fp16",
-        "model",
-        "framework",
-        "steps",
-        "inference",
-    }
-)
+_COUNTS = ("gpus", "gpus_per_node", "nodes", "batch_size", "global_batch_size", "accumulation_steps", "steps")
+_LISTS = ("gpu_list", "all_gpus", "node_list")
+_SWITCHES = ("amp", "pure_fp16", "inference")
+FIELDS = frozenset({*_COUNTS, *_LISTS, *_SWITCHES, "precision", "model", "framework"})
 """Names with a meaning; a declaration of any other name is kept among the run's arguments.
 
 ``gpu_list`` (of one node), ``all_gpus`` and ``node_list`` are comma-separated lists whose entries are counted.
-``accumulation_steps``: batches of one GPU that make up one step, where the program counts the optimizer's steps.
-``amp``, ``pure_fp16`` and ``inference`` (the run is no training) are switches. ``steps`` is the number of the last
-step of a complete run.
+``accumulation_steps``: batches per GPU in one step, where the program counts the optimizer's steps.
+``inference``: the run does not train. ``steps``: number of the last step of a complete run.
 """
 
 ARGUMENT_LIMIT = 400
-"""Arguments kept of a run: a configuration of any size must not grow the memory."""
+"""Arguments kept per run: a configuration of any size must not exhaust the memory."""
 
-_PRECISIONS = {
-    "fp32": "fp32",
-    "float32": "fp32",
-    "tf32": "tf32",
-    "amp": "amp",
-    "fp16": "fp16",
-    "float16": "fp16",
-    "bf16": "bf16",
-    "bfloat16": "bf16",
-}
+_PRECISIONS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
+_PRECISIONS.update({name: name for name in ("fp32", "tf32", "amp", "fp16", "bf16")})
 
 
 def metadata(declared: Mapping[str, str]) -> Metadata:
-    """What declarations say of a run; what none of them says stays None."""
-    gpus = _gpus(declared)
+    """Return what declarations state about a run, None for what they do not."""
+    gpus = _total_gpus(declared)
     batch_size, global_batch_size = _count(declared, "batch_size"), _count(declared, "global_batch_size")
     if gpus and batch_size and not global_batch_size:
         global_batch_size = gpus * batch_size * (_count(declared, "accumulation_steps") or 1)
@@ -70,16 +45,16 @@ def metadata(declared: Mapping[str, str]) -> Metadata:
 
 
 def is_inference(declared: Mapping[str, str]) -> bool:
-    """Whether the log says that the run trains nothing."""
-    return _on(declared, "inference")
+    """Return whether the log declares that the run does not train."""
+    return _is_on(declared, "inference")
 
 
 def last_step(declared: Mapping[str, str]) -> float:
-    """Number of the step that a complete run ends with; infinite where it is not declared."""
+    """Return the number of the last step of a complete run, infinity where it is not declared."""
     return float(_count(declared, "steps") or inf)
 
 
-def _gpus(declared: Mapping[str, str]) -> int | None:
+def _total_gpus(declared: Mapping[str, str]) -> int | None:
     gpus = _count(declared, "gpus") or _length(declared, "all_gpus")
     if gpus is not None:
         return gpus
@@ -89,16 +64,16 @@ def _gpus(declared: Mapping[str, str]) -> int | None:
 
 
 def _precision(declared: Mapping[str, str]) -> str | None:
-    """Mixed precision is a switch beside the data type: ``dtype float32, amp True`` is amp."""
-    if _on(declared, "pure_fp16"):
+    """Mixed precision is a switch apart from the data type: ``dtype float32, amp True`` is amp."""
+    if _is_on(declared, "pure_fp16"):
         return "fp16"
-    if _on(declared, "amp"):
+    if _is_on(declared, "amp"):
         return "amp"
     stated = _PRECISIONS.get(declared.get("precision", "").lower())
     return stated or ("fp32" if "amp" in declared else None)
 
 
-def _on(declared: Mapping[str, str], name: str) -> bool:
+def _is_on(declared: Mapping[str, str], name: str) -> bool:
     return declared.get(name, "").lower() in ("true", "1", "on", "yes")
 
 

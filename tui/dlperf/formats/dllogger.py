@@ -1,4 +1,4 @@
-"""The format ``dllogger``: NVIDIA DeepLearningExamples, whatever the framework and the model.
+"""The format ``dllogger``: NVIDIA DeepLearningExamples, for every framework and model.
 
 DLLogger writes the same events as text to the terminal and as JSON to a file; both are read:
 
@@ -8,9 +8,9 @@ DLLogger writes the same events as text to the terminal and as JSON to a file; b
     DLLL {"datetime": "2023-08-04 05:46:28.892809", "type": "LOG", "step": [0, 2], "data": {"train.total_ips": 365.85}}
 
 A step of two numbers is an iteration, of one an epoch, of none the whole run; ``PARAMETER`` declares arguments. The
-metric that is the training throughput differs with the program (see ``dllogger_metrics``) and is chosen by content;
-so are the unit and what a record covers. All are global. An iteration that prints a loss and no throughput (BERT on
-PyTorch) is a record with a time alone. A whole-run throughput is a summary and ends the run.
+metric that is the training throughput differs between programs (see ``dllogger_metrics``) and is chosen by content, as
+are the unit and what a record covers. All are global. An iteration with a loss and no throughput (BERT on PyTorch) is
+a record that has only a time. A throughput of the whole run is a summary and ends the run.
 """
 
 from __future__ import annotations
@@ -19,21 +19,20 @@ import json
 import re
 from typing import Any
 
+from dlperf.formats.dllogger_declarations import ECHOED, declare_parameter_text, declare_parameters
 from dlperf.formats.dllogger_iterations import NAMED, PLAIN, TIME, IterationRule, Iterations
 from dlperf.formats.dllogger_metrics import (
+    THROUGHPUTS,
+    NamedValue,
     Throughput,
     loss_of_data,
     throughput_of_data,
     throughput_of_text,
-    throughput_values,
 )
-from dlperf.formats.dllogger_parameters import Parameters
-from dlperf.formats.dllogger_table import ThroughputTable
-from dlperf.formats.info import FormatInfo
 from dlperf.formats.numbers import ABSENT, floats
-from dlperf.formats.parser import FunctionRule, Rules
 from dlperf.formats.recorder import Recorder
-from dlperf.formats.samples import Summary
+from dlperf.formats.rules import FunctionRule, Rule, Rules, metadata_rules
+from dlperf.formats.samples import FormatInfo, Summary
 
 INFO = FormatInfo(
     "dllogger", "NVIDIA DeepLearningExamples (DLLogger)", "images/s", "global", "step", "NVIDIA DLLogger, text and JSON"
@@ -45,50 +44,49 @@ _EVENT = re.compile(
     re.DOTALL,
 )
 _JSON = b"DLLL {"
+_TABLE_TITLE = re.compile(rb"^(\w+)\.ips\s*$")
+_TABLE_ROW = re.compile(rb"^ +(\d{0,9}) +\|((?: +[\d.e+]{1,20} +\|)+) *$")
 
 
 def rules(recorder: Recorder) -> Rules:
-    """The rules for one log."""
-    records, parameters = Iterations(recorder), Parameters(recorder)
-    events = _Events(recorder, records, parameters)
+    """Return the rules for one log."""
+    records = Iterations(recorder)
+    events = _Events(recorder, records)
     return Rules(
         [
             IterationRule(NAMED, records),
             IterationRule(PLAIN, records),
             FunctionRule(b"DLL 2", _EVENT.search, events.read_text),
-            FunctionRule(_JSON, _json, events.read_json),
+            FunctionRule(_JSON, _parse_json, events.read_json),
         ],
-        [*parameters.rules(), *ThroughputTable(recorder).rules()],
+        [*metadata_rules(recorder, ECHOED), *_ThroughputTable(recorder).rules()],
     )
 
 
 class _Events:
-    """Epochs, summaries and parameters; and whatever is JSON."""
+    """Reads epochs, summaries and parameters, and every event in JSON."""
 
-    def __init__(self, recorder: Recorder, records: Iterations, parameters: Parameters) -> None:
+    def __init__(self, recorder: Recorder, records: Iterations) -> None:
         self._recorder = recorder
         self._records = records
-        self._parameters = parameters
-        self._throughputs = throughput_values()
+        self._throughputs = NamedValue(THROUGHPUTS)
         self._units: dict[str, str] = {}
 
-    def read_text(self, found: re.Match[bytes], number: int) -> None:
-        """An epoch, a summary or parameters as text."""
-        data: bytes = found["data"]
-        if found["parameters"] is not None:
-            self._parameters.read(data)
+    def read_text(self, match: re.Match[bytes], number: int) -> None:
+        data: bytes = match["data"]
+        if match["parameters"] is not None:
+            declare_parameter_text(self._recorder, data)
             return
         value = self._throughputs.search(data)
         if value is not None:
-            self._add_summary(found["epoch"] or found["plain_epoch"] or b"", throughput_of_text(value), number)
+            self._add_summary(match["epoch"] or match["plain_epoch"] or b"", throughput_of_text(value), number)
 
     def read_json(self, event: dict[str, Any], number: int) -> None:
-        """Any event as JSON."""
         data, step = event.get("data"), event.get("step")
         if event.get("type") == "METADATA":
-            self._hear_unit(event)
+            self._note_unit(event)
         elif isinstance(data, dict) and step == "PARAMETER":
-            self._parameters.hear({str(name): str(value) for name, value in data.items()})
+            declare_parameters(self._recorder, {str(name): str(value) for name, value in data.items()})
         elif isinstance(data, dict) and isinstance(step, list | int):
             self._read_log(data, step if isinstance(step, list) else [step], str(event.get("datetime", "")), number)
 
@@ -103,8 +101,8 @@ class _Events:
             self._add_summary("".join(map(str, step)).encode(), throughput, number)
 
     def _add_summary(self, epoch: bytes, throughput: Throughput, number: int) -> None:
-        of_epoch = int(epoch) if epoch.isdigit() and len(epoch) < 10 else None
-        summary = Summary(throughput.name, floats([throughput.value])[0], throughput.unit, number, of_epoch)
+        epoch_number = int(epoch) if epoch.isdigit() and len(epoch) < 10 else None
+        summary = Summary(throughput.name, floats([throughput.value])[0], throughput.unit, number, epoch_number)
         if epoch:
             self._recorder.add_epoch(summary)
         else:
@@ -113,17 +111,61 @@ class _Events:
         if not self._records.any_throughput:
             self._recorder.set_unit(throughput.unit)
 
-    def _hear_unit(self, event: dict[str, Any]) -> None:
+    def _note_unit(self, event: dict[str, Any]) -> None:
         declared = event.get("metadata")
         if isinstance(declared, dict) and isinstance(declared.get("unit"), str):
             self._units[str(event.get("metric"))] = declared["unit"]
 
 
-def _json(line: bytes) -> dict[str, Any] | None:
-    """The event behind ``DLLL``; None where it is cut off."""
+def _parse_json(line: bytes) -> dict[str, Any] | None:
+    """Return the event after ``DLLL``, None where it is cut off."""
     text = line[line.index(_JSON) + len(_JSON) - 1 :].decode("utf-8", "replace")
     try:
         event, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) else None
+
+
+class _ThroughputTable:
+    """Reads the table that NVIDIA's ``benchmark.py`` for MXNet prints after the last record of its runs.
+
+        train.ips
+                   |    256    |
+        ------------------------
+             8     |   10336   |
+
+    A row for each number of GPUs, a column for each batch size per GPU: the harmonic mean of the epochs after the
+    warm-up, which becomes a summary of the run with these numbers.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._is_throughput = False
+        self._batch_sizes: list[float] = []
+        self._last_line = 0
+
+    def rules(self) -> list[Rule]:
+        return [
+            FunctionRule(b".ips", _TABLE_TITLE.match, self._read_title),
+            FunctionRule(b"   |   ", _TABLE_ROW.match, self._read_row),
+        ]
+
+    def _read_title(self, match: re.Match[bytes], number: int) -> None:
+        self._is_throughput = match[1] == b"train"
+        self._batch_sizes = []
+
+    def _read_row(self, match: re.Match[bytes], number: int) -> None:
+        cells = [cell.strip() for cell in match[2].split(b"|") if cell.strip()]
+        if not match[1]:
+            self._batch_sizes = floats(cells)
+        elif self._is_throughput and number > self._last_line:
+            self._last_line = number
+            for batch_size, cell in zip(self._batch_sizes, floats(cells), strict=False):
+                self._add(int(match[1]), batch_size, cell, number)
+
+    def _add(self, gpus: int, batch_size: float, value: float, number: int) -> None:
+        self._recorder.apply_declarations()
+        for run in self._recorder.runs:
+            if (run.metadata.gpus, run.metadata.batch_size) == (gpus, batch_size):
+                run.summaries.append(Summary("train.ips (table)", value, run.unit, number))

@@ -1,4 +1,4 @@
-"""Which of DLLogger's metrics is the training throughput, and what it covers."""
+"""Find the training throughput and the loss among DLLogger's metrics."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ A metric of validation or inference has another name or a prefix."""
 
 LOSSES = ("train.loss", "total_loss", "average_loss", "final_loss", "loss")
 RATE_WITHOUT_WAITING = "train.compute_ips"
-"""The throughput over the time that was not spent waiting for data."""
+"""Throughput without the time spent waiting for data."""
 
 _NUMBER = rb"\d[\d.]*(?:[eE][+-]?\d+)?"
 _UNITS = {"img": "images/s", "images": "images/s", "seq": "sequences/s", "sequences": "sequences/s"}
@@ -46,28 +46,28 @@ class Throughput(NamedTuple):
 
     @property
     def window(self) -> Window:
-        """What a record covers: some metrics are of several iterations, the others of the last one alone."""
+        """What a record covers: some metrics are means of several iterations, the others of one."""
         return _WINDOWS.get(self.name, "step")
 
 
 class NamedValue:
     """Finds the value of the first of some metrics in DLLogger's text, ``name : value unit name : value unit …``.
 
-    The name found is remembered and looked for first: a program prints the same ones in every line.
+    The name found last is searched for first: a program prints the same ones in every line.
     """
 
-    def __init__(self, names: tuple[str, ...], value: bytes) -> None:
+    def __init__(self, names: tuple[str, ...], value: bytes = _NUMBER) -> None:
         self._names = [name.encode() for name in names]
         self._value = value
         self._name = b""
         self._any = self._known = self._pattern(b"|".join(map(re.escape, self._names)))
 
     def search(self, data: bytes) -> re.Match[bytes] | None:
-        """The name, its value and the first word of a unit per second; ``data`` begins with a space."""
+        """Return a match of name, value and first word of a unit per second; ``data`` begins with a space."""
         return self.search_all([data])[0]
 
     def search_all(self, texts: Iterable[bytes]) -> list[re.Match[bytes] | None]:
-        """What ``search`` finds in one text after the other."""
+        """Search several texts."""
         found = []
         search = self._known.search
         for text in texts:
@@ -81,11 +81,11 @@ class NamedValue:
         return found
 
     def expressions(self, group: str, found: re.Match[bytes] | None) -> dict[bytes, bytes]:
-        """Names → expressions, with a named group, for the values that lines like another have.
+        """Return name → expression, with a named group, for the value in lines with the layout of another line.
 
         Args:
             group: the group's name.
-            found: what was found in the other line. Where that is nothing, none of the names may have a value.
+            found: the match in the other line. Without one, none of the names may have a value.
         """
         if found is None:
             return dict.fromkeys(self._names, rb"(?!)")
@@ -95,26 +95,14 @@ class NamedValue:
         return re.compile(rb" (" + names + rb") : (" + self._value + rb")(?: ([A-Za-z]+)/s)?")
 
 
-def throughput_values() -> NamedValue:
-    return NamedValue(THROUGHPUTS, _NUMBER)
-
-
-def loss_values() -> NamedValue:
-    return NamedValue(LOSSES, rb"[^\s\[]+")
-
-
-def rates_without_waiting() -> NamedValue:
-    return NamedValue((RATE_WITHOUT_WAITING,), _NUMBER)
-
-
 def throughput_of_text(match: re.Match[bytes]) -> Throughput:
-    """What was found in text."""
+    """Convert a match of ``NamedValue``."""
     name, unit = match[1].decode(), (match[3] or b"").decode()
     return Throughput(name, match[2], _unit(name, unit))
 
 
 def throughput_of_data(data: Mapping[str, Any], units: Mapping[str, str]) -> Throughput | None:
-    """The throughput among JSON metrics; ``units`` are those that the log declared."""
+    """Return the throughput among JSON metrics; ``units`` are those that the log declared."""
     for name in THROUGHPUTS:
         if re.fullmatch(_NUMBER, str(data.get(name)).encode()):
             return Throughput(name, str(data[name]).encode(), _unit(name, units.get(name, "").removesuffix("/s")))
@@ -122,7 +110,7 @@ def throughput_of_data(data: Mapping[str, Any], units: Mapping[str, str]) -> Thr
 
 
 def loss_of_data(data: Mapping[str, Any]) -> bytes | None:
-    """The training loss among JSON metrics, as text."""
+    """Return the training loss among JSON metrics, as text."""
     return next((str(data[name]).encode() for name in LOSSES if name in data), None)
 
 

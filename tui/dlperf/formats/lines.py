@@ -1,8 +1,8 @@
-"""Bytes in any chunking → the lines that programs wrote, with the number of the physical line each began in.
+"""Cut bytes into the lines that programs wrote, with the number of the physical line each began in.
 
-A log of several processes is not a list of lines: progress bars overwrite themselves with carriage returns,
-terminals are coloured, and launchers put the rank before every piece that a process wrote, also in the middle of
-a line (``storage.cc:[1,6]<stderr>:…``). All of that is undone here, so that a format sees whole, plain lines.
+In the log of several processes, progress bars overwrite themselves with carriage returns, terminals add colours, and
+launchers put the rank before every piece that a process wrote, also in the middle of a line
+(``storage.cc:[1,6]<stderr>:…``). All of that is removed here, so that a format sees whole, plain lines.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 LINE_LIMIT = 64 * 1024
-"""Bytes of a line that are looked at; the rest of a longer one is dropped, so that memory stays flat."""
+"""Bytes kept of a line, so that memory stays bounded."""
 BLOCK = 1 << 17
 """Bytes that are split into lines at a time."""
 
@@ -23,70 +23,69 @@ _TAG = re.compile(
 )
 """mpirun ``-tag-output`` and horovodrun write ``[1,0]<stdout>:``, with ``-timestamp-output`` after a date."""
 _LAST_NUMBER = re.compile(rb"(loss\W{1,3})?\d[\d.]*(?:[eE][+-]?\d*)?\Z")
-"""The number that a line ends with; the group tells that it is a loss."""
+"""The number that a line ends with; the group matches where it is a loss."""
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Some lines of a log, without their ends."""
+    """Consecutive lines of a log, without line ends."""
 
     text: bytes
-    """The lines as one text: what it does not contain, no line contains."""
+    """All lines in one text, so that one search can exclude them all."""
     lines: Sequence[bytes]
     numbers: Sequence[int]
-    """1-based number of the physical line that each began in."""
+    """1-based physical line in which each began."""
     end: int
-    """Number of the last physical line that was read for them."""
+    """Last physical line read for them."""
 
 
 class LineReader:
-    """Cuts a stream of bytes into lines. The lines do not depend on how the stream is cut into chunks."""
+    """Cuts a stream of bytes, in any chunking, into lines."""
 
     def __init__(self) -> None:
         self.count = 0
-        """Physical lines seen; the last one counts when the log is finished."""
+        """Number of physical lines; the last one counts when the log is finished."""
         self._parts: list[bytes] = []
-        self._held = 0
+        self._pending_size = 0
         self._inside_line = False
         self._ranks = _Ranks()
 
     def feed(self, data: bytes) -> Iterator[Lines]:
-        """The lines that these bytes complete."""
+        """Yield the lines that these bytes complete."""
         for start in range(0, len(data), BLOCK):
             yield from self._feed(data[start : start + BLOCK])
 
     def finish(self) -> Iterator[Lines]:
-        """The last line, where it has no end, and what ranks left unfinished.
+        """Yield the last line, where it has no line end, and the unfinished lines of ranks.
 
-        A number that such a line ends with may be cut, and then be a thousandth of what it was: it is left out.
+        A number at the end of such a line may be cut off and too small: it is removed.
         """
-        last = self._take()
+        last = self._take_pending()
         if last:
             yield self._split(_without_last_number(last))
         self.count += self._inside_line
         self._inside_line = False
-        left = [(number, _without_last_number(line)) for number, line in self._ranks.finish()]
-        if left:
-            yield _joined(left, self.count)
+        unfinished = [(number, _without_last_number(line)) for number, line in self._ranks.finish()]
+        if unfinished:
+            yield _join_lines(unfinished, self.count)
 
     def _feed(self, block: bytes) -> Iterator[Lines]:
         end = max(block.rfind(b"\n"), block.rfind(b"\r")) + 1
         if end:
-            self._hold(block[:end])
-            text = self._take()
-            yield self._split(text)
-        self._hold(block[end:])
+            self._add(block[:end])
+            yield self._split(self._take_pending())
+        self._add(block[end:])
 
-    def _hold(self, part: bytes) -> None:
+    def _add(self, part: bytes) -> None:
         if b"\n" not in part and b"\r" not in part:
-            part = part[: max(LINE_LIMIT - self._held, 0)]
+            part = part[: max(LINE_LIMIT - self._pending_size, 0)]
         self._parts.append(part)
-        self._held += len(part)
+        self._pending_size += len(part)
 
-    def _take(self) -> bytes:
+    def _take_pending(self) -> bytes:
         text = b"".join(self._parts)
         self._parts.clear()
-        self._held = 0
+        self._pending_size = 0
         return text
 
     def _split(self, text: bytes) -> Lines:
@@ -94,54 +93,54 @@ class LineReader:
         self.count += len(lines) - 1
         self._inside_line = not text.endswith(b"\n")
         if not self._is_plain(text):
-            return _joined(list(self._undone(lines, first)), self.count + 1)
-        if _can_hold_a_long_line(text):
+            return _join_lines(list(self._clean_lines(lines, first)), self.count + 1)
+        if _may_hold_a_long_line(text):
             lines = [line[:LINE_LIMIT] for line in lines]
         return Lines(text, lines, range(first, first + len(lines)), self.count + 1)
 
     def _is_plain(self, text: bytes) -> bool:
         if self._ranks.inside_tagged_line or b"\r" in text or b"\x1b" in text or b"\0" in text:
             return False
-        return not (b"<" in text and _TAG_MARK in text)  # one character is looked for much faster than several
+        return not (b"<" in text and _TAG_MARK in text)  # a search for one character is much faster
 
-    def _undone(self, physical_lines: Sequence[bytes], first: int) -> Iterator[tuple[int, bytes]]:
-        """Lines without colours, overwriting, NUL bytes and ranks."""
+    def _clean_lines(self, physical_lines: Sequence[bytes], first: int) -> Iterator[tuple[int, bytes]]:
+        """Remove colours, overwriting, NUL bytes and ranks."""
         last = len(physical_lines) - 1
         for index, physical in enumerate(physical_lines):
             for piece in physical.split(b"\r"):
-                yield from self._ranks.read(_plain(piece[:LINE_LIMIT]), first + index)
+                yield from self._ranks.read(_strip_escapes(piece[:LINE_LIMIT]), first + index)
             if index < last:
                 self._ranks.end_line()
 
 
 def _without_last_number(line: bytes) -> bytes:
-    """A line without the number at its end; a loss stays, nothing is computed from it."""
+    """Remove the number at the end of a line, except a loss, from which nothing is computed."""
     found = _LAST_NUMBER.search(line, max(len(line) - 60, 0))
     return line if found is None or found[1] else line[: found.start()]
 
 
-def _can_hold_a_long_line(text: bytes) -> bool:
-    """Whether a line can be over the limit: one that is covers a half of it from a multiple of that on."""
+def _may_hold_a_long_line(text: bytes) -> bool:
+    """Return whether a line may exceed the limit: it then covers half of it from a multiple of that on."""
     half = LINE_LIMIT // 2
     return any(text.find(b"\n", start, start + half) < 0 for start in range(0, len(text) - half + 1, half))
 
 
-def _plain(piece: bytes) -> bytes:
+def _strip_escapes(piece: bytes) -> bytes:
     if b"\x1b" in piece:
         piece = _ANSI.sub(b"", piece)
     return piece.replace(b"\0", b"") if b"\0" in piece else piece
 
 
-def _joined(numbered: list[tuple[int, bytes]], end: int) -> Lines:
+def _join_lines(numbered: list[tuple[int, bytes]], end: int) -> Lines:
     lines = [line for _, line in numbered]
     return Lines(b"\n".join(lines), lines, [number for number, _ in numbered], end)
 
 
 class _Ranks:
-    """Puts together again what each rank wrote, where a launcher marked every piece with its rank.
+    """Joins the pieces of each rank, where a launcher tagged every piece with its rank.
 
-    A mark of another rank in the middle of a line means that the line goes on in a later piece of its own rank;
-    a mark of the same rank is the seam of two reads.
+    A tag of another rank in the middle of a line means that the line continues in a later piece of its own rank;
+    a tag of the same rank separates two reads.
     """
 
     def __init__(self) -> None:
@@ -153,7 +152,7 @@ class _Ranks:
         return self._tag is not None
 
     def read(self, piece: bytes, number: int) -> Iterator[tuple[int, bytes]]:
-        """The lines that a piece completes; it ends with a carriage return or a line end."""
+        """Yield the lines that a piece completes; it ends with a carriage return or a line end."""
         if self._tag is None and _TAG_MARK not in piece:
             if piece:
                 yield number, piece

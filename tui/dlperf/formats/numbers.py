@@ -1,17 +1,23 @@
-"""Numbers of a log, as texts → floats."""
+"""Convert numbers and timestamps of a log from bytes to floats."""
 
 from __future__ import annotations
 
+import calendar
+import re
+import time
 from collections.abc import Sequence
 from math import nan
 
+from dlperf.catalog.patterns import SECONDS
+
 ABSENT = b"nan"
-"""Stands for what a record does not say; told by identity from a number that is printed as nan."""
+"""Stands for a value that a record lacks; compared by identity, so that a printed nan differs from it."""
+_YEAR = re.compile(r"%[yY]")
 
 
 def floats(texts: Sequence[bytes]) -> list[float]:
-    """Numbers of texts; NaN where one is none. A column such as the epoch's often holds the same text throughout."""
-    if texts[0] == texts[-1] and texts.count(texts[0]) == len(texts):
+    """Convert texts to floats, NaN where a text is no number."""
+    if texts[0] == texts[-1] and texts.count(texts[0]) == len(texts):  # as in the column of the epoch
         return [_float(texts[0])] * len(texts)
     try:
         return list(map(float, map(int, texts)))  # half the time where all are whole numbers
@@ -28,3 +34,38 @@ def _float(text: bytes) -> float:
         return float(text)
     except ValueError:
         return nan
+
+
+class Clock:
+    """Parses timestamps of one format: a strptime format that ends with ``%S``, ``%S.%f`` or ``%S,%f``, or "seconds".
+
+    Times are taken as UTC and, where the log gives no year, as of the year 2000: only differences count.
+    A log writes hundreds of records in the same minute, so that each minute is parsed once.
+    """
+
+    def __init__(self, time_format: str) -> None:
+        self._minute_format = None if time_format == SECONDS else time_format.rpartition(":")[0]
+        self._has_comma = "," in time_format
+        self._minute_starts: dict[bytes, float] = {}
+
+    def seconds(self, texts: Sequence[bytes]) -> list[float]:
+        """Convert timestamps to seconds, NaN where a text is no timestamp."""
+        minutes, _, seconds = zip(*[text.rpartition(b":") for text in texts], strict=True)
+        if self._has_comma:
+            seconds = tuple(second.replace(b",", b".") for second in seconds)
+        known = self._minute_starts
+        self._minute_starts = starts = {
+            minute: known[minute] if minute in known else self._minute_start(minute) for minute in set(minutes)
+        }
+        return [starts[minute] + second for minute, second in zip(minutes, floats(seconds), strict=True)]
+
+    def _minute_start(self, minute: bytes) -> float:
+        if self._minute_format is None:
+            return 0.0
+        text, minute_format = minute.decode("ascii", "replace"), self._minute_format
+        if not _YEAR.search(minute_format):
+            text, minute_format = f"2000 {text}", f"%Y {minute_format}"
+        try:
+            return float(calendar.timegm(time.strptime(text, minute_format)))
+        except ValueError:
+            return nan

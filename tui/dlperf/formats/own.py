@@ -1,6 +1,6 @@
 """The format ``dlperf``: what the training programs shipped with dlperf print.
 
-Three kinds of line, each of which one f-string prints. Times are UTC with microseconds, JSON stands on one line:
+Three kinds of line, each printable by one f-string. Times are UTC with microseconds, JSON is on one line:
 
     DLPERF 2026-01-31T12:00:00.123456Z run {"model": "resnet50", "framework": "pytorch", "batch_size": 128, "gpus": 8}
     DLPERF 2026-01-31T12:00:01.123456Z step=20 epoch=0 samples=20480 loss=2.301 throughput=20480.0
@@ -8,14 +8,14 @@ Three kinds of line, each of which one f-string prints. Times are UTC with micro
 
 ``run`` comes first, from rank 0, and opens a run. Its keys: ``model``, ``framework``, ``precision``, ``batch_size``
 (per GPU), ``global_batch_size``, ``gpus`` (over all nodes), ``steps`` (the last step of a complete run) and ``unit``
-(``samples/s`` if absent); all others are kept as arguments. Of these, ``data`` says what was trained on: ``synthetic``
-(generated on the device), ``folder`` (JPEG files), ``tfrecord`` or ``recordio``; of real data ``images`` is the number,
-and ``loader`` what decoded them, such as ``DALI 2.4.0 on the GPU``.
+(``samples/s`` if absent); all others are kept as arguments. Of these, ``data`` names the training data: ``synthetic``
+(generated on the device), ``folder`` (JPEG files), ``tfrecord`` or ``recordio``; for real data ``images`` is their
+number and ``loader`` the decoder, such as ``DALI 2.4.0 on the GPU``.
 
-A step line stands for an interval that ends with step ``step`` (the first step is 1). ``samples`` counts what all
-ranks have processed since the start, so that a rate is a difference of samples over a difference of times, whatever
-was printed; ``throughput`` is the program's own rate of the interval, over all ranks. ``step`` comes first; the other
-four may be left out, but keep their order.
+A step line covers the interval that ends with step ``step`` (the first step is 1). ``samples`` counts what all
+ranks have processed since the start, so that samples over time is independent of the printed rate; ``throughput`` is
+the program's own rate of the interval, over all ranks. ``step`` comes first; the other four are optional, but keep
+their order.
 
 ``summary`` ends a run.
 """
@@ -27,13 +27,10 @@ import re
 from math import isfinite
 from typing import Any
 
-from dlperf.formats.clock import Clock
-from dlperf.formats.info import FormatInfo
-from dlperf.formats.numbers import floats
-from dlperf.formats.parser import FunctionRule, Rules
+from dlperf.formats.numbers import Clock, floats
 from dlperf.formats.recorder import Recorder
-from dlperf.formats.records import RecordRule
-from dlperf.formats.samples import Summary
+from dlperf.formats.rules import FunctionRule, RecordRule, Rules
+from dlperf.formats.samples import FormatInfo, Summary
 
 INFO = FormatInfo("dlperf", "dlperf's own training programs", "samples/s", "global", "interval", "dlperf/workloads")
 
@@ -45,29 +42,27 @@ _JSON = re.compile(rb"DLPERF \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z (run|summary) 
 
 
 def rules(recorder: Recorder) -> Rules:
-    """The rules for one log."""
+    """Return the rules for one log."""
 
-    def act(found: tuple[bytes, dict[str, Any]], number: int) -> None:
-        kind, data = found
+    def act(event: tuple[bytes, dict[str, Any]], number: int) -> None:
+        kind, data = event
         if kind == b"run":
             _open_run(recorder, data)
         else:
             _end_run(recorder, data, number)
 
     clock = Clock("%Y-%m-%dT%H:%M:%S.%f")
-    return Rules([RecordRule(recorder, _RECORD, b"DLPERF ", clock), FunctionRule(b"DLPERF ", _json, act)])
+    return Rules([RecordRule(recorder, _RECORD, b"DLPERF ", clock), FunctionRule(b"DLPERF ", _parse_json, act)])
 
 
-def _json(line: bytes) -> tuple[bytes, dict[str, Any]] | None:
-    """``run`` or ``summary``, and the mapping behind it."""
+def _parse_json(line: bytes) -> tuple[bytes, dict[str, Any]] | None:
     match = _JSON.search(line)
     if match is None:
         return None
     try:
-        data = json.loads(match[2])
+        return match[1], json.loads(match[2])
     except (ValueError, RecursionError):
         return None
-    return match[1], data
 
 
 def _open_run(recorder: Recorder, data: dict[str, Any]) -> None:
@@ -75,13 +70,12 @@ def _open_run(recorder: Recorder, data: dict[str, Any]) -> None:
     recorder.set_unit(str(data.pop("unit", INFO.unit)))
     for name, value in data.items():
         if value is not None:
-            recorder.hear(name, value if isinstance(value, str) else json.dumps(value))
-    recorder.settle()
+            recorder.declare(name, value if isinstance(value, str) else json.dumps(value))
+    recorder.apply_declarations()
 
 
 def _end_run(recorder: Recorder, data: dict[str, Any], number: int) -> None:
-    value = data.get("throughput")
-    throughput = floats([str(value).encode()])[0]
+    throughput = floats([str(data.get("throughput")).encode()])[0]
     if isfinite(throughput):
         unit = str(data.get("unit", recorder.runs[-1].unit if recorder.runs else INFO.unit))
         recorder.add_summary(Summary("throughput", throughput, unit, number))

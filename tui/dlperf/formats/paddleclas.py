@@ -8,25 +8,22 @@ Every dialect is per GPU and written by rank 0 alone:
     2020-12-18 11:15:43 INFO: epoch:0   train step:0   … elapse: 6.970s ips: 18.36406 images/sec.
     2020-09-01 10:00:00,123-INFO: [Pass 0, train batch 19]  loss …, elapse 0.3123 sec
 
-``batch_cost``, ``elapse`` and ``ips`` are means since iteration 5 of the epoch, but for the last dialect, where
-``elapse`` is that of the step alone. The line that ends an epoch can carry an ``ips`` too: it divides the size of the
-last, incomplete batch by the mean time of a step, and is no record.
+``batch_cost``, ``elapse`` and ``ips`` are means since iteration 5 of the epoch, except in the last dialect, where
+``elapse`` is the time of one step. The line that ends an epoch can have an ``ips`` too: it divides the size of the
+last, incomplete batch by the mean time of a step, and is not a record.
 
-The configuration that PaddleClas prints names several batch sizes; the one trained with is that of
-``DataLoader.Train.sampler``, per GPU, and was until 2021 that of ``TRAIN``, over all GPUs.
+The configuration that PaddleClas prints names several batch sizes; training uses that of
+``DataLoader.Train.sampler``, per GPU, and until 2021 that of ``TRAIN``, over all GPUs.
 """
 
 from __future__ import annotations
 
 import re
 
-from dlperf.formats.clock import Clock
-from dlperf.formats.declared import metadata_rule
-from dlperf.formats.info import FormatInfo
-from dlperf.formats.numbers import floats
-from dlperf.formats.parser import FunctionRule, Rules
+from dlperf.formats.numbers import Clock, floats
 from dlperf.formats.recorder import Recorder
-from dlperf.formats.records import RecordRule
+from dlperf.formats.rules import FunctionRule, RecordRule, Rules, metadata_rules
+from dlperf.formats.samples import FormatInfo
 
 INFO = FormatInfo(
     "paddleclas",
@@ -80,64 +77,60 @@ _FIELDS = {
 """Path in the configuration → what it declares."""
 _LAUNCHER = {
     "gpus": (
-        rb"PADDLE_TRAINERS_NUM\s+(\d+)",
-        rb"Building DALI Train pipeline with num_shards: (\d+)",
-        rb"^worker_key:\S+, size: \{'\S*_worker': (\d+)\}",
+        r"PADDLE_TRAINERS_NUM\s+(\d+)",
+        r"Building DALI Train pipeline with num_shards: (\d+)",
+        r"^worker_key:\S+, size: \{'\S*_worker': (\d+)\}",
     ),
-    "nodes": (rb"LAUNCH INFO .*\bnnodes: (\d+)$",),
-    "gpu_list": (rb"LAUNCH INFO .*\bdevices: (\d+(?:,\d+)*)$",),
+    "nodes": (r"LAUNCH INFO .*\bnnodes: (\d+)$",),
+    "gpu_list": (r"LAUNCH INFO .*\bdevices: (\d+(?:,\d+)*)$",),
 }
 
 
 def rules(recorder: Recorder) -> Rules:
-    """The rules for one log."""
+    """Return the rules for one log."""
     configuration = _Configuration(recorder)
-    records = [
-        RecordRule(recorder, _METERS_SINCE_ITERATION_5, b" train step:", Clock(_SLASHES)),
-        RecordRule(recorder, _METERS_OF_2021, b" train step:", Clock(_DASHES)),
-        RecordRule(recorder, _ELAPSE, b" train step:", Clock(_DASHES)),
-        RecordRule(recorder, _DYNAMIC, b"[Train][Epoch ", Clock(_SLASHES)),
-        RecordRule(recorder, _PASS, b", train batch ", Clock(f"{_DASHES},%f"), "step"),
-    ]
-    launcher = [metadata_rule(recorder, name, re.compile(text)) for name, texts in _LAUNCHER.items() for text in texts]
     return Rules(
         [
-            *records,
+            RecordRule(recorder, _METERS_SINCE_ITERATION_5, b" train step:", Clock(_SLASHES)),
+            RecordRule(recorder, _METERS_OF_2021, b" train step:", Clock(_DASHES)),
+            RecordRule(recorder, _ELAPSE, b" train step:", Clock(_DASHES)),
+            RecordRule(recorder, _DYNAMIC, b"[Train][Epoch ", Clock(_SLASHES)),
+            RecordRule(recorder, _PASS, b", train batch ", Clock(f"{_DASHES},%f"), "step"),
             FunctionRule(b"END epoch:", _EPOCH_END.search, configuration.end_epoch),
-            FunctionRule(b"[Train][Epoch ", _LAST_EPOCH_END.search, lambda found, number: recorder.complete()),
+            FunctionRule(b"[Train][Epoch ", _LAST_EPOCH_END.search, lambda match, number: recorder.complete()),
         ],
-        [FunctionRule(b" : ", _CONFIGURATION.search, configuration.read), *launcher],
+        [FunctionRule(b" : ", _CONFIGURATION.search, configuration.read), *metadata_rules(recorder, _LAUNCHER)],
     )
 
 
 class _Configuration:
-    """The configuration that is printed as an indented tree."""
+    """Reads the configuration that is printed as an indented tree."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._path: list[str] = []
         self._epochs = ""
 
-    def read(self, found: re.Match[bytes], number: int) -> None:
-        name, text = found[2].decode("ascii", "replace"), (found[3] or b"").decode("utf-8", "replace").strip()
-        self._path = [*self._path[: len(found[1]) // 4], name]
-        self._hear(".".join(self._path), text)
+    def read(self, match: re.Match[bytes], number: int) -> None:
+        name, text = match[2].decode("ascii", "replace"), (match[3] or b"").decode("utf-8", "replace").strip()
+        self._path = [*self._path[: len(match[1]) // 4], name]
+        self._declare(".".join(self._path), text)
 
-    def _hear(self, path: str, text: str) -> None:
-        hear = self._recorder.hear
+    def _declare(self, path: str, text: str) -> None:
+        declare = self._recorder.declare
         if path in _FIELDS:
-            hear(_FIELDS[path], text)
+            declare(_FIELDS[path], text)
         if path in ("Arch.name", "ARCHITECTURE.name"):
-            hear("precision", "fp32")
+            declare("precision", "fp32")
         elif path == "AMP":
-            hear("amp", "True")
+            declare("amp", "True")
         elif path == "AMP.level" and text == "O2":
-            hear("pure_fp16", "True")
+            declare("pure_fp16", "True")
         elif path in ("Global.epochs", "epochs"):
             self._epochs = text
         if text:
-            hear(path, text)
+            declare(path, text)
 
-    def end_epoch(self, found: re.Match[bytes], number: int) -> None:
-        if float(found[1]) + 1 == floats([self._epochs.encode()])[0]:
+    def end_epoch(self, match: re.Match[bytes], number: int) -> None:
+        if float(match[1]) + 1 == floats([self._epochs.encode()])[0]:
             self._recorder.complete()

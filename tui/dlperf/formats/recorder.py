@@ -1,35 +1,36 @@
-"""Records, summaries and declarations in the order of the log → runs."""
+"""Build runs from records, summaries and declarations, in the order of the log."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import insort
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise, repeat
-from math import inf, nan
-from operator import ge
+from itertools import islice, pairwise, repeat
+from math import inf, isnan, nan
+from operator import ge, le, lt
 
 from dlperf.formats.declarations import ARGUMENT_LIMIT, FIELDS, is_inference, last_step, metadata
-from dlperf.formats.info import FormatInfo
-from dlperf.formats.progress import Progress
-from dlperf.formats.samples import COLUMNS, Run, Samples, Summary, Window
+from dlperf.formats.samples import COLUMNS, FormatInfo, Run, Samples, Summary, Window
 
 RUN_LIMIT = 1000
-"""Runs told apart in one log: a step counter that goes back in every other line must not grow the memory."""
+"""Runs of one log: a step counter that goes back in every other line must not exhaust the memory."""
 
 Columns = Mapping[str, Sequence[float]]
-"""Name of a column → its entries; a column that is absent is NaN throughout.
+"""Name of a column → its entries; an absent column is NaN throughout.
 
-Two more say something of a record: ``steps``, the steps of the whole run, and ``nan_loss``, 1 where the program
-itself printed that the loss is no number.
+In addition to ``COLUMNS``: ``steps``, the steps of the whole run, and ``nan_loss``, 1 where the program printed the
+loss as nan.
 """
+
+Position = tuple[float, float]
+"""Epoch and step of a record."""
 
 
 class Recorder:
     """Builds the runs of one log.
 
-    A log can hold several runs: a record whose step is back at the start of the run opens the next one. What the log
-    declares is taken for the run of the record that follows; at the end of the log, for the last run.
+    A log can hold several runs: a record whose step is back at the start of the run opens the next one. A declaration
+    belongs to the run of the next record; at the end of the log, to the last run.
     """
 
     def __init__(self, info: FormatInfo, every_rank: bool = False, facts: Mapping[str, str] | None = None) -> None:
@@ -41,16 +42,16 @@ class Recorder:
             facts: what holds for every run, as if each had declared it.
         """
         self.runs: list[Run] = []
-        self.on_next_run: Callable[[int, int], None] = _nothing
-        """Called where a record begins a run after the first: hears what is declared between two lines, the one of the
-        record before it and its own."""
+        self.on_next_run: Callable[[int, int], None] = lambda after, before: None
+        """Called where a record begins a run after the first, with the line of the record before it and its own:
+        reads the declarations between them."""
         self._info = info
         self._every_rank = every_rank
-        self._heard: dict[str, str] = {}
+        self._pending: dict[str, str] = {}
         self._facts = dict(facts or {})
         self._declared = self._facts
         self._steps = inf
-        self._progress = Progress()
+        self._progress = _Progress()
 
     def extend(
         self, columns: Columns, lines: Sequence[int], unit: str | None = None, window: Window | None = None
@@ -60,13 +61,13 @@ class Recorder:
         Args:
             columns: the records.
             lines: the line of each.
-            unit: the records' unit, where it is not the format's.
-            window: what the records cover, where it is not what the format says.
+            unit: the records' unit, where it differs from the format's.
+            window: what the records cover, where it differs from the format's.
         """
         while True:
             count = self._progress.advance(columns.get("epoch"), columns["step"]) if "step" in columns else len(lines)
             if count:
-                run = self._current()
+                run = self._current_run()
                 run.unit, run.window = unit or run.unit, window or run.window
                 self._append(run, {name: column[:count] for name, column in columns.items()}, lines[:count])
             if count == len(lines):
@@ -75,38 +76,42 @@ class Recorder:
             self._open_next_run(lines[0])
 
     def begin_run(self) -> None:
-        """The log says that a run begins."""
+        """Open a run where the log announces one."""
         self._open_run()
-        self._declare()
+        self.apply_declarations()
 
     def add_epoch(self, summary: Summary) -> None:
-        self._current().epochs.append(summary)
+        self._current_run().epochs.append(summary)
 
     def add_summary(self, summary: Summary) -> None:
-        self._current().summaries.append(summary)
+        self._current_run().summaries.append(summary)
 
     def complete(self) -> None:
-        """The current run has printed what a run ends with."""
-        self._current().complete = True
+        """Mark the current run as complete."""
+        self._current_run().complete = True
 
-    def hear(self, name: str, text: str) -> None:
-        """The log declares something; the first of several equal names counts, within one run."""
-        if name in FIELDS or len(self._heard) < ARGUMENT_LIMIT:
-            self._heard.setdefault(name, text)
+    def declare(self, name: str, text: str) -> None:
+        """Note a declaration; the first of several equal names counts, within one run."""
+        if name in FIELDS or len(self._pending) < ARGUMENT_LIMIT:
+            self._pending.setdefault(name, text)
 
     def set_unit(self, unit: str) -> None:
-        """The unit of the current run."""
-        self._current().unit = unit
+        self._current_run().unit = unit
 
-    def settle(self) -> None:
-        """What was heard last holds for the last run."""
-        if self.runs:
-            self._declare()
+    def apply_declarations(self) -> None:
+        """Apply the noted declarations to the last run, except those that it has already."""
+        if self.runs and self._pending:
+            self._declared = self._pending | self._declared
+            self._pending = {}
+            self._steps = last_step(self._declared)
+            self.runs[-1].metadata = metadata(self._declared)
+            if is_inference(self._declared):
+                _note(self.runs[-1], "inference")
 
-    def _current(self) -> Run:
+    def _current_run(self) -> Run:
         if not self.runs:
             self._open_run()
-        self._declare()
+        self.apply_declarations()
         return self.runs[-1]
 
     def _open_next_run(self, line: int) -> None:
@@ -115,8 +120,8 @@ class Recorder:
             self.on_next_run(before[-1] if before else 0, line)
 
     def _open_run(self) -> bool:
-        """Open a run where there is room for one more; otherwise the last one goes on, and notes it."""
-        self._progress.restart()
+        """Open a run and return True; at the limit, note that in the last run, which goes on, and return False."""
+        self._progress = _Progress()
         if len(self.runs) == RUN_LIMIT:
             _note(self.runs[-1], "run_limit")
             return False
@@ -126,16 +131,6 @@ class Recorder:
         self._declared = self._facts
         self._steps = inf
         return True
-
-    def _declare(self) -> None:
-        """What was heard holds for the current run, where it has not been said before."""
-        if self._heard:
-            self._declared = self._heard | self._declared
-            self._heard = {}
-            self._steps = last_step(self._declared)
-            self.runs[-1].metadata = metadata(self._declared)
-            if is_inference(self._declared):
-                _note(self.runs[-1], "inference")
 
     def _append(self, run: Run, columns: Columns, lines: Sequence[int]) -> None:
         missing = array("d", [nan]) * len(lines)
@@ -151,12 +146,8 @@ class Recorder:
             run.complete = True
 
 
-def _nothing(after: int, before: int) -> None:
-    pass
-
-
 def _repeats_a_step(samples: Samples, added: int) -> bool:
-    """Whether one of the records just added stands at the same epoch and step as the one before it."""
+    """Return whether one of the records just added has the epoch and step of the one before it."""
     start = max(len(samples) - added - 1, 0)
     recent = zip(samples.epoch[start:], samples.step[start:], strict=True)
     return any(before[1] == after[1] and not before[0] < after[0] for before, after in pairwise(recent))
@@ -165,3 +156,43 @@ def _repeats_a_step(samples: Samples, added: int) -> bool:
 def _note(run: Run, code: str) -> None:
     if code not in run.notes:
         insort(run.notes, code)
+
+
+class _Progress:
+    """Position of the current run, by which the start of the next one is recognised."""
+
+    def __init__(self) -> None:
+        self._first: Position | None = None
+        self._last: Position | None = None
+
+    def advance(self, epochs: Sequence[float] | None, steps: Sequence[float]) -> int:
+        """Return how many of the records belong to the run: all before one that is back at the start of the run.
+
+        Args:
+            epochs: of each record, NaN where it has none; None where none has.
+            steps: of each record, NaN where it has none.
+        """
+        if epochs is None:
+            epochs = [0.0] * len(steps)
+        elif any(map(isnan, epochs)):
+            epochs = [0.0 if isnan(epoch) else epoch for epoch in epochs]
+        if self._is_monotonic(epochs, steps):
+            self._first, self._last = self._first or (epochs[0], steps[0]), (epochs[-1], steps[-1])
+            return len(steps)
+        positions = zip(epochs, steps, strict=True)
+        return next((index for index, position in enumerate(positions) if self._is_back(position)), len(steps))
+
+    def _is_monotonic(self, epochs: Sequence[float], steps: Sequence[float]) -> bool:
+        """Return whether every step is later than the one before it: the case that has to be fast."""
+        if self._last is not None and not self._last < (epochs[0], steps[0]):
+            return False
+        return all(map(lt, steps, islice(steps, 1, None))) and all(map(le, epochs, islice(epochs, 1, None)))
+
+    def _is_back(self, position: Position) -> bool:
+        """Return whether a position is at the start of the run again, or before it; otherwise go on to it."""
+        if isnan(position[1]):
+            return False
+        if self._first is not None and self._last is not None and position <= self._first and position < self._last:
+            return True
+        self._first, self._last = self._first or position, position
+        return False

@@ -1,50 +1,60 @@
-"""All formats: which there are, which one a log is in, and a parser for it."""
+"""The log formats: list them, detect the format of a log, and make a parser for it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, partial
 
 from dlperf.catalog.entries import read_layer
 from dlperf.catalog.load import BUILTIN
-from dlperf.catalog.model import LogFormat
+from dlperf.catalog.model import Dialect, LogFormat
 from dlperf.catalog.problem import hint
 from dlperf.errors import RequestError
 from dlperf.formats import dllogger, own, paddleclas
-from dlperf.formats.declared import DeclaredFormat
-from dlperf.formats.info import FormatInfo
-from dlperf.formats.parser import LogParser, Rules
+from dlperf.formats.numbers import Clock
+from dlperf.formats.parser import LogParser
 from dlperf.formats.recorder import Recorder
+from dlperf.formats.rules import RecordRule, Rule, Rules, leading_text, metadata_rules, search_rule
+from dlperf.formats.samples import FormatInfo
 
 
 @dataclass(frozen=True)
-class _CodeFormat:
+class _Format:
     info: FormatInfo
     rules: Callable[[Recorder], Rules]
-    facts: Mapping[str, str]
-    detects: None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    every_rank: bool = False
+    detects: re.Pattern[bytes] | None = None
+    """Found in some line of every log of the format."""
 
-    def recorder(self) -> Recorder:
-        return Recorder(self.info, facts=self.facts)
+    def parser(self) -> LogParser:
+        return LogParser(Recorder(self.info, self.every_rank, self.facts), self.rules)
+
+    def count_records(self, head: bytes) -> int:
+        if self.detects is not None and not any(map(self.detects.search, head.splitlines())):
+            return 0
+        parser = self.parser()
+        parser.feed(head)
+        parser.finish()
+        return sum(len(run.samples) + len(run.epochs) + len(run.summaries) for run in parser.runs)
 
 
-Format = _CodeFormat | DeclaredFormat
-
-_CODE: tuple[_CodeFormat, ...] = (
-    _CodeFormat(own.INFO, own.rules, {}),
-    _CodeFormat(dllogger.INFO, dllogger.rules, {}),
-    _CodeFormat(paddleclas.INFO, paddleclas.rules, {"framework": "paddlepaddle"}),
+_CODE_FORMATS = (
+    _Format(own.INFO, own.rules),
+    _Format(dllogger.INFO, dllogger.rules),
+    _Format(paddleclas.INFO, paddleclas.rules, {"framework": "paddlepaddle"}),
 )
 
 
 def format_ids(extra: Iterable[LogFormat] = ()) -> tuple[str, ...]:
-    """Ids of all formats, in order."""
+    """Return the ids of all formats, sorted."""
     return tuple(sorted(_formats(extra)))
 
 
 def describe(format_id: str, extra: Iterable[LogFormat] = ()) -> FormatInfo:
-    """What a format is.
+    """Return the description of a format.
 
     Raises:
         RequestError: there is no such format.
@@ -53,48 +63,58 @@ def describe(format_id: str, extra: Iterable[LogFormat] = ()) -> FormatInfo:
 
 
 def parser_for(format_id: str, extra: Iterable[LogFormat] = ()) -> LogParser:
-    """A parser for one log. ``extra`` are formats of a workspace's catalogue; an equal id replaces the built-in one.
+    """Return a parser for one log.
+
+    Args:
+        format_id: the log's format.
+        extra: formats of a workspace's catalogue; one with the id of a built-in format replaces it.
 
     Raises:
         RequestError: there is no such format.
     """
-    return _parser(_format(format_id, extra))
+    return _format(format_id, extra).parser()
 
 
 def detect(head: bytes, extra: Iterable[LogFormat] = ()) -> str | None:
-    """The format that finds most records in the first megabyte of a log; None where none finds any."""
-    found = {format_id: _records(entry, head) for format_id, entry in _formats(extra).items()}
-    best = max(found, key=found.__getitem__)
-    return best if found[best] else None
+    """Return the format that finds most records in the first megabyte of a log, None where none finds any."""
+    counts = {format_id: entry.count_records(head) for format_id, entry in _formats(extra).items()}
+    best = max(counts, key=counts.__getitem__)
+    return best if counts[best] else None
 
 
-def _records(entry: Format, head: bytes) -> int:
-    if entry.detects is not None and not any(map(entry.detects.search, head.splitlines())):
-        return 0
-    parser = _parser(entry)
-    parser.feed(head)
-    parser.finish()
-    return sum(len(run.samples) + len(run.epochs) + len(run.summaries) for run in parser.runs)
-
-
-def _parser(entry: Format) -> LogParser:
-    return LogParser(entry.recorder(), entry.rules)
-
-
-def _format(format_id: str, extra: Iterable[LogFormat]) -> Format:
+def _format(format_id: str, extra: Iterable[LogFormat]) -> _Format:
     formats = _formats(extra)
     if format_id not in formats:
         raise RequestError(f"no log format {format_id!r}: {hint(format_id, formats)}")
     return formats[format_id]
 
 
-def _formats(extra: Iterable[LogFormat]) -> dict[str, Format]:
-    builtin: tuple[Format, ...] = (*_CODE, *_builtin())
-    formats = {entry.info.id: entry for entry in builtin}
-    return formats | {entry.id: DeclaredFormat(entry) for entry in extra}
+def _formats(extra: Iterable[LogFormat]) -> dict[str, _Format]:
+    return _builtin_formats() | {entry.id: _declared_format(entry) for entry in extra}
 
 
 @cache
-def _builtin() -> tuple[DeclaredFormat, ...]:
-    formats = read_layer(BUILTIN, ("formats",)).entries["formats"]
-    return tuple(DeclaredFormat(located.entry) for located in formats.values())
+def _builtin_formats() -> dict[str, _Format]:
+    declared = read_layer(BUILTIN, ("formats",)).entries["formats"].values()
+    formats = (*_CODE_FORMATS, *(_declared_format(located.entry) for located in declared))
+    return {entry.info.id: entry for entry in formats}
+
+
+def _declared_format(entry: LogFormat) -> _Format:
+    """Return the format that the regular expressions of a catalogue entry describe."""
+    info = FormatInfo(entry.id, entry.title, entry.unit, entry.scope, entry.window, entry.source)
+    rules = partial(_declared_rules, entry)
+    return _Format(info, rules, entry.facts, entry.every_rank, re.compile(entry.detect.encode()))
+
+
+def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
+    events: list[Rule] = [_record_rule(recorder, dialect) for dialect in (entry, *entry.dialects)]
+    if entry.end is not None:
+        events.append(search_rule(entry.end, lambda match, number: recorder.complete()))
+    return Rules(events, metadata_rules(recorder, entry.metadata))
+
+
+def _record_rule(recorder: Recorder, dialect: Dialect) -> Rule:
+    contains = dialect.contains or leading_text(dialect.record)
+    clock = None if dialect.time_format is None else Clock(dialect.time_format)
+    return RecordRule(recorder, re.compile(dialect.record.encode()), contains.encode(), clock)

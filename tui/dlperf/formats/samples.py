@@ -1,4 +1,4 @@
-"""What a log says, as data: samples in columns, the program's own summaries, and what it declares of itself."""
+"""What a log says, as data: samples in columns, the program's own summaries, and what it declares about itself."""
 
 from __future__ import annotations
 
@@ -13,8 +13,21 @@ COLUMNS = ("value", "seconds_per_step", "step", "epoch", "time", "loss", "reader
 """Columns of ``Samples`` that a format can fill."""
 
 
-def _numbers() -> array[float]:
+def _empty_column() -> array[float]:
     return array("d")
+
+
+@dataclass(frozen=True)
+class FormatInfo:
+    """A log format. Unit and window are those of most logs; a run of a log states its own."""
+
+    id: str
+    title: str
+    unit: str
+    scope: Scope
+    window: Window
+    source: str = ""
+    """The programs that print it."""
 
 
 @dataclass
@@ -24,21 +37,19 @@ class Samples:
     A missing number is NaN.
     """
 
-    value: array[float] = field(default_factory=_numbers)
+    value: array[float] = field(default_factory=_empty_column)
     """Throughput in the format's unit and scope, or NaN where the record gives seconds per step only."""
-    seconds_per_step: array[float] = field(default_factory=_numbers)
-    step: array[float] = field(default_factory=_numbers)
-    """Number of the step that the record ends with, as the log counts: from 0 or 1, over the run or over each epoch."""
-    epoch: array[float] = field(default_factory=_numbers)
-    """Number of the epoch, as the log counts."""
-    time: array[float] = field(default_factory=_numbers)
-    """Seconds since the epoch (or since some midnight or start: only differences count)."""
-    loss: array[float] = field(default_factory=_numbers)
-    """Training loss, as printed."""
-    reader_share: array[float] = field(default_factory=_numbers)
+    seconds_per_step: array[float] = field(default_factory=_empty_column)
+    step: array[float] = field(default_factory=_empty_column)
+    """Number of the record's last step, as the log counts: from 0 or 1, over the run or over each epoch."""
+    epoch: array[float] = field(default_factory=_empty_column)
+    time: array[float] = field(default_factory=_empty_column)
+    """Seconds since 1970 (or since some midnight or start: only differences count)."""
+    loss: array[float] = field(default_factory=_empty_column)
+    reader_share: array[float] = field(default_factory=_empty_column)
     """Part of the step spent waiting for data, 0 … 1."""
-    samples: array[float] = field(default_factory=_numbers)
-    """Samples processed by all GPUs since the run began, up to this record."""
+    samples: array[float] = field(default_factory=_empty_column)
+    """Samples processed by all GPUs since the run began."""
     line: array[int] = field(default_factory=lambda: array("q"))
     """1-based line of the log."""
 
@@ -46,41 +57,41 @@ class Samples:
         return len(self.line)
 
     def last(self, count: int) -> Samples:
-        """The last records alone; all where there are fewer."""
+        """Return the last records; all where there are fewer."""
         return Samples(**{name: column[-count:] for name, column in vars(self).items()})
 
 
 @dataclass
 class Metadata:
-    """What the log declares of the run; None where it is silent."""
+    """What the log declares about the run; None for what it does not."""
 
     gpus: int | None = None
-    """GPUs over all nodes."""
+    """GPUs of all nodes."""
     batch_size: int | None = None
     """Per GPU."""
     global_batch_size: int | None = None
-    """Samples of one step over all GPUs, those of accumulated micro-batches included."""
+    """Samples per step of all GPUs, accumulated micro-batches included."""
     precision: str | None = None
     """``fp32``, ``tf32``, ``amp``, ``fp16`` or ``bf16``."""
     model: str | None = None
     framework: str | None = None
     arguments: dict[str, str] = field(default_factory=dict)
-    """What else the program was given, by name."""
+    """Other settings of the program, by name."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A figure that the program itself printed for an epoch or for the whole run."""
+    """A throughput that the program itself printed for an epoch or for the whole run."""
 
     name: str
     """The program's own name for it."""
     value: float
-    """Throughput in ``unit`` and in the scope of the run."""
+    """In ``unit`` and in the scope of the run."""
     unit: str
     line: int
     """1-based line of the log."""
     epoch: int | None = None
-    """None where it is of the whole run."""
+    """None for the whole run."""
 
 
 @dataclass

@@ -6,7 +6,7 @@ from math import isnan
 
 import pytest
 
-from dlperf.formats.clock import Clock
+from dlperf.formats.numbers import Clock
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,165 @@
+"""Rules of a format: which lines they match and what they do with the matches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, nan
+from typing import Any, Protocol
+
+from dlperf.formats.numbers import ABSENT, Clock, floats
+from dlperf.formats.recorder import Recorder
+from dlperf.formats.samples import Window
+
+Texts = Mapping[str, Sequence[bytes]]
+"""Name of a group → what it matched in each record."""
+
+_LITERAL = re.compile(r"\^?(?P<text>(?:[A-Za-z0-9 _:;,=<>@#%&'\"/!~`-]|\\[^A-Za-z0-9])*)(?P<next>.?)", re.DOTALL)
+_QUANTIFIERS = ("*", "?", "{")
+
+
+class Rule(Protocol):
+    """One kind of line of a format."""
+
+    @property
+    def contains(self) -> bytes:
+        """Text in every line that the rule can match: most lines are skipped by this alone."""
+
+    def search(self, line: bytes) -> Any:
+        """Return a match, or None where the rule does not apply to the line."""
+
+    def act(self, matches: Sequence[Any], numbers: Sequence[int]) -> None:
+        """Handle the matches of some lines, given their line numbers; only lines without any match lie between them."""
+
+
+@dataclass(frozen=True)
+class FunctionRule:
+    """A rule that handles one line at a time."""
+
+    contains: bytes
+    search: Callable[[bytes], Any]
+    act_on: Callable[[Any, int], None]
+
+    def act(self, matches: Sequence[Any], numbers: Sequence[int]) -> None:
+        for match, number in zip(matches, numbers, strict=True):
+            self.act_on(match, number)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of a format, for one log."""
+
+    events: Sequence[Rule]
+    """Records, summaries, ends: searched for in every line. Only the first rule that matches a line handles it."""
+    declarations: Sequence[Rule] = ()
+    """Settings of a run: searched for before a run's first record and after the last record of the log."""
+
+
+class RecordRule:
+    """A rule that matches records by named groups, listed in ``dlperf.catalog.patterns.RECORD_GROUPS``."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        pattern: re.Pattern[bytes],
+        contains: bytes,
+        clock: Clock | None = None,
+        window: Window | None = None,
+    ) -> None:
+        """``window``: what these records cover, where it differs from the format's."""
+        self.contains = contains
+        self.search = pattern.search
+        self._recorder = recorder
+        self._names = tuple(sorted(pattern.groupindex, key=pattern.groupindex.__getitem__))
+        self._clock = clock
+        self._window = window
+
+    def act(self, matches: Sequence[re.Match[bytes]], numbers: Sequence[int]) -> None:
+        rows = [match.groups(ABSENT) for match in matches]
+        texts = dict(zip(self._names, zip(*rows, strict=True), strict=True))
+        self._recorder.extend(self._columns(texts), numbers, window=self._window)
+
+    def _columns(self, texts: Texts) -> dict[str, Sequence[float]]:
+        columns: dict[str, Sequence[float]] = {
+            name: floats(texts[name]) for name in ("value", "step", "steps", "epoch", "samples") if name in texts
+        }
+        if "loss" in texts:
+            columns |= loss_columns(texts["loss"])
+        if "time" in texts and self._clock is not None:
+            columns["time"] = self._clock.seconds(texts["time"])
+        seconds = _seconds_per_step(texts, columns.get("step", ()))
+        if seconds is not None:
+            columns["seconds_per_step"] = seconds
+        if seconds is not None and "reader_seconds" in texts:
+            waits = zip(floats(texts["reader_seconds"]), seconds, strict=True)
+            shares = [wait / second if second else nan for wait, second in waits]
+            columns["reader_share"] = [1.0 if share > 1.0 else share for share in shares]
+        return columns
+
+
+def loss_columns(texts: Sequence[bytes]) -> dict[str, Sequence[float]]:
+    """Return the losses and, where one was printed as nan, a column that marks those."""
+    losses = floats(texts)
+    if not any(map(isnan, losses)):
+        return {"loss": losses}
+    return {"loss": losses, "nan_loss": [text is not ABSENT and text.lower() == b"nan" for text in texts]}
+
+
+def _seconds_per_step(texts: Texts, steps: Sequence[float]) -> list[float] | None:
+    if "seconds_per_step" in texts:
+        return floats(texts["seconds_per_step"])
+    if "milliseconds_per_step" in texts:
+        return [milliseconds / 1000 for milliseconds in floats(texts["milliseconds_per_step"])]
+    if "steps_per_second" in texts:
+        return [1 / rate if rate else nan for rate in floats(texts["steps_per_second"])]
+    if "interval_seconds" in texts:
+        counts = [last - first for last, first in zip(steps, floats(texts["first_step"]), strict=True)]
+        intervals = floats(texts["interval_seconds"])
+        return [interval / count if count > 0 else nan for interval, count in zip(intervals, counts, strict=True)]
+    return None
+
+
+def metadata_rules(recorder: Recorder, patterns: Mapping[str, Iterable[str]]) -> list[Rule]:
+    """Return a rule for each pattern, which declares what the only group of the pattern matched.
+
+    Args:
+        recorder: receives the declarations.
+        patterns: name of the declared field → regular expressions.
+    """
+    return [_metadata_rule(recorder, name, pattern) for name, each in patterns.items() for pattern in each]
+
+
+def _metadata_rule(recorder: Recorder, name: str, pattern: str) -> Rule:
+    def declare(match: re.Match[bytes], number: int) -> None:
+        if match[1] is not None:
+            recorder.declare(name, match[1].decode("utf-8", "replace"))
+
+    return search_rule(pattern, declare)
+
+
+def search_rule(pattern: str, act_on: Callable[[re.Match[bytes], int], None]) -> FunctionRule:
+    """Return a rule that handles the lines in which a regular expression is found."""
+    return FunctionRule(leading_text(pattern).encode(), re.compile(pattern.encode()).search, act_on)
+
+
+def leading_text(pattern: str) -> str:
+    """Return the text that every match of a regular expression begins with, "" where that is not obvious.
+
+    >>> leading_text(r"total step: (?P<step>\\d+)")
+    'total step: '
+    """
+    match = _LITERAL.match(pattern)
+    if match is None or _is_alternation(pattern):
+        return ""
+    text = match["text"]
+    if match["next"] in _QUANTIFIERS:
+        text = text[:-2] if text[-2:-1] == "\\" else text[:-1]
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def _is_alternation(pattern: str) -> bool:
+    text, groups = re.sub(r"\\.|\[\^?\]?[^\]]*\]", "", pattern, flags=re.DOTALL), 1
+    while groups:
+        text, groups = re.subn(r"\([^()]*\)", "", text)
+    return "|" in text
