@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from jinja2 import UndefinedError
 from site_sample import make_workspace, pages, sample
 
+from dlperf.errors import DlperfError
 from dlperf.messages import ENGLISH
 from dlperf.report import locations as at
 from dlperf.report.load import load_site_data
@@ -55,7 +55,15 @@ def test_the_templates_of_a_workspace_come_first(tmp_path: Path) -> None:
     assert load_site_data(workspace).templates == workspace.site / "templates"
 
 
-def test_a_misspelt_name_in_a_template_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "page.md.j2").write_text("{{ report.titel }}")
-    with pytest.raises(UndefinedError, match="titel"):
+@pytest.mark.parametrize(
+    ("mistake", "complaint"),
+    [
+        ("{{ report.titel }}", "has no attribute 'titel'"),
+        ("{% call section( %}", "unexpected"),
+        ("{% if %}", "Expected"),
+    ],
+)
+def test_a_mistake_in_a_template_is_named_by_file_and_line(tmp_path: Path, mistake: str, complaint: str) -> None:
+    (tmp_path / "page.md.j2").write_text(f"# Title\n\n{mistake}\n")
+    with pytest.raises(DlperfError, match=f"page.md.j2:3: .*{complaint}"):
         render("page.md.j2", ENGLISH, tmp_path, report=sample())

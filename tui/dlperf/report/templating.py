@@ -10,11 +10,20 @@ import html
 from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
+from jinja2 import (
+    ChoiceLoader,
+    Environment,
+    FileSystemLoader,
+    StrictUndefined,
+    TemplateError,
+    TemplateSyntaxError,
+)
 from markupsafe import Markup
 
+from dlperf.errors import DlperfError
 from dlperf.messages import LANGUAGES, Language
 from dlperf.messages.language import Code
 from dlperf.report import markdown as md
@@ -44,8 +53,22 @@ def render(template: str, language: Language, folder: Path | None, /, **view: ob
 
     Args:
         folder: of the workspace's own templates.
+
+    Raises:
+        DlperfError: a template has a mistake; the message names its file and line.
     """
-    return _environment(language.code, folder).get_template(template).render(view)
+    try:
+        return _environment(language.code, folder).get_template(template).render(view)
+    except TemplateError as error:
+        raise DlperfError(f"{_place(error)}: {error.message}") from error
+
+
+def _place(error: TemplateError) -> str:
+    """File and line of the innermost template that an error came from."""
+    if isinstance(error, TemplateSyntaxError):
+        return f"{error.filename}:{error.lineno}"
+    frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename.endswith(".j2")]
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "template"
 
 
 def macro(name: str, language: Language, folder: Path | None = None) -> Callable[..., str]:
