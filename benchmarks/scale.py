@@ -30,6 +30,7 @@ from dlperf.campaign.engine import run_campaign
 from dlperf.campaign.means import Means
 from dlperf.catalog.load import load_catalog
 from dlperf.executors.base import CheckItem, Observation, Reference, Trial
+from dlperf.messages import quoted
 from dlperf.plan import Launch, Plan, Selection, expand
 from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import CampaignReader, figure_data
@@ -81,7 +82,7 @@ def journal(paths: CampaignPaths, plan: Plan) -> Found:
     reader, started = CampaignReader(paths), time.perf_counter()
     reader.refresh()
     folded = time.perf_counter()
-    append_records(paths.journal, [Event(utc_now(), "note", cause="one more")])
+    append_records(paths.journal, [Event(utc_now(), "note", cause=quoted("one more"))])
     appended = time.perf_counter()
     reader.refresh()
     looked = time.perf_counter()
@@ -121,7 +122,7 @@ class StandIns:
             await self._submitted.get()
 
     async def check(self, launch: Launch) -> list[CheckItem]:
-        return [CheckItem(node.name, "reachable", True, "answers") for node in launch.nodes]
+        return [CheckItem(node.name, "reachable", True, quoted("answers")) for node in launch.nodes]
 
     async def submit(self, trial: Trial) -> Reference:
         self._submitted.put_nowait(trial.trial_id)

@@ -210,18 +210,20 @@ def _marks(home: Path) -> list[str]:
 def _explained(trial: TrialStatus) -> bool:
     """Only what a fault can have done – a supervisor was killed, or a machine did not answer for long, twice – and what
     was asked for at the end."""
-    cause = trial.cause or ""
-    cancelled = trial.state is State.CANCELLED and cause.startswith("cancelled")
-    return cancelled or trial.state in (State.SUCCEEDED, State.LOST) or "unreachable" in cause or "left out" in cause
+    if trial.state in (State.SUCCEEDED, State.LOST) or trial.cause is None:
+        return trial.state in (State.SUCCEEDED, State.LOST)
+    cancelled = ("cancelled", "cancelled_before", "cancelled_unanswered")
+    asked = trial.state is State.CANCELLED and trial.cause.mentions(*cancelled)
+    return asked or trial.cause.mentions("unreachable", "unreachable_since", "machine_left_out")
 
 
 def _may_still_run(trial: TrialStatus) -> bool:
-    return trial.state is State.CANCELLED and (trial.cause or "").endswith("it may still run there")
+    return trial.state is State.CANCELLED and trial.cause is not None and trial.cause.code == "cancelled_unanswered"
 
 
 def _never_began(trial: TrialStatus) -> bool:
-    cause = trial.cause or ""
-    return trial.state is State.CANCELLED and (cause == "cancelled before it started" or "left out" in cause)
+    never_began = ("cancelled_before", "machine_left_out")
+    return trial.state is State.CANCELLED and trial.cause is not None and trial.cause.code in never_began
 
 
 def _broken(here: ManyNodes, record: CampaignRecord, trial: TrialStatus, starts: Counter[str]) -> str:

@@ -11,13 +11,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from dlperf.measure.finding import Finding, warning
-from dlperf.messages import message
+from dlperf.messages import Message, message
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, Progress, State, TrialProgress
 from dlperf.runs.store import append_records, write_campaign, write_record
-from dlperf.sentences import sentence
 
 START = datetime(2026, 5, 4, 10, 0, tzinfo=UTC)
 NOW = "2026-05-04T12:04:00.000000Z"
@@ -93,7 +92,7 @@ class CampaignBuilder:
         """Add to the journal."""
         append_records(self.paths.journal, events)
 
-    def state(self, key: TrialKey, state: State, seconds: float = 0.0, cause: str | None = None) -> None:
+    def state(self, key: TrialKey, state: State, seconds: float = 0.0, cause: Message | None = None) -> None:
         """A trial's state changes."""
         self.event(Event(clock(seconds), "state", str(key), state.value, cause))
 
@@ -122,7 +121,7 @@ class CampaignBuilder:
         write_record(self.paths.trial(key).result, result)
         self.log(key, training_log(value, 120))
 
-    def failed(self, key: TrialKey, cause: str, seconds: float = 60.0) -> None:
+    def failed(self, key: TrialKey, cause: Message, seconds: float = 60.0) -> None:
         """A trial that failed, with its log."""
         self.state(key, State.RUNNING, seconds)
         self.state(key, State.FAILED, seconds + 41, cause)
@@ -164,7 +163,7 @@ GPU_HEADER = (
     "temperature_celsius,foreign_processes"
 )
 TALK = ("NCCL version 2.27.3+cuda12.9", "数据集 imagenet 已加载: 1,281,167 张图片", "compiling the model …")
-OUT_OF_MEMORY = sentence("and_more", told=sentence("exit_code", code=1), more=sentence("out_of_memory"))
+OUT_OF_MEMORY = message("and_more", told=message("exit_code", code_value=1), more=message("out_of_memory"))
 OUT_OF_MEMORY_LOG = """[rank5]: Traceback (most recent call last):
 [rank5]:   File "train.py", line 311, in <module>
 [rank5]:     main()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from builder import (
     OUT_OF_MEMORY,
@@ -23,12 +23,12 @@ from textual.pilot import Pilot
 from dlperf.app.engine import Outcome
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.plan_actions import check_page, check_rows
+from dlperf.cli.machines import check_document
 from dlperf.executors.base import CheckItem
-from dlperf.messages import _
+from dlperf.messages import _, message
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import Event, State, TrialProgress
-from dlperf.sentences import sentence
 
 Setup = Callable[[Workspace], CampaignBuilder | None]
 Act = Callable[[Pilot[str]], Awaitable[None]]
@@ -75,7 +75,7 @@ def finished(workspace: Workspace) -> CampaignBuilder:
 
 def unreachable(workspace: Workspace) -> CampaignBuilder:
     builder = running_campaign(workspace)
-    silence = sentence("goes_on_there", cause=sentence("no_answer", server="h200-01 port 22", seconds=10))
+    silence = message("goes_on_there", cause=message("no_answer", server="h200-01 port 22", seconds=10))
     builder.event(Event(clock(1310), "node_unreachable", cause=silence, data={"node": "h200-01"}))
     builder.event(Event(clock(1320), "paused"))
     progress = TrialProgress(71, 120, 3010.4, "images/s", (3000.0, 3010.0), 98.0, {"h200-01": clock(1310)})
@@ -87,7 +87,7 @@ def waiting(workspace: Workspace) -> CampaignBuilder:
     builder = CampaignBuilder(workspace, "waiting", [planned(POINTS[0], 2, ("h200-01", "h200-02"))])
     builder.state(builder.trials[0], State.SUBMITTED, 5)
     builder.progress(
-        {builder.trials[0]: TrialProgress(pending_reason=sentence("slurm_node_reserved", word="ReqNodeNotAvail"))}
+        {builder.trials[0]: TrialProgress(pending_reason=message("slurm_node_reserved", word="ReqNodeNotAvail"))}
     )
     return builder
 
@@ -147,18 +147,18 @@ def presses(before: str, keys: str, *texts: str) -> Act:
 
 async def ready_machines(pilot: Pilot[str]) -> None:
     await until_shown(pilot, "[ ] numpy")
-    silence = sentence("no_answer", server="h200-02 port 22", seconds=10)
-    advice = sentence("address_advice", login="ssh h200-02")
+    silence = message("no_answer", server="h200-02 port 22", seconds=10)
+    advice = message("address_advice", login="ssh h200-02")
     users = "python3 (pid 88123, wang)"
     answers = [
-        CheckItem("h200-01", "reachable", True, sentence("answers", host="h200-01")),
-        CheckItem("h200-01", "clock", True, sentence("clock_ahead", seconds=0.1)),
-        CheckItem("h200-01", "disk", True, sentence("disk_free", size=812.4)),
-        CheckItem("h200-01", "gpu_count", True, sentence("gpus_found", count=8, wanted=8)),
-        CheckItem("h200-01", "gpu_idle", False, sentence("gpus_used", users=users)),
+        CheckItem("h200-01", "reachable", True, message("answers", host="h200-01")),
+        CheckItem("h200-01", "clock", True, message("clock_ahead", seconds=0.1)),
+        CheckItem("h200-01", "disk", True, message("disk_free", size=812.4)),
+        CheckItem("h200-01", "gpu_count", True, message("gpus_found", count=8, wanted=8)),
+        CheckItem("h200-01", "gpu_idle", False, message("gpus_used", users=users)),
         CheckItem("h200-02", "reachable", False, silence, advice=advice),
     ]
-    rows = check_rows(Outcome(3, json.dumps([asdict(item) for item in answers]), ""))
+    rows = check_rows(Outcome(3, json.dumps([check_document(item) for item in answers]), ""))
     pilot.app.push_screen(check_page(rows))
     await until_shown(pilot, users)
 

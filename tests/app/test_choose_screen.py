@@ -18,7 +18,10 @@ from dlperf.app.model.presets import PRESETS, Preset
 from dlperf.app.screens.choose import ChooseScreen
 from dlperf.app.screens.plan_actions import check_rows
 from dlperf.catalog.load import Catalog, load_catalog
+from dlperf.cli.machines import check_document
 from dlperf.errors import DlperfError
+from dlperf.executors.base import CheckItem
+from dlperf.messages import quoted
 from dlperf.plan import Selection, expand
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.store import read_campaign
@@ -111,9 +114,10 @@ def test_a_plan_says_what_it_leaves_out():
 
 
 def test_what_a_check_says_becomes_rows():
-    items = [{"node": "a", "check": "reachable", "ok": True, "message": "0.4 ms", "data": {}}]
-    items.append({"node": "b", "check": "gpu_idle", "ok": False, "message": "5 processes\x1b[2J of others", "data": {}})
-    rows = list(check_rows(Outcome(1, json.dumps(items), "")).values())
+    reached = CheckItem("a", "reachable", True, quoted("0.4 ms"))
+    busy = CheckItem("b", "gpu_idle", False, quoted("5 processes\x1b[2J of others"))
+    documents = [check_document(item) for item in (reached, busy)]
+    rows = list(check_rows(Outcome(1, json.dumps(documents), "")).values())
     assert [row.cells[2] for row in rows] == ["ok", "NOT READY"]
     assert rows[1].cells[3] == "5 processes of others"
     assert check_rows(Outcome(3, "no json", "node a: refused")) == {}

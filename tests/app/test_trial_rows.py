@@ -10,7 +10,7 @@ from dlperf.app.model.curve import Series, draw
 from dlperf.app.model.text import packed
 from dlperf.app.model.trial_pages import NAME_WIDTH, figure_lines
 from dlperf.app.model.trials import trial_row
-from dlperf.messages import use_language
+from dlperf.messages import message, quoted, use_language
 from dlperf.plan import TrialKey
 from dlperf.runs.records import State, TrialProgress, TrialStatus
 
@@ -18,7 +18,7 @@ KEY = TrialKey(POINTS[0].id, 1)
 
 
 def test_a_trial_without_numbers_leaves_its_room_to_the_note():
-    assert trial_row(TrialStatus(KEY, State.FAILED, cause="out of memory"), None, None).merged == 2
+    assert trial_row(TrialStatus(KEY, State.FAILED, cause=message("out_of_memory")), None, None).merged == 2
     running = TrialProgress(71, 120, 3010.4, "images/s")
     assert trial_row(TrialStatus(KEY, State.RUNNING), running, None).merged is None
 
@@ -81,5 +81,12 @@ def test_the_last_step_is_written_whole_in_chinese():
 
 def test_names_and_values_stand_in_columns_in_chinese():
     use_language("zh")
-    lines = figure_lines(TrialStatus(KEY, State.FAILED, cause="TIMED OUT"), None)
+    lines = figure_lines(TrialStatus(KEY, State.FAILED, cause=quoted("TIMED OUT")), None)
     assert {cell_len(line.partition("TIMED")[0]) for line in lines if "TIMED" in line} == {NAME_WIDTH}
+
+
+def test_what_a_program_printed_is_shown_unchanged_in_chinese():
+    use_language("zh")
+    said = "RuntimeError: rank 3 cannot be reached (timeout)"
+    for cause in (quoted(said), message("last_output", cause=message("exit_code", code_value=1), lines=said)):
+        assert said in trial_row(TrialStatus(KEY, State.FAILED, cause), None, None).cells[-1]

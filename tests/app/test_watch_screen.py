@@ -19,6 +19,7 @@ from driving import driving, screen_of, shown, until, until_gone, until_shown
 from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.trial import TrialScreen
 from dlperf.app.screens.watch import WatchScreen
+from dlperf.messages import message, quoted
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import Event, Request, State, TrialProgress
@@ -65,7 +66,7 @@ async def test_the_log_and_the_machines_of_the_selected_trial_are_shown(workspac
 
 async def test_an_unreachable_node_is_named_with_the_time(workspace: Workspace):
     builder = running_campaign(workspace)
-    silence = "no answer: what runs there goes on"
+    silence = message("goes_on_there", cause=quoted("RuntimeError: rank 3 cannot be reached (timeout)"))
     builder.event(Event(clock(1310), "node_unreachable", cause=silence, data={"node": "h200-01"}))
     progress = TrialProgress(71, 120, 3010.4, "images/s", (), 98.0, {"h200-01": clock(1310)})
     builder.progress({RUNNING: progress})
@@ -80,7 +81,7 @@ async def test_a_trial_that_waits_says_for_what_and_why_it_has_no_log(workspace:
     builder = CampaignBuilder(workspace, "waiting", [planned(POINTS[0], 1)])
     key = builder.trials[0]
     builder.state(key, State.SUBMITTED, 5)
-    builder.progress({key: TrialProgress(pending_reason="Resources (job 4711)")})
+    builder.progress({key: TrialProgress(pending_reason=quoted("Resources (job 4711)"))})
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
             await until_shown(pilot, "waits: Resources (job 4711)", "No log yet: the node has not written anything")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-
 from dlperf.app.words import told
+
 from dlperf.messages import use_language
 
 

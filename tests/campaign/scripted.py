@@ -11,6 +11,7 @@ from dlperf.campaign.means import Means
 from dlperf.campaign.pace import Pace
 from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors.base import CheckItem, NodeObservation, Observation, Reference, Trial
+from dlperf.messages import Message, message, quoted
 from dlperf.plan import Configuration, Launch, Node, Plan, PlannedConfiguration, Selection
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import State
@@ -27,7 +28,7 @@ class Script:
     """What one trial does."""
 
     state: State = State.SUCCEEDED
-    cause: str | None = None
+    cause: Message | None = None
     polls: int = 1
     """How often it is seen running before it ends; a negative number is for ever."""
     log: bytes = LOG
@@ -67,19 +68,19 @@ class ScriptedExecutor:
         return self.scripts.setdefault(short(trial), Script())
 
     async def check(self, launch: Launch) -> list[CheckItem]:
-        items = [CheckItem(node.name, "reachable", True, "answers") for node in launch.nodes]
+        items = [CheckItem(node.name, "reachable", True, quoted("answers")) for node in launch.nodes]
         (node,) = launch.nodes
         if node.name in self.refusing:
-            return [CheckItem(node.name, "reachable", False, "wrong key", {"refused": True})]
+            return [CheckItem(node.name, "reachable", False, quoted("wrong key"), {"refused": True})]
         if self.deaf.get(node.name, 0):
             self.deaf[node.name] -= 1
-            return [CheckItem(node.name, "reachable", False, "no route to host")]
+            return [CheckItem(node.name, "reachable", False, quoted("no route to host"))]
         problem = next((s.not_ready for s in self.scripts.values() if s.not_ready), None)
         busy = next((script for script in self.scripts.values() if script.busy), None)
         if busy:
             busy.busy -= 1
-        idle = CheckItem(launch.nodes[0].name, "gpu_idle", busy is None, "in use by train.py")
-        return [*items, idle, CheckItem(launch.nodes[0].name, "disk", problem is None, problem or "")]
+        idle = CheckItem(launch.nodes[0].name, "gpu_idle", busy is None, quoted("in use by train.py"))
+        return [*items, idle, CheckItem(launch.nodes[0].name, "disk", problem is None, quoted(problem or ""))]
 
     async def submit(self, trial: Trial) -> Reference:
         self.calls.append(("submit", short(trial)))
@@ -101,13 +102,13 @@ class ScriptedExecutor:
         seen = self.polled[name] = self.polled.get(name, 0) + 1
         node = trial.launch.nodes[0].name
         if name not in self.nodes:
-            return Observation(name, State.LOST, "no process and no exit file")
+            return Observation(name, State.LOST, message("no_exit_file"))
         if seen <= script.silent:
             silent = NodeObservation(node, State.RUNNING, unreachable_since="2026-01-01T00:00:00Z")
             return Observation(name, State.RUNNING, nodes=(silent,))
         if name in self.cancelled:
             self.nodes[name] = "ended"
-            return Observation(name, State.CANCELLED, "cancelled", "supervisor")
+            return Observation(name, State.CANCELLED, message("cancelled"), "supervisor")
         if script.polls < 0 or seen <= script.polls + script.silent:
             return Observation(name, State.RUNNING, nodes=(NodeObservation(node, State.RUNNING),))
         self.nodes[name] = "ended"

@@ -13,6 +13,7 @@ from collections import Counter
 import pytest
 
 from counting_workspace import Counting
+from dlperf.messages import quoted
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
@@ -65,7 +66,7 @@ def test_a_journal_that_cannot_grow_ends_the_engine_and_is_mended_by_the_next(co
     engine.kill()
     engine.wait()
     paths = counting.campaign("try")
-    append_records(paths.journal, [Event("t", "note", cause="x" * 1000)] * 1000)
+    append_records(paths.journal, [Event("t", "note", cause=quoted("x" * 1000))] * 1000)
     (counting.home / "hold-32").unlink()
     limit = paths.journal.stat().st_size + 300
     done = subprocess.run(

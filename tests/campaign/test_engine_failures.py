@@ -14,10 +14,12 @@ from scripted import QUICK, Script, ScriptedExecutor, campaign, planned
 from dlperf.campaign.outcome import exit_code
 from dlperf.cli.campaign_text import left_out_lines
 from dlperf.errors import ExitCode
+from dlperf.messages import message
 from dlperf.plan import TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.control import ask
 from dlperf.runs.journal import campaign_status
+from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import State
 from dlperf.runs.store import read_record
 
@@ -40,22 +42,35 @@ async def test_a_retry_that_succeeds_makes_good_for_the_trial(tmp_path):
 
 
 async def test_a_configuration_that_failed_twice_the_same_way_is_stopped_and_the_rest_goes_on(tmp_path):
-    failing = {f"a.{number}": Script(State.FAILED, "exit code 7") for number in range(1, 5)}
+    failing = {f"a.{number}": failed(7) for number in range(1, 5)}
     paths, executor = campaign(tmp_path, planned("a", repeats=4), planned("b", repeats=4)), ScriptedExecutor(failing)
     await run(paths, executor)
     assert executor.called("submit") == ["a.1", "b.1", "a.2", "b.2", "b.3", "b.4"]
     assert [states(paths)[name] for name in ("a.1", "a.2", "a.3", "a.4")] == ["failed"] * 2 + ["cancelled"] * 2
-    assert "configuration stopped" in (campaign_status(paths).trials[TrialKey(A, 4)].cause or "")
+    cause = campaign_status(paths).trials[TrialKey(A, 4)].cause
+    assert cause is not None
+    assert cause.code == "configuration_stopped"
 
 
 async def test_failures_of_different_kinds_do_not_stop_a_configuration(tmp_path):
-    scripts = {"a.1": Script(State.FAILED, "exit code 7"), "a.2": Script(State.FAILED, "exit code 8")}
+    scripts = {
+        "a.1": failed(7),
+        "a.2": failed(8),
+    }
     paths = campaign(tmp_path, planned("a", repeats=3))
     await run(paths, ScriptedExecutor(scripts))
     assert states(paths) == {"a.1": "failed", "a.2": "failed", "a.3": "succeeded"}
 
 
-LOST = Script(State.LOST, "supervisor and processes are gone and left no exit file", blames=True)
+def failed(code: int) -> Script:
+    return Script(State.FAILED, message("exit_code", code_value=code))
+
+
+def left_out(paths: CampaignPaths) -> dict[str, str]:
+    return {node: str(cause) for node, cause in campaign_status(paths).left_out.items()}
+
+
+LOST = Script(State.LOST, message("no_exit_file"), blames=True)
 
 
 async def test_a_machine_that_failed_twice_in_a_row_is_left_out_and_the_rest_goes_on(tmp_path):
@@ -70,8 +85,8 @@ async def test_a_machine_that_failed_twice_in_a_row_is_left_out_and_the_rest_goe
     }
     status = campaign_status(paths)
     why = "failed 2 times in a row: supervisor and processes are gone and left no exit file"
-    assert status.left_out == {"m1": why}
-    assert status.trials[TrialKey(A, 2)].cause == f"node m1: left out, {why}"
+    assert left_out(paths) == {"m1": why}
+    assert str(status.trials[TrialKey(A, 2)].cause) == f"node m1: left out, {why}"
     assert left_out_lines(status) == [f"node m1 is left out: {why}: mend it, then `dlperf retry try`"]
 
 
@@ -87,7 +102,7 @@ async def test_a_machine_that_did_its_work_in_between_stays(tmp_path):
 async def test_a_machine_that_is_unfit_twice_is_left_out_after_two_checks(tmp_path):
     paths = campaign(tmp_path, planned("a", repeats=5))
     await run(paths, ScriptedExecutor({"x": Script(not_ready="0.1 GiB free")}))
-    assert campaign_status(paths).left_out == {"m1": "failed 2 times in a row: disk: 0.1 GiB free"}
+    assert left_out(paths) == {"m1": "failed 2 times in a row: disk: 0.1 GiB free"}
     assert list(states(paths).values()) == ["failed"] * 2 + ["cancelled"] * 3
 
 
@@ -112,9 +127,9 @@ async def test_a_machine_that_never_answered_is_waited_for_only_shortly(tmp_path
     paths = campaign(tmp_path, planned("a", repeats=3))
     executor = ScriptedExecutor(deaf={"m1": 10**6})
     await run(paths, executor, replace(QUICK, silence=10**6, first_answer=0.05))
-    assert campaign_status(paths).left_out == {"m1": "failed 2 times in a row: unreachable: no route to host"}
+    assert left_out(paths) == {"m1": "failed 2 times in a row: unreachable: no route to host"}
     (silence,) = events(paths, "node_unreachable")
-    assert silence.cause == "no route to host: it never answered so far, tried for 0.05 s"
+    assert str(silence.cause) == "no route to host: it never answered so far, tried for 0.05 s"
 
 
 @pytest.mark.parametrize("engines", [1, 2])
@@ -133,20 +148,20 @@ async def test_a_machine_that_answered_before_is_waited_for_also_by_the_next_eng
         await run(paths, executor, replace(QUICK, silence=600.0, first_answer=0.01))
     assert states(paths) == {"a.1": "succeeded", "a.2": "succeeded"}
     (silence,) = events(paths, "node_unreachable")
-    assert silence.cause == "no route to host: it is waited for, up to 10 min"
+    assert str(silence.cause) == "no route to host: it is waited for, up to 10 min"
 
 
 async def test_a_machine_that_stays_silent_is_left_out_in_the_end(tmp_path):
     paths = campaign(tmp_path, planned("a", repeats=3))
     await run(paths, ScriptedExecutor(deaf={"m1": 10**6}))
-    assert campaign_status(paths).left_out == {"m1": "failed 2 times in a row: unreachable: no route to host"}
+    assert left_out(paths) == {"m1": "failed 2 times in a row: unreachable: no route to host"}
     assert list(campaign_status(paths).unreachable) == ["m1"]
 
 
 async def test_a_machine_that_answers_and_refuses_is_not_waited_for(tmp_path):
     paths = campaign(tmp_path, planned("a", repeats=3))
     await run(paths, ScriptedExecutor(refusing={"m1"}), replace(QUICK, silence=600.0))
-    assert campaign_status(paths).left_out == {"m1": "failed 2 times in a row: unreachable: wrong key"}
+    assert left_out(paths) == {"m1": "failed 2 times in a row: unreachable: wrong key"}
     assert campaign_status(paths).unreachable == {}
 
 
@@ -181,7 +196,7 @@ async def test_a_disturbed_trial_is_repeated_once_and_both_stay(tmp_path, teleme
     executor = ScriptedExecutor({f"a.{number}": Script(telemetry=telemetry) for number in range(1, 5)})
     await run(paths, executor)
     (planned_again,) = events(paths, "planned")
-    assert (planned_again.cause, planned_again.data) == (cause, {"retry_of": 1})
+    assert (str(planned_again.cause), planned_again.data) == (cause, {"retry_of": 1})
     assert states(paths) == {"a.1": "succeeded", "a.2": "succeeded"}
     results = [read_record(paths.trial(TrialKey(A, number)).result, TrialResult) for number in (1, 2)]
     assert [result.value for result in results] == [320.0, 320.0]

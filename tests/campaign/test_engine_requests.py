@@ -9,6 +9,7 @@ from driving_engine import A, events, run, states, until
 from scripted import QUICK, Script, ScriptedExecutor, campaign, planned
 
 from dlperf.campaign.engine import run_campaign
+from dlperf.messages import message
 from dlperf.plan import TrialKey
 from dlperf.runs.control import ask
 from dlperf.runs.records import State
@@ -67,12 +68,12 @@ async def test_a_paused_campaign_starts_nothing_until_it_is_resumed(tmp_path):
 
 async def test_a_retry_is_run_once_however_often_it_is_asked_for(tmp_path):
     paths = campaign(tmp_path, planned("a", repeats=1))
-    await run(paths, ScriptedExecutor({"a.1": Script(State.FAILED, "exit code 7")}))
+    await run(paths, ScriptedExecutor({"a.1": Script(State.FAILED, message("exit_code", code_value=7))}))
     for _ in range(3):
         ask(paths, "retry", TrialKey(A, 1))
     await run(paths, ScriptedExecutor())
     assert states(paths) == {"a.1": "failed", "a.2": "succeeded"}
-    refused = [event.cause for event in events(paths, "request") if event.cause]
+    refused = [str(event.cause) for event in events(paths, "request") if event.cause]
     assert len(refused) == 2
     assert "was run again already" in refused[0]
 
@@ -84,7 +85,7 @@ async def test_what_succeeded_is_not_run_again(tmp_path):
     ask(paths, "retry", TrialKey("nobody", 1))
     ask(paths, "levitate")  # type: ignore[arg-type]
     await run(paths, ScriptedExecutor())
-    assert [event.cause for event in events(paths, "request")] == [
+    assert [str(event.cause) for event in events(paths, "request")] == [
         f"trial {A}/1 succeeded: a result is not replaced by another try",
         "no trial 'nobody/1' in this campaign",
         "unknown action 'levitate'",

@@ -104,11 +104,13 @@ async def test_a_machine_that_never_answers_is_left_out_and_exit_code_3(remote, 
     await run_campaign(paths, means_of(remote.workspace, read_campaign(paths)), Pace(machine_rest=0.1, silence=1.0))
     status = campaign_status(paths)
     assert exit_code(status) is ExitCode.UNREACHABLE
-    assert status.left_out["alpha"].startswith("failed 2 times in a row: unreachable: ")
+    assert str(status.left_out["alpha"]).startswith("failed 2 times in a row: unreachable: ")
     assert remote.states("try") == {"32/1": "failed", "32/2": "failed"}
     assert list(status.unreachable) == ["alpha"]
-    assert status.silence["alpha"].startswith(f"nothing listens at 127.0.0.1 port {sshd.port} (connection refused): ")
-    assert "`ssh node-a` must work: it never answered so far, tried for 1 s" in status.silence["alpha"]
+    assert str(status.silence["alpha"]).startswith(
+        f"nothing listens at 127.0.0.1 port {sshd.port} (connection refused): "
+    )
+    assert "`ssh node-a` must work: it never answered so far, tried for 1 s" in str(status.silence["alpha"])
 
 
 def test_a_machine_that_refuses_is_exit_code_3_at_once(remote, sshd):

@@ -14,34 +14,64 @@ from dlperf.campaign.outcome import exit_code
 from dlperf.campaign.requests import RequestRefusedError, effects, to_cancel
 from dlperf.campaign.rules import consequences, is_infrastructure
 from dlperf.errors import ExitCode
+from dlperf.messages import Message, message, quoted
 from dlperf.plan import Node, Selection, TrialKey
 from dlperf.runs.durations import trial_seconds
 from dlperf.runs.records import CampaignRecord, CampaignStatus, JournaledFigure, Request, State, TrialStatus
+from dlperf.runs.upgrades import stored_message
 
+SILENT = quoted("nothing listens there")
+UNREACHABLE = message("unreachable", cause=SILENT)
+EXIT_1 = message("exit_code", code_value=1)
 KEYS = [TrialKey("a", number) for number in (1, 2, 3)]
 
 
-def trials(*states: State, cause: str | None = None) -> dict[TrialKey, TrialStatus]:
+def trials(*states: State, cause: Message | None = None) -> dict[TrialKey, TrialStatus]:
     return {key: TrialStatus(key, state, cause) for key, state in zip(KEYS, states, strict=False)}
 
 
 @pytest.mark.parametrize(
     ("state", "cause", "expected"),
     [
-        (State.LOST, "no process and no exit file", True),
-        (State.FAILED, "unreachable: n1: connection refused", True),
-        (State.FAILED, "node n1: unreachable since 2026-01-01T00:00:00Z: nothing listens there", True),
-        (State.FAILED, "exit code 1: Address already in use", True),
-        (State.FAILED, "exit code 1: port 29500 is in use", True),
-        (State.FAILED, "not ready: n1: gpu_idle: in use by train.py (pid 7, eve)", True),
-        (State.FAILED, "not ready: n1: gpu_count: 4 GPUs, 8 wanted", False),
-        (State.FAILED, "exit code 1: out of memory", False),
+        (State.LOST, message("no_exit_file"), True),
+        (State.FAILED, UNREACHABLE, True),
+        (
+            State.FAILED,
+            message("of_node", node="n1", cause=message("unreachable_since", since="t", cause=SILENT)),
+            True,
+        ),
+        (State.FAILED, message("and_more", told=EXIT_1, more=message("port_in_use")), True),
+        (State.FAILED, message("not_ready", node="n1", check=message("check_gpu_idle"), message=SILENT), True),
+        (State.FAILED, message("not_ready", node="n1", check=message("check_gpu_count"), message=SILENT), False),
+        (State.FAILED, message("and_more", told=EXIT_1, more=message("out_of_memory")), False),
         (State.FAILED, None, False),
-        (State.TIMED_OUT, "unreachable", False),
+        (State.TIMED_OUT, UNREACHABLE, False),
     ],
 )
 def test_only_failures_of_machines_are_tried_again_by_the_engine(state, cause, expected):
     assert is_infrastructure(TrialStatus(KEYS[0], state, cause)) is expected
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "master port 29500 | CUDA out of memory",
+        "port 29500 is in use",
+        "unreachable: n1: connection refused",
+        "not ready: n1: gpu_idle: in use by train.py",
+    ],
+)
+def test_what_a_program_prints_decides_no_retry(said):
+    for cause in (
+        message("last_output", cause=EXIT_1, lines=said),
+        message("and_more", told=EXIT_1, more=quoted(said)),
+    ):
+        assert not is_infrastructure(TrialStatus(KEYS[0], State.FAILED, cause))
+
+
+def test_what_a_program_printed_decides_no_retry_in_a_campaign_of_version_0_1():
+    cause = stored_message("exit code 1; last output: master port 29500 | CUDA out of memory")
+    assert not is_infrastructure(TrialStatus(KEYS[0], State.FAILED, cause))
 
 
 @pytest.mark.parametrize("state", [State.SUCCEEDED, State.CANCELLED, State.RUNNING])
@@ -51,12 +81,12 @@ def test_nothing_follows_from_success_or_from_a_cancel(state):
 
 
 def test_a_first_failure_changes_nothing():
-    known = trials(State.FAILED, State.PLANNED, cause="exit code 1")
+    known = trials(State.FAILED, State.PLANNED, cause=EXIT_1)
     assert consequences(known, known[KEYS[0]], "t") == []
 
 
 def test_a_second_equal_failure_ends_the_configuration():
-    known = trials(State.FAILED, State.FAILED, cause="exit code 1") | {KEYS[2]: TrialStatus(KEYS[2])}
+    known = trials(State.FAILED, State.FAILED, cause=EXIT_1) | {KEYS[2]: TrialStatus(KEYS[2])}
     stopped, rest = consequences(known, known[KEYS[1]], "t")
     assert (stopped.event, stopped.data) == ("configuration_stopped", {"configuration": "a"})
     assert (rest.trial, rest.state) == ("a/3", "cancelled")
@@ -91,9 +121,9 @@ def test_a_running_trial_is_not_tried_again():
     ("known", "code"),
     [
         (trials(State.SUCCEEDED), ExitCode.DONE),
-        (trials(State.SUCCEEDED, State.FAILED, cause="exit code 1"), ExitCode.MEASURED_FAILED),
+        (trials(State.SUCCEEDED, State.FAILED, cause=EXIT_1), ExitCode.MEASURED_FAILED),
         (trials(State.CANCELLED), ExitCode.MEASURED_FAILED),
-        (trials(State.FAILED, cause="unreachable: n1: no route"), ExitCode.UNREACHABLE),
+        (trials(State.FAILED, cause=UNREACHABLE), ExitCode.UNREACHABLE),
     ],
 )
 def test_exit_codes_tell_failures_from_machines_that_do_not_answer(known, code):

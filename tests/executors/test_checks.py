@@ -22,7 +22,7 @@ def facts(driver: str | None = None, cuda: str | None = None, digest: str | None
 
 def told(*answers: dict[str, Any]) -> list[tuple[str, str, bool, str]]:
     found = agreement(list(zip(NODES, answers, strict=False)))
-    return [(item.node, item.check, item.ok, item.message) for item in found]
+    return [(item.node, item.check, item.ok, str(item.message)) for item in found]
 
 
 def test_a_node_with_another_driver_is_named():
@@ -72,7 +72,7 @@ def test_a_gpu_with_fewer_links_than_its_siblings_is_named(links, right, message
     launch = Launch("direct", (node,), 2, "plain", (), ("true",), expected_gpu=("H100",))
     answer = NOTHING_ODD | {"gpus": [gpu(0), gpu(1)], "gpu_processes": [], "nvlinks": links}
     told = items(node, launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), answer)
-    assert [(item.ok, item.message) for item in told if item.check == "nvlink"] == [(right, message)]
+    assert [(item.ok, str(item.message)) for item in told if item.check == "nvlink"] == [(right, message)]
 
 
 def test_the_state_of_infiniband_is_said_and_a_node_with_other_ports_up_is_named():
@@ -80,7 +80,7 @@ def test_the_state_of_infiniband_is_said_and_a_node_with_other_ports_up_is_named
     down = {"name": "mlx5_1:1", "state": "DOWN", "rate": "40 Gb/sec (4X QDR)"}
     hello, launch = Hello("3.11", "a", "boot", "/root", 0.0, 0.0), Launch("direct", NODES, 1, "plain", (), ("true",))
     told_by_one = items(NODES[0], launch, hello, NOTHING_ODD | {"infiniband": [up, down]})
-    assert [(item.ok, item.message) for item in told_by_one if item.check == "infiniband"] == [
+    assert [(item.ok, str(item.message)) for item in told_by_one if item.check == "infiniband"] == [
         (True, "mlx5_0:1 ACTIVE, 400 Gb/sec (4X NDR); mlx5_1:1 DOWN, 40 Gb/sec (4X QDR)")
     ]
     both, one = NOTHING_ODD | {"infiniband": [up, up]}, NOTHING_ODD | {"infiniband": [up, down]}
@@ -120,17 +120,21 @@ def test_an_image_can_only_be_pulled_where_its_runtime_answers(complaint, ready,
     launch = Launch("direct", NODES[:1], 1, "plain", (), ("true",), container=DOCKED)
     answer = NOTHING_ODD | {"image_digest": None, "runtime_complaint": complaint}
     told = items(NODES[0], launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), answer)
-    assert [(item.ok, item.message) for item in told if item.check == "image"] == [(ready, message)]
+    assert [(item.ok, str(item.message)) for item in told if item.check == "image"] == [(ready, message)]
 
 
 def test_of_a_machine_without_gpus_only_their_number_is_told():
     launch = Launch("direct", NODES[:1], 8, "plain", (), ("true",), expected_gpu=("H100",))
     told = items(NODES[0], launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), NOTHING_ODD)
-    assert [(item.check, item.message) for item in told if "gpu" in item.check] == [("gpu_count", "0 GPUs, 8 wanted")]
+    assert [(item.check, str(item.message)) for item in told if "gpu" in item.check] == [
+        ("gpu_count", "0 GPUs, 8 wanted")
+    ]
 
 
 def test_a_full_disk_says_how_much_is_wanted():
     launch = Launch("direct", NODES[:1], 1, "plain", (), ("true",))
     full = NOTHING_ODD | {"disk_free_bytes": 10**8}
     told = items(NODES[0], launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), full)
-    assert [item.message for item in told if not item.ok] == ["0.1 GiB free in the home directory, 2 GiB are wanted"]
+    assert [str(item.message) for item in told if not item.ok] == [
+        "0.1 GiB free in the home directory, 2 GiB are wanted"
+    ]

@@ -43,7 +43,7 @@ async def test_a_trial_runs_inside_with_what_was_asked_for(executor, podman: Pod
     )
     trial = replace(trial, launch=replace(trial.launch, env={"GREETING": "hello 'there' $HOME"}))
     observation = await run_to_end(executor, trial)
-    assert (observation.state, observation.cause) == (State.SUCCEEDED, "exit code 0")
+    assert (observation.state, str(observation.cause)) == (State.SUCCEEDED, "exit code 0")
     paths = trial.paths.node("here")
     assert paths.log.read_text().splitlines() == ["a data set", "hello 'there' $HOME", "2048*4096", "512", "/tmp"]
     assert (paths.ranks / "rank.0").read_text() == "rank\n"
@@ -70,7 +70,7 @@ async def test_a_container_that_ignores_term_is_removed_on_cancel(executor, podm
     await printed(executor, trial, b"on")
     await executor.cancel(trial, grace_seconds=0.5)
     observation = await finished(executor, trial)
-    assert (observation.state, observation.cause) == (State.CANCELLED, "cancelled")
+    assert (observation.state, str(observation.cause)) == (State.CANCELLED, "cancelled")
     assert processes_of(trial) == []
     assert podman.containers() == []
 
@@ -83,7 +83,7 @@ async def test_a_container_whose_supervisor_was_killed_is_removed(executor, podm
     record = json.loads((home / ".dlperf" / trial.trial_id / "here" / "supervisor.json").read_text())
     os.kill(record["pid"], signal.SIGKILL)
     observation = await finished(executor, trial)
-    assert (observation.state, observation.cause) == (State.LOST, "the supervisor died; the trial was ended")
+    assert (observation.state, str(observation.cause)) == (State.LOST, "the supervisor died; the trial was ended")
     assert processes_of(trial) == []
     assert podman.containers() == []
 
@@ -99,7 +99,7 @@ async def test_a_container_that_outlived_a_restart_is_removed(executor, podman: 
     record.write_text(json.dumps(supervisor | {"boot_id": "before the restart"}))
     podman.command("run", "--detach", "--label", "dlperf.trial=another/here", IMAGE, "sleep", "60")
     observation = await finished(executor, trial)
-    assert (observation.state, observation.cause) == (State.LOST, "the machine was restarted while the trial ran")
+    assert (observation.state, str(observation.cause)) == (State.LOST, "the machine was restarted while the trial ran")
     assert podman.containers() == ["another/here"]
     podman.command("rm", "--all", "--force", "--time", "0")
     await until_async(lambda: not processes_of(trial), "processes are left")
@@ -119,8 +119,8 @@ async def test_containers_of_others_are_left_alone(executor, podman: PodmanLab, 
 async def test_an_image_that_is_nowhere_is_said_before_and_in_the_cause(executor, podman: PodmanLab, tmp_path):
     trial = container_trial(tmp_path, "true", "podman", image="localhost/nowhere:1")
     (checked,) = [item for item in await executor.check(trial.launch) if item.check == "image"]
-    assert checked.message == "image localhost/nowhere:1 is not on the node: it is pulled before the clock starts"
+    assert str(checked.message) == "image localhost/nowhere:1 is not on the node: it is pulled before the clock starts"
     observation = await run_to_end(executor, trial)
     assert observation.state is State.FAILED
-    assert observation.cause == "image localhost/nowhere:1 cannot be pulled: exit code 125"
+    assert str(observation.cause) == "image localhost/nowhere:1 cannot be pulled: exit code 125"
     assert b"localhost/nowhere:1" in trial.paths.node("here").log.read_bytes()

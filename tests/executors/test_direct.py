@@ -37,7 +37,7 @@ async def test_every_end_has_its_state_and_its_cause(executor, tmp_path, script,
     trial = shell_trial(tmp_path, script, **limits)
     observation = await run_to_end(executor, trial)
     assert observation.state is state
-    assert (observation.cause or "").startswith(cause)
+    assert str(observation.cause).startswith(cause)
     assert processes_of(trial) == []
 
 
@@ -129,7 +129,7 @@ async def test_cancel_ends_what_ignores_term_and_fled_to_other_sessions(executor
     await printed(executor, trial, b"up\n")
     await executor.cancel(trial, grace_seconds=0.3)
     observation = await finished(executor, trial)
-    assert (observation.state, observation.cause) == (State.CANCELLED, "cancelled")
+    assert (observation.state, str(observation.cause)) == (State.CANCELLED, "cancelled")
     assert processes_of(trial) == []
     await executor.cancel(trial)
     assert (await executor.poll([trial]))[0].state is State.CANCELLED
@@ -187,9 +187,9 @@ async def test_the_first_failure_ends_the_siblings_and_is_named(executor, tmp_pa
     trial = shell_trial(tmp_path, script, local_nodes(4))
     observation = await run_to_end(executor, trial)
     assert observation.state is State.FAILED
-    assert observation.cause == "node node2: exit code 7; last output: broken"
+    assert str(observation.cause) == "node node2: exit code 7; last output: broken"
     others = [node for node in observation.nodes if node.node != "node2"]
-    assert {node.cause for node in others} == {"cancelled because node node2 failed"}
+    assert {str(node.cause) for node in others} == {"cancelled because node node2 failed"}
     assert processes_of(trial) == []
 
 
@@ -204,7 +204,7 @@ async def test_a_node_that_dies_is_lost_and_ends_its_siblings(executor, tmp_path
         await asyncio.sleep(0.01)
     observation = await finished(executor, trial)
     assert observation.state is State.LOST
-    assert (observation.cause or "").startswith("node node1: supervisor and processes are gone")
+    assert str(observation.cause).startswith("node node1: supervisor and processes are gone")
     assert processes_of(trial) == []
 
 
@@ -215,7 +215,7 @@ async def test_what_a_killed_supervisor_left_is_ended(executor, tmp_path):
     os.kill(reference.data["nodes"]["here"]["pid"], signal.SIGKILL)
     observation = await run_to_end(executor, trial)
     assert observation.state is State.LOST
-    assert (observation.cause or "").startswith("the supervisor died")
+    assert str(observation.cause).startswith("the supervisor died")
     assert processes_of(trial) == []
 
 
@@ -240,7 +240,7 @@ async def test_where_one_launcher_reaches_all_nodes_the_others_wait_for_it(execu
     observation = await run_to_end(executor, trial)
     assert observation.state is State.SUCCEEDED
     assert trial.paths.node("node0").log.read_bytes() == b"the launcher runs\n"
-    assert json.loads(trial.paths.node("node1").exit.read_text())["cause"] == "the first node has ended"
+    assert json.loads(trial.paths.node("node1").exit.read_text())["cause"] == {"code": "first_node_ended"}
 
 
 async def test_a_machine_is_checked_line_by_line(executor, tmp_path):

@@ -109,7 +109,7 @@ async def test_a_refused_node_starts_nothing(remote: DirectExecutor, sshd: Sshd,
     assert not trial.paths.reference.exists()
     items = await remote.check(trial.launch)
     assert [(item.node, item.check, item.ok) for item in items] == [("alpha", "reachable", False)]
-    assert items[0].message.startswith("127.0.0.1 port ")
+    assert str(items[0].message).startswith("127.0.0.1 port ")
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ async def test_a_silent_machine_holds_up_no_verdict_that_another_gave(remote, fo
     four[3].stop()
     (four[1].home / "go").touch()
     observation = await finished(remote, trial)
-    assert (observation.state, observation.cause) == (
+    assert (observation.state, str(observation.cause)) == (
         State.FAILED,
         "node m1: exit code 5; node m3 does not answer",
     )
@@ -172,9 +172,9 @@ async def test_a_node_that_stays_silent_fails_the_trial_and_ends_its_siblings(re
     impatient = replace(trial, launch=replace(trial.launch, stall_seconds=0.5))
     observation = await finished(remote, impatient)
     assert observation.state is State.FAILED
-    assert (observation.cause or "").startswith("node m2: unreachable since 20")
-    assert "nothing listens at 127.0.0.1" in (observation.cause or "")
-    assert {node.cause for node in observation.nodes if node.node != "m2"} == {"cancelled because node m2 failed"}
+    assert str(observation.cause).startswith("node m2: unreachable since 20")
+    assert "nothing listens at 127.0.0.1" in str(observation.cause)
+    assert {str(node.cause) for node in observation.nodes if node.node != "m2"} == {"cancelled because node m2 failed"}
     four[2].start()
     await _cancelled(remote, trial)
 

@@ -52,7 +52,7 @@ async def test_mpirun_reaches_the_other_nodes(executor, node_lab: NodeLab, tmp_p
     env["OMPI_MCA_plm_rsh_args"] = f"-F {node_lab.ssh_config}"
     trial = replace(trial, launch=replace(trial.launch, gpus=2, env=env, launcher_options=("--bind-to", "none")))
     observation = await run_to_end(executor, trial)
-    assert (observation.state, observation.cause) == (State.SUCCEEDED, "exit code 0")
+    assert (observation.state, str(observation.cause)) == (State.SUCCEEDED, "exit code 0")
     ranks = [line for line in log_of(trial, "n1").splitlines() if line.startswith("rank")]
     expected = [f"rank {rank} of {2 * count} on n{rank // 2 + 1} for {trial.trial_id}/n1" for rank in range(2 * count)]
     assert sorted(ranks, key=lambda line: int(line.split()[1])) == expected
@@ -113,8 +113,8 @@ async def test_a_node_that_was_powered_off_is_lost_and_keeps_its_log(executor, n
     observation = await finished(executor, trial)
     await executor.collect(trial)
     assert observation.state is State.LOST
-    assert (observation.cause or "").startswith("node n2: supervisor and processes are gone and left no exit file")
-    assert observation.nodes[0].cause == "cancelled because node n2 failed"
+    assert str(observation.cause).startswith("node n2: supervisor and processes are gone and left no exit file")
+    assert str(observation.nodes[0].cause) == "cancelled because node n2 failed"
     assert log_of(trial, "n2") == written
     assert lines(2000).startswith(written)
 
@@ -156,13 +156,15 @@ async def test_a_check_says_that_the_nodes_cannot_reach_each_other(executor, nod
     trial = shell_trial(tmp_path, "true", node_lab.plans(3), launcher="mpirun")
     config = {"OMPI_MCA_plm_rsh_args": f"-F {node_lab.ssh_config}"}
     able = await executor.check(replace(trial.launch, env=config))
-    assert [item.message for item in able if item.check == "ssh"] == [
+    assert [str(item.message) for item in able if item.check == "ssh"] == [
         f"may log in to {node.name} ({node.address})" for node in node_lab.nodes[1:3]
     ]
     assert all(item.ok for item in able)
     without_keys = [item for item in await executor.check(trial.launch) if item.check == "ssh"]
     assert [item.ok for item in without_keys] == [False, False]
-    assert without_keys[0].message.startswith(f"cannot log in to n2 ({node_lab.nodes[1].address}), as mpirun must: ")
+    assert str(without_keys[0].message).startswith(
+        f"cannot log in to n2 ({node_lab.nodes[1].address}), as mpirun must: "
+    )
 
 
 async def test_a_check_over_all_nodes_says_which_does_not_answer(executor, impatient, node_lab: NodeLab, tmp_path):

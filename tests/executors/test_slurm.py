@@ -21,7 +21,7 @@ async def test_a_trial_over_two_nodes_comes_home(executor, tmp_path):
     script = "echo rank {node_rank} of {hosts} at {master_address}:{master_port} on $SLURMD_NODENAME"
     trial = slurm_trial(tmp_path, script, nodes=2, slurm={"gres": "gpu:{gpus}"})
     observation = await run_to_end(executor, trial)
-    assert (observation.state, observation.cause) == (State.SUCCEEDED, "exit code 0")
+    assert (observation.state, str(observation.cause)) == (State.SUCCEEDED, "exit code 0")
     logs = [trial.paths.node(f"node{rank}").log.read_text().split() for rank in range(2)]
     assert [words[1] for words in logs] == ["0", "1"]
     assert len({words[7] for words in logs}) == 2
@@ -37,8 +37,8 @@ async def test_a_failing_node_ends_its_siblings_and_is_named(executor, tmp_path)
     trial = slurm_trial(tmp_path, script, nodes=2)
     observation = await run_to_end(executor, trial)
     assert observation.state is State.FAILED
-    assert observation.cause == "node node1: exit code 3; last output: broken"
-    assert observation.nodes[0].cause == "cancelled because node node1 failed"
+    assert str(observation.cause) == "node node1: exit code 3; last output: broken"
+    assert str(observation.nodes[0].cause) == "cancelled because node node1 failed"
     assert processes_of(trial) == []
 
 
@@ -61,7 +61,7 @@ async def test_the_controller_restarts_in_the_middle(executor, slurm, tmp_path):
     slurm.stop("slurmctld")
     silent = await seen(executor, trial, lambda observation: observation.nodes[0].unreachable_since)
     assert silent.state is State.RUNNING
-    assert "Unable to contact slurm controller" in silent.nodes[0].cause
+    assert "Unable to contact slurm controller" in str(silent.nodes[0].cause)
     slurm.start_controller()
     release.touch()
     observation = await run_to_end(executor, trial)
@@ -131,7 +131,7 @@ async def test_a_job_that_slurm_forgot_without_exit_file_is_lost(executor, tmp_p
     executor._write_reference(trial, "999999")
     observation = await finished(executor, trial)
     assert observation.state is State.LOST
-    assert "Slurm knows job 999999 no more" in observation.cause
+    assert "Slurm knows job 999999 no more" in str(observation.cause)
 
 
 async def test_variables_that_change_slurms_commands_are_not_heeded(executor, tmp_path, monkeypatch):

@@ -64,7 +64,7 @@ async def test_a_job_that_the_controller_forgot_is_told_by_the_accounting(execut
     later = open_executor()
     observation = await finished(later, trial)
     await later.close()
-    assert (observation.state, observation.cause) == (State.CANCELLED, "cancelled in Slurm")
+    assert (observation.state, str(observation.cause)) == (State.CANCELLED, "cancelled in Slurm")
 
 
 async def test_a_node_that_failed_is_told_by_the_accounting(executor, accounted, home, tmp_path):
@@ -79,7 +79,7 @@ async def test_a_node_that_failed_is_told_by_the_accounting(executor, accounted,
     later = open_executor()
     observation = await finished(later, trial)
     await later.close()
-    assert (observation.state, observation.cause) == (State.LOST, "Slurm: a node of the job failed")
+    assert (observation.state, str(observation.cause)) == (State.LOST, "Slurm: a node of the job failed")
 
 
 async def test_the_accounting_names_the_tasks_of_an_array(executor, accounted, tmp_path):

@@ -25,7 +25,7 @@ async def test_repeats_are_one_job_array_one_task_after_the_other(executor, home
     assert len(array) == 1
     await seen(executor, trials[0], lambda observation: observation.state is State.RUNNING)
     waiting = await seen(executor, trials[2], lambda observation: observation.pending_reason)
-    assert waiting.pending_reason in ("JobArrayTaskLimit", "Resources", "Priority")
+    assert str(waiting.pending_reason) in ("JobArrayTaskLimit", "Resources", "Priority")
     (home / "go").touch()
     for trial in trials:
         assert (await finished(executor, trial)).state is State.SUCCEEDED

@@ -46,15 +46,15 @@ async def test_a_job_that_waits_says_why_and_can_be_cancelled(executor, tmp_path
     await seen(executor, running, lambda observation: observation.state is State.RUNNING)
     await executor.submit(waiting)
     pending = await seen(executor, waiting, lambda observation: observation.pending_reason is not None)
-    assert (pending.state, pending.pending_reason) == (State.SUBMITTED, "Resources")
+    assert (pending.state, str(pending.pending_reason)) == (State.SUBMITTED, "Resources")
     await executor.cancel(waiting)
     ended = await finished(executor, waiting)
-    assert (ended.state, ended.cause) == (State.CANCELLED, "cancelled in Slurm")
+    assert (ended.state, str(ended.cause)) == (State.CANCELLED, "cancelled in Slurm")
     await executor.collect(waiting)
     assert not waiting.paths.node("node0").log.exists()
     await executor.cancel(running)
     ended = await finished(executor, running)
-    assert (ended.state, ended.cause) == (State.CANCELLED, "cancelled")
+    assert (ended.state, str(ended.cause)) == (State.CANCELLED, "cancelled")
     assert processes_of(running) == []
 
 
@@ -64,7 +64,7 @@ async def test_a_job_cancelled_by_somebody_else_is_cancelled_in_slurm(executor, 
     await printed(executor, trial, b"on", "node0")
     slurm.command("scancel", reference.data["job"])
     observation = await finished(executor, trial)
-    assert (observation.state, observation.cause) == (State.CANCELLED, "cancelled in Slurm")
+    assert (observation.state, str(observation.cause)) == (State.CANCELLED, "cancelled in Slurm")
     assert processes_of(trial) == []
 
 
@@ -86,7 +86,7 @@ async def test_a_killed_supervisor_is_a_loss(executor, home, tmp_path):
     os.kill(record["pid"], signal.SIGKILL)
     observation = await finished(executor, trial)
     assert observation.state is State.LOST
-    assert "left no exit file" in observation.cause
+    assert "left no exit file" in str(observation.cause)
 
 
 async def test_a_requeued_job_is_not_run_over_its_own_files(executor, slurm, tmp_path):
@@ -96,7 +96,7 @@ async def test_a_requeued_job_is_not_run_over_its_own_files(executor, slurm, tmp
     slurm.command("scontrol", "requeue", reference.data["job"])
     observation = await finished(executor, trial)
     assert observation.state is State.LOST
-    assert observation.cause == "Slurm put the job back into its queue after it had begun"
+    assert str(observation.cause) == "Slurm put the job back into its queue after it had begun"
     asked = ("squeue", "-h", "--states=all", f"--jobs={reference.data['job']}", "-o", "%T")
     slurm_lab.wait_for(lambda: slurm.command(*asked).strip() == "CANCELLED")
     assert trial.paths.node("node0").log.read_text() == "on\n"
@@ -120,7 +120,7 @@ async def test_a_job_that_gives_way_to_a_more_urgent_one_is_lost(executor, slurm
     ).strip()
     observation = await finished(executor, trial)
     slurm.command("scancel", urgent)
-    assert (observation.state, observation.cause) == (State.LOST, cause)
+    assert (observation.state, str(observation.cause)) == (State.LOST, cause)
     assert processes_of(trial) == []
 
 
@@ -128,5 +128,5 @@ async def test_slurms_time_limit_is_told_as_the_cause(executor, limited, monkeyp
     folder, trial = limited
     monkeypatch.setenv("HOME", str(folder))
     observation = await finished(executor, trial)
-    assert (observation.state, observation.cause) == (State.TIMED_OUT, "Slurm's time limit")
+    assert (observation.state, str(observation.cause)) == (State.TIMED_OUT, "Slurm's time limit")
     assert processes_of(trial) == []

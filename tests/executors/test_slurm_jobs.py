@@ -19,7 +19,7 @@ def report(started: bool = True, cancelled: bool = False, **exit_record) -> Node
 
 def standing(node_report: NodeReport, job: Job | None, settled: bool = True) -> tuple[State, str | None]:
     seen = share_standing("node0", node_report, True, job, settled).observation
-    return seen.state, seen.cause
+    return seen.state, str(seen.cause) if seen.cause else None
 
 
 def test_squeue_tells_state_restarts_reason_and_nodes():
@@ -38,7 +38,7 @@ def test_sacct_names_who_cancelled_and_that_nothing_was_assigned():
 
 
 def test_only_a_waiting_job_has_a_reason_to_wait():
-    assert Job("1", "PENDING", "Priority").pending_reason == "Priority"
+    assert str(Job("1", "PENDING", "Priority").pending_reason) == "Priority"
     assert Job("1", "PENDING", "None").pending_reason is None
     assert Job("1", "RUNNING", "Priority").pending_reason is None
 

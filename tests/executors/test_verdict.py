@@ -6,9 +6,9 @@ import pytest
 
 from dlperf.executors.base import NodeObservation, failure_kind
 from dlperf.executors.verdict import NodeStanding, standing, trial_observation
+from dlperf.messages import message, quoted
 from dlperf.nodes.messages import NodeReport
 from dlperf.runs.records import State
-from dlperf.sentences.quoted import printable_end
 
 SUPERVISOR = {"pid": 7, "start_ticks": 70, "boot_id": "b"}
 
@@ -18,7 +18,10 @@ def _report(**facts) -> NodeReport:
     return NodeReport.of({**told, "cancelled": False, "heartbeat": 1000.0, "streams": {"out.log": 5}, **facts})
 
 
-def _exit(state: str, ended: str = "2026-01-01T00:00:09.000Z", cause: str = "exit code 1") -> dict:
+EXIT_1 = message("exit_code", code_value=1)
+
+
+def _exit(state: str, ended: str = "2026-01-01T00:00:09.000Z", cause: object = EXIT_1.to_json()) -> dict:
     return {"state": state, "cause": cause, "code": 1, "signal": None, "ended": ended}
 
 
@@ -27,10 +30,10 @@ def _exit(state: str, ended: str = "2026-01-01T00:00:09.000Z", cause: str = "exi
     [
         ({"alive": True}, State.RUNNING, None),
         ({"orphaned": True}, State.RUNNING, None),
-        ({"alive": True, "exit": _exit("failed")}, State.FAILED, "exit code 1"),
-        ({"rebooted": True}, State.LOST, "the machine was restarted while the trial ran"),
-        ({}, State.LOST, "supervisor and processes are gone and left no exit file"),
-        ({"supervisor": None}, State.LOST, "the node knows nothing of the trial"),
+        ({"alive": True, "exit": _exit("failed")}, State.FAILED, EXIT_1),
+        ({"rebooted": True}, State.LOST, message("restarted")),
+        ({}, State.LOST, message("no_exit_file")),
+        ({"supervisor": None}, State.LOST, message("unknown_trial")),
     ],
 )
 def test_a_node_is_lost_only_if_it_answers_without_process_and_exit_file(facts, state, cause):
@@ -38,11 +41,21 @@ def test_a_node_is_lost_only_if_it_answers_without_process_and_exit_file(facts, 
     assert (observation.state, observation.cause, observation.log_size) == (state, cause, 5)
 
 
+def test_the_cause_that_a_supervisor_of_version_0_1_wrote_as_text_is_understood():
+    assert standing("a", _report(exit=_exit("failed", cause="exit code 1"))).observation.cause == EXIT_1
+
+
+@pytest.mark.parametrize("cause", [None, 3, [], {}, {"code": 7}])
+def test_an_exit_file_without_a_sound_cause_still_ends_the_trial(cause):
+    observation = standing("a", _report(exit=_exit("failed", cause=cause))).observation
+    assert (observation.state, str(observation.cause)) == (State.FAILED, str(cause))
+
+
 SILENT = "node a: failed; node b does not answer"
 
 
 def _node(name: str, state: State, ended: str = "", since: str | None = None, starts: bool = True) -> NodeStanding:
-    return NodeStanding(NodeObservation(name, state, f"{state}", unreachable_since=since), ended, starts)
+    return NodeStanding(NodeObservation(name, state, quoted(state), unreachable_since=since), ended, starts)
 
 
 @pytest.mark.parametrize(
@@ -62,22 +75,19 @@ def _node(name: str, state: State, ended: str = "", since: str | None = None, st
 )
 def test_a_trial_is_what_its_nodes_come_to(nodes, state, cause):
     observation = trial_observation("t", nodes)
-    assert (observation.state, observation.cause) == (state, cause)
+    assert (observation.state, str(observation.cause) if cause else observation.cause) == (state, cause)
 
 
 def test_only_of_several_nodes_the_failing_one_is_named_with_the_end_of_its_log():
     failed, done = _node("b", State.FAILED, "1"), _node("a", State.SUCCEEDED)
-    assert trial_observation("t", [failed], "12:01 Error").cause == "failed"
-    assert trial_observation("t", [done, failed], "12:01 Error").cause == "node b: failed; last output: 12:01 Error"
+    assert trial_observation("t", [failed], "12:01 Error").cause == quoted("failed")
+    cause = trial_observation("t", [done, failed], "12:01 Error").cause
+    assert str(cause) == "node b: failed; last output: 12:01 Error"
 
 
 def test_equal_failures_are_of_one_kind_whatever_their_logs_say():
-    kinds = {failure_kind(f"node b: exit code 1; last output: {time} Error") for time in ("12:01", "13:02")}
-    assert kinds == {"node b: exit code 1"}
-    assert failure_kind(None) == ""
-
-
-def test_the_end_of_a_log_becomes_one_line_that_is_safe_to_show():
-    log = b"first\nsecond\n\x1b[31mError:\x1b[0m out of\tmemory\r50%\r100%\n\n\xff\n"
-    assert printable_end(log) == "50% | 100% | \ufffd"
-    assert "\x1b" not in printable_end(log, lines=9)
+    failed = message("of_node", node="b", cause=EXIT_1)
+    at_noon, later = (message("last_output", cause=failed, lines=f"{time} Error") for time in ("12:01", "13:02"))
+    assert failure_kind(at_noon) == failure_kind(later) == failed
+    assert failure_kind(message("silent_too", cause=later, node="c")) == message("silent_too", cause=failed, node="c")
+    assert failure_kind(None) is None

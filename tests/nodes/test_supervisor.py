@@ -5,30 +5,30 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from string import Formatter
 
 import pytest
 
+from dlperf.messages.texts import TEXTS
 from dlperf.nodes import supervisor
-from dlperf.nodes.supervisor.endings import Moment, cancelled, ending_of, exit_record, limit_reached
+from dlperf.nodes.supervisor.endings import Moment, ending_of, exit_record, limit_reached
 from dlperf.nodes.supervisor.files import confined
-from dlperf.sentences import recognised
+from dlperf.runs.upgrades import stored_message
 
 
-def causes_in_code() -> Iterator[str]:
-    """Second argument of every ``Ending``, a digit for each of its values."""
+def causes_in_code() -> Iterator[tuple[str, set[str]]]:
+    """The code and the names of the parameters of every message that the supervisor makes."""
     for path in Path(supervisor.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Ending":
-                parts = node.args[1].values if isinstance(node.args[1], ast.JoinedStr) else [node.args[1]]
-                if not any(isinstance(part, ast.Call) for part in parts):
-                    yield "".join(str(part.value) if isinstance(part, ast.Constant) else "7" for part in parts)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "message":
+                yield ast.literal_eval(node.args[0]), {keyword.arg or "" for keyword in node.keywords}
 
 
-def test_every_cause_of_an_end_is_a_sentence_that_others_can_translate(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    causes = [*causes_in_code(), cancelled().cause]
+def test_every_cause_of_an_end_has_a_text_with_its_parameters():
+    causes = list(causes_in_code())
     assert len(causes) > 5
-    assert [cause for cause in causes if not recognised(cause)] == []
+    for code, parameters in causes:
+        assert {name for _, name, _, _ in Formatter().parse(TEXTS[code]) if name} == parameters
 
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../x", "a/../../b", "a//b", "a/./b", "a/.."])
@@ -49,7 +49,8 @@ def test_a_path_outside_the_folder_is_refused(path):
     ],
 )
 def test_an_exit_status_is_told_in_words(code, state, cause):
-    assert ending_of(code) == (state, cause)
+    ending = ending_of(code)
+    assert (ending.state, str(stored_message(ending.cause))) == (state, cause)
 
 
 def test_a_jump_of_the_wall_clock_changes_no_duration():
@@ -69,4 +70,4 @@ def test_a_jump_of_the_wall_clock_changes_no_duration():
 )
 def test_a_limit_is_reached_by_elapsed_seconds(running, silent, cause):
     reached = limit_reached({"deadline_seconds": 10.0, "stall_seconds": 2.0}, running, silent)
-    assert (reached.cause if reached else None) == cause
+    assert (str(stored_message(reached.cause)) if reached else None) == cause

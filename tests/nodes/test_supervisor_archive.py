@@ -142,7 +142,7 @@ def test_a_supervisor_needs_its_file_no_more_once_it_has_started(program, tmp_pa
         (trial / "go").touch()
         _, complaints = supervisor.communicate(timeout=60)
     assert complaints == b""
-    assert json.loads((trial / "exit.json").read_text())["cause"] == "exit code 3"
+    assert json.loads((trial / "exit.json").read_text())["cause"] == {"code": "exit_code", "code_value": 3}
     assert json.loads((trial / "environment.json").read_text())["schema"] == 1
 
 

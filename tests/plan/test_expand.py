@@ -22,7 +22,7 @@ def ids(plan):
 
 
 def reasons(plan):
-    return {item.configuration.id: item.reason for item in plan.impossible}
+    return {item.configuration.id: str(item.reason) for item in plan.impossible}
 
 
 def launch(catalog, **axes):

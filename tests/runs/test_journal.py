@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dlperf.errors import DlperfError
+from dlperf.messages import Message, quoted
 from dlperf.plan import Selection, TrialKey
 from dlperf.runs.journal import CampaignReader, campaign_status, figure_data, fold, trial_key
 from dlperf.runs.paths import CampaignPaths
@@ -20,7 +21,7 @@ KEYS = (TrialKey("a", 1), TrialKey("b", 1))
 RECORD = CampaignRecord("try", "00000000", "2026-01-01T00:00:00Z", "0.1.0", Selection(), (), KEYS)
 
 
-def state(key: TrialKey, name: str, time: str = "t", cause: str | None = None) -> Event:
+def state(key: TrialKey, name: str, time: str = "t", cause: Message | None = None) -> Event:
     return Event(time, "state", str(key), name, cause)
 
 
@@ -38,9 +39,9 @@ def test_a_trial_goes_through_its_states():
 
 
 def test_a_retry_is_a_trial_of_its_own_and_lifts_the_stop_of_its_configuration():
-    stopped = Event("1", "configuration_stopped", cause="exit 1", data={"configuration": "a"})
+    stopped = Event("1", "configuration_stopped", cause=quoted("exit 1"), data={"configuration": "a"})
     planned = Event("2", "planned", "a/2", data={"retry_of": 1})
-    assert fold(RECORD, [stopped]).stopped_configurations == {"a": "exit 1"}
+    assert fold(RECORD, [stopped]).stopped_configurations == {"a": quoted("exit 1")}
     status = fold(RECORD, [stopped, planned])
     assert status.trials[TrialKey("a", 2)].retry_of == 1
     assert status.stopped_configurations == {}
@@ -135,7 +136,7 @@ def test_an_unfinished_last_line_is_left_for_the_next_look(paths):
 
 def test_a_long_journal_is_read_to_its_last_line_whatever_was_cut_in_it(paths):
     for part in range(3):
-        append_records(paths.journal, [Event(f"{part}", "note", cause="x" * 500) for _ in range(1000)])
+        append_records(paths.journal, [Event(f"{part}", "note", cause=quoted("x" * 500)) for _ in range(1000)])
         with paths.journal.open("ab") as stream:
             stream.write(b'{"time":"2","event":"sta')
     append_records(paths.journal, [state(KEYS[0], "running")])
@@ -147,8 +148,8 @@ def test_a_long_journal_is_read_to_its_last_line_whatever_was_cut_in_it(paths):
 def test_two_writers_do_not_mix_their_lines(paths):
     writer = (
         "import sys; from pathlib import Path; from dlperf.runs.records import Event;"
-        "from dlperf.runs.store import append_records\n"
-        "for n in range(50): append_records(Path(sys.argv[1]), [Event('t', sys.argv[2], cause='x' * 5000)])"
+        "from dlperf.runs.store import append_records; from dlperf.messages import quoted\n"
+        "for n in range(50): append_records(Path(sys.argv[1]), [Event('t', sys.argv[2], cause=quoted('x' * 5000))])"
     )
     writers = [subprocess.Popen([sys.executable, "-c", writer, paths.journal, name]) for name in ("one", "two")]
     assert [process.wait() for process in writers] == [0, 0]

@@ -29,8 +29,9 @@ from dlperf.campaign.rules import consequences, is_infrastructure
 from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.campaign.stages import Stages
 from dlperf.errors import StorageError
-from dlperf.executors.base import UNREACHABLE, Executor, Observation, Trial
+from dlperf.executors.base import Executor, Observation, Trial
 from dlperf.measure.telemetry import disturbance
+from dlperf.messages import message, quoted
 from dlperf.plan import TrialKey
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
@@ -40,7 +41,6 @@ from dlperf.runs.lock import engine_lock
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord, Event, Request, State
 from dlperf.runs.store import read_campaign, read_records, write_record
-from dlperf.sentences import sentence
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -152,10 +152,11 @@ class Engine:
         stages = self._stages(running)
         ending = await stages.run(running)
         result = await stages.archive(running, ending)
-        self._end(running, replace(ending, cause=str(result.cause) if result.cause else None), result)
+        self._end(running, replace(ending, cause=result.cause), result)
 
     def _end(self, running: RunningTrial, ending: Ending, result: TrialResult) -> None:
-        data = figure_data(result.value, result.unit) | ({"blamed": dict(ending.blamed)} if ending.blamed else {})
+        blamed = {node: why.to_json() for node, why in ending.blamed.items()}
+        data = figure_data(result.value, result.unit) | ({"blamed": blamed} if blamed else {})
         state = Event(utc_now(), "state", str(running.key), ending.state, ending.cause, ending.source, data)
         ended = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
         known = self._journal.trials | {running.key: ended}
@@ -189,7 +190,7 @@ class Engine:
         if observation.state is State.RUNNING and known is not State.RUNNING:
             self._journal.state(running.key, State.RUNNING, source=observation.source)
         for node in observation.nodes:
-            silent = sentence("goes_on_there", cause=node.cause or UNREACHABLE)
+            silent = message("goes_on_there", cause=node.cause or message("waiting"))
             self._journal.note_silence(running.key, node.node, silent if node.unreachable_since else None)
 
     # --------------------------------------------------------------------------------------- requests
@@ -208,11 +209,8 @@ class Engine:
             follow += self._journal.reliability.take_back(follow)
         except RequestRefusedError as error:
             follow, data = [], data | {"refused": str(error)}
-        cause = data.get("refused")
-        self._journal.write(
-            Event(now, "request", request.trial, cause=str(cause) if cause else None, source="viewer", data=data),
-            *follow,
-        )
+        cause = quoted(data["refused"]) if "refused" in data else None
+        self._journal.write(Event(now, "request", request.trial, cause=cause, source="viewer", data=data), *follow)
         for key in self._journal.cancelling & self._running.keys():
             self._cancel(self._running[key])
 

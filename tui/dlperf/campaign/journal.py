@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dlperf.campaign.left_out import Reliability
 from dlperf.campaign.requests import to_cancel
+from dlperf.messages import Message
 from dlperf.plan import TrialKey
 from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import CampaignFold
@@ -51,17 +52,17 @@ class EngineJournal:
         for event in events:
             self._take(event)
 
-    def state(self, key: TrialKey, state: State, cause: str | None = None, source: str = "engine") -> None:
+    def state(self, key: TrialKey, state: State, cause: Message | None = None, source: str = "engine") -> None:
         """A trial changed its state."""
         self.write(Event(utc_now(), "state", str(key), state, cause, source))
 
-    def note_silence(self, key: TrialKey, node: str, why: str | None) -> None:
+    def note_silence(self, key: TrialKey, node: str, why: Message | None) -> None:
         """A node of a trial answers (None), or why it does not; nothing is written where that is known."""
         if (why is None) == (node in self.unreachable):
             event = "node_reachable" if why is None else "node_unreachable"
             self.write(Event(utc_now(), event, str(key), cause=why, data={"node": node}))
 
-    def note(self, cause: str, key: TrialKey | None = None) -> None:
+    def note(self, cause: Message, key: TrialKey | None = None) -> None:
         """Something that explains what is seen later."""
         self.write(Event(utc_now(), "note", str(key) if key else None, cause=cause))
 

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from dlperf.executors.base import UNREACHABLE, CheckItem, NodeObservation
+from dlperf.messages import Message, message, quoted
 from dlperf.nodes.transport import Machine
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.journal import trial_key
 from dlperf.runs.records import Event, State, TrialStatus
-from dlperf.sentences import sentence
+from dlperf.runs.upgrades import stored_message
 
 MOST_FAILURES = 2
 """In a row, with no success between them."""
@@ -24,24 +25,24 @@ MACHINE_CHECKS = frozenset(
 """Checks that speak of the machine itself; others (image, files, ssh) speak of what is to run there."""
 
 
-def blamed_by_check(items: Iterable[CheckItem]) -> dict[str, str]:
+def blamed_by_check(items: Iterable[CheckItem]) -> dict[str, Message]:
     """Node → what made it unfit."""
     failed = [item for item in items if not item.ok and item.check in MACHINE_CHECKS]
     return {item.node: _unfit(item) for item in reversed(failed)}
 
 
-def _unfit(item: CheckItem) -> str:
+def _unfit(item: CheckItem) -> Message:
     if item.check == "reachable":
-        return sentence("unreachable", cause=item.message)
-    return sentence("and_more", told=item.check, more=item.message)
+        return message("unreachable", cause=item.message)
+    return message("and_more", told=item.title, more=item.message)
 
 
-def blamed_by_end(nodes: Iterable[NodeObservation]) -> dict[str, str]:
+def blamed_by_end(nodes: Iterable[NodeObservation]) -> dict[str, Message]:
     """Node → how it failed: it lost its share of the trial, or fell silent for too long."""
     return {
-        node.node: node.cause or str(node.state)
+        node.node: node.cause or quoted(node.state)
         for node in nodes
-        if node.state is State.LOST or (node.state is State.FAILED and (node.cause or "").startswith(UNREACHABLE))
+        if node.state is State.LOST or (node.state is State.FAILED and node.cause and node.cause.mentions(*UNREACHABLE))
     }
 
 
@@ -105,14 +106,15 @@ class Reliability:
         for node, why in end.data.get("blamed", {}).items():
             machine = machines.get(node)
             if machine is not None and self._failures[machine] + 1 >= MOST_FAILURES:
-                cause = sentence("failed_in_a_row", count=self._failures[machine] + 1, why=why)
+                cause = message("failed_in_a_row", count=self._failures[machine] + 1, why=stored_message(why))
                 out.append(Event(end.time, "node_left_out", cause=cause, data={"node": node, "machine": machine}))
         return out + self._not_run(trials, out, end) if out else []
 
     def _not_run(self, trials: Mapping[TrialKey, TrialStatus], out: list[Event], end: Event) -> list[Event]:
         causes = {
-            str(event.data["machine"]): sentence("machine_left_out", node=event.data["node"], cause=event.cause)
+            str(event.data["machine"]): message("machine_left_out", node=event.data["node"], cause=event.cause)
             for event in out
+            if event.cause
         }
         follow = []
         for key, status in trials.items():

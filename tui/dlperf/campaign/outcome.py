@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dlperf.campaign.rules import is_unreachable
 from dlperf.errors import ExitCode
+from dlperf.executors.base import UNREACHABLE
 from dlperf.plan import TrialKey
 from dlperf.runs.records import CampaignStatus, State, TrialStatus
 
@@ -13,7 +13,7 @@ def exit_code(status: CampaignStatus) -> ExitCode:
     failed = failures(status)
     if not failed:
         return ExitCode.MEASURED_FAILED if without_figure(status) else ExitCode.DONE
-    unreachable = all(is_unreachable(trial.cause) for trial in failed)
+    unreachable = all(trial.cause and trial.cause.mentions(*UNREACHABLE) for trial in failed)
     return ExitCode.UNREACHABLE if unreachable else ExitCode.MEASURED_FAILED
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from dlperf.campaign.rules import cancelled, retry_event
 from dlperf.errors import RequestError
+from dlperf.messages import message
 from dlperf.plan import TrialKey
 from dlperf.runs.journal import trial_key
 from dlperf.runs.records import CampaignStatus, Event, Request, State, TrialStatus
-from dlperf.sentences import sentence
 
 Trials = Mapping[TrialKey, TrialStatus]
 
@@ -47,7 +47,7 @@ def effects(request: Request, trials: Trials, time: str) -> list[Event]:
             return [Event(time, "unpaused", source="viewer")]
         case "cancel":
             planned = [item for item in subjects(request, trials) if item.state is State.PLANNED]
-            return [cancelled(item.key, time, sentence("cancelled_before"), "viewer") for item in planned]
+            return [cancelled(item.key, time, message("cancelled_before"), "viewer") for item in planned]
         case "retry":
             return _retries(request, trials, time)
     raise RequestRefusedError(f"unknown action {request.action!r}")
@@ -70,7 +70,7 @@ def _retries(request: Request, trials: Trials, time: str) -> list[Event]:
     events: list[Event] = []
     known = set(trials)
     for item in due:
-        event = retry_event(known, item.key, time, f"asked for by {request.by or 'a viewer'}", "viewer")
+        event = retry_event(known, item.key, time, message("retry_asked", by=request.by or "a viewer"), "viewer")
         known.add(trial_key(event.trial or ""))
         events.append(event)
     return events

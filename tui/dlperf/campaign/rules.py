@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from dlperf.executors.base import UNREACHABLE, failure_kind
+from dlperf.messages import Message, message, quoted
 from dlperf.plan import TrialKey
 from dlperf.runs.records import Event, State, TrialStatus
-from dlperf.sentences import sentence
 
 MOST_RETRIES = 2
 """Of one planned trial, by the engine's own decision."""
 MOST_EQUAL_FAILURES = 2
 """A configuration that failed so often the same way is not tried any more."""
 
-BUSY = "gpu_idle"
-"""The check that fails while somebody else computes on the GPUs."""
-_UNREACHABLE = re.compile(rf"(node .*?: )?{UNREACHABLE}\b")
-_INFRASTRUCTURE = re.compile(rf"^not ready: .*\b{BUSY}\b|address already in use|\bport\b.*\bin use", re.IGNORECASE)
-
-
-def is_unreachable(cause: str | None) -> bool:
-    """Whether a failure's cause is that a machine did not answer."""
-    return _UNREACHABLE.match(cause or "") is not None
+BUSY = "check_gpu_idle"
+"""Code of the check that fails while somebody else computes on the GPUs."""
+_INFRASTRUCTURE = (*UNREACHABLE, BUSY, "port_in_use")
+"""Codes of causes that lie in the machines and not in what was measured on them."""
 
 
 def is_infrastructure(status: TrialStatus) -> bool:
     """Whether the machines failed and not what was measured on them; only then the engine itself tries again."""
     if status.state is State.LOST:
         return True
-    machine = is_unreachable(status.cause) or _INFRASTRUCTURE.search(status.cause or "") is not None
-    return status.state is State.FAILED and machine
+    return status.state is State.FAILED and status.cause is not None and status.cause.mentions(*_INFRASTRUCTURE)
 
 
 def consequences(
-    trials: Mapping[TrialKey, TrialStatus], ended: TrialStatus, time: str, disturbance: str | None = None
+    trials: Mapping[TrialKey, TrialStatus], ended: TrialStatus, time: str, disturbance: Message | str | None = None
 ) -> list[Event]:
     """The events that follow from a trial's end; ``trials`` holds it as it ended.
 
@@ -47,12 +40,12 @@ def consequences(
         disturbance: what disturbed the GPUs while the trial was measured.
     """
     if ended.state is State.SUCCEEDED and disturbance and not _is_repeat(trials, ended):
-        return [retry_event(trials, ended.key, time, f"disturbed: {disturbance}")]
+        return [retry_event(trials, ended.key, time, message("retry_disturbed", disturbance=disturbance))]
     if ended.state in (State.SUCCEEDED, State.CANCELLED) or not ended.state.finished:
         return []
     family = [status for key, status in trials.items() if key.configuration == ended.key.configuration]
     if is_infrastructure(ended) and retries_so_far(trials, ended) < MOST_RETRIES:
-        return [retry_event(trials, ended.key, time, f"infrastructure: {ended.cause or ended.state}")]
+        return [retry_event(trials, ended.key, time, message("retry_infrastructure", cause=_cause(ended)))]
     kind = (ended.state, failure_kind(ended.cause))
     alike = sum((status.state, failure_kind(status.cause)) == kind for status in family)
     if alike < MOST_EQUAL_FAILURES:
@@ -76,7 +69,7 @@ def _earlier_tries(trials: Mapping[TrialKey, TrialStatus], status: TrialStatus) 
         yield status
 
 
-def retry_event(trials: Iterable[TrialKey], key: TrialKey, time: str, cause: str, source: str = "engine") -> Event:
+def retry_event(trials: Iterable[TrialKey], key: TrialKey, time: str, cause: Message, source: str = "engine") -> Event:
     """A new trial in place of ``key``, with the configuration's next free number."""
     number = 1 + max(other.number for other in trials if other.configuration == key.configuration)
     new = TrialKey(key.configuration, number)
@@ -84,12 +77,16 @@ def retry_event(trials: Iterable[TrialKey], key: TrialKey, time: str, cause: str
 
 
 def _stop(family: Iterable[TrialStatus], ended: TrialStatus, alike: int, time: str) -> list[Event]:
-    cause = sentence("failed_alike", count=alike, cause=ended.cause or ended.state)
+    cause = message("failed_alike", count=alike, cause=_cause(ended))
     stopped = Event(time, "configuration_stopped", cause=cause, data={"configuration": ended.key.configuration})
     rest = [status.key for status in family if status.state is State.PLANNED]
-    return [stopped, *(cancelled(key, time, sentence("configuration_stopped", cause=cause)) for key in rest)]
+    return [stopped, *(cancelled(key, time, message("configuration_stopped", cause=cause)) for key in rest)]
 
 
-def cancelled(key: TrialKey, time: str, cause: str, source: str = "engine") -> Event:
+def _cause(ended: TrialStatus) -> Message:
+    return ended.cause or quoted(ended.state)
+
+
+def cancelled(key: TrialKey, time: str, cause: Message, source: str = "engine") -> Event:
     """A planned trial is not run."""
     return Event(time, "state", str(key), State.CANCELLED, cause, source)

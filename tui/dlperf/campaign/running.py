@@ -11,6 +11,7 @@ from dlperf.campaign.live import LiveLog
 from dlperf.campaign.machines import Demand
 from dlperf.errors import UnreachableError
 from dlperf.executors.base import Executor, Observation, Trial
+from dlperf.messages import Message
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.records import State
 
@@ -23,11 +24,11 @@ class Ending:
     """How a trial ended, before its log was read."""
 
     state: State
-    cause: str | None = None
+    cause: Message | None = None
     source: str = "engine"
     collectable: bool = True
     """Whether its nodes hold files of it and can be asked for them."""
-    blamed: Mapping[str, str] = field(default_factory=dict)
+    blamed: Mapping[str, Message] = field(default_factory=dict)
     """Node → what it did wrong, where the machines failed and not what was measured on them."""
 
 

@@ -16,6 +16,7 @@ from dlperf.campaign.rules import BUSY
 from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.errors import DlperfError, StorageError, UnreachableError
 from dlperf.executors.base import CheckItem, Executor, Observation
+from dlperf.messages import Message, message
 from dlperf.plan import TrialKey
 from dlperf.results.derived import derive, write_derived
 from dlperf.results.logs import LogReader
@@ -23,12 +24,11 @@ from dlperf.results.model import TrialResult
 from dlperf.runs.archive import seal
 from dlperf.runs.clock import utc_now
 from dlperf.runs.records import Event, State, TrialStatus
-from dlperf.sentences import sentence
 
 Stage = Callable[[RunningTrial], Awaitable[None]]
 
 
-CHECKING = sentence("being_checked")
+CHECKING = message("being_checked")
 
 
 class Stages:
@@ -90,17 +90,17 @@ class Stages:
             items = await self._executor.check(running.trial.launch)
         except UnreachableError as error:
             return Ending(
-                State.FAILED, sentence("unreachable", cause=error), collectable=False
+                State.FAILED, message("unreachable", cause=error.message), collectable=False
             ), self._pace.first_answer
         except StorageError:
             raise
         except DlperfError as error:
-            return Ending(State.FAILED, str(error), collectable=False), 0.0
+            return Ending(State.FAILED, error.message, collectable=False), 0.0
         silence = self._note_silence(running, items)
         problem = readiness_problem(items)
         if problem is None:
             return None, 0.0
-        patience = silence or (self._pace.busy if BUSY in problem else 0.0)
+        patience = silence or (self._pace.busy if problem.mentions(BUSY) else 0.0)
         return Ending(State.FAILED, problem, collectable=False, blamed=blamed_by_check(items)), patience
 
     def _note_silence(self, running: RunningTrial, items: list[CheckItem]) -> float:
@@ -112,7 +112,7 @@ class Stages:
                 known = self._journal.reliability.answered(running.key, node)
                 seconds = self._pace.silence if known else min(self._pace.first_answer, self._pace.silence)
                 patience = min(patience or seconds, seconds)
-                self._journal.note_silence(running.key, node, _waits(item.in_words, known, seconds))
+                self._journal.note_silence(running.key, node, _waits(item.message_with_advice, known, seconds))
             else:
                 self._journal.reliability.note_answer(running.key, node)
                 self._journal.note_silence(running.key, node, None)
@@ -140,13 +140,13 @@ class Stages:
             except StorageError:
                 raise
             except DlperfError as error:
-                running.end(Ending(State.FAILED, str(error)))
+                running.end(Ending(State.FAILED, error.message))
             await asyncio.wait({running.ended}, timeout=self._pace.reconnect)
 
     def _wait_noted(self, running: RunningTrial, error: UnreachableError) -> None:
         if not running.noted:
             running.noted = True
-            self._journal.note(f"waiting for a machine: {error}", running.key)
+            self._journal.note(message("waits_for_machine", cause=error.message), running.key)
 
     async def cancel(self, running: RunningTrial) -> None:
         """Ask the machines to end a trial; one that does not answer may go on, and the journal says so."""
@@ -180,34 +180,34 @@ class Stages:
                 return
             except UnreachableError as error:
                 if running.cancel_wanted or time.monotonic() > give_up:
-                    self._journal.note(f"not everything was collected: {error}", running.key)
+                    self._journal.note(message("not_all_collected", cause=error.message), running.key)
                     return
                 self._wait_noted(running, error)
                 await asyncio.sleep(self._pace.reconnect)
             except StorageError:
                 raise
             except DlperfError as error:
-                self._journal.note(f"not everything was collected: {error}", running.key)
+                self._journal.note(message("not_all_collected", cause=error.message), running.key)
                 return
 
 
 def _unanswered(error: UnreachableError) -> Ending:
-    return Ending(State.CANCELLED, sentence("cancelled_unanswered", cause=error), collectable=False)
+    return Ending(State.CANCELLED, message("cancelled_unanswered", cause=error.message), collectable=False)
 
 
-def _waits(cause: str, known: bool, seconds: float) -> str:
+def _waits(cause: Message, known: bool, seconds: float) -> Message:
     if known:
-        return sentence("waited_for", cause=cause, minutes=f"{seconds / 60:g}")
-    return sentence("never_answered", cause=cause, seconds=f"{seconds:g}")
+        return message("waited_for", cause=cause, minutes=seconds / 60)
+    return message("never_answered", cause=cause, seconds=seconds)
 
 
-def readiness_problem(items: list[CheckItem]) -> str | None:
+def readiness_problem(items: list[CheckItem]) -> Message | None:
     """The first thing that keeps a trial from starting, unreachable machines before all others."""
     failed = [item for item in items if not item.ok]
     for item in failed:
         if item.check == "reachable":
-            return sentence("unreachable", cause=sentence("and_more", told=item.node, more=item.message))
+            return message("unreachable", cause=message("of_machine", machine=item.node, cause=item.message))
     if not failed:
         return None
     first = failed[0]
-    return sentence("not_ready", node=first.node, check=first.check, message=first.message)
+    return message("not_ready", node=first.node, check=first.title, message=first.message)

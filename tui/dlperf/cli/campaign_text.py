@@ -43,7 +43,7 @@ def why_nothing_runs(plan: Plan) -> str:
 
 def _why_impossible(plan: Plan) -> str:
     first, *others = dict.fromkeys(item.reason for item in plan.impossible)
-    return f"{first}, and {counted(len(others), 'reason')} more: see `dlperf plan`" if others else first
+    return f"{first}, and {counted(len(others), 'reason')} more: see `dlperf plan`" if others else str(first)
 
 
 def progress_lines(status: CampaignStatus, progress: Progress) -> list[str]:
@@ -104,7 +104,7 @@ def why(trial: TrialStatus) -> str:
     """The cause of a state that asks for one."""
     if trial.lacks_figure:
         return "no figure"
-    return "" if trial.state is State.SUCCEEDED else trial.cause or ""
+    return "" if trial.state is State.SUCCEEDED or trial.cause is None else str(trial.cause)
 
 
 def figure_row(row: ConfigurationResult) -> tuple[Any, ...]:

@@ -103,7 +103,7 @@ def wait_for_requests(paths: CampaignPaths, seconds: float = 10.0) -> None:
         events, read = read_records(paths.journal, Event, read)
         taken = [event for event in events if event.event == "request" and event.data.get("offset", 0) >= size]
         if taken:
-            say(taken[0].cause or f"{taken[0].data.get('action')}: taken up by the engine")
+            say(str(taken[0].cause or "") or f"{taken[0].data.get('action')}: taken up by the engine")
             return
         time.sleep(0.1)
     say("the engine has not taken it up yet: see `dlperf status`")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from dlperf.cli.context import JsonOption, current_catalog, current_workspace
-from dlperf.cli.output import print_json, print_table
+from dlperf.cli.output import coded, print_json, print_table
 from dlperf.cli.selection import CaseOption, FrameworkOption, GpusOption, RequiredHardwareOption, selection_of
 from dlperf.errors import ExitCode, RequestError
 
@@ -41,11 +41,20 @@ def check(
     refuse_examples(plan)
     items = asyncio.run(check_launches(launches_to_check(plan), executors_of(current_workspace(context))))
     if as_json:
-        print_json(items)
+        print_json([check_document(item) for item in items])
     else:
-        rows = [(item.node, item.check, "ok" if item.ok else "NOT READY", item.in_words) for item in items]
-        print_table(("node", "check", "", "what it says"), rows)
+        print_table(("node", "check", "", "what it says"), map(_row, items))
     raise typer.Exit(_exit_code(items))
+
+
+def _row(item: CheckItem) -> tuple[str, ...]:
+    return (item.node, item.check, "ok" if item.ok else "NOT READY", str(item.message_with_advice))
+
+
+def check_document(item: CheckItem) -> dict[str, Any]:
+    """One check as JSON output shows it."""
+    advice = coded("advice", item.advice) | {"advice": str(item.advice or "")}
+    return vars(item) | coded("message", item.message) | advice
 
 
 def _exit_code(items: list[CheckItem]) -> ExitCode:

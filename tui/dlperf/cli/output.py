@@ -45,6 +45,11 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is no JSON value")
 
 
+def coded(name: str, message: Message | None) -> dict[str, Any]:
+    """The entries of a JSON object that hold a message: its English text, and its code with parameters."""
+    return {name: str(message) if message else None, f"{name}_code": message.to_json() if message else None}
+
+
 def one_line(text: str) -> str:
     """``text`` with line breaks as spaces and other control characters escaped: safe to print on any terminal."""
     plain = text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]

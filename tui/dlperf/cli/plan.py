@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.cli.context import JsonOption, current_catalog
-from dlperf.cli.output import counted, print_json, print_table, say
+from dlperf.cli.output import coded, counted, print_json, print_table, say
 from dlperf.cli.selection import (
     BatchSizeOption,
     CaseOption,
@@ -68,7 +68,7 @@ def _document(result: Plan, render: bool) -> dict[str, Any]:
         "selection": asdict(result.selection),
         "configurations": [_planned(item, render) for item in result.configurations],
         "impossible": [
-            {"id": item.configuration.id, **asdict(item.configuration), "reason": item.reason}
+            {"id": item.configuration.id, **asdict(item.configuration), **coded("reason", item.reason)}
             for item in result.impossible
         ],
         "trials": [str(trial) for trial in result.trials],
@@ -124,7 +124,7 @@ def _print_impossible(impossible: Iterable[Impossible]) -> None:
     """One row for each reason: a misfit of two axes often rules out many configurations."""
     by_reason: dict[str, list[str]] = {}
     for item in impossible:
-        by_reason.setdefault(item.reason, []).append(item.configuration.id)
+        by_reason.setdefault(str(item.reason), []).append(item.configuration.id)
     if by_reason:
         print()
         print_table(

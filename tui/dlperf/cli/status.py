@@ -10,7 +10,7 @@ import typer
 
 from dlperf.cli.completion import campaign_names
 from dlperf.cli.context import JsonOption, current_workspace
-from dlperf.cli.output import counted, one_line, print_json, print_table, say
+from dlperf.cli.output import coded, counted, one_line, print_json, print_table, say
 from dlperf.errors import DlperfError
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ def _document(paths: CampaignPaths) -> dict[str, Any]:
         "finished": found.finished,
         "seconds_left": progress.seconds_left if progress and engine is not None else None,
         "unreachable": found.unreachable,
-        "left_out": found.left_out,
-        "stopped_configurations": found.stopped_configurations,
+        "left_out": {node: str(cause) for node, cause in found.left_out.items()},
+        "stopped_configurations": {name: str(cause) for name, cause in found.stopped_configurations.items()},
         "trials": _trial_documents(paths, found, progress if engine is not None else None),
     }
 
@@ -132,8 +132,9 @@ def _trial_documents(paths: CampaignPaths, found: CampaignStatus, progress: Prog
     for (key, trial), figure in zip(found.trials.items(), _figures(paths, found), strict=True):
         now = progress.trials.get(str(key)) if progress else None
         document = {name: value for name, value in vars(trial).items() if name not in ("key", "figure")}
-        document = {"key": str(key)} | document | asdict(figure)
-        documents.append(document | {"now": asdict(now) if now else None})
+        document = {"key": str(key)} | document | coded("cause", trial.cause) | asdict(figure)
+        waits = coded("pending_reason", now.pending_reason) if now else {}
+        documents.append(document | {"now": asdict(now) | waits if now else None})
     return documents
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from dlperf.messages import Message, Value
 from dlperf.plan import Launch
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State
-from dlperf.sentences.quoted import LAST_OUTPUT
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class NodeObservation:
 
     node: str
     state: State
-    cause: str | None = None
+    cause: Message | None = None
     exit_code: int | None = None
     signal: int | None = None
     log_size: int = 0
@@ -52,10 +52,10 @@ class Observation:
 
     trial_id: str
     state: State
-    cause: str | None = None
+    cause: Message | None = None
     source: str = "executor"
     nodes: tuple[NodeObservation, ...] = ()
-    pending_reason: str | None = None
+    pending_reason: Message | None = None
 
 
 @dataclass(frozen=True)
@@ -66,15 +66,19 @@ class CheckItem:
     check: str
     """reachable, python, gpu_model, gpu_count, gpu_idle, nvlink, infiniband, image, disk, clock, port, files …"""
     ok: bool
-    message: str
+    message: Message
     data: dict[str, Any] = field(default_factory=dict)
-    advice: str = ""
+    advice: Message | None = None
     """What to do about it, where the message does not say so."""
 
     @property
-    def in_words(self) -> str:
-        """The message, and what to do about it."""
-        return f"{self.message}: {self.advice}" if self.advice else self.message
+    def title(self) -> Message:
+        """The name of the check."""
+        return Message(f"check_{self.check}")
+
+    @property
+    def message_with_advice(self) -> Message:
+        return Message("and_more", {"told": self.message, "more": self.advice}) if self.advice else self.message
 
     @property
     def silent(self) -> bool:
@@ -82,13 +86,22 @@ class CheckItem:
         return self.check == "reachable" and not self.ok and "refused" not in self.data
 
 
-UNREACHABLE = "unreachable"
-"""A cause that begins so, after the node's name where there are several, says that a machine did not answer."""
+UNREACHABLE = ("unreachable", "unreachable_since")
+"""Codes of causes by which a machine did not answer."""
 
 
-def failure_kind(cause: str | None) -> str:
-    """A cause without the quoted lines: they hold times and addresses in which two equal failures differ."""
-    return (cause or "").partition(LAST_OUTPUT)[0]
+def failure_kind(cause: Message | None) -> Message | None:
+    """Return a cause without the quoted log lines, in which two equal failures differ by times and addresses."""
+    if cause is None:
+        return None
+    inner = cause.parameters.get("cause")
+    if cause.code == "last_output" and isinstance(inner, Message):
+        return failure_kind(inner)
+    return Message(cause.code, {name: _kind_of_value(value) for name, value in cause.parameters.items()})
+
+
+def _kind_of_value(value: Value) -> Value:
+    return failure_kind(value) or value if isinstance(value, Message) else value
 
 
 class Executor(Protocol):

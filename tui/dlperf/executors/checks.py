@@ -11,11 +11,11 @@ from typing import Any
 
 from dlperf.errors import RefusedError, UnreachableError
 from dlperf.executors.base import CheckItem
+from dlperf.messages import message, quoted
 from dlperf.nodes.messages import Hello
 from dlperf.nodes.supervisor.containers import KEEPING_RUNTIMES
 from dlperf.nodes.transport import Machine
 from dlperf.plan import Launch, Node
-from dlperf.sentences import sentence
 
 DISK_BYTES = 2 * 1024**3
 CLOCK_SECONDS = 2.0
@@ -25,17 +25,17 @@ IDLE_PERCENT = 5.0
 def unreachable(node: Node, error: UnreachableError) -> list[CheckItem]:
     """The one line of a machine that does not answer, or refuses."""
     if isinstance(error, RefusedError):
-        return [CheckItem(node.name, "reachable", False, str(error.cause), {"refused": True})]
+        return [CheckItem(node.name, "reachable", False, error.cause, {"refused": True})]
     login = Machine.of(node).login
-    advice = sentence("address_advice", login=login) if login else ""
-    return [CheckItem(node.name, "reachable", False, str(error.cause), advice=advice)]
+    advice = message("address_advice", login=login) if login else None
+    return [CheckItem(node.name, "reachable", False, error.cause, advice=advice)]
 
 
 def items(node: Node, launch: Launch, hello: Hello, facts: dict[str, Any]) -> list[CheckItem]:
     """Every line of a machine that answers."""
     return [
-        CheckItem(node.name, "reachable", True, sentence("answers", host=hello.hostname)),
-        CheckItem(node.name, "python", True, f"Python {hello.python}"),
+        CheckItem(node.name, "reachable", True, message("answers", host=hello.hostname)),
+        CheckItem(node.name, "python", True, quoted(f"Python {hello.python}")),
         _clock(node, hello),
         _disk(node, facts),
         *_gpus(node, launch, facts),
@@ -55,10 +55,10 @@ def agreement(answers: Sequence[tuple[Node, dict[str, Any]]]) -> list[CheckItem]
             first = next(name for name, value in known.items() if value == usual)
             odd = {name: value for name, value in known.items() if value != usual}
             found += [
-                CheckItem(name, check, False, sentence("differs", value=value, usual=usual, first=first))
+                CheckItem(name, check, False, message("differs", value=value, usual=usual, first=first))
                 for name, value in odd.items()
             ]
-            found += [] if odd else [CheckItem(first, check, True, sentence("equal", usual=usual))]
+            found += [] if odd else [CheckItem(first, check, True, message("equal", usual=usual))]
     return found
 
 
@@ -107,29 +107,29 @@ def login(launch: Launch, node: Node, complaint: str) -> CheckItem:
     """Whether the first node's launcher can reach another; ``complaint`` is what ssh said, if anything."""
     name, other = launch.nodes[0].name, f"{node.name} ({node.address})"
     if not complaint:
-        return CheckItem(name, "ssh", True, sentence("may_log_in", other=other))
+        return CheckItem(name, "ssh", True, message("may_log_in", other=other))
     why = complaint.splitlines()[-1]
-    said = sentence("cannot_log_in", other=other, launcher=launch.launcher, why=why)
+    said = message("cannot_log_in", other=other, launcher=launch.launcher, why=why)
     return CheckItem(name, "ssh", False, said)
 
 
 def port(node: Node, number: int) -> CheckItem:
-    return CheckItem(node.name, "port", True, sentence("port_free", port=number), {"port": number})
+    return CheckItem(node.name, "port", True, message("port_free", port=number), {"port": number})
 
 
 def _clock(node: Node, hello: Hello) -> CheckItem:
     """A clock is wrong only by what a slow answer does not explain."""
     offset, error = hello.clock_offset_seconds, hello.clock_error_seconds
-    message = sentence("clock_ahead" if offset > 0 else "clock_behind", seconds=f"{abs(offset):.1f}")
-    return CheckItem(node.name, "clock", abs(offset) - error <= CLOCK_SECONDS, message, {"offset_seconds": offset})
+    said = message("clock_ahead" if offset > 0 else "clock_behind", seconds=abs(offset))
+    return CheckItem(node.name, "clock", abs(offset) - error <= CLOCK_SECONDS, said, {"offset_seconds": offset})
 
 
 def _disk(node: Node, facts: dict[str, Any]) -> CheckItem:
     free = facts["disk_free_bytes"]
-    size, wanted = f"{free / 1024**3:.1f}", f"{DISK_BYTES / 1024**3:g}"
+    size, wanted = free / 1024**3, DISK_BYTES / 1024**3
     enough = free >= DISK_BYTES
-    message = sentence("disk_free", size=size) if enough else sentence("disk_short", size=size, wanted=wanted)
-    return CheckItem(node.name, "disk", enough, message, {"free_bytes": free})
+    said = message("disk_free", size=size) if enough else message("disk_short", size=size, wanted=wanted)
+    return CheckItem(node.name, "disk", enough, said, {"free_bytes": free})
 
 
 def _gpus(node: Node, launch: Launch, facts: dict[str, Any]) -> list[CheckItem]:
@@ -149,19 +149,19 @@ def _nvlink(node: Node, gpus: list[dict[str, Any]], facts: dict[str, Any]) -> li
         return []
     most = max(links.values())
     fewer = ", ".join(f"GPU {index}: {count}" for index, count in links.items() if count < most)
-    said = sentence("nvlinks_down", most=most, gpus=fewer) if fewer else sentence("nvlinks_up", most=most)
+    said = message("nvlinks_down", most=most, gpus=fewer) if fewer else message("nvlinks_up", most=most)
     return [CheckItem(node.name, "nvlink", not fewer, said)]
 
 
 def _infiniband(node: Node, facts: dict[str, Any]) -> list[CheckItem]:
     """Which ports a machine uses is its own affair: one that is down is said, and is no reason not to start."""
     told = [f"{port['name']} {port['state']}, {port['rate']}" for port in facts["infiniband"]]
-    return [CheckItem(node.name, "infiniband", True, "; ".join(told))] if told else []
+    return [CheckItem(node.name, "infiniband", True, quoted("; ".join(told)))] if told else []
 
 
 def _gpu_count(node: Node, launch: Launch, gpus: list[dict[str, Any]]) -> CheckItem:
     found = len(gpus)
-    said = sentence("gpus_found", count=found, wanted=launch.gpus)
+    said = message("gpus_found", count=found, wanted=launch.gpus)
     return CheckItem(node.name, "gpu_count", found >= launch.gpus, said, {"gpus": found})
 
 
@@ -171,7 +171,7 @@ def _gpu_model(node: Node, launch: Launch, gpus: list[dict[str, Any]]) -> list[C
     names = sorted({gpu["name"] for gpu in gpus})
     right = all(any(re.search(pattern, name) for pattern in launch.expected_gpu) for name in names)
     listed = ", ".join(names)
-    return [CheckItem(node.name, "gpu_model", right, listed if right else sentence("wrong_gpu", names=listed))]
+    return [CheckItem(node.name, "gpu_model", right, quoted(listed) if right else message("wrong_gpu", names=listed))]
 
 
 def _gpu_idle(node: Node, gpus: list[dict[str, Any]], facts: dict[str, Any]) -> CheckItem:
@@ -179,10 +179,10 @@ def _gpu_idle(node: Node, gpus: list[dict[str, Any]], facts: dict[str, Any]) -> 
     users = [process for process in facts["gpu_processes"] if process["gpu"] in identifiers]
     busy = [gpu["index"] for gpu in gpus if (gpu["utilization_percent"] or 0.0) > IDLE_PERCENT]
     if users:
-        message = ", ".join(f"{user['name']} (pid {user['pid']}, {user['user'] or 'unknown user'})" for user in users)
-        return CheckItem(node.name, "gpu_idle", False, sentence("gpus_used", users=message), {"processes": users})
-    message = sentence("gpus_busy", indices=busy) if busy else sentence("gpus_idle")
-    return CheckItem(node.name, "gpu_idle", not busy, message)
+        listed = ", ".join(f"{user['name']} (pid {user['pid']}, {user['user'] or 'unknown user'})" for user in users)
+        return CheckItem(node.name, "gpu_idle", False, message("gpus_used", users=listed), {"processes": users})
+    said = message("gpus_busy", indices=str(busy)) if busy else message("gpus_idle")
+    return CheckItem(node.name, "gpu_idle", not busy, said)
 
 
 def _image(node: Node, launch: Launch, facts: dict[str, Any]) -> list[CheckItem]:
@@ -190,12 +190,13 @@ def _image(node: Node, launch: Launch, facts: dict[str, Any]) -> list[CheckItem]
         return []
     digest, container = facts["image_digest"], launch.container
     if complaint := facts["runtime_complaint"]:
-        said = sentence("no_runtime", runtime=container.runtime, complaint=complaint)
+        said = message("no_runtime", runtime=container.runtime, complaint=complaint)
         return [CheckItem(node.name, "image", False, said)]
     can_pull = container.runtime in KEEPING_RUNTIMES
-    absent = sentence("image_pulled" if can_pull else "image_absent", image=container.image)
-    return [CheckItem(node.name, "image", bool(digest) or can_pull, digest or absent, {"digest": digest})]
+    absent = message("image_pulled" if can_pull else "image_absent", image=container.image)
+    said = quoted(digest) if digest else absent
+    return [CheckItem(node.name, "image", bool(digest) or can_pull, said, {"digest": digest})]
 
 
 def _files(node: Node, facts: dict[str, Any]) -> list[CheckItem]:
-    return [CheckItem(node.name, "files", False, sentence("no_file", path=path)) for path in facts["missing"]]
+    return [CheckItem(node.name, "files", False, message("no_file", path=path)) for path in facts["missing"]]

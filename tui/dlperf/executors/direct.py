@@ -14,6 +14,7 @@ from dlperf.executors.machines import all_of
 from dlperf.executors.shares import Share, container_facts, contents, first_port, node_files, sent_names, shares
 from dlperf.executors.supervised import CANCEL_GRACE_SECONDS, SupervisedExecutor
 from dlperf.executors.verdict import standing
+from dlperf.messages import message
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import NodeReport
 from dlperf.nodes.transport import Machine
@@ -23,7 +24,6 @@ from dlperf.render.launchers import find_launcher
 from dlperf.runs.archive import keep_sent
 from dlperf.runs.records import State
 from dlperf.runs.store import write_record
-from dlperf.sentences import sentence
 
 NAME = "direct"
 
@@ -128,18 +128,16 @@ class DirectExecutor(SupervisedExecutor):
         """What a node must be told: to sweep after a dead supervisor, to remove what a restart left of a container, to
         end what was cancelled while it was silent."""
         if report.orphaned:
-            await client.cancel(share.directory, CANCEL_GRACE_SECONDS, "lost", sentence("supervisor_died"))
+            await client.cancel(share.directory, CANCEL_GRACE_SECONDS, "lost", message("supervisor_died"))
         elif report.rebooted and report.exit is None:
             await client.clear(share.directory)
         elif report.alive and share.trial.trial_id in self._cancelling and share.key not in self._told:
-            await self._tell(share, self._cancelling[share.trial.trial_id], State.CANCELLED, sentence("cancelled"))
+            await self._tell(share, self._cancelling[share.trial.trial_id], State.CANCELLED, message("cancelled"))
 
     async def cancel(self, trial: Trial, grace_seconds: float = CANCEL_GRACE_SECONDS) -> None:
         """Tell every node at once. One that does not answer is told by a later ``poll``, when it does."""
         self._cancelling[trial.trial_id] = grace_seconds
-        await all_of(
-            self._tell(share, grace_seconds, State.CANCELLED, sentence("cancelled")) for share in shares(trial)
-        )
+        await all_of(self._tell(share, grace_seconds, State.CANCELLED, message("cancelled")) for share in shares(trial))
 
     async def adopt(self, trial: Trial) -> Reference | None:
         """Ask the nodes; ``ref.json`` alone is believed of those that do not answer.

@@ -23,6 +23,7 @@ from dlperf.executors.slurm_jobs import Job, requeued, share_standing
 from dlperf.executors.slurm_limits import longest_minutes, time_items
 from dlperf.executors.slurm_queue import SlurmQueue
 from dlperf.executors.supervised import CANCEL_GRACE_SECONDS, SIBLING_GRACE_SECONDS, SupervisedExecutor
+from dlperf.messages import message, quoted
 from dlperf.nodes.archive import supervisor_name
 from dlperf.nodes.bootstrap import PYTHONS
 from dlperf.nodes.client import NodeClient
@@ -34,10 +35,9 @@ from dlperf.render import Runtime, render_trial
 from dlperf.render.slurm import BATCH, LOG, Batch, batch_script
 from dlperf.runs.archive import keep_sent
 from dlperf.runs.paths import file_name
+from dlperf.runs.printable import printable_end
 from dlperf.runs.records import State
 from dlperf.runs.store import write_atomic, write_record
-from dlperf.sentences import sentence
-from dlperf.sentences.quoted import printable_end
 
 NAME = "slurm"
 NO_ANSWER = 124
@@ -86,7 +86,7 @@ class SlurmExecutor(SupervisedExecutor):
         except UnreachableError as error:
             return checks.unreachable(login, error)
         items += time_items(login.name, launch, most)
-        return [*items, CheckItem(login.name, "slurm", answer.code == 0, _last_line(answer))]
+        return [*items, CheckItem(login.name, "slurm", answer.code == 0, quoted(_last_line(answer)))]
 
     async def _longest_minutes(self, client: NodeClient, launch: Launch) -> int | None:
         answer = await client.slurm(["scontrol", "--oneliner", "show", "partition"])
@@ -160,7 +160,7 @@ class SlurmExecutor(SupervisedExecutor):
         for share in every:
             known = self._standing(share)
             if not known.finished:
-                told = known.observation.cause or sentence("slurm_silent", complaint=queue.complaint)
+                told = known.observation.cause or message("slurm_silent", complaint=queue.complaint)
                 silent = replace(known.observation, unreachable_since=queue.silent_since, cause=told)
                 self._known[share.key] = replace(known, observation=silent)
 
@@ -185,8 +185,8 @@ class SlurmExecutor(SupervisedExecutor):
             return replace(observation, pending_reason=job.pending_reason)
         if observation.state in (State.FAILED, State.LOST) and not any(node.log_size for node in observation.nodes):
             said = await self._slurm_log(trial)
-            cause = sentence("slurm_log", cause=observation.cause, said=said) if said else observation.cause
-            return replace(observation, cause=cause)
+            ended = observation.cause or quoted(observation.state)
+            return replace(observation, cause=message("slurm_log", cause=ended, said=said)) if said else observation
         return observation
 
     async def _slurm_log(self, trial: Trial) -> str:
@@ -212,7 +212,7 @@ class SlurmExecutor(SupervisedExecutor):
 
     async def _scancel(self, client: NodeClient, trial: Trial, number: str) -> None:
         grace = self._cancelling[trial.trial_id]
-        await all_of(self._tell(share, grace, State.CANCELLED, sentence("cancelled")) for share in shares(trial))
+        await all_of(self._tell(share, grace, State.CANCELLED, message("cancelled")) for share in shares(trial))
         answer = await client.slurm(["scancel", number])
         if answer.code == 0:
             del self._cancelling[trial.trial_id]

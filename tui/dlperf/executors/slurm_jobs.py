@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from dlperf.executors.base import NodeObservation
 from dlperf.executors.verdict import NodeStanding, standing
+from dlperf.messages import Message, message, quoted
 from dlperf.nodes.messages import NodeReport
 from dlperf.runs.records import State
-from dlperf.sentences import sentence
 
 SQUEUE_FORMAT = "JobArrayID:64|,State:64|,RestartCnt:64|,Reason:256|,NodeList:256"
 SACCT_FORMAT = "JobID,State,Reason,NodeList"
@@ -35,7 +35,7 @@ _CAUSES = {
     "BOOT_FAIL": "slurm_no_boot",
     "OUT_OF_MEMORY": "slurm_memory",
 }
-"""Slurm's states of a job that is over → the sentence that says why."""
+"""Slurm's states of a job that is over → the code of the cause."""
 _FROM_OUTSIDE = frozenset({"CANCELLED", "TIMEOUT", "DEADLINE", "PREEMPTED", "NODE_FAIL"})
 """States in which Slurm itself has told every process of the job to end."""
 _SIGTERM = 15
@@ -51,8 +51,8 @@ _STUCK = {
     "JobHeldAdmin": "slurm_held_by_admin",
     "ReqNodeNotAvail": "slurm_node_reserved",
 }
-"""Reasons to wait that do not pass by themselves → the sentence that says what to do."""
-REQUEUED = sentence("slurm_requeued")
+"""Reasons to wait that do not pass by themselves → the code of the message that says what to do."""
+REQUEUED = message("slurm_requeued")
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,11 @@ class Job:
         return "_" in self.number
 
     @property
-    def pending_reason(self) -> str | None:
+    def pending_reason(self) -> Message | None:
         """Why it still waits: Slurm's word, and what to do about one that does not pass by itself."""
         if self.state != "PENDING" or self.reason in ("", "None"):
             return None
-        return sentence(_STUCK[self.reason], word=self.reason) if self.reason in _STUCK else self.reason
+        return message(_STUCK[self.reason], word=self.reason) if self.reason in _STUCK else quoted(self.reason)
 
 
 GONE = "GONE"
@@ -125,7 +125,7 @@ def share_standing(node: str, report: NodeReport, starts: bool, job: Job | None,
         state = State.SUBMITTED if report.supervisor is None else State.RUNNING
         return NodeStanding(NodeObservation(node, state, log_size=size), starts=starts)
     if job.state == GONE and job.is_task and report.supervisor is None:
-        return NodeStanding(NodeObservation(node, State.CANCELLED, sentence(_CAUSES["CANCELLED"])), "", starts)
+        return NodeStanding(NodeObservation(node, State.CANCELLED, message(_CAUSES["CANCELLED"])), "", starts)
     state = _OVER.get(job.state, State.LOST)
     if state is State.LOST and job.state in ("FAILED", "COMPLETED") and report.supervisor is None:
         state = State.FAILED
@@ -142,7 +142,7 @@ def _ended(ended: NodeStanding, report: NodeReport, job: Job | None, settled: bo
     if not _ended_from_outside(report):
         return ended
     if job is not None and job.state in _FROM_OUTSIDE:
-        told = replace(ended.observation, state=_OVER[job.state], cause=sentence(_CAUSES[job.state]))
+        told = replace(ended.observation, state=_OVER[job.state], cause=message(_CAUSES[job.state]))
         return replace(ended, observation=told)
     if settled:
         return ended
@@ -157,11 +157,11 @@ def _ended_from_outside(report: NodeReport) -> bool:
     return unasked or (told["state"] == State.FAILED and told["signal"] == _SIGTERM)
 
 
-def why_over(job: Job, report: NodeReport) -> str:
-    """Why a share without an exit file is over, in words."""
+def why_over(job: Job, report: NodeReport) -> Message:
+    """Why a share without an exit file is over."""
     if job.state == GONE:
-        return sentence("slurm_forgot", job=job.number)
+        return message("slurm_forgot", job=job.number)
     if job.state in _CAUSES:
-        return sentence(_CAUSES[job.state])
+        return message(_CAUSES[job.state])
     key = "slurm_not_started" if report.supervisor is None else "slurm_over"
-    return sentence(key, job=job.number, state=job.state, reason=job.reason)
+    return message(key, job=job.number, state=job.state, reason=job.reason)

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from dlperf.executors.base import CheckItem
+from dlperf.messages import message
 from dlperf.plan import Launch
 from dlperf.render.slurm import wanted_minutes
-from dlperf.sentences import sentence
 
 _TIME = re.compile(r"^(?:(?P<days>\d+)-)?(?P<hours>\d+):(?P<minutes>\d+):(?P<seconds>\d+)$")
 
@@ -45,5 +45,5 @@ def time_items(node: str, launch: Launch, most: int | None) -> list[CheckItem]:
         return []
     told = bool(asked.get("time_limit_minutes"))
     key = "partition_limit" if told else "partition_gives_less"
-    said = sentence(key, partition=asked.get("partition") or "(default)", most=most, wanted=wanted)
+    said = message(key, partition=asked.get("partition") or "(default)", most=most, wanted=wanted)
     return [CheckItem(node, "time_limit", not told, said)]

@@ -15,13 +15,13 @@ from dlperf.executors.logs import collect_share, log_end, tail_machine
 from dlperf.executors.machines import Machines, all_of
 from dlperf.executors.shares import Share, shares
 from dlperf.executors.verdict import NodeStanding, first_failure, given_up, trial_observation
+from dlperf.messages import Message, message
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.runs.archive import TrialFiles
+from dlperf.runs.printable import printable_end
 from dlperf.runs.records import State
 from dlperf.runs.store import read_record_if_whole
-from dlperf.sentences import sentence
-from dlperf.sentences.quoted import printable_end
 
 SIBLING_GRACE_SECONDS = 15.0
 """How long the other nodes may go on, to say their own error, after one has failed."""
@@ -66,7 +66,7 @@ class SupervisedExecutor:
         for share in group:
             known = self._standing(share)
             since = known.observation.unreachable_since or client.unreachable_since
-            cause = known.observation.cause or str(error.cause)
+            cause = known.observation.cause or error.cause
             silent = replace(known.observation, unreachable_since=since, cause=cause)
             self._known[share.key] = replace(known, observation=silent)
             self._silent_at.setdefault(share.key, time.monotonic())
@@ -101,12 +101,12 @@ class SupervisedExecutor:
         if first is not None:
             failed_at = self._failed_at.setdefault(trial.trial_id, time.monotonic())
             if time.monotonic() >= failed_at + self._sibling_grace:
-                why = sentence("cancelled_with", node=first.observation.node)
+                why = message("cancelled_with", node=first.observation.node)
                 await self._end_open(every, State.CANCELLED, why)
         elif all(node.finished for node in nodes if node.starts):
-            await self._end_open(every, State.SUCCEEDED, sentence("first_node_ended"))
+            await self._end_open(every, State.SUCCEEDED, message("first_node_ended"))
 
-    async def _end_open(self, every: Sequence[Share], state: State, cause: str) -> None:
+    async def _end_open(self, every: Sequence[Share], state: State, cause: Message) -> None:
         waiting = [share for share in every if not self._standing(share).finished and share.key not in self._told]
         await all_of(self._tell(share, CANCEL_GRACE_SECONDS, state, cause) for share in waiting)
 
@@ -121,7 +121,7 @@ class SupervisedExecutor:
         every = [share for trial in trials for share in shares(trial)]
         return sum(await all_of(tail_machine(client, group) for client, group in self._by_machine(every)))
 
-    async def _tell(self, share: Share, grace_seconds: float, state: State, cause: str) -> None:
+    async def _tell(self, share: Share, grace_seconds: float, state: State, cause: Message) -> None:
         try:
             await self._client(share).cancel(share.directory, grace_seconds, state.value, cause)
             self._told.add(share.key)

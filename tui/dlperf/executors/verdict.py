@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from dlperf.executors.base import NodeObservation, Observation
+from dlperf.messages import Message, message, quoted
 from dlperf.nodes.messages import NodeReport
 from dlperf.runs.records import State
-from dlperf.sentences import sentence
+from dlperf.runs.upgrades import stored_message
 
 _BAD = (State.FAILED, State.TIMED_OUT, State.LOST)
 
@@ -50,22 +52,30 @@ def standing(node: str, report: NodeReport, starts: bool = True) -> NodeStanding
 
 def _ended(observation: NodeObservation, report: NodeReport, starts: bool) -> NodeStanding:
     told = report.exit or {}
-    observation = replace(observation, cause=told["cause"], exit_code=told["code"], signal=told["signal"])
+    observation = replace(observation, cause=_cause_of_exit(told), exit_code=told["code"], signal=told["signal"])
     return NodeStanding(observation, told["ended"], starts)
 
 
-def _why_lost(report: NodeReport) -> str:
+def _cause_of_exit(told: Mapping[str, Any]) -> Message:
+    """The cause in ``exit.json``, whichever version of the supervisor wrote it."""
+    try:
+        return stored_message(told.get("cause"))
+    except ValueError:
+        return quoted(told.get("cause"))
+
+
+def _why_lost(report: NodeReport) -> Message:
     if report.supervisor is None:
-        return sentence("unknown_trial")
+        return message("unknown_trial")
     if report.rebooted:
-        return sentence("restarted")
-    return sentence("no_exit_file")
+        return message("restarted")
+    return message("no_exit_file")
 
 
 def given_up(silent: NodeStanding) -> NodeStanding:
     """A node that was silent for so long that the others wait for it in vain: it failed when it fell silent."""
     since = silent.observation.unreachable_since or ""
-    cause = sentence("unreachable_since", since=since, cause=silent.observation.cause)
+    cause = message("unreachable_since", since=since, cause=silent.observation.cause or message("waiting"))
     return replace(silent, observation=replace(silent.observation, state=State.FAILED, cause=cause), ended=since)
 
 
@@ -93,14 +103,14 @@ def trial_observation(trial_id: str, nodes: Sequence[NodeStanding], last_lines: 
     return Observation(trial_id, last.state, last.cause, "supervisor", observations)
 
 
-def _cause(first: NodeStanding, nodes: Sequence[NodeStanding], last_lines: str) -> str | None:
+def _cause(first: NodeStanding, nodes: Sequence[NodeStanding], last_lines: str) -> Message | None:
     """Of several nodes, the one that failed first is named, and those that are silent, which may be why it failed;
     then comes the end of its log: it is one of many logs."""
     node = first.observation
     if len(nodes) == 1:
         return node.cause
-    cause = sentence("of_node", node=node.node, cause=node.cause)
+    cause = message("of_node", node=node.node, cause=node.cause or quoted(node.state))
     for other in nodes if first.reachable else ():
         if not other.reachable:
-            cause = sentence("silent_too", cause=cause, node=other.observation.node)
-    return sentence("last_output", cause=cause, lines=last_lines) if last_lines else cause
+            cause = message("silent_too", cause=cause, node=other.observation.node)
+    return message("last_output", cause=cause, lines=last_lines) if last_lines else cause

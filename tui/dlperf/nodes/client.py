@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dlperf.errors import DlperfError, RefusedError, UnreachableError
+from dlperf.messages import Message, message, quoted
 from dlperf.nodes import bootstrap
 from dlperf.nodes.archive import supervisor_archive
 from dlperf.nodes.bootstrap import ANSWER, agent_command
 from dlperf.nodes.messages import ByteRange, CommandResult, Hello, JobAnswer, NodeFile, NodeReport, Removal
 from dlperf.nodes.transport import Channel, Transport
-from dlperf.sentences import sentence
 
 REQUEST_SECONDS = 120.0
 FIRST_DELAY_SECONDS = 1.0
@@ -79,9 +79,10 @@ class NodeClient:
         answer, raw = await self._request("read", ranges=asked)
         return list(_cut(raw, answer["sizes"]))
 
-    async def cancel(self, directory: str, grace_seconds: float, state: str, cause: str) -> None:
+    async def cancel(self, directory: str, grace_seconds: float, state: str, cause: Message) -> None:
         """End a trial, whether or not its supervisor lives; ``exit.json`` follows."""
-        await self._request("cancel", directory=directory, grace_seconds=grace_seconds, state=state, cause=cause)
+        end = {"state": state, "cause": cause.to_json()}
+        await self._request("cancel", b"", directory=directory, grace_seconds=grace_seconds, **end)
 
     async def clear(self, directory: str) -> None:
         """Remove the containers of a trial that a restart of the machine ended."""
@@ -145,7 +146,7 @@ class NodeClient:
         try:
             return await self._exchange(channel, request, raw)
         except _BROKEN as error:
-            broken = UnreachableError(sentence("connection_broke", reason=_why(error)), self.name)
+            broken = UnreachableError(message("connection_broke", reason=_why(error)), self.name)
             raise self._unreachable(broken) from error
 
     async def _exchange(self, channel: Channel, request: dict[str, Any], raw: bytes) -> tuple[dict[str, Any], bytes]:
@@ -186,7 +187,7 @@ class NodeClient:
         except _BROKEN as error:
             complaint = await channel.complaint()
             await channel.close()
-            raise UnreachableError(sentence("no_agent", reason=complaint or _why(error))) from error
+            raise UnreachableError(message("no_agent", reason=complaint or _why(error))) from error
         except BaseException:
             await channel.close()
             raise
@@ -209,9 +210,9 @@ async def _start_agent(channel: Channel) -> None:
             case bootstrap.SEND:
                 await channel.write(supervisor_archive())
             case bootstrap.NO_PYTHON:
-                raise RefusedError(sentence("no_python"))
+                raise RefusedError(message("no_python"))
             case bootstrap.NO_HOME:
-                raise RefusedError(sentence("no_home"))
+                raise RefusedError(message("no_home"))
     raise EOFError
 
 
@@ -241,10 +242,10 @@ def _cut(raw: bytes, sizes: Sequence[int]) -> Iterable[bytes | None]:
         offset += max(size, 0)
 
 
-def _why(error: BaseException) -> str:
+def _why(error: BaseException) -> Message:
     match error:
         case TimeoutError():
-            return sentence("no_answer_within", seconds=f"{REQUEST_SECONDS:g}")
+            return message("no_answer_within", seconds=REQUEST_SECONDS)
         case asyncio.IncompleteReadError() | EOFError():
-            return sentence("closed_there")
-    return str(error) or type(error).__name__
+            return message("closed_there")
+    return quoted(str(error) or type(error).__name__)

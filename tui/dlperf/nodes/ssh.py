@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary
 import asyncssh
 
 from dlperf.errors import RefusedError, UnreachableError
+from dlperf.messages import Message, message
 from dlperf.nodes.streams import last_line
-from dlperf.sentences import sentence
 
 CONNECT_SECONDS = 10.0
 LOGIN_SECONDS = 30.0
@@ -52,7 +52,7 @@ class SshTransport:
             process = await connection.create_process(shlex.join(argv), encoding=None)
         except (asyncssh.Error, OSError) as error:
             connection.abort()
-            raise UnreachableError(sentence("no_session", server=self.host, reason=error)) from error
+            raise UnreachableError(message("no_session", server=self.host, reason=str(error))) from error
         return SshChannel(connection, process)
 
     async def close(self) -> None:
@@ -113,7 +113,7 @@ async def connect(host: str, port: int | None = None, user: str | None = None) -
     try:
         options = asyncssh.SSHClientConnectionOptions(config=(), host=host, **given)
     except (ValueError, OSError) as error:
-        raise RefusedError(sentence("ssh_configuration", host=host, reason=error)) from error
+        raise RefusedError(message("ssh_configuration", host=host, reason=str(error))) from error
     jump = await _connect_to_jump_hosts(options.tunnel)
     try:
         async with _gate(f"{options.host}:{options.port}"):
@@ -150,7 +150,7 @@ async def _connect_patiently(
             await asyncio.sleep(random.uniform(0.05, 0.2) * 2**attempt)
         except (asyncssh.Error, OSError) as error:
             raise _in_words(error, options) from error
-    raise UnreachableError(sentence("dropped", server=_server(options), reason=last))
+    raise UnreachableError(message("dropped", server=_server(options), reason=str(last)))
 
 
 async def _connect_once(
@@ -201,22 +201,22 @@ def _in_words(error: Exception, options: asyncssh.SSHClientConnectionOptions) ->
         case asyncssh.HostKeyNotVerifiable() | asyncssh.KeyExchangeFailed():
             return RefusedError(_host_key_problem(error, options))
         case asyncssh.PermissionDenied():
-            return RefusedError(sentence("key_refused", server=server, user=repr(options.username)))
+            return RefusedError(message("key_refused", server=server, user=repr(options.username)))
         case socket.gaierror():
-            return UnreachableError(sentence("no_name", host=repr(options.host), reason=error.strerror))
+            return UnreachableError(message("no_name", host=repr(options.host), reason=str(error.strerror)))
         case ConnectionRefusedError():
-            return UnreachableError(sentence("nothing_listens", server=server))
+            return UnreachableError(message("nothing_listens", server=server))
         case TimeoutError():
-            seconds = f"{options.connect_timeout or CONNECT_SECONDS:g}"
-            return UnreachableError(sentence("no_answer", server=server, seconds=seconds))
+            seconds = float(options.connect_timeout or CONNECT_SECONDS)
+            return UnreachableError(message("no_answer", server=server, seconds=seconds))
     reason = " ".join(str(error).split()) or type(error).__name__
-    return UnreachableError(sentence("not_reached", server=server, reason=reason))
+    return UnreachableError(message("not_reached", server=server, reason=reason))
 
 
-def _host_key_problem(error: Exception, options: asyncssh.SSHClientConnectionOptions) -> str:
+def _host_key_problem(error: Exception, options: asyncssh.SSHClientConnectionOptions) -> Message:
     alias = options.host_key_alias or options.host
     port = None if options.port == 22 else options.port
     known = asyncssh.match_known_hosts(_known_hosts(options), alias, "", port)
     if any(known[:2]):
-        return sentence("host_key_changed", server=_server(options), reason=error)
-    return sentence("host_key_unknown", server=_server(options))
+        return message("host_key_changed", server=_server(options), reason=str(error))
+    return message("host_key_unknown", server=_server(options))

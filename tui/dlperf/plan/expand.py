@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from dlperf.catalog.axes import Configuration, parse_scale
 from dlperf.catalog.problem import hint
 from dlperf.errors import RequestError
+from dlperf.messages import message, quoted
 from dlperf.plan.launch import UnresolvedError, launch_of, options_of
 from dlperf.plan.model import Impossible, Plan, PlannedConfiguration, Selection
 from dlperf.plan.subject import Subject, device, fits, precisions_of, why_impossible
-from dlperf.sentences import sentence
 
 if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
@@ -111,7 +111,7 @@ def _planned(configuration: Configuration, selection: Selection, catalog: Catalo
     if recipe is None:
         offered = ", ".join(item.case for item in framework.recipes)
         told = {"framework": framework.id, "case": case.id, "offered": offered}
-        return Impossible(configuration, sentence("no_recipe", **told))
+        return Impossible(configuration, message("no_recipe", **told))
     protocol = catalog.protocols[selection.protocol or case.protocol]
     hardware = catalog.hardware[configuration.hardware]
     log_format = catalog.formats.get(recipe.format or framework.format)
@@ -123,7 +123,7 @@ def _planned(configuration: Configuration, selection: Selection, catalog: Catalo
     try:
         return _freeze(subject, selection.repeats or protocol.repeats)
     except UnresolvedError as error:
-        return Impossible(configuration, str(error))
+        return Impossible(configuration, quoted(error))
 
 
 def _freeze(subject: Subject, repeats: int) -> PlannedConfiguration:

@@ -8,6 +8,7 @@ from typing import Any
 
 from dlperf.catalog.axes import Configuration
 from dlperf.catalog.machines import Container, Node
+from dlperf.messages import Message
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Impossible:
     """A configuration that was asked for and cannot run, with the reason."""
 
     configuration: Configuration
-    reason: str
+    reason: Message
 
 
 @dataclass(frozen=True, order=True)

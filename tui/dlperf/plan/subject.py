@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dlperf.catalog.axes import Configuration, matches
 from dlperf.catalog.problem import listed
-from dlperf.sentences import sentence
+from dlperf.messages import Message, message, quoted
 
 if TYPE_CHECKING:
     from dlperf.catalog.model import (
@@ -72,49 +72,49 @@ def fits(hardware: Hardware, nodes: int, gpus: int) -> bool:
     return nodes <= max_nodes(hardware) and gpus <= hardware.gpus_per_node
 
 
-def why_impossible(subject: Subject) -> str | None:
+def why_impossible(subject: Subject) -> Message | None:
     """The first reason why a configuration cannot run, or None."""
     return _wrong_machine(subject) or _wrong_axis(subject) or _excluded(subject) or _not_measurable(subject)
 
 
-def _wrong_machine(subject: Subject) -> str | None:
+def _wrong_machine(subject: Subject) -> Message | None:
     hardware, framework, axes = subject.hardware, subject.framework, subject.configuration
     if device(hardware) not in framework.devices:
         told = {"framework": framework.id, "devices": listed(framework.devices)}
-        return sentence("wrong_device", **told, hardware=hardware.id, device=device(hardware))
+        return message("wrong_device", **told, hardware=hardware.id, device=device(hardware))
     if not fits(hardware, axes.nodes, axes.gpus):
         size = {"nodes": max_nodes(hardware), "gpus": hardware.gpus_per_node}
-        return sentence("too_small", hardware=hardware.id, **size, scale=axes.scale)
+        return message("too_small", hardware=hardware.id, **size, scale=axes.scale)
     if axes.precision not in precisions_of(subject.accelerator):
         offered = listed(precisions_of(subject.accelerator))
-        return sentence("hardware_precision", hardware=hardware.id, offered=offered, precision=axes.precision)
+        return message("hardware_precision", hardware=hardware.id, offered=offered, precision=axes.precision)
     return None
 
 
-def _wrong_axis(subject: Subject) -> str | None:
+def _wrong_axis(subject: Subject) -> Message | None:
     recipe, axes = subject.recipe, subject.configuration
     told = {"framework": subject.framework.id, "case": recipe.case}
     if axes.precision not in recipe.precisions:
-        return sentence("recipe_precision", **told, offered=listed(recipe.precisions), precision=axes.precision)
+        return message("recipe_precision", **told, offered=listed(recipe.precisions), precision=axes.precision)
     if recipe.batch_sizes and axes.batch_size not in recipe.batch_sizes:
-        return sentence("recipe_batch_size", **told, offered=listed(recipe.batch_sizes), batch_size=axes.batch_size)
+        return message("recipe_batch_size", **told, offered=listed(recipe.batch_sizes), batch_size=axes.batch_size)
     if recipe.scales and axes.scale not in recipe.scales:
-        return sentence("recipe_scale", **told, offered=listed(recipe.scales), scale=axes.scale)
+        return message("recipe_scale", **told, offered=listed(recipe.scales), scale=axes.scale)
     return None
 
 
-def _excluded(subject: Subject) -> str | None:
+def _excluded(subject: Subject) -> Message | None:
     for variant in subject.variants:
         if variant.impossible:
-            return variant.impossible
+            return quoted(variant.impossible)
     apart = subject.configuration.nodes > 1 and subject.hardware.executor != "slurm"  # a job's nodes share their files
     if subject.launcher in STARTED_ONCE and subject.recipe.files and apart:
-        return sentence("one_path", launcher=subject.launcher)
+        return message("one_path", launcher=subject.launcher)
     return None
 
 
-def _not_measurable(subject: Subject) -> str | None:
+def _not_measurable(subject: Subject) -> Message | None:
     log_format, protocol = subject.log_format, subject.protocol
     if log_format is None or log_format.tells_time or not protocol.by_time:
         return None
-    return sentence("format_without_time", format=log_format.id, protocol=protocol.id)
+    return message("format_without_time", format=log_format.id, protocol=protocol.id)

@@ -15,7 +15,6 @@ from dlperf.plan import Configuration, Impossible, PlannedConfiguration, TrialKe
 from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.results.status import status_without_figure
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialStatus
-from dlperf.runs.upgrades import stored_message
 
 REPEATED = "repeated"
 """The finding of a trial that another one stands for."""
@@ -154,7 +153,7 @@ def _empty_row(
 
 
 def _impossible_row(campaign: str, item: Impossible) -> ConfigurationResult:
-    status = Status("not_supported", stored_message(item.reason))
+    status = Status("not_supported", item.reason)
     return replace(_empty_row(campaign, item.configuration, "", None, ()), status=status)
 
 

@@ -27,7 +27,6 @@ from dlperf.runs.checksums import sha256_of
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.records import State, TrialRecord, TrialStatus
 from dlperf.runs.store import read_record_if_whole, write_record
-from dlperf.runs.upgrades import stored_message
 
 
 @dataclass(frozen=True)
@@ -161,7 +160,7 @@ def _findings(
 
 def _cause(evidence: Evidence, status: TrialStatus) -> Message | None:
     """The cause that the journal holds, explained by the log of the node that it names."""
-    cause = stored_message(status.cause) if status.cause else None
+    cause = status.cause
     if status.state is State.SUCCEEDED:
         return cause
     named = (part.text_of("node") for part in cause.chain() if part.code == "of_node") if cause else iter(())

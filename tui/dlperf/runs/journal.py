@@ -10,7 +10,7 @@ from dlperf.plan import TrialKey
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event, JournaledFigure, State, TrialStatus
 from dlperf.runs.store import read_campaign, read_records
-from dlperf.sentences import sentence
+from dlperf.messages import Message, message, quoted
 
 
 def trial_key(text: str) -> TrialKey:
@@ -32,10 +32,10 @@ class CampaignFold:
         self.trials = {key: TrialStatus(key) for key in record.trials}
         self.paused = False
         self.finished = False
-        self.stopped: dict[str, str] = {}
+        self.stopped: dict[str, Message] = {}
         self.unreachable: dict[str, str] = {}
-        self.silence: dict[str, str] = {}
-        self.left_out: dict[str, str] = {}
+        self.silence: dict[str, Message] = {}
+        self.left_out: dict[str, Message] = {}
 
     def take(self, event: Event) -> None:
         """One more event; one that this version does not know changes nothing."""
@@ -47,15 +47,15 @@ class CampaignFold:
             case "campaign_started" | "campaign_finished":
                 self.finished = event.event == "campaign_finished"
             case "configuration_stopped":
-                self.stopped[str(event.data.get("configuration"))] = event.cause or ""
+                self.stopped[str(event.data.get("configuration"))] = event.cause or quoted("")
             case "node_unreachable":
                 self.unreachable.setdefault(str(event.data.get("node")), event.time)
-                self.silence.setdefault(str(event.data.get("node")), event.cause or sentence("waiting"))
+                self.silence.setdefault(str(event.data.get("node")), event.cause or message("waiting"))
             case "node_reachable":
                 self.unreachable.pop(str(event.data.get("node")), None)
                 self.silence.pop(str(event.data.get("node")), None)
             case "node_left_out":
-                self.left_out[str(event.data.get("node"))] = event.cause or ""
+                self.left_out[str(event.data.get("node"))] = event.cause or quoted("")
             case "node_taken_back":
                 self.left_out.pop(str(event.data.get("node")), None)
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from dlperf.messages import Message
 from dlperf.plan import Configuration, Impossible, PlannedConfiguration, Selection, TrialKey
-from dlperf.runs.upgrades import SCHEMA_VERSION
+from dlperf.runs.upgrades import SCHEMA_VERSION, StoredMessage
 
 
 class State(StrEnum):
@@ -79,7 +80,7 @@ class Event:
     trial: str | None = None
     """``str(TrialKey)``."""
     state: str | None = None
-    cause: str | None = None
+    cause: StoredMessage | None = None
     source: str = "engine"
     """engine, supervisor, executor, viewer."""
     data: dict[str, Any] = field(default_factory=dict)
@@ -111,7 +112,7 @@ class TrialProgress:
     seconds_left: float | None = None
     unreachable_since: dict[str, str] = field(default_factory=dict)
     """Node → since when it does not answer."""
-    pending_reason: str | None = None
+    pending_reason: StoredMessage | None = None
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class TrialStatus:
 
     key: TrialKey
     state: State = State.PLANNED
-    cause: str | None = None
+    cause: StoredMessage | None = None
     since: str | None = None
     started: str | None = None
     ended: str | None = None
@@ -163,13 +164,13 @@ class CampaignStatus:
     trials: dict[TrialKey, TrialStatus]
     paused: bool = False
     finished: bool = False
-    stopped_configurations: dict[str, str] = field(default_factory=dict)
+    stopped_configurations: dict[str, Message] = field(default_factory=dict)
     """Configuration id → why it is not tried any more."""
     unreachable: dict[str, str] = field(default_factory=dict)
     """Node → since when."""
-    silence: dict[str, str] = field(default_factory=dict)
+    silence: dict[str, Message] = field(default_factory=dict)
     """The same nodes → what was said when they fell silent."""
-    left_out: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, Message] = field(default_factory=dict)
     """Node → why nothing more is started there."""
 
     def count(self, *states: State) -> int:

@@ -49,16 +49,20 @@ def _with_coded_findings(data: Data) -> Data:
     return data | {"findings": [upgraded_finding(finding) for finding in data.get("findings", ())]}
 
 
-def _with_transports(data: Data) -> Data:
-    """Version 0.1 gave imported logs a transport that no machine has."""
+def _with_transports_and_coded_reasons(data: Data) -> Data:
+    """Version 0.1 gave imported logs a transport that no machine has, and reasons in English."""
     for item in data.get("configurations", ()):
         for node in item["launch"]["nodes"]:
             if node["transport"] == "imported":
                 node["transport"] = "local"
-    return data
+    found = data.get("impossible", ())
+    return data | {"impossible": [item | {"reason": stored_message(item["reason"]).to_json()} for item in found]}
 
 
-UPGRADES: Upgrades = {("TrialResult", 1): _with_coded_findings, ("CampaignRecord", 1): _with_transports}
+UPGRADES: Upgrades = {
+    ("TrialResult", 1): _with_coded_findings,
+    ("CampaignRecord", 1): _with_transports_and_coded_reasons,
+}
 """(kind of record, schema that it has) → what makes it one schema newer. A kind that did not change has no entry."""
 
 

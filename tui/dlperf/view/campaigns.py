@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dlperf.errors import DlperfError
-from dlperf.messages import N_
+from dlperf.messages import N_, Message
 from dlperf.plan import Selection
 from dlperf.runs.durations import trial_seconds
 from dlperf.runs.journal import CampaignReader
@@ -44,7 +44,7 @@ class CampaignSummary:
     engine_pid: int | None = None
     selection: Selection = field(default_factory=Selection)
     unreachable: dict[str, str] = field(default_factory=dict)
-    stopped: dict[str, str] = field(default_factory=dict)
+    stopped: dict[str, Message] = field(default_factory=dict)
     """Configuration id → why it is not tried any more."""
     trial_seconds: dict[str, float] = field(default_factory=dict)
     """Configuration id → median seconds of its trials that succeeded."""

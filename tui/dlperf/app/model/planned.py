@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 
 from dlperf.app.model.table import Column, Row
-from dlperf.app.words import told
-from dlperf.messages import _, pgettext
+from dlperf.messages import _, pgettext, render
 from dlperf.plan import Configuration, Impossible, Plan, PlannedConfiguration
 from dlperf.view.durations import short_duration
 from dlperf.view.estimates import estimate, seconds_by_kind, trial_seconds
@@ -73,7 +72,7 @@ def _planned_row(item: PlannedConfiguration, seconds: float | None) -> Row:
 
 
 def _impossible_row(item: Impossible) -> Row:
-    return Row((*_axes(item.configuration), "-", "-", told(item.reason)), "dim")
+    return Row((*_axes(item.configuration), "-", "-", render(item.reason)), "dim")
 
 
 def _axes(point: Configuration) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from rich.cells import cell_len
 
 from dlperf.app.model.text import local_time, number, printable
 from dlperf.app.model.trials import STATE_NAMES
-from dlperf.app.words import told
 from dlperf.measure.finding import Finding
 from dlperf.messages import N_, _, render
 from dlperf.plan import PlannedConfiguration
@@ -29,7 +28,7 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
     """The figure, where it comes from, and what a careful reader must know."""
     lines = [_line(_("state"), _(STATE_NAMES[trial.state])), _line(_("started"), local_time(trial.started))]
     if trial.cause and trial.state is not State.SUCCEEDED:
-        lines.append(_line(_("cause"), told(trial.cause)))
+        lines.append(_line(_("cause"), render(trial.cause)))
     if result is None:
         return [*lines, "", _("The result is not written yet.") if trial.state.finished else _("No figure yet.")]
     steps = _range(N_("steps {first} to {last}"), result.first_step, result.last_step)

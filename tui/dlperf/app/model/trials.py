@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from dlperf.app.model.sparkline import sparkline
 from dlperf.app.model.table import Column, Row, Tone
 from dlperf.app.model.text import local_time, number, printable
-from dlperf.app.words import told
-from dlperf.messages import N_, _, pgettext
+from dlperf.messages import N_, Message, _, pgettext, render
 from dlperf.plan import Configuration, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialProgress, TrialStatus
@@ -96,8 +95,9 @@ def row_keys(status: CampaignStatus, matching: str = "", folded: Collection[str]
 
 def _holds(trial: TrialStatus, matching: str) -> bool:
     """Both as it is stored and as it is shown."""
-    words, cause = STATE_NAMES[trial.state], trial.cause or ""
-    text = f"{trial.key.configuration} {trial.key.number} {words} {_(words)} {cause} {told(cause)}".lower()
+    words = STATE_NAMES[trial.state]
+    cause = f"{trial.cause} {render(trial.cause)}" if trial.cause else ""
+    text = f"{trial.key.configuration} {trial.key.number} {words} {_(words)} {cause}".lower()
     return all(word in text for word in matching.lower().split())
 
 
@@ -109,7 +109,11 @@ def configuration_text(configuration: Configuration) -> str:
 
 
 def group_row(
-    configuration: Configuration, trials: Sequence[TrialStatus], stopped: str | None, values: Sequence[float], unit: str
+    configuration: Configuration,
+    trials: Sequence[TrialStatus],
+    stopped: Message | None,
+    values: Sequence[float],
+    unit: str,
 ) -> Row:
     """The row of a configuration: what it is, how many of its trials have ended, what they gave."""
     done = sum(trial.state.finished for trial in trials)
@@ -119,7 +123,7 @@ def group_row(
         middle = (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
         parts.append(_("median {value}", value=number(middle, unit)))
     if stopped:
-        parts.append(_("stopped: {reason}", reason=printable(told(stopped))))
+        parts.append(_("stopped: {reason}", reason=printable(render(stopped))))
     return Row(("  ".join(parts),), "group")
 
 
@@ -168,11 +172,11 @@ def _note(trial: TrialStatus, progress: TrialProgress | None, result: TrialResul
         for node, since in progress.unreachable_since.items():
             parts.append(_("{node} unreachable since {time}", node=printable(node), time=local_time(since)))
         if progress.pending_reason:
-            parts.append(_("waits: {reason}", reason=printable(told(progress.pending_reason))))
+            parts.append(_("waits: {reason}", reason=printable(render(progress.pending_reason))))
     if trial.retry_of is not None:
         parts.append(_("again after #{number}", number=trial.retry_of))
-    if trial.cause and trial.state is not State.SUCCEEDED and trial.cause != STATE_NAMES[trial.state]:
-        parts.append(printable(told(trial.cause)))
+    if trial.cause and trial.state is not State.SUCCEEDED and trial.cause.code != trial.state:
+        parts.append(printable(render(trial.cause)))
     if result and result.findings:
         parts.append(_("findings: {count}", count=len(result.findings)))
     return " · ".join(parts)

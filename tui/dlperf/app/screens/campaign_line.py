@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dlperf.app.model.text import bar, local_time, packed, printable
 from dlperf.app.watching import WatchedCampaign
-from dlperf.app.words import told
-from dlperf.messages import _
+from dlperf.messages import _, render
 from dlperf.runs.records import State
 from dlperf.view.campaigns import BAD, Standing, standing_of
 from dlperf.view.durations import short_duration
@@ -48,12 +47,12 @@ def _problems(campaign: WatchedCampaign) -> list[str]:
             "{node} unreachable since {time}: {reason}",
             node=printable(node),
             time=local_time(since),
-            reason=printable(told(campaign.status.silence[node])),
+            reason=printable(render(campaign.status.silence[node])),
         )
         for node, since in campaign.status.unreachable.items()
     ]
     lines += [
-        _("{node} is left out: {cause}", node=printable(node), cause=printable(told(cause)))
+        _("{node} is left out: {cause}", node=printable(node), cause=printable(render(cause)))
         for node, cause in campaign.status.left_out.items()
     ]
     if standing is Standing.PAUSED:

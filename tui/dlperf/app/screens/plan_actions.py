@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Hashable
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from textual import work
@@ -20,9 +20,8 @@ from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.pages import ListPage, TextPage
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.app.words import told
-from dlperf.messages import _
-from dlperf.sentences import sentence
+from dlperf.executors.base import CheckItem
+from dlperf.messages import Message, _, render
 
 if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
@@ -144,10 +143,11 @@ def check_columns(rows: Collection[Row]) -> tuple[Column, ...]:
     )
 
 
-def _in_words(item: dict[str, object]) -> str:
-    """What was found, and what to do about it."""
-    message, advice = str(item.get("message") or ""), item.get("advice")
-    return sentence("and_more", told=message, more=advice) if advice else message
+def _check_item(data: dict[str, Any]) -> CheckItem:
+    advice = data.get("advice_code")
+    told = Message.from_json(data["message_code"])
+    advised = Message.from_json(advice) if advice else None
+    return CheckItem(str(data["node"]), str(data["check"]), bool(data["ok"]), told, advice=advised)
 
 
 def check_rows(outcome: Outcome) -> dict[Hashable, Row]:
@@ -157,13 +157,13 @@ def check_rows(outcome: Outcome) -> dict[Hashable, Row]:
     except ValueError:
         return {}
     rows: dict[Hashable, Row] = {}
-    for item in items if isinstance(items, list) else ():
-        ok = bool(item.get("ok"))
+    for item in map(_check_item, items if isinstance(items, list) else ()):
+        ok = item.ok
         cells = (
-            str(item.get("node")),
-            told(str(item.get("check"))).replace("_", " "),
+            item.node,
+            render(item.title).replace("_", " "),
             _("ok") if ok else _("NOT READY"),
-            told(_in_words(item)),
+            render(item.message_with_advice),
         )
         rows[len(rows)] = Row(tuple(printable(cell) for cell in cells), tones=("", "", "good" if ok else "bad", ""))
     return rows

@@ -23,9 +23,8 @@ from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.curve_view import CurveView
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
-from dlperf.app.words import told
 from dlperf.errors import DlperfError
-from dlperf.messages import N_, _
+from dlperf.messages import N_, _, render
 from dlperf.plan import TrialKey
 from dlperf.runs.records import State
 
@@ -101,7 +100,7 @@ class TrialScreen(LogActions):
         state = f"{GLYPHS[trial.state]} {_(STATE_NAMES[trial.state])}"
         now = self._campaign.progress_of(self._key) if not trial.state.finished else None
         why = now.pending_reason if now else trial.cause if trial.state is not State.SUCCEEDED else None
-        cause = printable(told(why)) if why else ""
+        cause = printable(render(why)) if why else ""
         self.query_one("#trial-line", Static).update("  ".join(part for part in (name, state, cause) if part))
         texts = {
             "figure": "\n".join(figure_lines(trial, self._campaign.result_of(self._key))),

@@ -33,9 +33,8 @@ from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.app.words import told
 from dlperf.errors import DlperfError
-from dlperf.messages import N_, _
+from dlperf.messages import N_, _, render
 from dlperf.plan import TrialKey
 from dlperf.runs.records import CampaignStatus, State, TrialStatus
 from dlperf.view.campaigns import Standing, in_order, standing_of
@@ -242,7 +241,7 @@ class WatchScreen(CampaignActions, LogActions):
         if trial.state is State.PLANNED:
             return _("No log yet: the trial has not started.")
         if trial.state.finished:
-            cause = told(trial.cause) if trial.cause else _("the reason is not known")
+            cause = render(trial.cause) if trial.cause else _("the reason is not known")
             return _("The trial left no log: {cause}", cause=printable(cause))
         return _("No log yet: the node has not written anything so far.")
 

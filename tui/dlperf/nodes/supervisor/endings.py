@@ -1,8 +1,8 @@
-"""How a trial ended, in the words of ``exit.json``."""
+"""How a trial ended, as ``exit.json`` tells it."""
 
 import signal
 import time
-from typing import List, NamedTuple, Optional
+from typing import List, NamedTuple, Optional, Union
 
 from .files import SCHEMA, Json, read_json
 
@@ -14,7 +14,13 @@ class Moment(NamedTuple):
 
 class Ending(NamedTuple):
     state: str
-    cause: str
+    cause: Json
+    """A code and its parameters."""
+
+
+def message(code: str, **parameters: Union[str, int, float, Json]) -> Json:
+    """A cause as dlperf stores it: compared by its code, worded where a person reads it."""
+    return dict(parameters, code=code)
 
 
 def now() -> Moment:
@@ -54,10 +60,10 @@ def ending_of(code: int) -> Ending:
     """How a payload ended that nobody stopped."""
     number = signal_of(code)
     if code == 0:
-        return Ending("succeeded", "exit code 0")
+        return Ending("succeeded", message("exit_code", code_value=0))
     if number is None:
-        return Ending("failed", f"exit code {code}")
-    return Ending("failed", f"signal {number} ({signal_name(number)})")
+        return Ending("failed", message("exit_code", code_value=code))
+    return Ending("failed", message("ended_by_signal", number=number, name=signal_name(number)))
 
 
 def signal_name(number: int) -> str:
@@ -70,13 +76,13 @@ def signal_name(number: int) -> str:
 def limit_reached(job: Json, running_seconds: float, silent_seconds: float) -> Optional[Ending]:
     """The limit that a running payload has broken, or None."""
     if running_seconds >= job["deadline_seconds"]:
-        return Ending("timed_out", f"deadline of {job['deadline_seconds']:g} s")
+        return Ending("timed_out", message("deadline", seconds=job["deadline_seconds"]))
     if silent_seconds >= job["stall_seconds"]:
-        return Ending("timed_out", f"no output for {job['stall_seconds']:g} s (stall limit)")
+        return Ending("timed_out", message("stall_limit", seconds=job["stall_seconds"]))
     return None
 
 
 def cancelled() -> Ending:
     """Why the trial is ended: what the request said, or just that somebody asked."""
     request = read_json("cancel.json") or {}
-    return Ending(request.get("state", "cancelled"), request.get("cause", "ended from outside (TERM)"))
+    return Ending(request.get("state", "cancelled"), request.get("cause", message("ended_from_outside")))

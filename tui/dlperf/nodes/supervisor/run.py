@@ -11,7 +11,7 @@ from typing import IO, List, Optional
 
 from .containers import KEEPING_RUNTIMES, image_digest, remove_containers
 from .duties import Duties
-from .endings import Ending, Moment, cancelled, ending_of, exit_record, iso, limit_reached, now
+from .endings import Ending, Moment, cancelled, ending_of, exit_record, iso, limit_reached, message, now
 from .files import SCHEMA, Json, read_json, write_json
 from .probes import environment
 from .processes import MARK_VARIABLE, own_identity
@@ -72,7 +72,7 @@ class Supervisor:
         self.started = now()
         self.duties.begin(self.started)
         if ending.state == "failed":
-            return Ending("failed", f"image {image} cannot be pulled: {ending.cause}")
+            return Ending("failed", message("cannot_pull", image=image, cause=ending.cause))
         return None if ending.state == "succeeded" else ending
 
     def run_payload(self) -> Ending:
@@ -87,7 +87,7 @@ class Supervisor:
         try:
             self.payload = self.start_process(command)
         except OSError as error:
-            return Ending("failed", f"{command[0]} cannot be started: {error.strerror}")
+            return Ending("failed", message("cannot_start", command=command[0], reason=str(error.strerror)))
         return self.watch(self.payload)
 
     def start_process(self, command: List[str]) -> "subprocess.Popen[bytes]":
@@ -126,7 +126,7 @@ class Supervisor:
         if self.signals.asked_to_end or os.path.exists("cancel.json"):
             return cancelled()
         if os.path.exists(self.job.get("ends_with") or ""):
-            return Ending("succeeded", "the first node has ended")
+            return Ending("succeeded", message("first_node_ended"))
         return None
 
     def running_seconds(self) -> float:
