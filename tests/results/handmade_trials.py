@@ -15,6 +15,7 @@ from dlperf.runs.journal import figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, State, TrialRecord, TrialStatus
 from dlperf.runs.store import append_records, write_campaign, write_record
+from dlperf.runs.upgrades import stored_message
 
 START = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 PROTOCOL = {"id": "test", "estimator": "rate(skip=20, take=100)", "aggregate": "median"}
@@ -108,11 +109,12 @@ def end_trial(
     write_record(paths.trial, TrialRecord(f"t.{key.configuration}.{number}", campaign.name, item.configuration, number))
     write_trial(paths, files)
     seal(paths)
-    derived = derive(paths, item, TrialStatus(key, state, cause))
+    told = stored_message(cause) if cause else None
+    derived = derive(paths, item, TrialStatus(key, state, told))
     write_derived(paths, derived)
     figure = figure_data(derived.result.value, derived.result.unit)
     again = Event("2026-01-31T12:04:00Z", "planned", str(key), data={"retry_of": retry_of})
-    ended = Event("2026-01-31T12:05:00Z", "state", str(key), str(state), cause, data=figure)
+    ended = Event("2026-01-31T12:05:00Z", "state", str(key), str(state), told, data=figure)
     append_records(campaign.journal, [again, ended] if retry_of else [ended])
 
 

@@ -24,6 +24,12 @@ TAILS = {
         "ValueError: bad shape (3, 4)"
     ),
     "[rank0]: KeyError: 'train'": quoted("KeyError: 'train'"),
+    "torch.distributed.DistNetworkError: port: 29500, code: -98, name: EADDRINUSE, message: address already in use": (
+        message("port_in_use")
+    ),
+    "bind: Address already in use\n": message("port_in_use"),
+    "port 29500 is in use, trying the next\nValueError: bad shape": BAD_SHAPE,
+    "master port 29500\nloss 1.0\n": None,
     "loss 1.0\nloss 0.9\n": None,
     "": None,
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from handmade_trials import PROTOCOL, START, end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
 
-from dlperf.messages import message
+from dlperf.messages import message, quoted
 from dlperf.plan import Configuration, Impossible
 from dlperf.results.load import Filters, load_results, parse_filters
 from dlperf.results.model import ConfigurationResult, Status
@@ -130,7 +130,7 @@ def test_what_never_ran_is_not_run(workspace: Workspace):
 
 def test_what_cannot_run_is_not_supported_with_the_reason(workspace: Workspace):
     point = Configuration("here", "numpy", "lenet5", "amp", 4, 1, 2)
-    write_planned(workspace, "a", [], [Impossible(point, "numpy has no amp")])
+    write_planned(workspace, "a", [], [Impossible(point, quoted("numpy has no amp"))])
     assert str(the_row(workspace).status) == "not supported: numpy has no amp"
 
 

@@ -16,6 +16,7 @@ from dlperf.runs.checksums import sha256_of
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State, TrialRecord, TrialStatus
 from dlperf.runs.store import read_record, write_record
+from dlperf.runs.upgrades import stored_message
 
 GPU_HEADER = "time,gpu,utilization_percent,memory_used_mib,power_watts,sm_clock_mhz,memory_clock_mhz,throttle_reasons"
 
@@ -32,7 +33,8 @@ def measured(
     cause: str | None = None,
 ) -> TrialResult:
     plan = plan or planned()
-    return measure_trial(paths, plan, TrialStatus(TrialKey(plan.configuration.id, 1), state, cause))
+    told = stored_message(cause) if cause else None
+    return measure_trial(paths, plan, TrialStatus(TrialKey(plan.configuration.id, 1), state, told))
 
 
 def codes(result: TrialResult) -> set[str]:

@@ -20,6 +20,7 @@ _KNOWN = (
 )
 """Code → what frameworks, CUDA, the kernel and Slurm print, the most specific first."""
 
+_PORT_IN_USE = re.compile(r"address already in use|\bEADDRINUSE\b|\bport \d{1,5} is (?:already )?in use", re.IGNORECASE)
 _EXCEPTION = re.compile(r"^\s*(?:\S+:\s)?((?:\w+\.)*\w*(?:Error|Exception)\b: .{1,200})$", re.MULTILINE)
 _TAG = re.compile(r"^\[\d+,\d+\]<std(?:out|err)>:\s*|^\[rank\d+\]:\s*", re.MULTILINE)
 
@@ -27,13 +28,16 @@ _TAG = re.compile(r"^\[\d+,\d+\]<std(?:out|err)>:\s*|^\[rank\d+\]:\s*", re.MULTI
 def diagnosis(log_tail: str) -> Message | None:
     """The cause that the end of a log shows; None where it shows none.
 
-    A known cause is named whatever stands around it; else the last exception that Python printed is quoted.
+    A known cause is named whatever stands around it; else the last exception that Python printed is quoted. That a
+    port was in use makes the engine try again, so only the last exception, or the last line, may say so.
     """
     for code, pattern in _KNOWN:
         if re.search(pattern, log_tail):
             return message(code)
-    exceptions = _EXCEPTION.findall(_TAG.sub("", log_tail))
-    return quoted(str(exceptions[-1]).strip()) if exceptions else None
+    exceptions = [str(found).strip() for found in _EXCEPTION.findall(_TAG.sub("", log_tail))]
+    if _PORT_IN_USE.search(exceptions[-1] if exceptions else printable_end(log_tail.encode(errors="replace"), lines=1)):
+        return message("port_in_use")
+    return quoted(exceptions[-1]) if exceptions else None
 
 
 def is_out_of_memory(cause: Message | None) -> bool:
