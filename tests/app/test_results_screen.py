@@ -13,6 +13,7 @@ from dlperf.app.model.comparison import comparable, comparison_of
 from dlperf.app.model.results_table import ResultsView, beside
 from dlperf.app.screens.publish import opener_of, served_lines
 from dlperf.app.screens.results import ResultsScreen
+from dlperf.messages import message, quoted
 from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import Event, State
@@ -251,7 +252,9 @@ async def test_results_of_a_trial_that_is_measured_now_appear_when_the_screen_is
 
 async def test_a_configuration_without_a_figure_says_why_in_full(workspace: Workspace):
     builder = CampaignBuilder(workspace, "broken", [planned(POINTS[0], 1)])
-    builder.state(builder.trials[0], State.FAILED, 60, "exit code 3: ValueError: the data set lies elsewhere")
+    said = quoted("ValueError: the data set lies elsewhere")
+    cause = message("and_more", told=message("exit_code", code_value=3), more=said)
+    builder.state(builder.trials[0], State.FAILED, 60, cause)
     builder.event(Event(clock(900), "campaign_finished"))
     async with driving(workspace, size=(200, 40), start_screen="results") as pilot:
         await until_shown(pilot, "figure: failed: exit code 3: ValueError: the data set lies elsewhere")

@@ -20,8 +20,7 @@ from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.pages import ListPage, TextPage
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.executors.base import CheckItem
-from dlperf.messages import Message, _, render
+from dlperf.messages import Message, _, message, render
 
 if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
@@ -143,11 +142,11 @@ def check_columns(rows: Collection[Row]) -> tuple[Column, ...]:
     )
 
 
-def _check_item(data: dict[str, Any]) -> CheckItem:
-    advice = data.get("advice_code")
-    told = Message.from_json(data["message_code"])
-    advised = Message.from_json(advice) if advice else None
-    return CheckItem(str(data["node"]), str(data["check"]), bool(data["ok"]), told, advice=advised)
+def _check_text(item: dict[str, Any]) -> str:
+    """What was found, and what to do about it."""
+    found = Message.from_json(item["message_code"])
+    advice = item.get("advice_code")
+    return render(message("and_more", told=found, more=Message.from_json(advice)) if advice else found)
 
 
 def check_rows(outcome: Outcome) -> dict[Hashable, Row]:
@@ -157,13 +156,13 @@ def check_rows(outcome: Outcome) -> dict[Hashable, Row]:
     except ValueError:
         return {}
     rows: dict[Hashable, Row] = {}
-    for item in map(_check_item, items if isinstance(items, list) else ()):
-        ok = item.ok
+    for item in items if isinstance(items, list) else ():
+        ok = bool(item["ok"])
         cells = (
-            item.node,
-            render(item.title).replace("_", " "),
+            str(item["node"]),
+            render(message(f"check_{item['check']}")).replace("_", " "),
             _("ok") if ok else _("NOT READY"),
-            render(item.message_with_advice),
+            _check_text(item),
         )
         rows[len(rows)] = Row(tuple(printable(cell) for cell in cells), tones=("", "", "good" if ok else "bad", ""))
     return rows
