@@ -89,7 +89,6 @@ def test_a_finding_that_an_older_version_wrote_down_is_chinese_on_a_chinese_page
     assert "steady state" not in notes
 
 
-@pytest.mark.xfail(reason="plans hold their reasons as text", strict=False)
 def test_why_a_configuration_cannot_run_is_said_in_chinese() -> None:
     catalog = load_catalog(None)
     asked = Selection(("local",), ("pytorch",), ("resnet50",), ("fp16",), (64,), ("1n8g",))

@@ -162,7 +162,7 @@ class Engine:
         known = self._journal.trials | {running.key: ended}
         follow = self._journal.reliability.leave_out(known, state)
         if not follow and not running.cancel_wanted:
-            follow = consequences(known, ended, state.time, str(disturbance(result.findings) or ""))
+            follow = consequences(known, ended, state.time, disturbance(result.findings))
         self._journal.write(state, *follow)
         rest = self._pace.machine_rest if is_infrastructure(ended) else running.planned.protocol["pause_seconds"]
         self._machines.release(running.demands, time.monotonic() + rest)

@@ -28,7 +28,7 @@ def is_infrastructure(status: TrialStatus) -> bool:
 
 
 def consequences(
-    trials: Mapping[TrialKey, TrialStatus], ended: TrialStatus, time: str, disturbance: Message | str | None = None
+    trials: Mapping[TrialKey, TrialStatus], ended: TrialStatus, time: str, disturbance: Message | None = None
 ) -> list[Event]:
     """The events that follow from a trial's end; ``trials`` holds it as it ended.
 
