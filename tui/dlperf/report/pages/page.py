@@ -264,13 +264,13 @@ class Page:
             "speedup": lambda row: figures.factor(row.speedup),
             "efficiency": lambda row: figures.percent(row.efficiency),
             "mfu": lambda row: figures.percent(row.mfu),
-            "protocol": lambda row: self.protocol_link(row.protocol),
+            "protocol": lambda row: self.protocol_link(row.protocol, code=True),
         }
 
-    def protocol_link(self, protocol: str | None) -> Link | str:
+    def protocol_link(self, protocol: str | None, *, code: bool = False) -> Link | str:
         if protocol is None or protocol not in self.data.protocols:
             return protocol or ""
-        return Link(protocol, at.html_address(self.path, at.protocol_page(protocol)), code=True)
+        return Link(protocol, at.html_address(self.path, at.protocol_page(protocol)), code)
 
     def html_to(self, target: str, words: str) -> str:
         return html.link(md.name(words), at.html_address(self.path, target))
