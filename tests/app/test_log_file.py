@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.app.logs.line_numbers import BLOCK, LineNumbers
-from dlperf.app.logs.log_file import PIECE, Line, LogFile
+from dlperf.app.logs.log_file import BLOCK, PIECE, Line, LineNumbers, LogFile
 from dlperf.app.logs.opened import OpenLog
 from dlperf.app.logs.search import Request, error_pattern, matching_lines, pattern_of, search
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from dlperf.app.logs.log_file import LogFile
-from dlperf.app.logs.source import AllLines, MatchingLines
-from dlperf.app.logs.window import LogWindow, shown_text
+from dlperf.app.logs.window import AllLines, LogWindow, MatchingLines, shown_text
 
 
 def window_over(path: Path, text: str, height: int = 4, width: int = 10) -> LogWindow:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import shutil
+import tempfile
+from array import array
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import IO
 
 PIECE = 1 << 16
-"""A line longer than this is shown in pieces that start at multiples of it: no line costs more memory than this."""
-GLANCE = 1 << 11
+"""A longer line is shown in pieces that start at multiples of this: no line costs more memory."""
+SHORT_READ = 1 << 11
 """Most lines are shorter than this, and are found by one small read."""
+BLOCK = 1 << 20
+"""Bytes of one entry of the index of line numbers: 2,000 entries for 2 GB."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,7 @@ class LogFile:
     """A file that may still be growing.
 
     A line starts at 0, after every line feed, and at every multiple of ``PIECE`` that follows ``PIECE`` bytes without
-    a line feed: a rule that gives the same lines from wherever one starts to read.
+    a line feed: the same lines result from wherever one starts to read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -38,55 +46,53 @@ class LogFile:
             OSError: the file cannot be opened.
         """
         self.path = path
-        self._stream: IO[bytes] = _plain(path)
+        self._stream = _open_unpacked(path)
         self.size = 0
         self.refresh()
 
     def refresh(self) -> bool:
-        """Look at the file's size again; whether it has changed."""
-        size = os.fstat(self._stream.fileno()).st_size
-        changed = size != self.size
-        self.size = size
-        return changed
+        """Read the file's size; return whether it has changed."""
+        before, self.size = self.size, os.fstat(self._stream.fileno()).st_size
+        return self.size != before
 
     @property
     def replaced(self) -> bool:
-        """Another file has taken this one's name, or this one is gone."""
+        """Whether another file has this name now, or none has."""
         try:
-            there, here = self.path.stat(), os.fstat(self._stream.fileno())
+            named, opened = self.path.stat(), os.fstat(self._stream.fileno())
         except OSError:
             return True
-        return self.path.suffix != ".gz" and (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino)
+        return self.path.suffix != ".gz" and (named.st_dev, named.st_ino) != (opened.st_dev, opened.st_ino)
 
     def close(self) -> None:
         self._stream.close()
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes of a range, fewer where the file ends before."""
+        """Return the bytes of a range, fewer where the file ends before."""
         return os.pread(self._stream.fileno(), max(0, min(end, self.size) - start), start)
 
     def line_at(self, start: int) -> Line | None:
-        """The line that starts at this offset; None at the end of the file."""
+        """Return the line that starts at this offset; None at the end of the file."""
         if start >= self.size:
             return None
         piece_end = -(-start // PIECE) * PIECE + PIECE
-        for reach in (GLANCE, piece_end - start):
-            data = self.read(start, start + reach)
+        for length in (SHORT_READ, piece_end - start):
+            data = self.read(start, start + length)
             feed = data.find(b"\n")
             if feed >= 0:
                 return Line(start, start + feed + 1, data[:feed])
         return Line(start, start + len(data), data)
 
     def line_before(self, start: int) -> Line | None:
-        """The line that ends where this offset's starts; None at the beginning."""
+        """Return the line that ends where this offset's starts; None at the beginning."""
         return self.line_at(self.start_of_line(start - 1)) if start > 0 else None
 
     def start_of_line(self, offset: int) -> int:
-        """Where the line that holds the byte at ``offset`` starts."""
+        """Return where the line that holds the byte at ``offset`` starts."""
         offset = max(0, min(offset, self.size - 1))
         piece = offset - offset % PIECE
-        for reach in (GLANCE, 2 * PIECE):
-            window = max(0, offset - reach)
+        for length in (SHORT_READ, 2 * PIECE):
+            window = max(0, offset - length)
             feed = self.read(window, offset).rfind(b"\n")
             if feed >= 0 or window == 0:
                 start = window + feed + 1
@@ -94,16 +100,50 @@ class LogFile:
         return piece
 
 
-def _plain(path: Path) -> IO[bytes]:
-    """The file itself; a gzipped one is unpacked into a file without a name."""
+def _open_unpacked(path: Path) -> IO[bytes]:
+    """Open the file itself, or a nameless one with what a gzipped file holds."""
     if path.suffix != ".gz":
         return path.open("rb")
-    import gzip
-    import shutil
-    import tempfile
-
     unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the log
     with gzip.open(path, "rb") as packed:
         shutil.copyfileobj(packed, unpacked)
     unpacked.flush()
     return unpacked
+
+
+class LineNumbers:
+    """Line feeds of a log, counted block by block."""
+
+    def __init__(self, log: LogFile) -> None:
+        self._log = log
+        self._feeds_before = array("Q", [0])
+        """Line feeds before each block that has been counted, and after the last of them."""
+        self._counting = Lock()
+        """A cancelled thread may still count when the next one begins."""
+
+    def advance(self, stop: Callable[[], bool] = lambda: False) -> None:
+        """Count every whole block that has not been counted."""
+        with self._counting:
+            while (start := (len(self._feeds_before) - 1) * BLOCK) + BLOCK <= self._log.size and not stop():
+                block = self._log.read(start, start + BLOCK)
+                self._feeds_before.append(self._feeds_before[-1] + block.count(b"\n"))
+
+    def number_at(self, offset: int) -> int | None:
+        """Return the number of the line that holds this offset, from 1; None where it is not known yet."""
+        block = min(offset // BLOCK, len(self._feeds_before) - 1)
+        if offset - block * BLOCK > BLOCK:
+            return None
+        return self._feeds_before[block] + self._log.read(block * BLOCK, offset).count(b"\n") + 1
+
+    def offset_of(self, number: int) -> int | None:
+        """Return where the line of this number starts; None where it is not known yet, or there is none."""
+        if number == 1:
+            return 0
+        block = max(index for index, feeds in enumerate(self._feeds_before) if feeds < number - 1)
+        offset, position = block * BLOCK, 0
+        data = self._log.read(offset, offset + 2 * BLOCK)
+        for _ in range(number - 1 - self._feeds_before[block]):
+            position = data.find(b"\n", position) + 1
+            if position == 0:
+                return None
+        return offset + position if offset + position < self._log.size else None

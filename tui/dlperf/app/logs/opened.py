@@ -1,4 +1,4 @@
-"""A log that is open: its file, the window on it, its line numbers, the lines that match. Knows no terminal."""
+"""An open log: its file, the window on it, its line numbers, the lines that match. Knows no terminal."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from dlperf.app.logs.line_numbers import LineNumbers
-from dlperf.app.logs.log_file import LogFile
+from dlperf.app.logs.log_file import LineNumbers, LogFile
 from dlperf.app.logs.search import Pattern, Request, matching_lines, pattern_of, search
-from dlperf.app.logs.source import AllLines, MatchingLines
-from dlperf.app.logs.window import LogWindow
+from dlperf.app.logs.window import AllLines, LogWindow, MatchingLines
 
-TELL_SECONDS = 0.1
+REPORT_SECONDS = 0.1
 
 
 class OpenLog:
-    """One log, at its end. What takes long is meant for a thread, and may be told to stop."""
+    """One log, at its end. Methods with a parameter ``stop`` take long: they are for a thread.
+
+    They raise OSError or ValueError where the log is closed meanwhile.
+    """
 
     def __init__(self, path: Path) -> None:
         """
@@ -27,31 +28,29 @@ class OpenLog:
         self.window = LogWindow(AllLines(self.file))
         self.numbers = LineNumbers(self.file)
         self.matches: MatchingLines | None = None
-        """The lines that are shown alone, as far as they have been found."""
+        """The only lines that are shown, as far as they have been found."""
         self._matching: Pattern = None
-        self._seen = self._size_and_searched()
+        self._seen = self._progress()
 
     def close(self) -> None:
         self.file.close()
 
     @property
     def gone(self) -> bool:
-        """Another file has taken its place, or it has become shorter: it must be opened anew."""
+        """Whether the file was replaced or has become shorter, and must be opened anew."""
         before = self.file.size
         return self.file.replaced or (self.file.refresh() and self.file.size < before)
 
-    def changed(self) -> bool:
-        """Whether lines, or matching lines, have come since this was asked last."""
-        before, self._seen = self._seen, self._size_and_searched()
+    def has_grown(self) -> bool:
+        """Return whether lines, or matching lines, have come since the last call."""
+        before, self._seen = self._seen, self._progress()
         return before != self._seen
 
-    def _size_and_searched(self) -> tuple[int, int]:
+    def _progress(self) -> tuple[int, int]:
         return self.file.size, self.matches.searched if self.matches is not None else 0
 
-    # --------------------------------------------------------- matching lines
-
     def show_only(self, text: str) -> None:
-        """Show only the lines that match a regular expression, of which ``find_matches`` finds more; all for none."""
+        """Show only lines that match a regular expression, which ``find_matches`` finds; all for an empty text."""
         if text:
             self._matching = pattern_of(text)
             self.matches = MatchingLines(self.file)
@@ -68,11 +67,7 @@ class OpenLog:
         return self.matches.searched / self.file.size
 
     def find_matches(self, stop: Callable[[], bool]) -> None:
-        """Search what has not been searched yet, unless another thread is at it.
-
-        Raises:
-            OSError, ValueError: the log was closed meanwhile.
-        """
+        """Search what has not been searched yet, unless another thread does."""
         matches = self.matches
         if matches is None or not matches.searching.acquire(blocking=False):
             return
@@ -84,35 +79,23 @@ class OpenLog:
         finally:
             matches.searching.release()
 
-    def find(self, request: Request, tell: Callable[[float], object], stop: Callable[[], bool]) -> int | None:
-        """Where the next line starts that is looked for; None where there is none.
+    def find(self, request: Request, report: Callable[[float], object], stop: Callable[[], bool]) -> int | None:
+        """Return where the next matching line starts; None where there is none.
 
-        Args:
-            request: what to look for.
-            tell: is told ten times a second how much of the log has been searched, 0 … 1.
-            stop: whether nobody wants to know any more.
-
-        Raises:
-            OSError, ValueError: the log was closed meanwhile.
+        ``report`` is called ten times a second with the share of the log that has been searched.
         """
-        told = time.monotonic()
+        reported = time.monotonic()
         for batch in search(self.file, request):
             if batch.starts:
                 return batch.starts[-1 if request.backwards else 0]
             if stop():
                 return None
-            if time.monotonic() - told >= TELL_SECONDS:
-                told = time.monotonic()
-                tell(abs(batch.searched - request.start) / max(1, self.file.size))
+            if time.monotonic() - reported >= REPORT_SECONDS:
+                reported = time.monotonic()
+                report(abs(batch.searched - request.start) / max(1, self.file.size))
         return None
 
-    # ----------------------------------------------------------- line numbers
-
-    def start_of_number(self, number: int, stop: Callable[[], bool]) -> int | None:
-        """Where the line of this number starts; None where there is none.
-
-        Raises:
-            OSError, ValueError: the log was closed meanwhile.
-        """
+    def find_number(self, number: int, stop: Callable[[], bool]) -> int | None:
+        """Return where the line of this number starts; None where there is none."""
         self.numbers.advance(stop)
         return self.numbers.offset_of(number)

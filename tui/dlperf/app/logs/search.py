@@ -14,7 +14,7 @@ from dlperf.app.logs.log_file import PIECE, LogFile
 from dlperf.messages import _
 
 CHUNK = PIECE
-"""Small enough that a search can soon be told to stop."""
+"""Small enough that a search can soon be stopped."""
 UNSUPPORTED = ("invalid perl operator: ", "invalid escape sequence: ")
 """How RE2 names what other regular expressions know."""
 
@@ -28,7 +28,7 @@ _ERROR_WORDS = (
     *(b"Killed", b"PANIC"),
 )
 _ERROR_WORDS_OF_ANY_CASE = (b"out of memory", b"segmentation fault", b"no space left", b"nan")
-"""Every match of ``_ERRORS`` holds one of these words: a chunk without them is passed over three times as fast."""
+"""Every match of ``_ERRORS`` holds one of these words: a chunk without them is skipped three times as fast."""
 
 Pattern: TypeAlias = Any
 """A compiled expression of ``re2``, which has no types."""
@@ -46,15 +46,15 @@ class Request:
 
 @dataclass(frozen=True)
 class Batch:
-    """What a piece of the log gave."""
+    """The matches of one chunk."""
 
     starts: list[int]
-    """Where the matching lines of it start, in the order of the file."""
+    """Where the matching lines start, in the order of the file."""
     searched: int
     """The other end of what has been searched so far."""
 
 
-def _compiled(text: str) -> Pattern:
+def _compile(text: str) -> Pattern:
     import re2
 
     options = re2.Options()
@@ -64,7 +64,7 @@ def _compiled(text: str) -> Pattern:
 
 
 def pattern_of(text: str) -> Pattern:
-    """A regular expression as typed; upper and lower case are told apart only where it has an upper-case letter.
+    """Compile a regular expression as typed; it is case-sensitive only where it has an upper-case letter.
 
     Raises:
         ValueError: it is none, or one that RE2 does not support; the message says so in one line.
@@ -72,7 +72,7 @@ def pattern_of(text: str) -> Pattern:
     import re2
 
     try:
-        return _compiled(text if any(char.isupper() for char in text) else f"(?i){text}")
+        return _compile(text if any(char.isupper() for char in text) else f"(?i){text}")
     except re2.error as error:
         reason = error.args[0].decode().replace("(?m)", "").replace("(?i)", "")
     for prefix in UNSUPPORTED:
@@ -84,19 +84,21 @@ def pattern_of(text: str) -> Pattern:
 
 @cache
 def error_pattern() -> Pattern:
-    """How programs say that something went wrong."""
-    return _compiled(_ERRORS)
+    """Return the pattern of lines in which programs report an error."""
+    return _compile(_ERRORS)
 
 
 def search(log: LogFile, request: Request) -> Iterator[Batch]:
-    """The lines that a request asks for, chunk by chunk."""
+    """Yield the lines that a request asks for, chunk by chunk."""
     if request.backwards:
-        return matching_lines_back(log, request.pattern, request.start)
-    return matching_lines(log, request.pattern, first_line_from(log, request.start))
+        return _matching_lines_back(log, request.pattern, request.start)
+    line = log.line_at(log.start_of_line(request.start))
+    start = line.end if line is not None and line.start < request.start else request.start
+    return matching_lines(log, request.pattern, start)
 
 
 def matching_lines(log: LogFile, pattern: Pattern, start: int = 0, end: int | None = None) -> Iterator[Batch]:
-    """The matching lines, forwards from the line that starts at ``start``.
+    """Yield the matching lines, forwards from the line that starts at ``start``.
 
     A last line without its end is left for the next call, which starts where the last batch ended.
     """
@@ -112,8 +114,8 @@ def matching_lines(log: LogFile, pattern: Pattern, start: int = 0, end: int | No
         yield Batch(starts, start)
 
 
-def matching_lines_back(log: LogFile, pattern: Pattern, end: int) -> Iterator[Batch]:
-    """The matching lines that start before ``end``, a batch nearer to the end first."""
+def _matching_lines_back(log: LogFile, pattern: Pattern, end: int) -> Iterator[Batch]:
+    """Yield the matching lines that start before ``end``, a batch nearer to the end first."""
     while end > 0:
         start = log.start_of_line(max(0, end - CHUNK))
         starts = [offset for batch in matching_lines(log, pattern, start, end) for offset in batch.starts]
@@ -121,28 +123,22 @@ def matching_lines_back(log: LogFile, pattern: Pattern, end: int) -> Iterator[Ba
         yield Batch(starts, end)
 
 
-def first_line_from(log: LogFile, start: int) -> int:
-    """Where the first line starts that starts at or after an offset."""
-    line = log.line_at(log.start_of_line(start))
-    return line.end if line is not None and line.start < start else start
-
-
 def _may_match(data: bytes, pattern: Pattern) -> bool:
     if pattern is not error_pattern():
         return True
     lower = data.lower()
-    return any(_holds(data, word) for word in _ERROR_WORDS) or any(
-        _holds(lower, word) for word in _ERROR_WORDS_OF_ANY_CASE
+    return any(_contains(data, word) for word in _ERROR_WORDS) or any(
+        _contains(lower, word) for word in _ERROR_WORDS_OF_ANY_CASE
     )
 
 
-def _holds(data: bytes, word: bytes) -> bool:
-    """Whether a word is there. That one of its bytes is not, capitals first, is known at once."""
+def _contains(data: bytes, word: bytes) -> bool:
+    # a missing byte is found faster than a missing word, upper case first
     return all(byte in data for byte in sorted(word)) and word in data
 
 
 def _matches(data: bytes, pattern: Pattern, base: int) -> Iterator[int]:
-    """Offsets of the lines of a chunk that match; no match holds a line end."""
+    """Yield the offsets of the lines of a chunk that match; no match holds a line end."""
     position = 0
     while (found := pattern.search(data, position)) is not None:
         yield base + data.rfind(b"\n", 0, found.start()) + 1

@@ -1,14 +1,83 @@
-"""The part of a log that is in view: where it begins, how it moves, which rows it shows. Knows no terminal."""
+"""The rows of a log that are in view: of all its lines, or of those that match. Knows no terminal."""
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from dataclasses import dataclass
+from threading import Lock
 
 from rich.cells import chop_cells
 
-from dlperf.app.logs.log_file import Line
-from dlperf.app.logs.source import LineSource
+from dlperf.app.logs.log_file import Line, LogFile
 from dlperf.app.model.text import printable
+
+MAX_MATCHES = 1_000_000
+"""Matching lines that are remembered (8 bytes each)."""
+
+
+class AllLines:
+    """Every line of a log; a line is named by the offset of its first byte."""
+
+    def __init__(self, log: LogFile) -> None:
+        self._log = log
+
+    def at(self, start: int) -> Line | None:
+        """Return the first line from this offset on."""
+        return self._log.line_at(start)
+
+    def before(self, start: int) -> Line | None:
+        """Return the last line that starts before an offset."""
+        return self._log.line_before(start)
+
+    def last(self) -> Line | None:
+        return self.before(self._log.size)
+
+    def share(self, start: int) -> float:
+        """Return how far down the log an offset lies, 0 … 1."""
+        return start / self._log.size if self._log.size else 0.0
+
+    def at_share(self, share: float) -> Line | None:
+        return self._log.line_at(self._log.start_of_line(round(share * self._log.size)))
+
+
+class MatchingLines(AllLines):
+    """The matching lines that have been found so far."""
+
+    def __init__(self, log: LogFile) -> None:
+        super().__init__(log)
+        self._starts = array("Q")
+        self.searched = 0
+        """Up to which offset the log has been searched."""
+        self.searching = Lock()
+        """Held by the thread that searches further."""
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @property
+    def full(self) -> bool:
+        return len(self._starts) >= MAX_MATCHES
+
+    def add(self, starts: list[int], searched: int) -> None:
+        """Add lines found further down."""
+        self._starts.extend(starts[: MAX_MATCHES - len(self._starts)])
+        self.searched = searched
+
+    def at(self, start: int) -> Line | None:
+        return self._line(bisect_left(self._starts, start))
+
+    def before(self, start: int) -> Line | None:
+        return self._line(bisect_left(self._starts, start) - 1)
+
+    def share(self, start: int) -> float:
+        return bisect_left(self._starts, start) / len(self._starts) if self._starts else 0.0
+
+    def at_share(self, share: float) -> Line | None:
+        return self._line(min(round(share * len(self._starts)), len(self._starts) - 1))
+
+    def _line(self, index: int) -> Line | None:
+        return self._log.line_at(self._starts[index]) if 0 <= index < len(self._starts) else None
 
 
 @dataclass(frozen=True)
@@ -28,15 +97,15 @@ class ShownRow:
 
 
 def shown_text(data: bytes) -> str:
-    """A line as it is shown: the last state of a progress bar, no control characters."""
+    """Return a line as it is shown: the last state of a progress bar, no control characters."""
     whole = data.rstrip(b"\r")
     return printable(whole[whole.rfind(b"\r") + 1 :].decode("utf-8", "replace"))
 
 
 class LogWindow:
-    """A window over a source of lines. ``follow`` keeps it at the end; otherwise it stays where it is."""
+    """A window over the lines of a log. ``follow`` keeps it at the end; otherwise it stays where it is."""
 
-    def __init__(self, source: LineSource) -> None:
+    def __init__(self, source: AllLines) -> None:
         self.source = source
         self.height = 1
         self.width = 80
@@ -44,16 +113,16 @@ class LogWindow:
         self.follow = True
         self._start = 0
         self._row = 0
-        self._gone_to: int | None = None
-        """The line that was asked for, until another place is."""
+        self._target: int | None = None
+        """Where the line starts that ``show_line`` put into view, until the window moves."""
 
     def resize(self, width: int, height: int) -> None:
-        """Take so many cells and rows; the line that was asked for stays a third down."""
+        """Set the size in cells and rows; a line that ``show_line`` put into view stays a third down."""
         if (width, height) == (self.width, self.height):
             return
         self.width, self.height = width, height
-        if self._gone_to is not None and not self.follow:
-            self.show_line(self._gone_to)
+        if self._target is not None and not self.follow:
+            self.show_line(self._target)
 
     @property
     def top(self) -> Place | None:
@@ -64,18 +133,18 @@ class LogWindow:
         return Place(line, self._row) if line else None
 
     def rows(self) -> list[ShownRow]:
-        """The rows in view, at most ``height``."""
+        """Return the rows in view, at most ``height``."""
         shown: list[ShownRow] = []
         place = self.top
         while place is not None and len(shown) < self.height:
             texts = self._texts(place.line)
             shown += [ShownRow(place.line, text) for text in texts[place.row : place.row + self.height - len(shown)]]
-            line = self.source.after(place.line)
+            line = self.source.at(place.line.end)
             place = Place(line) if line else None
         return shown
 
-    def use(self, source: LineSource) -> None:
-        """Look at other lines of the same log, from the same place on."""
+    def use(self, source: AllLines) -> None:
+        """Show other lines of the same log, from the same place on."""
         top = self.top
         self.source = source
         if top is not None and source.at(top.line.start) is not None:
@@ -91,10 +160,10 @@ class LogWindow:
         self.follow = False
         step = self._below if rows > 0 else self._above
         for _ in range(abs(rows)):
-            there = step(place)
-            if there is None:
+            following = step(place)
+            if following is None:
                 break
-            place = there
+            place = following
         self._show(self._not_past_end(place))
 
     def show_line(self, start: int) -> None:
@@ -107,7 +176,7 @@ class LogWindow:
         for _ in range(self.height // 3):
             place = self._above(place) or place
         self._show(self._not_past_end(place))
-        self._gone_to = start
+        self._target = start
 
     def show_share(self, share: float) -> None:
         """Go to a share of the log, as a click on the scroll bar does."""
@@ -119,23 +188,22 @@ class LogWindow:
     def show_start(self) -> None:
         self.follow = False
         self._start = self._row = 0
-        self._gone_to = None
+        self._target = None
 
     def _show(self, place: Place) -> None:
         self._start, self._row = place.line.start, place.row
-        self._gone_to = None
+        self._target = None
 
     def _texts(self, line: Line) -> list[str]:
         text = shown_text(line.data)
         return (chop_cells(text, self.width) or [""]) if self.wrap else [text]
 
-    def _end(self) -> Place | None:
-        line = self.source.last()
+    def _last_row(self, line: Line | None) -> Place | None:
         return Place(line, len(self._texts(line)) - 1) if line else None
 
     def _last_top(self) -> Place | None:
-        """Where the window begins when it shows the end."""
-        place = self._end()
+        """Return where the window begins when it shows the end."""
+        place = self._last_row(self.source.last())
         for _ in range(self.height - 1):
             above = self._above(place) if place else None
             if above is None:
@@ -152,11 +220,10 @@ class LogWindow:
     def _below(self, place: Place) -> Place | None:
         if place.row + 1 < len(self._texts(place.line)):
             return Place(place.line, place.row + 1)
-        line = self.source.after(place.line)
+        line = self.source.at(place.line.end)
         return Place(line) if line else None
 
     def _above(self, place: Place) -> Place | None:
         if place.row > 0:
             return Place(place.line, place.row - 1)
-        line = self.source.before(place.line.start)
-        return Place(line, len(self._texts(line)) - 1) if line else None
+        return self._last_row(self.source.before(place.line.start))

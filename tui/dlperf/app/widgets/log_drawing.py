@@ -1,4 +1,4 @@
-"""How a log looks: the rows in view with their colours, the scroll bar, and what is said of it in its frame."""
+"""How a log looks: the rows in view with their colours, the scroll bar, and the status in its frame."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from dlperf.app.model.text import file_size
 from dlperf.messages import _
 
 _WARNING = re.compile(rb"\bWARN(?:ING)?\b|\bwarn(?:ing)?\b")
-JUDGED_BYTES = 4096
-"""What is looked at of a line to colour it."""
+COLOURED_BYTES = 4096
+"""Only the beginning of a line decides its colour."""
 
 
 class LogDrawing(Widget):
-    """Draws the rows of ``log`` that are in view, read from the file at most once per frame."""
+    """Draws the rows of ``log_shown`` that are in view, read from the file at most once per frame."""
 
     DEFAULT_CSS = """
     LogDrawing {
@@ -43,23 +43,23 @@ class LogDrawing(Widget):
     }
 
     class Changed(Message):
-        """What the view says of itself (``status``) has changed."""
+        """``status`` has changed."""
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self.log_shown: OpenLog | None = None
         self.message = ""
-        """Said while there is no log."""
+        """Shown while there is no log."""
         self.only_matching = ""
         """The regular expression that shown lines match."""
         self.pattern: Pattern | None = None
-        """Marked wherever it matches."""
+        """Highlighted wherever it matches."""
         self.marked: int | None = None
         """Where the marked line starts."""
         self.left = 0
         """Cells that are hidden on the left."""
         self.problem = ""
-        """Said in place of the status."""
+        """Shown in place of the status."""
         self.rows: list[ShownRow] | None = None
         """The rows in view, once they have been read for this frame."""
 
@@ -81,8 +81,6 @@ class LogDrawing(Widget):
         self.refresh()
         if self.is_mounted:
             self.post_message(self.Changed())
-
-    # ------------------------------------------------------------------- rows
 
     def render_line(self, y: int) -> Strip:
         log = self.log_shown
@@ -112,13 +110,12 @@ class LogDrawing(Widget):
 
     def _row_strip(self, log: OpenLog, row: ShownRow) -> Strip:
         text = row.text if log.window.wrap else row.text[: self.left + self.size.width]
-        style = self.rich_style + self._tone(row.line.data[:JUDGED_BYTES])
+        style = self.rich_style + self._tone(row.line.data[:COLOURED_BYTES])
         if row.line.start == self.marked:
             style += self._component("marked")
         return Strip(self._segments(text, style)).crop(self.left, self.left + self.size.width)
 
     def _segments(self, text: str, style: Style) -> list[Segment]:
-        """The text with what was searched for marked."""
         if self.pattern is None:
             return [Segment(text, style)]
         segments, position = [], 0
@@ -131,22 +128,18 @@ class LogDrawing(Widget):
     def _tone(self, data: bytes) -> Style:
         if error_pattern().search(data):
             return self._component("error")
-        if _WARNING.search(data):
-            return self._component("warning")
-        return Style.null()
+        return self._component("warning") if _WARNING.search(data) else Style.null()
 
     def _component(self, name: str) -> Style:
         style = self.get_component_rich_style(f"log--{name}")
         return style if name in ("match", "marked") else Style(color=style.color, italic=style.italic)
 
     def _thumb(self, log: OpenLog, y: int) -> Segment:
-        """One cell of the scroll bar."""
+        """Return one cell of the scroll bar."""
         top = None if log.window.follow else log.window.top
         share = 1.0 if log.window.follow else log.window.source.share(top.line.start) if top else 0.0
-        here = round(share * (self.size.height - 1))
-        return Segment("█" if y == here else "│", self.rich_style + self._component("thumb"))
-
-    # ----------------------------------------------------------------- status
+        thumb = round(share * (self.size.height - 1))
+        return Segment("█" if y == thumb else "│", self.rich_style + self._component("thumb"))
 
     @property
     def following(self) -> bool:
@@ -154,11 +147,11 @@ class LogDrawing(Widget):
 
     @property
     def status(self) -> str:
-        """Where the view stands, for its frame."""
+        """Position, size and filter, for the frame."""
         if self.problem or self.log_shown is None:
             return self.problem
         log = self.log_shown
-        parts = [_("following") if log.window.follow else self._standing(log), file_size(log.file.size)]
+        parts = [_("following") if log.window.follow else self._position(log), file_size(log.file.size)]
         if log.matches is not None:
             count = f"{len(log.matches):,}{'+' if log.matches.full else ''}"
             parts.append(_("{count} lines match {pattern}", count=count, pattern=self.only_matching))
@@ -168,7 +161,7 @@ class LogDrawing(Widget):
             parts.append(_("wrapped"))
         return " · ".join(parts)
 
-    def _standing(self, log: OpenLog) -> str:
+    def _position(self, log: OpenLog) -> str:
         top = log.window.top
         start = self.marked if self.marked is not None else top.line.start if top else 0
         number = log.numbers.number_at(start)
@@ -178,4 +171,4 @@ class LogDrawing(Widget):
         return _("paused at line {number:,}", number=number)
 
     def count_lines(self) -> None:
-        """Asked for where a line's number is not known yet."""
+        """Called where a line's number is not known yet."""

@@ -1,21 +1,30 @@
-"""A log of any size, live: which file is shown, and how keys and mouse move in it."""
+"""A log of any size, live: which file is shown, how keys and mouse move in it, and searching it in threads."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
-from textual import events, work
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.worker import get_current_worker
 
 from dlperf.app.logs.opened import OpenLog
+from dlperf.app.logs.search import Request, error_pattern, pattern_of
 from dlperf.app.model.text import printable
-from dlperf.app.widgets.log_searching import LogSearching
+from dlperf.app.widgets.log_drawing import LogDrawing
+from dlperf.messages import _
+
+Found = TypeVar("Found")
 
 
-class LogView(LogSearching, can_focus=True):
-    """Shows one log file. Its screen calls ``poll`` on every frame."""
+class LogView(LogDrawing, can_focus=True):
+    """Shows one log file. Its screen calls ``poll`` on every frame.
+
+    Threads report by ``call_later``; what they report of a log that has been closed since is dropped.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "scroll_rows(-1)", show=False),
@@ -32,6 +41,8 @@ class LogView(LogSearching, can_focus=True):
         super().__init__(id=id)
         self.path: Path | None = None
         self._opening = False
+        self._request: Request | None = None
+        """The search that runs."""
 
     # ------------------------------------------------------------------ files
 
@@ -46,29 +57,27 @@ class LogView(LogSearching, can_focus=True):
         self.redraw()
 
     def poll(self) -> None:
-        """Look whether the log has appeared or grown."""
+        """Check whether the log has appeared or grown."""
         if self.log_shown is not None and self.log_shown.gone:
             self._close()
         if self.log_shown is None:
             self._open()
-        elif self.log_shown.changed():
+        elif self.log_shown.has_grown():
             self._grown(self.log_shown)
 
     def _open(self) -> None:
         if self.path is None or self._opening or not self.path.is_file():
             return
-        if self.path.suffix == ".gz":
+        if self.path.suffix == ".gz":  # unpacking a large log takes seconds
             self._opening = True
-            self._unpack(self.path)
+            self.run_worker(partial(self._unpack, self.path), thread=True, exclusive=True, group="unpack")
             return
         try:
             self._opened(self.path, OpenLog(self.path))
         except OSError as error:
             self._cannot_open(self.path, error)
 
-    @work(thread=True, exclusive=True, group="unpack")
     def _unpack(self, path: Path) -> None:
-        """Open a packed log: a large one takes seconds to unpack."""
         try:
             log = OpenLog(path)
         except (OSError, EOFError) as error:
@@ -85,7 +94,7 @@ class LogView(LogSearching, can_focus=True):
         self.fit()
         if self.only_matching:
             log.show_only(self.only_matching)
-            self.match_more()
+            self._find_matches(log)
         self.redraw()
 
     def _cannot_open(self, path: Path, error: Exception) -> None:
@@ -94,7 +103,7 @@ class LogView(LogSearching, can_focus=True):
 
     def _grown(self, log: OpenLog) -> None:
         if log.searched_share < 1:
-            self.match_more()
+            self._find_matches(log)
         if log.window.follow:
             self.redraw()
         else:
@@ -114,13 +123,10 @@ class LogView(LogSearching, can_focus=True):
 
     def toggle_follow(self) -> None:
         """Go to the end and stay there, or stop here."""
-        if self.log_shown is None:
-            return
-        if self.log_shown.window.follow:
-            self.log_shown.window.scroll(-1)
+        if self.log_shown is not None and self.log_shown.window.follow:
+            self.action_scroll_rows(-1)
         else:
-            self.log_shown.window.follow, self.marked = True, None
-        self.redraw()
+            self.action_end()
 
     def toggle_wrap(self) -> None:
         if self.log_shown is not None:
@@ -159,7 +165,7 @@ class LogView(LogSearching, can_focus=True):
         self.action_scroll_rows(3)
 
     def on_click(self, event: events.Click) -> None:
-        """The scroll bar goes to a share of the log; a line is marked."""
+        """Go to a share of the log on the scroll bar; mark a line elsewhere."""
         if self.log_shown is None:
             return
         window = self.log_shown.window
@@ -173,9 +179,115 @@ class LogView(LogSearching, can_focus=True):
         self.redraw()
 
     def copied(self) -> str:
-        """The marked line, whole, or the text in view."""
+        """Return the marked line, whole, or the text in view."""
         if self.log_shown is None:
             return ""
         if self.marked is not None and (line := self.log_shown.file.line_at(self.marked)):
             return line.data.decode("utf-8", "replace")
         return "\n".join(row.text for row in self.log_shown.window.rows())
+
+    # -------------------------------------------------------------- searching
+
+    def find(self, text: str, jump: bool = True) -> None:
+        """Highlight what matches a regular expression, and go to the next match; stop searching for an empty text."""
+        self.workers.cancel_group(self, "search")
+        self._request = None
+        self._highlight(text)
+        if self.pattern is not None and jump:
+            self._search(Request(self.pattern, self._search_start()))
+        self.redraw()
+
+    def find_again(self, forward: bool) -> None:
+        """Go to the next match, or to the one before."""
+        if self.pattern is not None:
+            start = self._search_start()
+            self._search(Request(self.pattern, start + 1 if forward else start, not forward))
+
+    def find_first_error(self) -> None:
+        """Go to the first line that reports an error."""
+        self._search(Request(error_pattern(), 0))
+
+    def show_only(self, text: str) -> None:
+        """Show only the lines that match a regular expression; all of them for an empty text."""
+        self._highlight(text)
+        self.only_matching = text if self.pattern is not None else ""
+        if self.log_shown is not None:
+            self.log_shown.show_only(self.only_matching)
+            self._find_matches(self.log_shown)
+        self.redraw()
+
+    def show_line_number(self, number: int) -> None:
+        """Go to a line by its number, and mark it."""
+        if log := self.log_shown:
+            self._in_thread("search", partial(log.find_number, number), partial(self._found, log))
+
+    def count_lines(self) -> None:
+        if log := self.log_shown:
+            self._in_thread("numbers", log.numbers.advance, lambda _none: self.post_message(self.Changed()))
+
+    def _find_matches(self, log: OpenLog) -> None:
+        if log.matches is not None:
+            self._in_thread("matching", log.find_matches, exclusive=False)
+
+    def _highlight(self, text: str) -> None:
+        self.problem, self.pattern = "", None
+        if text:
+            try:
+                self.pattern = pattern_of(text)
+            except ValueError as error:
+                self.problem = str(error)
+
+    def _search_start(self) -> int:
+        if self.marked is not None:
+            return self.marked
+        window = self.log_shown.window if self.log_shown else None
+        top = window.top if window and not window.follow else None
+        return top.line.start if top else 0
+
+    def _search(self, request: Request) -> None:
+        if log := self.log_shown:
+            self.problem, self._request = _("searching …"), request
+            report = partial(self.call_later, self._show_share, request)
+            job = partial(log.find, request, report)
+            self._in_thread("search", job, partial(self._found, log), partial(self._broke_off, request))
+            self.redraw()
+
+    def _show_share(self, request: Request, share: float) -> None:
+        if request is self._request:
+            self.problem = _("Searching … {share:.0%}", share=share)
+            self.post_message(self.Changed())
+
+    def _broke_off(self, request: Request) -> None:
+        if request is self._request:
+            self.problem, self._request = _("the search broke off"), None
+            self.redraw()
+
+    def _found(self, log: OpenLog, start: int | None) -> None:
+        if log is not self.log_shown:
+            return
+        self._request = None
+        self.problem = "" if start is not None else _("no match further on")
+        if start is not None:
+            self.marked = start
+            log.window.show_line(start)
+        self.redraw()
+
+    def _in_thread(
+        self,
+        group: str,
+        job: Callable[[Callable[[], bool]], Found],
+        done: Callable[[Found], object] = lambda _found: None,
+        failed: Callable[[], object] = lambda: None,
+        exclusive: bool = True,
+    ) -> None:
+        def run() -> None:
+            worker = get_current_worker()
+            try:
+                found = job(lambda: worker.is_cancelled)
+            except (OSError, ValueError):  # the log was closed meanwhile, or cannot be read
+                self.call_later(failed)
+                return
+            if not worker.is_cancelled:
+                self.call_later(done, found)
+
+        self.run_worker(run, thread=True, exclusive=exclusive, group=group)
