@@ -7,7 +7,7 @@ from builder import POINTS
 from rich.cells import cell_len
 
 from dlperf.app.model.curve import Series, draw
-from dlperf.app.model.text import packed
+from dlperf.app.model.table import packed
 from dlperf.app.model.trial_pages import NAME_WIDTH, figure_lines
 from dlperf.app.model.trials import trial_row
 from dlperf.messages import message, quoted, use_language

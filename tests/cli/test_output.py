@@ -10,18 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.cli.output import (
-    Progress,
-    cell,
-    cut,
-    fitted_table,
-    format_table,
-    one_line,
-    print_json,
-    print_table,
-    width,
-)
+from dlperf.cli.output import Progress, cell, cut, fitted_table, format_table, print_json, print_table, width
 from dlperf.runs.records import State
+from dlperf.view.text import one_line
 
 
 class FakeTerminal(io.StringIO):
@@ -57,11 +48,13 @@ def test_wide_characters_count_two_columns():
 
 
 def test_control_characters_cannot_reach_a_terminal():
-    assert one_line("a\n\x1b[31mb") == "a \\x1b[31mb"
+    assert one_line("a\n\x1b[31mb") == "a b"
 
 
-@pytest.mark.parametrize(("value", "text"), [(12345.678, "12345.7"), (0.123456, "0.1235"), (None, "-"), (7, "7")])
-def test_cells_keep_four_digits(value, text):
+@pytest.mark.parametrize(
+    ("value", "text"), [(12345.678, "12,346"), (0.123456, "0.123"), (0.00012345, "0.000123"), (None, "-"), (7, "7")]
+)
+def test_cells_keep_three_or_four_significant_digits(value, text):
     assert cell(value) == text
 
 

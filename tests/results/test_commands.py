@@ -63,7 +63,7 @@ def test_results_are_a_table_for_a_person(run: Command):
     header, line = done.stdout.splitlines()
     assert header.split()[:3] == ["campaign", "hardware", "framework"]
     assert line.split()[:8] == ["a", "here", "numpy", "lenet5", "fp32", "4", "1n2g", "190.0"]
-    assert line.split()[8:] == ["images/s", "1.1%", "3", "1.900", "-", "measured"]
+    assert line.split()[8:] == ["images/s", "1.1", "%", "3", "1.900", "-", "measured"]
 
 
 def test_results_are_one_json_document_for_a_script(run: Command):

@@ -9,8 +9,8 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from dlperf.app.model.text import printable
 from dlperf.runs.paths import Workspace
+from dlperf.view.text import printable
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ def _usage(error: Exception) -> str:
 
 
 def _complain(messages: Sequence[str], code: int, traceback_wanted: bool = False) -> int:
-    from dlperf.cli.output import one_line
+    from dlperf.view.text import one_line
 
     if traceback_wanted:
         traceback.print_exc()

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from dlperf.cli.output import counted
 from dlperf.plan import Plan, TrialKey
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.journal import trial_key
 from dlperf.runs.records import CampaignStatus, JournaledFigure, Progress, State, TrialProgress, TrialStatus
 from dlperf.view.campaigns import CampaignSummary, Standing
-from dlperf.view.durations import duration
+from dlperf.view.text import count_noun, duration, number, percent
 
 FIGURE_HEADERS = ("configuration", "median", "unit", "spread", "n", "status")
 TRIAL_HEADERS = ("trial", "state", "figure", "unit", "step", "left", "since", "cause")
@@ -25,14 +24,14 @@ def plan_summary(plan: Plan) -> list[str]:
     hardware = dict.fromkeys(item.configuration.hardware for item in plan.configurations)
     frameworks = dict.fromkeys(item.configuration.framework for item in plan.configurations)
     lines = [
-        f"{counted(len(plan.configurations), 'configuration')}, {counted(len(plan.trials), 'trial')}: "
+        f"{count_noun(len(plan.configurations), 'configuration')}, {count_noun(len(plan.trials), 'trial')}: "
         f"{', '.join(frameworks)} on {', '.join(hardware)}"
     ]
     lines += [f"  {item.configuration.id} × {item.repeats}" for item in plan.configurations[:12]]
     if len(plan.configurations) > 12:
         lines.append(f"  and {len(plan.configurations) - 12} more: see `dlperf plan`")
     if plan.impossible:
-        lines.append(f"{counted(len(plan.impossible), 'configuration')} cannot run: {_why_impossible(plan)}")
+        lines.append(f"{count_noun(len(plan.impossible), 'configuration')} cannot run: {_why_impossible(plan)}")
     return lines
 
 
@@ -43,7 +42,7 @@ def why_nothing_runs(plan: Plan) -> str:
 
 def _why_impossible(plan: Plan) -> str:
     first, *others = dict.fromkeys(item.reason for item in plan.impossible)
-    return f"{first}, and {counted(len(others), 'reason')} more: see `dlperf plan`" if others else str(first)
+    return f"{first}, and {count_noun(len(others), 'reason')} more: see `dlperf plan`" if others else str(first)
 
 
 def progress_lines(status: CampaignStatus, progress: Progress) -> list[str]:
@@ -52,7 +51,7 @@ def progress_lines(status: CampaignStatus, progress: Progress) -> list[str]:
     left = duration(progress.seconds_left)
     paused = ", paused" if status.paused else ""
     about = f", about {left} left" if left else ""
-    return [*lines, f"{progress.done} of {counted(progress.total, 'trial')} done{paused}{about}"]
+    return [*lines, f"{progress.done} of {count_noun(progress.total, 'trial')} done{paused}{about}"]
 
 
 def _running(status: CampaignStatus, progress: Progress) -> Iterator[tuple[TrialKey, TrialProgress]]:
@@ -67,7 +66,7 @@ def _running_line(trial: TrialStatus, now: TrialProgress) -> str:
     if now.step is not None:
         parts.append(f"step {now.step}" + (f"/{now.steps}" if now.steps else ""))
     if now.value is not None:
-        parts.append(f"{now.value:.1f} {now.unit}")
+        parts.append(number(now.value, now.unit))
     if now.seconds_left is not None:
         parts.append(f"{duration(now.seconds_left)} left")
     if now.pending_reason:
@@ -109,8 +108,7 @@ def why(trial: TrialStatus) -> str:
 
 def figure_row(row: ConfigurationResult) -> tuple[Any, ...]:
     """A row under FIGURE_HEADERS."""
-    spread = f"{row.spread:.1%}" if row.spread is not None else None
-    return (row.configuration, row.value, row.unit, spread, row.n, str(row.status))
+    return (row.configuration, row.value, row.unit, percent(row.spread), row.n, str(row.status))
 
 
 def remarks(row: ConfigurationResult) -> list[str]:

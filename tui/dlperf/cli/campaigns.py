@@ -9,7 +9,7 @@ import typer
 
 from dlperf.cli.completion import campaign_names
 from dlperf.cli.context import current_catalog, current_workspace
-from dlperf.cli.output import one_line, say
+from dlperf.cli.output import say
 from dlperf.cli.selection import (
     BatchSizeOption,
     CaseOption,
@@ -22,6 +22,7 @@ from dlperf.cli.selection import (
     selection_of,
 )
 from dlperf.errors import RequestError
+from dlperf.view.text import one_line
 
 if TYPE_CHECKING:
     from dlperf.runs.control import Action

@@ -8,8 +8,9 @@ import typer
 
 from dlperf.cli.completion import campaign_names
 from dlperf.cli.context import JsonOption, current_workspace
-from dlperf.cli.output import counted, print_json, print_table, say
+from dlperf.cli.output import print_json, print_table, say
 from dlperf.errors import ExitCode
+from dlperf.view.text import count_noun
 
 if TYPE_CHECKING:
     from dlperf.executors.cleaning import Cleaned
@@ -47,10 +48,9 @@ def clean(
         return
     if not yes:
         nodes = sorted({node.name for trial in trials for node in trial.launch.nodes})
-        where = (
-            f" from {counted(len(nodes), 'node')} ({', '.join(nodes[:8])}{', …' * (len(nodes) > 8)})" if nodes else ""
-        )
-        say(f"{counted(len(trials), 'archived trial')} would be removed{where}: add --yes")
+        listed = ", ".join(nodes[:8]) + ", …" * (len(nodes) > 8)
+        where = f" from {count_noun(len(nodes), 'node')} ({listed})" if nodes else ""
+        say(f"{count_noun(len(trials), 'archived trial')} would be removed{where}: add --yes")
         return
     outcomes = asyncio.run(remove(trials))
     if as_json:

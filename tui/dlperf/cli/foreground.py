@@ -7,8 +7,9 @@ import shlex
 import time
 from typing import TYPE_CHECKING
 
-from dlperf.cli.output import Progress, counted, one_line, print_remarks, print_table, say
+from dlperf.cli.output import Progress, print_remarks, print_table, say
 from dlperf.errors import ExitCode
+from dlperf.view.text import count_noun, one_line
 
 if TYPE_CHECKING:
     from dlperf.runs.journal import CampaignReader
@@ -38,7 +39,7 @@ def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
         say(f"not everything succeeded: see `dlperf status {name}`, run it again with `dlperf retry {name}`")
     if without := without_figure(status):
         say(
-            f"{counted(len(without), 'trial')} gave no figure: mend the log format, then "
+            f"{count_noun(len(without), 'trial')} gave no figure: mend the log format, then "
             f"`dlperf verify {name} --write` measures the same logs again"
         )
     return exit_code(status)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.cli.context import JsonOption, current_catalog, current_workspace
-from dlperf.cli.output import counted, one_line, print_json, print_table, say
+from dlperf.cli.output import print_json, print_table, say
 from dlperf.errors import ExitCode, RequestError
+from dlperf.view.text import count_noun, one_line
 
 if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
@@ -147,11 +148,11 @@ def _closing_words(campaign: str, plan: ImportPlan, results: dict[TrialKey, Tria
     if not plan.trials:
         reasons = "see the reasons above" if plan.skipped else "there is no file at all"
         return f"dlperf: nothing to import: no file is a log whose configuration is known; {reasons}"
-    words = f"{counted(len(plan.trials), 'trial')} of {counted(len(plan.configurations), 'configuration')}"
+    words = f"{count_noun(len(plan.trials), 'trial')} of {count_noun(len(plan.configurations), 'configuration')}"
     if not results:
         return f"{words} to import; nothing was written"
     odd = sum(any(finding.severity != "note" for finding in result.findings) for result in results.values())
-    warned = f"; `dlperf parse` says what is odd about {counted(odd, 'log')}" if odd else ""
+    warned = f"; `dlperf parse` says what is odd about {count_noun(odd, 'log')}" if odd else ""
     return f"{words} imported: see `dlperf results --campaign {shlex.quote(one_line(campaign))}`{warned}"
 
 

@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from dlperf.messages import Message
+from dlperf.view.text import number, one_line, printable
 
 GAP = 2
 """Columns between those of a table, and what the further lines of a row are indented by."""
@@ -50,31 +51,9 @@ def coded(name: str, message: Message | None) -> dict[str, Any]:
     return {name: str(message) if message else None, f"{name}_code": message.to_json() if message else None}
 
 
-def one_line(text: str) -> str:
-    """``text`` with line breaks as spaces and other control characters escaped: safe to print on any terminal."""
-    plain = text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]
-    return text if plain else printable(" ".join(text.split()))
-
-
-def printable(text: str) -> str:
-    """``text`` with every control character escaped."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
-
-
 def cell(value: Any) -> str:
-    """A table's cell: four significant digits or more for a float, ``-`` for a missing value."""
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{value:.1f}" if abs(value) >= 1000 else f"{value:#.4g}"
-    return one_line(str(value))
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 trial``, ``2 trials``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    """Return a table's cell: three or four significant digits of a float, ``-`` for a missing value."""
+    return number(value) if value is None or isinstance(value, float) else one_line(str(value))
 
 
 def width(text: str) -> int:

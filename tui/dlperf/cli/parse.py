@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlperf.cli.context import JsonOption, Settings
-from dlperf.cli.output import one_line, print_json, print_remarks, print_table, say
+from dlperf.cli.output import print_json, print_remarks, print_table, say
+from dlperf.view.text import one_line
 
 if TYPE_CHECKING:
     from dlperf.results.logs import LogReader

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.cli.context import JsonOption, current_catalog
-from dlperf.cli.output import coded, counted, print_json, print_table, say
+from dlperf.cli.output import coded, print_json, print_table, say
 from dlperf.cli.selection import (
     BatchSizeOption,
     CaseOption,
@@ -21,6 +21,7 @@ from dlperf.cli.selection import (
     selection_of,
 )
 from dlperf.errors import RequestError
+from dlperf.view.text import count_noun
 
 if TYPE_CHECKING:
     from dlperf.plan.model import Impossible, Plan, PlannedConfiguration
@@ -57,7 +58,7 @@ def plan(
         _print_impossible(result.impossible)
     if not result.configurations:
         raise RequestError(
-            f"nothing can run: {counted(len(result.impossible), 'configuration')} asked for, none possible"
+            f"nothing can run: {count_noun(len(result.impossible), 'configuration')} asked for, none possible"
         )
 
 
@@ -101,7 +102,7 @@ def _print_configurations(result: Plan) -> None:
     headers = ["hardware", "framework", "case", "precision", "batch", "GPUs", "protocol", "repeats", "note"]
     if result.configurations:
         print_table(headers, [_row(item) for item in result.configurations])
-    what = f"{counted(len(result.configurations), 'configuration')}, {counted(len(result.trials), 'trial')}"
+    what = f"{count_noun(len(result.configurations), 'configuration')}, {count_noun(len(result.trials), 'trial')}"
     say(f"{what}; {len(result.impossible)} impossible" if result.impossible else what)
 
 

@@ -11,7 +11,7 @@ import typer
 
 from dlperf.cli.completion import campaign_names
 from dlperf.cli.context import JsonOption, current_workspace
-from dlperf.cli.output import counted, one_line, print_json, print_table, say
+from dlperf.cli.output import print_json, print_table, say
 from dlperf.cli.selection import (
     BatchSizeOption,
     CaseOption,
@@ -22,6 +22,7 @@ from dlperf.cli.selection import (
     Words,
 )
 from dlperf.errors import DlperfError, ExitCode, RequestError
+from dlperf.view.text import count_noun, one_line, percent
 
 if TYPE_CHECKING:
     from dlperf.results.compare import Comparison, Comparisons, Missing
@@ -109,10 +110,10 @@ def _write_tables(rows: list[ConfigurationResult], csv: Path | None, parquet: Pa
 
     if csv:
         write_csv(rows, csv)
-        say(f"{counted(len(rows), 'row')} written to {csv}")
+        say(f"{count_noun(len(rows), 'row')} written to {csv}")
     if parquet:
         write_parquet(rows, parquet)
-        say(f"{counted(len(rows), 'row')} written to {parquet}")
+        say(f"{count_noun(len(rows), 'row')} written to {parquet}")
 
 
 def _print_rows(rows: list[ConfigurationResult]) -> None:
@@ -125,12 +126,8 @@ def _print_rows(rows: list[ConfigurationResult]) -> None:
 
 def _cells(row: ConfigurationResult) -> tuple[Any, ...]:
     axes = (row.campaign, row.hardware, row.framework, row.case, row.precision, row.batch_size, row.scale)
-    figure = (row.value, row.unit, _percent(row.spread), row.n, row.speedup, _percent(row.mfu))
+    figure = (row.value, row.unit, percent(row.spread), row.n, row.speedup, percent(row.mfu))
     return (*axes, *figure, str(row.status))
-
-
-def _percent(share: float | None) -> str | None:
-    return None if share is None else f"{share:.1%}"
 
 
 @commands.command()
@@ -178,7 +175,7 @@ def compare(
         say(f"below {fail_below}: {pair.b.configuration} of {pair.b.campaign}")
     if missing:
         first = f"{missing[0].row.configuration} of {missing[0].row.campaign}"
-        such = first if len(missing) == 1 else f"{counted(len(missing), 'configuration')}, such as {first}"
+        such = first if len(missing) == 1 else f"{count_noun(len(missing), 'configuration')}, such as {first}"
         say(f"missing in B: {such}: measure it, or pass --allow-missing")
     if below or missing or outcome.ambiguous:
         raise typer.Exit(ExitCode.MEASURED_FAILED)
@@ -268,8 +265,8 @@ def _print_verifications(found: list[Verification]) -> None:
             [(i.campaign, i.trial, i.what, i.problem, _brief(i.stored), _brief(i.recomputed)) for i in differences],
         )
     trials, figures = sum(item.trials for item in found), sum(item.figures for item in found)
-    seen = f"{counted(trials, 'trial')} of {counted(len(found), 'campaign')}"
-    print(f"{seen}, {counted(figures, 'figure')} recomputed: {counted(len(differences), 'difference')}")
+    seen = f"{count_noun(trials, 'trial')} of {count_noun(len(found), 'campaign')}"
+    print(f"{seen}, {count_noun(figures, 'figure')} recomputed: {count_noun(len(differences), 'difference')}")
 
 
 def _brief(value: Any) -> str | None:

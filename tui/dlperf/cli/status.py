@@ -10,8 +10,9 @@ import typer
 
 from dlperf.cli.completion import campaign_names
 from dlperf.cli.context import JsonOption, current_workspace
-from dlperf.cli.output import coded, counted, one_line, print_json, print_table, say
+from dlperf.cli.output import coded, print_json, print_table, say
 from dlperf.errors import DlperfError
+from dlperf.view.text import count_noun, one_line
 
 if TYPE_CHECKING:
     from dlperf.runs.paths import CampaignPaths, Workspace
@@ -99,13 +100,13 @@ def _state_line(found: CampaignStatus, engine: int | None, seconds_left: float |
 
     from dlperf.cli.campaign_text import standing_text
     from dlperf.view.campaigns import Standing, standing_of
-    from dlperf.view.durations import duration
+    from dlperf.view.text import duration
 
     standing = standing_of(found, engine)
     advice = f": `dlperf resume {shlex.quote(one_line(found.name))}`" if standing is Standing.INTERRUPTED else ""
     done = sum(trial.state.finished for trial in found.trials.values())
     left = f", about {duration(seconds_left)} left" if seconds_left is not None else ""
-    return f"{standing_text(standing)}{advice}; {done} of {counted(len(found.trials), 'trial')} done{left}"
+    return f"{standing_text(standing)}{advice}; {done} of {count_noun(len(found.trials), 'trial')} done{left}"
 
 
 def _document(paths: CampaignPaths) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlperf.cli.context import Settings
-from dlperf.cli.output import counted, say
+from dlperf.cli.output import say
 from dlperf.errors import RequestError
+from dlperf.view.text import count_noun
 
 if TYPE_CHECKING:
     from dlperf.runs.paths import Workspace
@@ -26,7 +27,7 @@ def init(
     """Make a new workspace: mkdocs.yml, site/, runs/ and catalog/."""
     written = _make(directory)
     parts = dict.fromkeys(path.partition("/")[0] + path.partition("/")[1] for path in written)
-    say(f"{counted(len(written), 'file')} in {directory.resolve()}: {', '.join(parts)}")
+    say(f"{count_noun(len(written), 'file')} in {directory.resolve()}: {', '.join(parts)}")
     if ".gitignore" not in written:
         say("left as it is: .gitignore: let it ignore site/html, and neither runs/ nor site/docs and site/theme")
     say("next: `dlperf quickstart`, or describe your machine in catalog/hardware/ and `dlperf check --hardware` it")

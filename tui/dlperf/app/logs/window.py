@@ -10,7 +10,7 @@ from threading import Lock
 from rich.cells import chop_cells
 
 from dlperf.app.logs.log_file import Line, LogFile
-from dlperf.app.model.text import printable
+from dlperf.view.text import printable
 
 MAX_MATCHES = 1_000_000
 """Matching lines that are remembered (8 bytes each)."""

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from dlperf.app.model.results_table import about_result, axes_of, figure_text
 from dlperf.app.model.table import Column, Row, Tone
-from dlperf.app.model.text import number, percent, printable
 from dlperf.app.model.view import TableView
 from dlperf.errors import RequestError
 from dlperf.messages import N_, _
 from dlperf.results.compare import Comparison, Comparisons, Missing, Selector, compare
 from dlperf.results.model import ConfigurationResult
+from dlperf.view.text import number, percent, printable
 
 NO_FIGURE, NEW, MISSING, NOT_COMPARED = "not_comparable", "new", "missing", "several"
 VERDICTS = {

@@ -8,8 +8,9 @@ from math import isfinite
 
 from rich.cells import cell_len
 
-from dlperf.app.model.text import number, packed
+from dlperf.app.model.table import packed
 from dlperf.messages import _
+from dlperf.view.text import number
 
 LABEL_WIDTH = 9
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))

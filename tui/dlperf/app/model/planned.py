@@ -7,8 +7,8 @@ from collections.abc import Hashable, Mapping
 from dlperf.app.model.table import Column, Row
 from dlperf.messages import _, pgettext, render
 from dlperf.plan import Configuration, Impossible, Plan, PlannedConfiguration
-from dlperf.view.durations import short_duration
 from dlperf.view.estimates import estimate, seconds_by_kind, trial_seconds
+from dlperf.view.text import short_duration
 
 
 def plan_lines(plan: Plan, history: Mapping[str, float]) -> list[str]:

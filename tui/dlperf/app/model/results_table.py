@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dlperf.app.model.table import Column, Row, Tone
-from dlperf.app.model.text import number, percent, printable
 from dlperf.app.model.trial_pages import finding_text
 from dlperf.app.model.view import TableView
 from dlperf.messages import _, language
 from dlperf.results.model import ConfigurationResult
+from dlperf.view.text import number, percent, printable
 
 
 @dataclass(frozen=True)

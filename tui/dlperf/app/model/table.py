@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -61,3 +61,15 @@ def aligned(text: str, width: int, right: bool = False) -> str:
     if length > width:
         return set_cell_size(text, width - 1) + "…" if width > 1 else set_cell_size(text, width)
     return " " * (width - length) + text if right else text + " " * (width - length)
+
+
+def packed(parts: Iterable[str], width: int, gap: str = "  ") -> list[str]:
+    """Join parts into as few lines of ``width`` cells as possible without breaking a part."""
+    lines: list[str] = []
+    for part in parts:
+        longer = f"{lines[-1]}{gap}{part}" if lines else part
+        if lines and cell_len(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return lines

@@ -7,9 +7,10 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dlperf.app.model.bars import bar
 from dlperf.app.model.table import Column, Row
-from dlperf.app.model.text import bar, printable
 from dlperf.messages import _, pgettext
+from dlperf.view.text import printable
 
 TAIL_BYTES = 8192
 """Enough for the last second of 16 GPUs several times over."""

@@ -9,7 +9,6 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from dlperf.app.model.text import local_time, number, printable
 from dlperf.app.model.trials import STATE_NAMES
 from dlperf.measure.finding import Finding
 from dlperf.messages import N_, _, render
@@ -18,7 +17,7 @@ from dlperf.results.model import TrialResult
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State, TrialStatus
-from dlperf.view.durations import short_duration
+from dlperf.view.text import local_time, number, printable, short_duration
 
 NAME_WIDTH = 26
 BY_SEVERITY = {"note": N_("note: {message}"), "warning": N_("warning: {message}"), "error": N_("error: {message}")}

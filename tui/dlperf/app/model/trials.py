@@ -6,14 +6,13 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from dlperf.app.model.sparkline import sparkline
+from dlperf.app.model.bars import sparkline
 from dlperf.app.model.table import Column, Row, Tone
-from dlperf.app.model.text import local_time, number, printable
 from dlperf.messages import N_, Message, _, pgettext, render
 from dlperf.plan import Configuration, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialProgress, TrialStatus
-from dlperf.view.durations import short_duration
+from dlperf.view.text import local_time, number, printable, short_duration
 
 SPARK_WIDTH = 16
 

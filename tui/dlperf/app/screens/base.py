@@ -13,7 +13,6 @@ from textual.worker import get_current_worker
 
 from dlperf.app.actions import actions_of
 from dlperf.app.context import AppContext
-from dlperf.app.model.text import printable
 from dlperf.app.settings import Settings
 from dlperf.app.widgets.bars import KeyBar, TopBar
 from dlperf.app.widgets.prompt import Prompt
@@ -21,6 +20,7 @@ from dlperf.errors import DlperfError
 from dlperf.messages import _
 from dlperf.runs.paths import Workspace
 from dlperf.view.campaigns import CampaignSummary
+from dlperf.view.text import printable
 
 READ_SECONDS = 2.0
 

@@ -6,7 +6,6 @@ from functools import partial
 
 from textual import work
 
-from dlperf.app.model.text import printable
 from dlperf.app.model.trials import STATE_NAMES, configuration_text, nodes_of
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.confirm import cancel_question
@@ -17,6 +16,7 @@ from dlperf.plan import TrialKey
 from dlperf.runs.control import Action, ask
 from dlperf.runs.records import State
 from dlperf.view.campaigns import Standing
+from dlperf.view.text import printable
 
 
 class CampaignActions(PlaceScreen):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dlperf.app.model.text import bar, local_time, packed, printable
+from dlperf.app.model.bars import bar
+from dlperf.app.model.table import packed
 from dlperf.app.watching import WatchedCampaign
 from dlperf.messages import _, render
 from dlperf.runs.records import State
 from dlperf.view.campaigns import BAD, Standing, standing_of
-from dlperf.view.durations import short_duration
+from dlperf.view.text import local_time, printable, short_duration
 
 
 def campaign_lines(campaign: WatchedCampaign, width: int) -> list[str]:

@@ -13,15 +13,15 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
-from dlperf.app.model.table import Column, Row, Tone
-from dlperf.app.model.text import bar, local_time, packed, printable
+from dlperf.app.model.bars import bar
+from dlperf.app.model.table import Column, Row, Tone, packed
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.pages import filtered_title
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import N_, _
 from dlperf.view.campaigns import CampaignSummary, Standing, in_order
-from dlperf.view.durations import short_duration
+from dlperf.view.text import local_time, printable, short_duration
 
 GLYPHS = {
     Standing.RUNNING: "▶",

@@ -16,13 +16,13 @@ from textual.widgets import Static
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.choice import AXES, Choice, arguments_of, command_line
 from dlperf.app.model.table import Column, Row
-from dlperf.app.model.text import printable
 from dlperf.app.screens.pages import filtered_title
 from dlperf.app.screens.plan_actions import PlanActions
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
+from dlperf.view.text import printable
 
 if TYPE_CHECKING:
     from dlperf.app.model.options import Option

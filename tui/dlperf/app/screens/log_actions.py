@@ -6,12 +6,12 @@ from textual import on
 from textual.content import Content
 from textual.widget import Widget
 
-from dlperf.app.model.text import printable
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.watching import Stream
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.messages import _
+from dlperf.view.text import printable
 
 
 class LogActions(PlaceScreen):

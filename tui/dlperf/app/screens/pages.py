@@ -17,9 +17,9 @@ from textual.style import Style
 from textual.widgets import Static
 
 from dlperf.app.model.table import Column, Row, aligned
-from dlperf.app.model.text import printable
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import _
+from dlperf.view.text import printable
 
 Result = TypeVar("Result")
 

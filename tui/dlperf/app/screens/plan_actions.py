@@ -15,12 +15,12 @@ from dlperf.app.engine import Outcome, run_command
 from dlperf.app.model.choice import Choice, arguments_of, choice_of, command_line
 from dlperf.app.model.presets import PRESETS
 from dlperf.app.model.table import Column, Row
-from dlperf.app.model.text import printable
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.pages import ListPage, TextPage
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import Message, _, message, render
+from dlperf.view.text import printable
 
 if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog

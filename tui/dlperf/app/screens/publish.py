@@ -23,10 +23,10 @@ from textual.widgets import Static
 from dlperf.app.actions import bindings_of
 from dlperf.app.engine import Running
 from dlperf.app.model.table import Column, Row
-from dlperf.app.model.text import local_time, printable
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import N_, _
+from dlperf.view.text import local_time, printable
 
 KEPT_LINES = 1000
 LONG_SECONDS = 20.0

@@ -22,7 +22,6 @@ from dlperf.app.model.results_table import (
     beside_rows,
 )
 from dlperf.app.model.table import Column, Row
-from dlperf.app.model.text import printable
 from dlperf.app.model.view import TableView
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.pages import ListPage, TextPage, filtered_title
@@ -31,6 +30,7 @@ from dlperf.app.widgets.row_table import RowTable
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.results.model import ConfigurationResult
+from dlperf.view.text import printable
 
 
 class ResultsScreen(PlaceScreen):

@@ -14,7 +14,6 @@ from textual.worker import get_current_worker
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.curve import Series
-from dlperf.app.model.text import printable
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
 from dlperf.app.model.trials import GLYPHS, STATE_NAMES, configuration_text
 from dlperf.app.screens.log_actions import LogActions
@@ -27,6 +26,7 @@ from dlperf.errors import DlperfError
 from dlperf.messages import N_, _, render
 from dlperf.plan import TrialKey
 from dlperf.runs.records import State
+from dlperf.view.text import printable
 
 PAGES = (
     ("curve", N_("Curve")),

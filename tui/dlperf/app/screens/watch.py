@@ -14,7 +14,6 @@ from textual.widgets import Static
 from dlperf.app.actions import ACTIONS, bindings_of
 from dlperf.app.model.table import Row
 from dlperf.app.model.telemetry import Device, device_columns, device_rows, nodes_in_words, read_devices
-from dlperf.app.model.text import printable
 from dlperf.app.model.trials import (
     Group,
     by_configuration,
@@ -38,6 +37,7 @@ from dlperf.messages import N_, _, render
 from dlperf.plan import TrialKey
 from dlperf.runs.records import CampaignStatus, State, TrialStatus
 from dlperf.view.campaigns import Standing, in_order, standing_of
+from dlperf.view.text import printable
 
 REFRESH_SECONDS = 0.2
 TELEMETRY_SECONDS = 1.0

@@ -15,8 +15,8 @@ from textual.widget import Widget
 from dlperf.app.logs.opened import OpenLog
 from dlperf.app.logs.search import Pattern, error_pattern
 from dlperf.app.logs.window import ShownRow
-from dlperf.app.model.text import file_size
 from dlperf.messages import _
+from dlperf.view.text import file_size
 
 _WARNING = re.compile(rb"\bWARN(?:ING)?\b|\bwarn(?:ing)?\b")
 COLOURED_BYTES = 4096

@@ -13,9 +13,9 @@ from textual.worker import get_current_worker
 
 from dlperf.app.logs.opened import OpenLog
 from dlperf.app.logs.search import Request, error_pattern, pattern_of
-from dlperf.app.model.text import printable
 from dlperf.app.widgets.log_drawing import LogDrawing
 from dlperf.messages import _
+from dlperf.view.text import printable
 
 Found = TypeVar("Found")
 

@@ -1,0 +1,89 @@
+"""Format numbers, times and untrusted text for screens and commands."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+"""ECMA-48 control sequences and operating-system commands: colours, cursor movements, window titles."""
+
+
+def printable(text: str) -> str:
+    """Return text that cannot steer a terminal: escapes removed, other control characters as ``·``."""
+    if text.isprintable():
+        return text
+    text = _ESCAPES.sub("", text).expandtabs(8)
+    return "".join(char if char.isprintable() else "·" for char in text)
+
+
+def one_line(text: str) -> str:
+    """Return printable text with line breaks and runs of spaces as one space."""
+    plain = text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]
+    return text if plain else printable(" ".join(text.split()))
+
+
+def number(value: float | None, unit: str = "") -> str:
+    """Return three or four significant digits: ``45,112 images/s``, ``612.4``, ``0.123``; ``-`` for a missing value."""
+    if value is None:
+        return "-"
+    size = abs(value)
+    digits = 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 10 else 3
+    text = f"{value:#.3g}" if 0 < size < 1 else f"{value:,.{digits}f}"
+    return f"{text} {unit}" if unit else text
+
+
+def percent(share: float | None, digits: int = 1, sign: bool = False) -> str:
+    """Return a share as ``1.3 %``; ``-`` for a missing value."""
+    if share is None:
+        return "-"
+    return f"{share * 100:{'+' if sign else ''}.{digits}f} %"
+
+
+def count_noun(count: int, noun: str) -> str:
+    """Return ``1 trial``, ``2 trials``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def duration(seconds: float | None) -> str:
+    """Return ``3 h 07 min``, ``2 min 05 s``, ``9 s``; empty for a missing value."""
+    if seconds is None:
+        return ""
+    whole = round(seconds)
+    if whole >= 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    return f"{whole // 60} min {whole % 60:02d} s" if whole >= 60 else f"{whole} s"
+
+
+def short_duration(seconds: float | None) -> str:
+    """Return ``42s``, ``1m12``, ``2h05``, ``3d04h``; ``-`` for a missing value."""
+    if seconds is None:
+        return "-"
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m{whole % 60:02d}"
+    if whole < 86400:
+        return f"{whole // 3600}h{whole % 3600 // 60:02d}"
+    return f"{whole // 86400}d{whole % 86400 // 3600:02d}h"
+
+
+def local_time(iso: str | None) -> str:
+    """Return a record's time in the local time zone: ``10-20 12:04``."""
+    if not iso:
+        return "-"
+    try:
+        return datetime.fromisoformat(iso).astimezone().strftime("%m-%d %H:%M")
+    except ValueError:
+        return printable(iso)
+
+
+def file_size(size: int) -> str:
+    """Return ``512 B``, ``2.1 MB``, ``1.9 GB`` (powers of ten)."""
+    value = float(size)
+    for unit in ("B", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
