@@ -23,7 +23,7 @@ from pathlib import Path
 
 from dlperf.executors.base import Observation, Trial
 from dlperf.executors.direct import DirectExecutor
-from dlperf.plan import Launch, NodePlan
+from dlperf.plan import Launch, Node
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State
 from sshd import prepare
@@ -48,7 +48,7 @@ def main() -> None:
 
 async def overhead(folder: Path, count: int = 100) -> dict[str, float]:
     """No-op trials one after the other on one node: submit, poll, tail, collect."""
-    node = NodePlan("alpha", "ssh", "node-a", "127.0.0.1")
+    node = Node("alpha", "ssh", "node-a", "127.0.0.1")
     executor = DirectExecutor()
     await _run(executor, _trial(folder, "warm", ":", (node,)))
     seconds = [await _timed(_run(executor, _trial(folder, f"noop{i}", ":", (node,)))) for i in range(count)]
@@ -60,7 +60,7 @@ async def overhead(folder: Path, count: int = 100) -> dict[str, float]:
 
 async def nodes(folder: Path, count: int = 64) -> dict[str, float]:
     """A trial on many nodes at once, each over a connection of its own; processor time is this process's."""
-    plans = tuple(NodePlan(f"n{index}", "ssh", f"node-{index}", "127.0.0.1") for index in range(count))
+    plans = tuple(Node(f"n{index}", "ssh", f"node-{index}", "127.0.0.1") for index in range(count))
     executor = DirectExecutor()
     script = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo step $i; sleep 0.1; done"
     trial = _trial(folder, "many", script, plans)
@@ -77,7 +77,7 @@ async def nodes(folder: Path, count: int = 64) -> dict[str, float]:
 
 async def tails(folder: Path, count: int = 16, rate: int = 1000, seconds: int = 10) -> dict[str, float]:
     """Logs that grow fast: lag is from the time that a line tells to the time when it is in the archive."""
-    plans = tuple(NodePlan(f"t{index}", "ssh", f"node-{index}", "127.0.0.1") for index in range(count))
+    plans = tuple(Node(f"t{index}", "ssh", f"node-{index}", "127.0.0.1") for index in range(count))
     executor = DirectExecutor()
     trial = _trial(folder, "tails", shlex.join(["exec", sys.executable, "-c", _WRITER, str(rate), str(seconds)]), plans)
     await executor.submit(trial)
@@ -126,7 +126,7 @@ def _new_lags(trial: Trial, node: str, seen: dict[str, int]) -> list[float]:
     return [now - float(line.split(b" ", 1)[0]) for line in whole.splitlines()]
 
 
-def _trial(folder: Path, name: str, script: str, plans: tuple[NodePlan, ...]) -> Trial:
+def _trial(folder: Path, name: str, script: str, plans: tuple[Node, ...]) -> Trial:
     launch = Launch("direct", plans, 1, "plain", (), ("sh", "-c", script))
     return Trial(f"benchmark-{time.time_ns()}.{name}", launch, TrialPaths(folder / "runs" / name))
 

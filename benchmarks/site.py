@@ -5,7 +5,8 @@
 Makes a workspace of that size in a temporary folder, with the records, scripts, environments and logs that trials
 leave, and builds its site as a fresh clone does: no page is there. The aim: at most 1.2 times what
 MkDocs alone takes for the same pages. That is measured twice: one language after the other, as two commands do it, and
-both side by side, as dlperf runs them.
+both side by side, as dlperf runs them. What serves large workspaces is measured with and without it: the workers that
+write pages, and the timelines kept beside the results.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from contextlib import suppress
 from functools import partial
 from itertools import islice, pairwise, product
 from pathlib import Path
+from unittest.mock import patch
 
-from dlperf.plan import Configuration, Launch, NodePlan, PlannedConfiguration, Selection, TrialKey
+from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey
 from dlperf.report.build import build_site
 from dlperf.report.mkdocs import CHINESE_CONFIG
 from dlperf.report.template import create_site
@@ -120,6 +122,8 @@ def _round(workspace: Workspace) -> dict[str, float]:
         "mkdocs_in_turn": partial(_mkdocs_alone, at_once=1),
         "mkdocs_side_by_side": partial(_mkdocs_alone, at_once=2),
         "build_again": build_site,
+        "build_again_by_one_process": _build_by_one_process,
+        "build_again_without_timelines": _build_without_timelines,
     }
     moments = [_moment()]
     for build in builds.values():
@@ -130,6 +134,18 @@ def _round(workspace: Workspace) -> dict[str, float]:
         for name, (before, after) in zip(builds, pairwise(moments), strict=True)
         for kind in before
     }
+
+
+def _build_by_one_process(workspace: Workspace) -> None:
+    with patch("dlperf.report.build.parallel_map", lambda work, items: list(map(work, items))):
+        build_site(workspace)
+
+
+def _build_without_timelines(workspace: Workspace) -> None:
+    """Build as where every log has to be parsed again."""
+    for timeline in workspace.runs.rglob("timeline.json"):
+        timeline.unlink()
+    build_site(workspace)
 
 
 def _mkdocs_alone(workspace: Workspace, at_once: int) -> None:
@@ -185,7 +201,7 @@ def _configurations() -> Iterator[Configuration]:
 
 
 def _planned(configuration: Configuration) -> PlannedConfiguration:
-    node = NodePlan("n1", "ssh", "n1", "n1")
+    node = Node("n1", "ssh", "n1", "n1")
     launch = Launch("direct", (node,), configuration.gpus, "plain", ("python3",), ("train.py",))
     return PlannedConfiguration(configuration, launch, "dlperf", "images/s", PROTOCOL, 5, {"dali": True})
 
