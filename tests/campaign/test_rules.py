@@ -16,7 +16,7 @@ from dlperf.campaign.rules import consequences, is_infrastructure
 from dlperf.errors import ExitCode
 from dlperf.messages import Message, message, quoted
 from dlperf.plan import Node, Selection, TrialKey
-from dlperf.runs.durations import trial_seconds
+from dlperf.runs.clock import trial_seconds
 from dlperf.runs.records import CampaignRecord, CampaignStatus, JournaledFigure, Request, State, TrialStatus
 from dlperf.runs.upgrades import stored_message
 

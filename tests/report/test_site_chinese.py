@@ -7,13 +7,11 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
-from site_rows import measured
 from site_sample import sample
 
 from dlperf.catalog.load import load_catalog
 from dlperf.catalog.model import Protocol, Translation
 from dlperf.measure.estimators import ESTIMATORS
-from dlperf.measure.finding import Finding
 from dlperf.messages import CHINESE, ENGLISH, Message, message, quoted
 from dlperf.plan import Selection, expand
 from dlperf.report import figures
@@ -21,7 +19,6 @@ from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData, facts_in_words
 from dlperf.report.pages.protocols import AGGREGATES, DEFINITIONS
 from dlperf.results.model import Status
-from dlperf.runs.findings_0_1 import upgraded_finding
 from dlperf.runs.records import State
 
 
@@ -76,17 +73,6 @@ EXCLUDED = (
 )
 def test_a_message_is_said_in_chinese_with_what_it_quotes(found: Message, said: str) -> None:
     assert CHINESE.render(found) == said
-
-
-def test_a_finding_that_an_older_version_wrote_down_is_chinese_on_a_chinese_page() -> None:
-    words = "the speed falls by 3.1% over the measured window: no steady state"
-    old = upgraded_finding({"code": "drift", "message": words})
-    old = Finding(Message.from_json(old["message"]))
-    data = replace(sample(), results=(measured("alpha"), measured("beta", findings=(old,))))
-    pages = dict(overview_pages(CHINESE, data))
-    notes = pages["results/reports/measured/dlperf-v1/resnet50-imagenet.md"]
-    assert "测量窗口内速度下降 3.1%" in notes
-    assert "steady state" not in notes
 
 
 def test_why_a_configuration_cannot_run_is_said_in_chinese() -> None:

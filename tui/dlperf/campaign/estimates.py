@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from statistics import median
 
 from dlperf.plan import TrialKey
-from dlperf.runs.clock import seconds_between
-from dlperf.runs.durations import trial_seconds
+from dlperf.runs.clock import seconds_between, trial_seconds
 from dlperf.runs.records import TrialStatus
 
 

@@ -11,8 +11,7 @@ from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.machines import Demand
 from dlperf.campaign.running import RunningTrial
 from dlperf.plan import TrialKey
-from dlperf.runs.clock import utc_now
-from dlperf.runs.durations import trial_seconds
+from dlperf.runs.clock import trial_seconds, utc_now
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import Progress, TrialProgress
 from dlperf.runs.store import write_record

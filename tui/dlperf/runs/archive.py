@@ -1,8 +1,8 @@
 """The files of a trial: what was sent to its nodes and what came back, stored by content.
 
-Logs and telemetry stay where they grow. All other files are folded into ``archive.json`` when the trial is sealed:
-small texts inside it, larger files below the campaign's ``objects/``, once for each content. Campaigns of version 0.1
-have loose files and ``SHA256SUMS`` instead; both are read here.
+Logs and telemetry stay where they grow. All other files are moved into ``archive.json`` when the trial is sealed: small
+texts inside it, larger files below the campaign's ``objects/``, once for each content. Campaigns of version 0.1 have
+loose files and ``SHA256SUMS`` instead.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ INLINE_BYTES = 2048
 """Larger texts become objects: programs and environments, which many trials share."""
 FILE, OBJECT, TEXT = "file", "object", "text"
 RENDERED = "rendered"
-"""Names of what was sent begin so: ``rendered/<node>/launch.sh``."""
+"""First part of the names of sent files: ``rendered/<node>/launch.sh``."""
 FOLDED = frozenset({"trial.json", "ref.json", "launch.sh", "supervisor.json", "environment.json", "exit.json"})
 _DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -35,7 +35,7 @@ class ArchivedFile:
     """One file of a trial."""
 
     path: str
-    """Relative to the trial's folder, also where no file lies there any more."""
+    """Relative to the trial's folder; there may be no file any more."""
     sha256: str
     size: int
     kept: str
@@ -50,12 +50,12 @@ class ArchiveRecord:
     texts: dict[str, str] = field(default_factory=dict)
     """SHA-256 → content, as UTF-8."""
     sealed: bool = False
-    """False until the trial has ended: only what was sent is known."""
+    """False until the trial has ended: only sent files are listed."""
     schema: int = SCHEMA_VERSION
 
 
 class TrialFiles:
-    """Reads the files of one trial, wherever they are kept. A loose file comes before an archived one."""
+    """Reads the files of one trial, loose or archived; a loose file comes first."""
 
     def __init__(self, paths: TrialPaths) -> None:
         self._paths = paths
@@ -75,12 +75,12 @@ class TrialFiles:
         return self._paths.checksums.is_file() or bool(self.record and self.record.sealed)
 
     def sent(self) -> list[Path]:
-        """Paths of what was sent to the nodes, in order."""
+        """Return the paths of files that were sent to the nodes, in order."""
         archived = {self._paths.directory / name for name in self._archived if name.startswith(f"{RENDERED}/")}
         return sorted({*archived, *filter(_is_file, self._paths.rendered.rglob("*"))})
 
     def nodes(self) -> list[NodePaths]:
-        """The nodes that left any file, in name order."""
+        """Return the nodes that left any file, in name order."""
         folders = {"/".join(parts[:2]) for name in self._archived if (parts := name.split("/"))[0] == "nodes"}
         archived = (NodePaths(self._paths.directory / folder) for folder in folders)
         return sorted({*self._paths.nodes(), *archived}, key=lambda node: node.directory)
@@ -90,7 +90,7 @@ class TrialFiles:
         return self.source(path) is not None
 
     def source(self, path: Path) -> Path | bytes | None:
-        """Return the file on disk that holds the bytes of ``path``, or the bytes; None where there are none."""
+        """Return the file that holds the bytes of ``path``, or the bytes; None where there are none."""
         if _is_file(path):
             return path
         item = self._archived.get(path.relative_to(self._paths.directory).as_posix())
@@ -116,7 +116,7 @@ class TrialFiles:
         return source if isinstance(source, bytes) else source.read_bytes()
 
     def problems(self) -> list[ChecksumProblem]:
-        """Every file that changed, vanished or appeared since the trial was sealed, in name order."""
+        """List every file that changed, vanished or appeared since the trial was sealed, in name order."""
         loose: dict[str, Path | bytes] = dict(_loose_files(self._paths))
         if self.record is None and self._paths.checksums.is_file():
             return _compare(expected_digests(self._paths), loose)
@@ -188,7 +188,7 @@ def _in_place(name: str, path: Path) -> tuple[ArchivedFile, None]:
 
 
 def _merged(before: ArchiveRecord, found: Iterable[tuple[ArchivedFile, str | None]], *, sealed: bool) -> ArchiveRecord:
-    """``before`` with the entries of ``found`` added or replaced, without texts that no entry needs."""
+    """Add or replace the entries of ``found``, and drop texts that no entry needs."""
     found = list(found)
     files = {item.path: item for item in (*before.files, *(item for item, _ in found))}
     texts = before.texts | {item.sha256: text for item, text in found if text is not None}
@@ -208,14 +208,13 @@ def _remove(paths: TrialPaths, files: Iterable[Path]) -> None:
 
 
 def _loose_files(paths: TrialPaths) -> dict[str, Path]:
-    """Regular files below the trial's folder, by name; links are not followed, so nothing outside is read."""
+    """Return regular files below the trial's folder by name; links are not followed, so nothing outside is read."""
     own = {paths.result, paths.timeline, paths.archive, paths.checksums}
     files = sorted(path for path in paths.directory.rglob("*") if path not in own and _is_file(path))
     return {_name(path.relative_to(paths.directory)): path for path in files}
 
 
 def _name(path: Path) -> str:
-    """Text for any name: bytes that are not UTF-8 are escaped."""
     return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
 
 
@@ -224,7 +223,6 @@ def _is_file(path: Path) -> bool:
 
 
 def _compare(expected: Mapping[str, str], present: Mapping[str, Path | bytes]) -> list[ChecksumProblem]:
-    """Compare hashes with what is there: the file that holds the bytes, or the bytes."""
     found = [ChecksumProblem(name, "added") for name in present.keys() - expected.keys()]
     found += [ChecksumProblem(name, "missing") for name in expected.keys() - present.keys()]
     for name, digest in expected.items():

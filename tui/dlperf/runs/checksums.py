@@ -10,7 +10,7 @@ from pathlib import Path
 from dlperf.runs.paths import TrialPaths
 
 PART = 1 << 16
-"""Bytes read at once. Most files are smaller: ``hashlib.file_digest`` would make a buffer of 256 KB for each of them."""
+"""Bytes read at once: ``hashlib.file_digest`` would allocate 256 KB for each of many small files."""
 _LINE = re.compile(r"(\\?)([0-9a-f]{64}) [ *](.+)")
 
 
@@ -25,7 +25,7 @@ class ChecksumProblem:
 
 
 def sha256_of(path: str | Path) -> str:
-    """The SHA-256 of a file of any size, in hexadecimal."""
+    """Return the SHA-256 of a file of any size, in hexadecimal."""
     with open(path, "rb", buffering=0) as stream:
         digest = hashlib.sha256()
         while part := stream.read(PART):
@@ -34,7 +34,7 @@ def sha256_of(path: str | Path) -> str:
 
 
 def expected_digests(paths: TrialPaths) -> dict[str, str]:
-    """Return what ``SHA256SUMS`` says: file name → SHA-256.
+    """Read ``SHA256SUMS``: file name → SHA-256.
 
     Raises:
         OSError: it cannot be read.

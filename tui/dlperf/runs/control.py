@@ -1,4 +1,4 @@
-"""What viewers ask of an engine: lines of ``control.jsonl``."""
+"""Requests of viewers to an engine: lines of ``control.jsonl``."""
 
 from __future__ import annotations
 

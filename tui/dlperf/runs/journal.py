@@ -1,4 +1,4 @@
-"""The fold of a campaign's plan and journal into its present state. Pure, but for reading the two files."""
+"""Fold a campaign's plan and journal into its present state."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from dlperf.messages import Message, message, quoted
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event, JournaledFigure, State, TrialStatus
 from dlperf.runs.store import read_campaign, read_records
-from dlperf.messages import Message, message, quoted
 
 
 def trial_key(text: str) -> TrialKey:
-    """The key that ``str(TrialKey)`` gave.
+    """Parse the text of a ``TrialKey``.
 
     Raises:
-        ValueError: it gave no such text.
+        ValueError: it is none.
     """
     configuration, _, number = text.rpartition("/")
     return TrialKey(configuration, int(number))
 
 
 class CampaignFold:
-    """A campaign's state while events are taken in, each in constant time."""
+    """A campaign's state, updated by each event in constant time."""
 
     def __init__(self, record: CampaignRecord) -> None:
         self.name = record.name
@@ -38,7 +38,8 @@ class CampaignFold:
         self.left_out: dict[str, Message] = {}
 
     def take(self, event: Event) -> None:
-        """One more event; one that this version does not know changes nothing."""
+        """Apply an event; an unknown one changes nothing."""
+        node = str(event.data.get("node"))
         match event.event:
             case "planned" | "state" | "measured" if event.trial:
                 self._take_trial(event)
@@ -49,15 +50,15 @@ class CampaignFold:
             case "configuration_stopped":
                 self.stopped[str(event.data.get("configuration"))] = event.cause or quoted("")
             case "node_unreachable":
-                self.unreachable.setdefault(str(event.data.get("node")), event.time)
-                self.silence.setdefault(str(event.data.get("node")), event.cause or message("waiting"))
+                self.unreachable.setdefault(node, event.time)
+                self.silence.setdefault(node, event.cause or message("waiting"))
             case "node_reachable":
-                self.unreachable.pop(str(event.data.get("node")), None)
-                self.silence.pop(str(event.data.get("node")), None)
+                self.unreachable.pop(node, None)
+                self.silence.pop(node, None)
             case "node_left_out":
-                self.left_out[str(event.data.get("node"))] = event.cause or quoted("")
+                self.left_out[node] = event.cause or quoted("")
             case "node_taken_back":
-                self.left_out.pop(str(event.data.get("node")), None)
+                self.left_out.pop(node, None)
 
     def _take_trial(self, event: Event) -> None:
         try:
@@ -75,7 +76,7 @@ class CampaignFold:
             self.trials[key] = replace(known, figure=_figure(event))
 
     def status(self) -> CampaignStatus:
-        """A frozen snapshot."""
+        """Return a frozen snapshot."""
         return CampaignStatus(
             self.name,
             dict(self.trials),
@@ -101,7 +102,7 @@ _STATES = {str(state): state for state in State}
 
 
 def figure_data(value: float | None, unit: str) -> dict[str, Any]:
-    """What an event's ``data`` says of a trial's figure."""
+    """Return the fields of an event's ``data`` that hold a trial's figure."""
     return {"value": value, "unit": unit}
 
 
@@ -111,7 +112,7 @@ def _figure(event: Event) -> JournaledFigure:
 
 
 def fold(record: CampaignRecord, events: Iterable[Event]) -> CampaignStatus:
-    """The state of a campaign after all its events."""
+    """Return the state of a campaign after all its events."""
     folding = CampaignFold(record)
     for event in events:
         folding.take(event)
@@ -119,7 +120,7 @@ def fold(record: CampaignRecord, events: Iterable[Event]) -> CampaignStatus:
 
 
 class CampaignReader:
-    """A viewer's eye on a campaign: reads what was added to the journal since it last looked.
+    """Follows a campaign for a viewer: reads only what was appended to the journal.
 
     Raises:
         DlperfError: there is no such campaign, or its plan cannot be read.
@@ -133,15 +134,10 @@ class CampaignReader:
         self.record = read_campaign(self.paths)
         self._folding = CampaignFold(self.record)
         self._offset = 0
-        self._status = self._folding.status()
-
-    @property
-    def status(self) -> CampaignStatus:
-        """The state when ``refresh`` last looked."""
-        return self._status
+        self.status = self._folding.status()
 
     def refresh(self) -> CampaignStatus:
-        """The state now; the same object while nothing was added."""
+        """Return the present state; the same object while nothing was appended."""
         if self._replaced():
             self._start()
         before = self._offset
@@ -149,8 +145,8 @@ class CampaignReader:
         for event in events:
             self._folding.take(event)
         if self._offset != before:
-            self._status = self._folding.status()
-        return self._status
+            self.status = self._folding.status()
+        return self.status
 
     def _replaced(self) -> bool:
         """A journal only grows: a shorter one belongs to a new campaign of the same name."""
@@ -161,5 +157,5 @@ class CampaignReader:
 
 
 def campaign_status(paths: CampaignPaths) -> CampaignStatus:
-    """The state of a campaign as its files tell it now."""
+    """Read the present state of a campaign."""
     return CampaignReader(paths).refresh()

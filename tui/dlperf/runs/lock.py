@@ -1,4 +1,4 @@
-"""``engine.lock``: one engine for a campaign, and who it is."""
+"""``engine.lock`` allows one engine for a campaign and holds its process id."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dlperf.errors import DlperfError, RequestError
 from dlperf.runs.paths import CampaignPaths
 
 PATIENCE_SECONDS = 0.5
-"""A viewer that asks whether an engine runs holds the lock for an instant: an engine tries again this long."""
+"""An engine tries again for this long: a viewer that checks for an engine holds the lock for an instant."""
 
 
 @contextmanager
 def engine_lock(paths: CampaignPaths) -> Iterator[None]:
-    """Be the campaign's engine; the kernel lets go of the lock however the process ends.
+    """Hold the campaign's lock; the kernel releases it however the process ends.
 
     Raises:
         RequestError: another engine runs.
@@ -58,7 +58,7 @@ def _locked(descriptor: int, kind: int) -> bool:
 
 
 def engine_pid(paths: CampaignPaths) -> int | None:
-    """The process of the campaign's engine, 0 where it cannot be told (another machine's), None where none runs."""
+    """Return the engine's process id: 0 where it is unknown (on another machine), None where no engine runs."""
     try:
         descriptor = os.open(paths.lock, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -1,4 +1,4 @@
-"""From what a person types to a campaign or a trial: a name, or any part of it that only one has."""
+"""Find a campaign or a trial by its name or a unique substring of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dlperf.plan import TrialKey
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -26,60 +26,59 @@ class FoundTrial:
         return self.campaign.trial(self.key)
 
 
-def find_campaign(workspace: Workspace, words: str) -> CampaignPaths:
-    """The campaign of that name, or the only one whose name holds the words.
+def find_campaign(workspace: Workspace, text: str) -> CampaignPaths:
+    """Find a campaign by name or unique substring.
 
     Raises:
-        RequestError: none does, or several do.
+        RequestError: no campaign, or several, match.
     """
-    return _only("campaign", words, {paths.name: paths for paths in workspace.campaigns()})
+    return _only("campaign", text, {paths.name: paths for paths in workspace.campaigns()})
 
 
-def find_key(paths: CampaignPaths, words: str) -> TrialKey:
-    """The trial of a campaign: ``<configuration id>/<number>``, or a part of it that only one has.
+def find_key(paths: CampaignPaths, text: str) -> TrialKey:
+    """Find a trial of a campaign by ``<configuration id>/<number>`` or a unique substring.
 
     Raises:
-        RequestError: none has it, or several have.
+        RequestError: no trial, or several, match.
     """
-    return _only("trial", words, {str(key): key for key in campaign_status(paths).trials})
+    return _only("trial", text, {str(key): key for key in campaign_status(paths).trials})
 
 
-def find_trial(workspace: Workspace, words: str) -> FoundTrial:
-    """The trial ``<campaign>/<configuration id>/<number>``, or the only one whose name holds the words.
+def find_trial(workspace: Workspace, text: str) -> FoundTrial:
+    """Find a trial by ``<campaign>/<configuration id>/<number>`` or a unique substring.
 
-    A campaign's whole name means its trials, whatever others have in their names; ``<campaign>/<number>`` is enough
-    where the campaign has one configuration.
+    A campaign's whole name restricts the search to its trials; ``<campaign>/<number>`` is enough where the campaign has
+    one configuration.
 
     Raises:
-        RequestError: none does, or several do.
+        RequestError: no trial, or several, match.
     """
-    named = [paths for paths in workspace.campaigns() if f"{words}/".startswith(f"{paths.name}/")]
+    named = [paths for paths in workspace.campaigns() if f"{text}/".startswith(f"{paths.name}/")]
     trials = {
         f"{paths.name}/{key}": FoundTrial(paths, key)
         for paths in named or workspace.campaigns()
         for key in campaign_status(paths).trials
     }
-    short = [name for name, found in trials.items() if words == f"{found.campaign.name}/{found.key.number}"]
-    return trials[short[0]] if len(short) == 1 else _only("trial", words, trials)
+    short = [name for name, found in trials.items() if text == f"{found.campaign.name}/{found.key.number}"]
+    return trials[short[0]] if len(short) == 1 else _only("trial", text, trials)
 
 
-def _only(what: str, words: str, named: Mapping[str, Thing]) -> Thing:
-    if words in named:
-        return named[words]
-    matches = _matching(words, named) if words else []
+def _only(what: str, text: str, named: Mapping[str, Item]) -> Item:
+    if text in named:
+        return named[text]
+    matches = _matching(text, named) if text else []
     if len(matches) == 1:
         return named[matches[0]]
     if not matches:
-        raise RequestError(f"no {what} {words!r}: {_known(what, named)}")
-    raise RequestError(f"{what} {words!r} could be {_listed(matches)}: give more of its name")
+        raise RequestError(f"no {what} {text!r}: {_known(what, named)}")
+    raise RequestError(f"{what} {text!r} could be {_listed(matches)}: give more of its name")
 
 
-def _matching(words: str, names: Iterable[str]) -> list[str]:
-    """The names that end with the words as whole parts (``a/1`` is no beginning of ``campaign/a/12``), else those that
-    end with them, else those that hold them."""
-    holding = [name for name in names if words in name]
-    ending = [name for name in holding if name.endswith(words)]
-    return [name for name in ending if name.endswith(f"/{words}")] or ending or holding
+def _matching(text: str, names: Iterable[str]) -> list[str]:
+    """Prefer names that end with the text as whole parts, then names that end with them, then any that hold them."""
+    holding = [name for name in names if text in name]
+    ending = [name for name in holding if name.endswith(text)]
+    return [name for name in ending if name.endswith(f"/{text}")] or ending or holding
 
 
 def _known(what: str, names: Mapping[str, object]) -> str:

@@ -11,9 +11,20 @@ from urllib.parse import quote, unquote
 from dlperf.errors import RequestError
 from dlperf.plan import TrialKey
 
-MARKER = "mkdocs.yml"
 PLANS = ("campaign.json", "campaign.yaml")
 """File of a plan: what this version writes, what version 0.1 wrote."""
+
+
+class _Path:
+    """The path of a name inside the folder that an attribute of its owner holds."""
+
+    def __init__(self, name: str, folder: str = "directory") -> None:
+        self._name = name
+        self._folder = folder
+
+    def __get__(self, owner: object, kind: type) -> Path:
+        folder: Path = getattr(owner, self._folder)
+        return folder / self._name
 
 
 @lru_cache(maxsize=1 << 12)
@@ -39,44 +50,21 @@ class NodePaths:
 
     directory: Path
 
-    @property
-    def launch(self) -> Path:
-        return self.directory / "launch.sh"
-
-    @property
-    def supervisor(self) -> Path:
-        return self.directory / "supervisor.json"
-
-    @property
-    def log(self) -> Path:
-        return self.directory / "out.log"
-
-    @property
-    def compressed_log(self) -> Path:
-        """A log that was imported as it lay there, gzipped."""
-        return self.directory / "out.log.gz"
-
-    @property
-    def ranks(self) -> Path:
-        return self.directory / "ranks"
+    launch = _Path("launch.sh")
+    supervisor = _Path("supervisor.json")
+    log = _Path("out.log")
+    compressed_log = _Path("out.log.gz")
+    """A log that was imported as it lay there, gzipped."""
+    ranks = _Path("ranks")
+    telemetry = _Path("telemetry.csv")
+    environment = _Path("environment.json")
+    exit = _Path("exit.json")
 
     def logs(self) -> tuple[Path, ...]:
         """What may hold the output, best first: ``out.log`` (plain or gzipped), then the per-rank logs in order."""
         own = (self.log, self.compressed_log)
         ranks = sorted(self.ranks.rglob("*"), key=_natural_order)
         return tuple(path for path in (*own, *ranks) if path.is_file() and not path.is_symlink())
-
-    @property
-    def telemetry(self) -> Path:
-        return self.directory / "telemetry.csv"
-
-    @property
-    def environment(self) -> Path:
-        return self.directory / "environment.json"
-
-    @property
-    def exit(self) -> Path:
-        return self.directory / "exit.json"
 
 
 @dataclass(frozen=True)
@@ -85,46 +73,24 @@ class TrialPaths:
 
     directory: Path
 
-    @property
-    def trial(self) -> Path:
-        return self.directory / "trial.json"
-
-    @property
-    def archive(self) -> Path:
-        """Lists every file of the trial and holds the small ones, see ``runs.archive``."""
-        return self.directory / "archive.json"
+    trial = _Path("trial.json")
+    archive = _Path("archive.json")
+    """Lists every file of the trial and holds the small ones, see ``runs.archive``."""
 
     @property
     def objects(self) -> Path:
         """Files that trials of the campaign share, each named by its SHA-256."""
         return self.directory.parent.parent / "objects"
 
-    @property
-    def rendered(self) -> Path:
-        """What was sent to the nodes: names of archived files; only version 0.1 made this folder."""
-        return self.directory / "rendered"
-
-    @property
-    def reference(self) -> Path:
-        return self.directory / "ref.json"
-
-    @property
-    def slurm_log(self) -> Path:
-        """What the batch script and ``srun`` said, for a trial under Slurm."""
-        return self.directory / "slurm.log"
-
-    @property
-    def result(self) -> Path:
-        return self.directory / "result.json"
-
-    @property
-    def timeline(self) -> Path:
-        return self.directory / "timeline.json"
-
-    @property
-    def checksums(self) -> Path:
-        """What version 0.1 wrote instead of ``archive.json``."""
-        return self.directory / "SHA256SUMS"
+    rendered = _Path("rendered")
+    """What was sent to the nodes: names of archived files; only version 0.1 made this folder."""
+    reference = _Path("ref.json")
+    slurm_log = _Path("slurm.log")
+    """What the batch script and ``srun`` said, for a trial under Slurm."""
+    result = _Path("result.json")
+    timeline = _Path("timeline.json")
+    checksums = _Path("SHA256SUMS")
+    """What version 0.1 wrote instead of ``archive.json``."""
 
     def sibling(self, number: int) -> TrialPaths:
         """Another trial of the same configuration."""
@@ -154,26 +120,12 @@ class CampaignPaths:
         plan, older = (self.directory / name for name in PLANS)
         return older if not plan.exists() and older.exists() else plan
 
-    @property
-    def journal(self) -> Path:
-        return self.directory / "journal.jsonl"
-
-    @property
-    def control(self) -> Path:
-        return self.directory / "control.jsonl"
-
-    @property
-    def progress(self) -> Path:
-        """Step and throughput of what runs, rewritten by the engine about once a second."""
-        return self.directory / "progress.json"
-
-    @property
-    def lock(self) -> Path:
-        return self.directory / "engine.lock"
-
-    @property
-    def engine_log(self) -> Path:
-        return self.directory / "engine.log"
+    journal = _Path("journal.jsonl")
+    control = _Path("control.jsonl")
+    progress = _Path("progress.json")
+    """Step and throughput of what runs, rewritten by the engine about once a second."""
+    lock = _Path("engine.lock")
+    engine_log = _Path("engine.log")
 
     def trial(self, key: TrialKey) -> TrialPaths:
         return TrialPaths(self.directory / f"{file_name(key.configuration)}/{key.number}")
@@ -181,7 +133,7 @@ class CampaignPaths:
 
 @dataclass(frozen=True)
 class PublishedPaths:
-    """One report that others published."""
+    """One third-party report."""
 
     directory: Path
 
@@ -189,13 +141,8 @@ class PublishedPaths:
     def name(self) -> str:
         return text_of(self.directory.name)
 
-    @property
-    def report(self) -> Path:
-        return self.directory / "report.yaml"
-
-    @property
-    def figures(self) -> Path:
-        return self.directory / "figures.csv"
+    report = _Path("report.yaml")
+    figures = _Path("figures.csv")
 
 
 @dataclass(frozen=True)
@@ -203,6 +150,16 @@ class Workspace:
     """A folder with ``mkdocs.yml``, ``runs/``, ``site/`` and, where wanted, ``catalog/``."""
 
     root: Path
+
+    runs = _Path("runs", "root")
+    published = _Path("runs/published", "root")
+    catalog = _Path("catalog", "root")
+    mkdocs_config = _Path("mkdocs.yml", "root")
+    site = _Path("site", "root")
+    site_docs = _Path("site/docs", "root")
+    site_data = _Path("site/data", "root")
+    """What the site offers of trials beside its pages: logs, scripts, curves, pictures."""
+    site_html = _Path("site/html", "root")
 
     @classmethod
     def find(cls, start: Path) -> Workspace:
@@ -215,46 +172,14 @@ class Workspace:
         if not start.is_dir():
             raise RequestError(f"{start}: there is no such folder")
         for folder in (start, *start.parents):
-            if (folder / MARKER).is_file() and (folder / "runs").is_dir():
-                return cls(folder)
+            found = cls(folder)
+            if found.mkdocs_config.is_file() and found.runs.is_dir():
+                return found
         raise RequestError(f"no workspace at or above {start}: run `dlperf init` there, or name the folder of one")
-
-    @property
-    def runs(self) -> Path:
-        return self.root / "runs"
-
-    @property
-    def published(self) -> Path:
-        return self.runs / "published"
-
-    @property
-    def catalog(self) -> Path:
-        return self.root / "catalog"
 
     def staging(self, campaign: CampaignPaths) -> Path:
         """Where an import grows until it is whole and is moved to its place in one step."""
         return self.runs / ".importing" / campaign.directory.name
-
-    @property
-    def mkdocs_config(self) -> Path:
-        return self.root / MARKER
-
-    @property
-    def site(self) -> Path:
-        return self.root / "site"
-
-    @property
-    def site_docs(self) -> Path:
-        return self.site / "docs"
-
-    @property
-    def site_data(self) -> Path:
-        """What the site offers of trials beside its pages: logs, scripts, curves, pictures."""
-        return self.site / "data"
-
-    @property
-    def site_html(self) -> Path:
-        return self.site / "html"
 
     def campaign(self, name: str) -> CampaignPaths:
         """The campaign of that name, whether or not it exists.
@@ -276,5 +201,5 @@ class Workspace:
         return tuple(map(CampaignPaths, sorted({path.parent for path in plans})))
 
     def published_reports(self) -> tuple[PublishedPaths, ...]:
-        """Every report that others published, in name order."""
+        """Every third-party report, in name order."""
         return tuple(PublishedPaths(path.parent) for path in sorted(self.published.glob("*/report.yaml")))

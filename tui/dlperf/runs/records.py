@@ -1,4 +1,4 @@
-"""The schemas of the files under ``runs/``, and the fold of a journal into the state of a campaign."""
+"""The schemas of the files under ``runs/``, and the states of trials and campaigns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dlperf.runs.upgrades import SCHEMA_VERSION, StoredMessage
 
 
 class State(StrEnum):
-    """Where a trial stands."""
+    """State of a trial."""
 
     PLANNED = "planned"
     SUBMITTED = "submitted"
@@ -25,19 +25,16 @@ class State(StrEnum):
 
     @property
     def finished(self) -> bool:
-        return self not in _OPEN
-
-
-_OPEN = (State.PLANNED, State.SUBMITTED, State.RUNNING)
+        return self not in (State.PLANNED, State.SUBMITTED, State.RUNNING)
 
 
 @dataclass(frozen=True)
 class CampaignRecord:
-    """``campaign.json``: the selection and the whole plan, frozen at the start."""
+    """``campaign.json``: selection and plan, never changed after the start."""
 
     name: str
     token: str
-    """Eight hexadecimal digits that set this campaign's trials apart on a node that serves many workspaces."""
+    """Eight hexadecimal digits that distinguish this campaign on a node that serves many workspaces."""
     created: str
     """ISO 8601, UTC."""
     dlperf_version: str
@@ -46,30 +43,30 @@ class CampaignRecord:
     trials: tuple[TrialKey, ...]
     """The order of execution; not written where it is the usual one, repeats interleaved."""
     impossible: tuple[Impossible, ...] = ()
-    """What was asked for and cannot run, with the reason."""
+    """What was selected and cannot run, with the reason."""
     schema: int = SCHEMA_VERSION
 
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """``trial.json``: which execution of which configuration this folder holds."""
+    """``trial.json``: identity of a trial."""
 
     trial_id: str
-    """``<campaign>-<token>.<configuration id>.<number>``: names the trial on a node, in a process, in a container."""
+    """``<campaign>-<token>.<configuration id>.<number>``: names the trial on its nodes."""
     campaign: str
     configuration: Configuration
     number: int
     retry_of: int | None = None
     source: str | None = None
-    """Where an imported log lay, relative to the folder that was imported; None for a trial of our own."""
+    """Path of an imported log in the imported folder; None for a trial that dlperf ran."""
     log_run: int | None = None
-    """Which run of a log that holds several (1-based); None where the log holds one."""
+    """Number of the run in a log of several (1-based)."""
     schema: int = SCHEMA_VERSION
 
 
 @dataclass(frozen=True)
 class Event:
-    """A line of ``journal.jsonl``. ``data`` holds what the event's name says, beside time and cause."""
+    """A line of ``journal.jsonl``; the fields of ``data`` depend on ``event``."""
 
     time: str
     """ISO 8601, UTC, by the engine's clock."""
@@ -88,7 +85,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Request:
-    """A line of ``control.jsonl``: what a viewer asked the engine to do."""
+    """A line of ``control.jsonl``: a request of a viewer to the engine."""
 
     time: str
     action: str
@@ -100,7 +97,7 @@ class Request:
 
 @dataclass(frozen=True)
 class TrialProgress:
-    """One entry of ``progress.json``: what a running trial does now."""
+    """One entry of ``progress.json``: progress of a running trial."""
 
     step: int | None = None
     steps: int | None = None
@@ -111,7 +108,7 @@ class TrialProgress:
     """The last values, oldest first, for a sparkline; at most 32."""
     seconds_left: float | None = None
     unreachable_since: dict[str, str] = field(default_factory=dict)
-    """Node → since when it does not answer."""
+    """Node → start of its silence."""
     pending_reason: StoredMessage | None = None
 
 
@@ -129,8 +126,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class JournaledFigure:
-    """What the log of a trial that ended gave, as its journal tells it: a copy of what ``result.json`` holds, so that
-    a viewer of 100 000 trials reads one file."""
+    """A trial's figure as its journal holds it: a copy from ``result.json``, so that viewers read one file."""
 
     value: float | None = None
     unit: str = ""
@@ -138,7 +134,7 @@ class JournaledFigure:
 
 @dataclass(frozen=True)
 class TrialStatus:
-    """A trial as its journal tells it."""
+    """A trial's state, folded from the journal."""
 
     key: TrialKey
     state: State = State.PLANNED
@@ -148,28 +144,28 @@ class TrialStatus:
     ended: str | None = None
     retry_of: int | None = None
     figure: JournaledFigure | None = None
-    """None before its end, and where an older dlperf wrote the journal: it said nothing of figures."""
+    """None before its end, and in journals of versions that did not record figures."""
 
     @property
     def lacks_figure(self) -> bool:
-        """It succeeded, and its log gave no figure."""
+        """Whether it succeeded without a figure."""
         return self.state is State.SUCCEEDED and self.figure is not None and self.figure.value is None
 
 
 @dataclass(frozen=True)
 class CampaignStatus:
-    """A frozen snapshot of a campaign, folded from plan and journal."""
+    """A campaign's state, folded from plan and journal."""
 
     name: str
     trials: dict[TrialKey, TrialStatus]
     paused: bool = False
     finished: bool = False
     stopped_configurations: dict[str, Message] = field(default_factory=dict)
-    """Configuration id → why it is not tried any more."""
+    """Configuration id → why no more of it is started."""
     unreachable: dict[str, str] = field(default_factory=dict)
     """Node → since when."""
     silence: dict[str, Message] = field(default_factory=dict)
-    """The same nodes → what was said when they fell silent."""
+    """The same nodes → why they do not answer."""
     left_out: dict[str, Message] = field(default_factory=dict)
     """Node → why nothing more is started there."""
 

@@ -1,4 +1,4 @@
-"""Reading and writing the records under ``runs/``: whole files by rename, journals by appended lines."""
+"""Read and write the records under ``runs/``: whole files by rename, journals by appended lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 Record = TypeVar("Record")
 Complain = Callable[[str], object]
+"""Takes a problem, in one line that begins with a path."""
 
-_VALIDATORS: dict[Any, Any] = {}
-"""Building one costs milliseconds: once for each kind."""
+_ADAPTERS: dict[Any, Any] = {}
 
 
 def write_atomic(path: Path, data: bytes, durable: bool = True) -> None:
-    """Write a whole file or nothing: a reader, or a crash, never sees a half of it.
+    """Write a file so that readers, also after a crash, see all of it or nothing.
 
     Args:
-        durable: wait for the disk; without, a crash of the machine may leave an empty file.
+        durable: wait for the disk; otherwise a crash of the machine may leave an empty file.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     try:
@@ -52,27 +52,26 @@ def write_atomic(path: Path, data: bytes, durable: bool = True) -> None:
 
 
 def write_record(path: Path, record: Any, durable: bool = True) -> None:
-    """A dataclass as a JSON file. Args: as for ``write_atomic``."""
+    """Write a dataclass as JSON; arguments as for ``write_atomic``."""
     write_atomic(path, record_bytes(record), durable)
 
 
 def record_bytes(record: Any) -> bytes:
-    """What ``write_record`` puts into the file."""
+    """Return the bytes that ``write_record`` writes."""
     return (json.dumps(_plain(record), indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def _plain(record: Any) -> Any:
-    """The record as mappings, lists and plain values; messages in their flat form."""
-    return _adapter(type(record)).dump_python(record, mode="json")
+    return type_adapter(type(record)).dump_python(record, mode="json")
 
 
 def dump_record(record: Any) -> bytes:
-    """A dataclass, or a dict of plain values, as compact JSON, fast: for derived files with tens of thousands of entries."""
-    return _adapter(type(record)).dump_json(record)
+    """Return compact JSON of a dataclass or of plain values, faster than ``record_bytes``."""
+    return type_adapter(type(record)).dump_json(record)
 
 
 def read_record(path: Path, kind: type[Record]) -> Record:
-    """The dataclass that ``write_record`` wrote, of this or an older schema.
+    """Read the dataclass that ``write_record`` wrote, of this or an older schema.
 
     Raises:
         DlperfError: the file is missing, or is no such record.
@@ -93,17 +92,17 @@ def parse_record(path: Path, data: bytes, kind: type[Record]) -> Record:
     try:
         return _validated(json.loads(data), kind)
     except (ValueError, DlperfError) as error:
-        raise DlperfError(f"{path}: not a {kind.__name__} ({_first_line(error)})") from error
+        raise DlperfError(f"{path}: not a {kind.__name__} ({one_line(error)})") from error
 
 
 def read_record_if_whole(
     path: Path, kind: type[Record], complain: Complain | None = None, read: Callable[[Path], bytes] = Path.read_bytes
 ) -> Record | None:
-    """The record of a file that can be done without, or made again: None where it is missing or damaged.
+    """Read the record of a file that can be derived again: None where it is missing or damaged.
 
     Args:
-        complain: is told of a file that is there and damaged, in one line that begins with its path.
-        read: how the bytes of the file are had.
+        complain: called for a damaged file.
+        read: reads the bytes of the file.
     """
     try:
         return parse_record(path, read(path), kind)
@@ -118,18 +117,18 @@ def read_record_if_whole(
 def _validated(data: Any, kind: type[Record]) -> Record:
     if not isinstance(data, dict):
         raise ValueError(f"a {type(data).__name__} and no mapping")
-    return _adapter(kind).validate_python(upgrade(kind.__name__, data))
+    return type_adapter(kind).validate_python(upgrade(kind.__name__, data))
 
 
 def write_campaign(paths: CampaignPaths, record: CampaignRecord) -> None:
-    """Freeze a plan. The usual order of trials is not written out: there may be 100 000 of them."""
+    """Write a plan, without the usual order of trials: there may be 100 000 of them."""
     usual = record.trials == interleaved(record.configurations)
-    data = _adapter(CampaignRecord).dump_python(record, mode="json", exclude={"trials"} if usual else None)
+    data = type_adapter(CampaignRecord).dump_python(record, mode="json", exclude={"trials"} if usual else None)
     write_atomic(paths.plan, (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def read_campaign(paths: CampaignPaths) -> CampaignRecord:
-    """The frozen plan.
+    """Read the plan of a campaign.
 
     Raises:
         DlperfError: there is none, or it cannot be read.
@@ -146,7 +145,7 @@ def read_campaign(paths: CampaignPaths) -> CampaignRecord:
     except NewerError as error:
         raise DlperfError(f"{plan}: {error}") from error
     except (ValueError, DlperfError, yaml.YAMLError) as error:
-        raise DlperfError(f"{plan}: not a campaign ({_first_line(error)})") from error
+        raise DlperfError(f"{plan}: not a campaign ({one_line(error)})") from error
 
 
 def load_yaml(data: bytes) -> Any:
@@ -159,12 +158,12 @@ def load_yaml(data: bytes) -> Any:
 
 
 def append_records(path: Path, records: Iterable[Any]) -> None:
-    """Append lines to a journal in a single write, so that two writers do not mix their lines.
+    """Append lines to a journal in a single write, so that the lines of two writers do not mix.
 
-    A line that an earlier crash or a full disk cut short is fenced off by a line break, so that nothing is glued to it.
+    A line that an earlier crash or a full disk cut is ended by a line break first.
 
     Raises:
-        StorageError: the lines could not be written whole.
+        StorageError: the lines could not all be written.
     """
     lines = [json.dumps(_plain(record), ensure_ascii=False, separators=(",", ":")) for record in records]
     if lines:
@@ -186,9 +185,9 @@ def _append(path: Path, data: bytes) -> None:
 
 
 def read_records(path: Path, kind: type[Record], offset: int = 0) -> tuple[list[Record], int]:
-    """The records from a byte offset on, and the offset to continue from.
+    """Return the records from a byte offset on, and the offset to continue from.
 
-    A last line that is still being written is left for the next call; a line that a crash cut is passed over.
+    A last line without a line break is left for the next call; a damaged line is skipped.
     """
     try:
         with path.open("rb") as stream:
@@ -202,16 +201,18 @@ def read_records(path: Path, kind: type[Record], offset: int = 0) -> tuple[list[
 
 def _record(line: bytes, kind: type[Record]) -> Iterator[Record]:
     with suppress(ValueError):
-        yield _adapter(kind).validate_json(line)
+        yield type_adapter(kind).validate_json(line)
 
 
-def _adapter(kind: type[Record]) -> TypeAdapter[Record]:
-    if kind not in _VALIDATORS:
+def type_adapter(kind: type[Record]) -> TypeAdapter[Record]:
+    """Return pydantic's reader and writer of a dataclass, built once because that takes milliseconds."""
+    if kind not in _ADAPTERS:
         from pydantic import TypeAdapter
 
-        _VALIDATORS[kind] = TypeAdapter(kind)
-    return cast("TypeAdapter[Record]", _VALIDATORS[kind])
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return cast("TypeAdapter[Record]", _ADAPTERS[kind])
 
 
-def _first_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
+    """Return the beginning of an error's text in one line."""
     return " ".join(str(error).split())[:200]

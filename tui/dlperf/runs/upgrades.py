@@ -1,38 +1,100 @@
-"""Files that an older dlperf wrote, brought to the present schema step by step."""
+"""Files that an older dlperf wrote, converted to the present schema step by step.
+
+Version 0.1 (schema 1) stored causes and findings as English texts. Causes that decide something today become messages;
+every other text is shown as it was written. ``dlperf verify --write`` derives results anew.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
 from typing import Annotated, Any
 
 from dlperf.errors import DlperfError
-from dlperf.messages import Message
-from dlperf.runs.findings_0_1 import upgraded_finding
-from dlperf.runs.texts_0_1 import message_of_text
+from dlperf.messages import Message, Value, message, quoted
 
 SCHEMA_VERSION = 2
-"""Of the records under ``runs/``; 1 is that of version 0.1, whose messages were English texts."""
-
-
-class NewerError(DlperfError):
-    """What was written is sound, and this dlperf is too old for it."""
-
+"""Schema of the records under ``runs/``."""
 
 Data = dict[str, Any]
 Upgrades = Mapping[tuple[str, int], Callable[[Data], Data]]
 
+_CAUSES = {
+    "last_output": "{cause}; last output: {lines}",
+    "exit_code": "exit code {code_value}",
+    "ended_by_signal": "signal {number} ({name})",
+    "cancelled": "cancelled",
+    "unknown_trial": "the node knows nothing of the trial",
+    "out_of_memory": "out of memory",
+    "slurm_memory": "Slurm: out of memory",
+    "deadline": "deadline of {seconds} s",
+    "unreachable_since": "unreachable since {since}: {cause}",
+    "unreachable": "unreachable: {cause}",
+    "not_ready": "not ready: {node}: {check}: {message}",
+    "machine_left_out": "node {node}: left out, {cause}",
+    "failed_in_a_row": "failed {count} times in a row: {why}",
+    "configuration_stopped": "configuration stopped: {cause}",
+    "of_node": "node {node}: {cause}",
+    "and_more": "{told}: {more}",
+}
+"""Code → English text of version 0.1, in the order in which they are tried."""
+_PARAMETERS = {
+    **dict.fromkeys(("code_value", "number", "count", "seconds"), r"\d{1,9}"),
+    **dict.fromkeys(("since", "node"), r"\S+?"),
+    "check": "[a-z_]+",
+    "name": r"[\w -]+",
+    "told": r"exit code \d{1,9}|signal \d{1,3} \([\w -]+\)",
+}
+"""Parameter → its pattern where it is not any text."""
+_INNER = frozenset({"cause", "told", "more", "why", "message"})
+"""Parameters that were texts of causes themselves."""
+_DEEPEST = 8
+"""Nested texts that are recognised."""
+
+
+class NewerError(DlperfError):
+    """A valid file of a dlperf that is newer than this one."""
+
 
 def stored_message(data: Any) -> Message:
-    """The message that a record holds, also one that version 0.1 wrote as an English text.
+    """Read the message that a record holds, also one that version 0.1 wrote as an English text.
 
     Raises:
         ValueError: it is neither.
     """
-    return message_of_text(data) if isinstance(data, str) else Message.from_json(data)
+    return _message_of_text(data) if isinstance(data, str) else Message.from_json(data)
+
+
+@lru_cache(4096)
+def _message_of_text(text: str, depth: int = 0) -> Message:
+    for code, pattern in _patterns() if depth < _DEEPEST else ():
+        if found := pattern.fullmatch(text):
+            return message(code, **{name: _value(name, value, depth) for name, value in found.groupdict().items()})
+    return quoted(text)
+
+
+def _value(name: str, text: str, depth: int) -> Value:
+    if name in _INNER:
+        return _message_of_text(text, depth + 1)
+    if name == "check":
+        return message(f"check_{text}")
+    return int(text) if _PARAMETERS.get(name) == r"\d{1,9}" else text
+
+
+@cache
+def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+    def group(place: re.Match[str]) -> str:
+        return f"(?P<{place[1]}>{_PARAMETERS.get(place[1], '.*?')})"
+
+    return [
+        (code, re.compile(re.sub(r"\\\{(\w+)\\\}", group, re.escape(text)), re.DOTALL))
+        for code, text in _CAUSES.items()
+    ]
 
 
 class _Stored:
-    """Has pydantic read a field by ``stored_message``: a journal's lines carry no schema."""
+    """Makes pydantic read a field by ``stored_message``: lines of a journal have no schema version."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         from pydantic_core import core_schema
@@ -42,11 +104,15 @@ class _Stored:
 
 
 StoredMessage = Annotated[Message, _Stored()]
-"""A message in a record: written as its flat JSON form."""
+"""A message in a record, stored in its flat JSON form."""
 
 
 def _with_coded_findings(data: Data) -> Data:
-    return data | {"findings": [upgraded_finding(finding) for finding in data.get("findings", ())]}
+    """A message that has only ``text`` is shown as that text."""
+    findings = (
+        item | {"message": {"code": item["code"], "text": item["message"]}} for item in data.get("findings", ())
+    )
+    return data | {"findings": [{key: item[key] for key in item if key != "code"} for item in findings]}
 
 
 def _with_transports_and_coded_reasons(data: Data) -> Data:
@@ -55,19 +121,19 @@ def _with_transports_and_coded_reasons(data: Data) -> Data:
         for node in item["launch"]["nodes"]:
             if node["transport"] == "imported":
                 node["transport"] = "local"
-    found = data.get("impossible", ())
-    return data | {"impossible": [item | {"reason": stored_message(item["reason"]).to_json()} for item in found]}
+    impossible = data.get("impossible", ())
+    return data | {"impossible": [item | {"reason": stored_message(item["reason"]).to_json()} for item in impossible]}
 
 
 UPGRADES: Upgrades = {
     ("TrialResult", 1): _with_coded_findings,
     ("CampaignRecord", 1): _with_transports_and_coded_reasons,
 }
-"""(kind of record, schema that it has) → what makes it one schema newer. A kind that did not change has no entry."""
+"""(Kind of record, its schema) → the function that converts it to the next schema; none where nothing changed."""
 
 
 def upgrade(kind: str, data: Data, upgrades: Upgrades = UPGRADES, current: int = SCHEMA_VERSION) -> Data:
-    """``data`` of a record of this kind (``CampaignRecord``, ``TrialRecord`` …) in the present schema.
+    """Convert the data of a record of this kind (``CampaignRecord``, ``TrialRecord`` …) to the present schema.
 
     Raises:
         NewerError: a newer dlperf wrote it.
@@ -79,9 +145,6 @@ def upgrade(kind: str, data: Data, upgrades: Upgrades = UPGRADES, current: int =
     if schema > current:
         raise NewerError(f"written by a newer dlperf (schema {schema}, this one knows {current}): update dlperf")
     for version in range(schema, current):
-        data = upgrades.get((kind, version), _unchanged)(data)
+        if convert := upgrades.get((kind, version)):
+            data = convert(data)
     return data | {"schema": current}
-
-
-def _unchanged(data: Data) -> Data:
-    return data

@@ -8,7 +8,7 @@ from enum import StrEnum
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, Message
 from dlperf.plan import Selection
-from dlperf.runs.durations import trial_seconds
+from dlperf.runs.clock import trial_seconds
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State
