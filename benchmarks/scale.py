@@ -26,8 +26,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from dlperf.campaign.create import create_campaign
+from dlperf.campaign.dependencies import EngineDependencies
 from dlperf.campaign.engine import run_campaign
-from dlperf.campaign.means import Means
 from dlperf.catalog.load import load_catalog
 from dlperf.executors.base import CheckItem, Observation, Reference, Trial
 from dlperf.messages import quoted
@@ -156,7 +156,7 @@ async def _engine(paths: CampaignPaths, seconds: float) -> Found:
     gc.collect()
     executor = StandIns()
     started = time.perf_counter()
-    task = asyncio.create_task(run_campaign(paths, Means(lambda _: executor)))
+    task = asyncio.create_task(run_campaign(paths, EngineDependencies(lambda _: executor)))
     machines = len({item.configuration.hardware for item in read_campaign(paths).configurations})
     await asyncio.wait_for(executor.all_at_work(machines), 600.0)
     filled, used = time.perf_counter(), time.process_time()

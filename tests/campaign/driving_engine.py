@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from scripted import QUICK, ScriptedExecutor
 
+from dlperf.campaign.dependencies import Timeouts
 from dlperf.campaign.engine import run_campaign
-from dlperf.campaign.pace import Pace
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import Event
@@ -18,8 +18,8 @@ from waiting import PATIENCE_SECONDS, until_async
 A, B = "on-m1_a_case_fp32_bs32_1n1g", "on-m1_b_case_fp32_bs32_1n1g"
 
 
-async def run(paths: CampaignPaths, executor: ScriptedExecutor, pace: Pace = QUICK) -> str | None:
-    return await asyncio.wait_for(run_campaign(paths, executor.means, pace), PATIENCE_SECONDS)
+async def run(paths: CampaignPaths, executor: ScriptedExecutor, timeouts: Timeouts = QUICK) -> str | None:
+    return await asyncio.wait_for(run_campaign(paths, executor.dependencies, timeouts), PATIENCE_SECONDS)
 
 
 async def until(condition: Callable[[], object]) -> None:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dlperf.campaign.create import create_campaign
-from dlperf.campaign.means import Means
-from dlperf.campaign.pace import Pace
+from dlperf.campaign.dependencies import EngineDependencies, Timeouts
 from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors.base import CheckItem, NodeObservation, Observation, Reference, Trial
 from dlperf.messages import Message, message, quoted
@@ -20,7 +19,7 @@ LOG = b"".join(
     b"DLPERF 2026-01-01T00:00:%02d.000000Z step=%d epoch=0 samples=%d loss=1 throughput=320\n" % (n, n * 10, n * 320)
     for n in range(1, 13)
 )
-QUICK = Pace(tick=0.005, progress=0.0, machine_rest=0.0, busy=0.1, silence=0.1, reconnect=0.01)
+QUICK = Timeouts(tick=0.005, progress=0.0, machine_rest=0.0, busy=0.1, silence=0.1, reconnect=0.01)
 
 
 @dataclass
@@ -149,8 +148,8 @@ class ScriptedExecutor:
         return [name for call, name in self.calls if call == what]
 
     @property
-    def means(self) -> Means:
-        return Means(lambda _: self)
+    def dependencies(self) -> EngineDependencies:
+        return EngineDependencies(lambda _: self)
 
 
 def short(trial: Trial) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from driving_engine import A, events, run, states
 from scripted import QUICK, Script, ScriptedExecutor, campaign, planned
 
-from dlperf.campaign.outcome import exit_code
+from dlperf.campaign.rules import exit_code
 from dlperf.errors import DlperfError, ExitCode
 from dlperf.plan import TrialKey
 from dlperf.results.model import TrialResult

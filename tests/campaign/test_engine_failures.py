@@ -11,7 +11,7 @@ import pytest
 from driving_engine import A, events, run, states
 from scripted import QUICK, Script, ScriptedExecutor, campaign, planned
 
-from dlperf.campaign.outcome import exit_code
+from dlperf.campaign.rules import exit_code
 from dlperf.cli.campaign_text import left_out_lines
 from dlperf.errors import ExitCode
 from dlperf.messages import message

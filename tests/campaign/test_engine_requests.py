@@ -18,7 +18,7 @@ from waiting import PATIENCE_SECONDS
 
 async def test_a_trial_that_waits_for_its_machine_can_be_cancelled(tmp_path):
     paths, executor = campaign(tmp_path, planned("a", repeats=1)), ScriptedExecutor({"a.1": Script(busy=10**6)})
-    engine = asyncio.create_task(run_campaign(paths, executor.means, replace(QUICK, busy=60.0)))
+    engine = asyncio.create_task(run_campaign(paths, executor.dependencies, replace(QUICK, busy=60.0)))
     await until(lambda: executor.scripts["a.1"].busy < 10**6)
     ask(paths, "cancel")
     await asyncio.wait_for(engine, PATIENCE_SECONDS)
@@ -75,7 +75,7 @@ async def test_a_retry_is_run_once_however_often_it_is_asked_for(tmp_path):
     assert states(paths) == {"a.1": "failed", "a.2": "succeeded"}
     refused = [str(event.cause) for event in events(paths, "request") if event.cause]
     assert len(refused) == 2
-    assert "was run again already" in refused[0]
+    assert "was already retried" in refused[0]
 
 
 async def test_what_succeeded_is_not_run_again(tmp_path):
@@ -86,7 +86,7 @@ async def test_what_succeeded_is_not_run_again(tmp_path):
     ask(paths, "levitate")  # type: ignore[arg-type]
     await run(paths, ScriptedExecutor())
     assert [str(event.cause) for event in events(paths, "request")] == [
-        f"trial {A}/1 succeeded: a result is not replaced by another try",
+        f"trial {A}/1 succeeded: a result is never replaced",
         "no trial 'nobody/1' in this campaign",
         "unknown action 'levitate'",
     ]

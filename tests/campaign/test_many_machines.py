@@ -10,11 +10,11 @@ import pytest
 
 from counting_workspace import Counting, counting_workspace
 from dlperf.campaign.create import create_campaign
+from dlperf.campaign.dependencies import Timeouts, engine_dependencies
 from dlperf.campaign.engine import run_campaign
-from dlperf.campaign.means import means_of
-from dlperf.campaign.pace import Pace
 from dlperf.catalog.load import load_catalog
 from dlperf.plan import Selection, expand
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.store import read_campaign
 from node_lab import NodeLab, node_lab
@@ -95,8 +95,8 @@ async def test_a_machine_that_drops_every_packet_is_left_out_soon_and_the_others
     node_lab.nodes[1].inside("iptables", "-A", "INPUT", "-p", "tcp", "--dport", "22", "-j", "DROP")
     selection = Selection(("n1", "n2"), ("counting",), ("lenet5",), batch_sizes=(32,), repeats=3)
     paths = create_campaign(counting.workspace, expand(selection, load_catalog(counting.workspace.catalog)), "try")
-    means = means_of(counting.workspace, read_campaign(paths))
-    await run_campaign(paths, means, Pace(machine_rest=0.1, silence=10**6, first_answer=2.0))
+    dependencies = engine_dependencies(counting.workspace, read_campaign(paths))
+    await run_campaign(paths, dependencies, Timeouts(machine_rest=0.1, silence=10**6, first_answer=2.0))
     status = campaign_status(paths)
     address = node_lab.nodes[1].address
     assert status.left_out.keys() == {"n2"}
@@ -140,7 +140,8 @@ def test_repeats_that_are_queued_as_one_job_array_go_on_without_an_engine(cluste
     assert cluster.states("try") == {f"32/{number}": "succeeded" for number in (1, 2, 3)}
     assert len(cluster.starts) == len(set(cluster.starts)) == 3
     paths = cluster.campaign("try")
-    jobs = [json.loads(paths.trial(key).reference.read_text())["data"]["job"] for key in campaign_status(paths).trials]
+    trials = [paths.trial(key) for key in campaign_status(paths).trials]
+    jobs = [json.loads(TrialFiles(trial).read(trial.reference))["data"]["job"] for trial in trials]
     assert [job.partition("_")[2] for job in jobs] == ["1", "2", "3"]
 
 

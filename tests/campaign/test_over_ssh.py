@@ -6,10 +6,9 @@ import pytest
 
 from counting_workspace import Counting, counting_workspace
 from dlperf.campaign.create import create_campaign
+from dlperf.campaign.dependencies import Timeouts, engine_dependencies
 from dlperf.campaign.engine import run_campaign
-from dlperf.campaign.means import means_of
-from dlperf.campaign.outcome import exit_code
-from dlperf.campaign.pace import Pace
+from dlperf.campaign.rules import exit_code
 from dlperf.catalog.load import load_catalog
 from dlperf.errors import ExitCode
 from dlperf.plan import Selection, expand
@@ -101,7 +100,9 @@ async def test_a_machine_that_never_answers_is_left_out_and_exit_code_3(remote, 
         load_catalog(remote.workspace.catalog),
     )
     paths = create_campaign(remote.workspace, plan, "try")
-    await run_campaign(paths, means_of(remote.workspace, read_campaign(paths)), Pace(machine_rest=0.1, silence=1.0))
+    await run_campaign(
+        paths, engine_dependencies(remote.workspace, read_campaign(paths)), Timeouts(machine_rest=0.1, silence=1.0)
+    )
     status = campaign_status(paths)
     assert exit_code(status) is ExitCode.UNREACHABLE
     assert str(status.left_out["alpha"]).startswith("failed 2 times in a row: unreachable: ")

@@ -8,11 +8,10 @@ import pytest
 from scripted import planned
 
 from dlperf.campaign.create import trial_id
-from dlperf.campaign.estimates import campaign_seconds_left, trial_seconds_left
 from dlperf.campaign.machines import Machines, demands_of
-from dlperf.campaign.outcome import exit_code
-from dlperf.campaign.requests import RequestRefusedError, effects, to_cancel
-from dlperf.campaign.rules import consequences, is_infrastructure
+from dlperf.campaign.progress import campaign_seconds_left, trial_seconds_left
+from dlperf.campaign.requests import RequestRefusedError, events_of_request, trials_to_cancel
+from dlperf.campaign.rules import events_after_end, exit_code, is_infrastructure
 from dlperf.errors import ExitCode
 from dlperf.messages import Message, message, quoted
 from dlperf.plan import Node, Selection, TrialKey
@@ -77,44 +76,44 @@ def test_what_a_program_printed_decides_no_retry_in_a_campaign_of_version_0_1():
 @pytest.mark.parametrize("state", [State.SUCCEEDED, State.CANCELLED, State.RUNNING])
 def test_nothing_follows_from_success_or_from_a_cancel(state):
     known = trials(state, State.PLANNED)
-    assert consequences(known, known[KEYS[0]], "t") == []
+    assert events_after_end(known, known[KEYS[0]], "t") == []
 
 
 def test_a_first_failure_changes_nothing():
     known = trials(State.FAILED, State.PLANNED, cause=EXIT_1)
-    assert consequences(known, known[KEYS[0]], "t") == []
+    assert events_after_end(known, known[KEYS[0]], "t") == []
 
 
 def test_a_second_equal_failure_ends_the_configuration():
     known = trials(State.FAILED, State.FAILED, cause=EXIT_1) | {KEYS[2]: TrialStatus(KEYS[2])}
-    stopped, rest = consequences(known, known[KEYS[1]], "t")
+    stopped, rest = events_after_end(known, known[KEYS[1]], "t")
     assert (stopped.event, stopped.data) == ("configuration_stopped", {"configuration": "a"})
     assert (rest.trial, rest.state) == ("a/3", "cancelled")
 
 
 def test_a_retry_takes_the_next_free_number():
     known = trials(State.LOST, State.SUCCEEDED, State.SUCCEEDED)
-    (event,) = consequences(known, known[KEYS[0]], "t")
+    (event,) = events_after_end(known, known[KEYS[0]], "t")
     assert (event.event, event.trial, event.data) == ("planned", "a/4", {"retry_of": 1})
 
 
 def test_a_request_for_the_campaign_is_about_every_trial():
     known = trials(State.SUCCEEDED, State.RUNNING, State.PLANNED)
     cancel = Request("t", "cancel")
-    assert [event.trial for event in effects(cancel, known, "t")] == ["a/3"]
-    assert to_cancel(cancel, known) == [KEYS[1]]
+    assert [event.trial for event in events_of_request(cancel, known, "t")] == ["a/3"]
+    assert trials_to_cancel(cancel, known) == [KEYS[1]]
 
 
 def test_retrying_a_campaign_tries_again_what_has_no_figure_and_no_later_try():
     known = trials(State.FAILED, State.CANCELLED, State.SUCCEEDED)
     known[TrialKey("a", 4)] = TrialStatus(TrialKey("a", 4), State.LOST, retry_of=1)
-    events = effects(Request("t", "retry"), known, "t")
+    events = events_of_request(Request("t", "retry"), known, "t")
     assert [(event.trial, event.data["retry_of"]) for event in events] == [("a/5", 2), ("a/6", 4)]
 
 
 def test_a_running_trial_is_not_tried_again():
     with pytest.raises(RequestRefusedError, match="is running"):
-        effects(Request("t", "retry", "a/1"), trials(State.RUNNING), "t")
+        events_of_request(Request("t", "retry", "a/1"), trials(State.RUNNING), "t")
 
 
 @pytest.mark.parametrize(

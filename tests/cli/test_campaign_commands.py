@@ -77,7 +77,7 @@ def test_one_trial_is_tried_again(counting):
     broken.unlink()
     counting.dlperf("retry", "try", "32_1n1g/2")
     counting.wait_for("try", "32/3", "succeeded")
-    assert "was run again already" in counting.dlperf("retry", "try", "32_1n1g/2", code=2).stderr
+    assert "was already retried" in counting.dlperf("retry", "try", "32_1n1g/2", code=2).stderr
 
 
 def test_example_machines_are_not_run_on(counting):

@@ -1,4 +1,4 @@
-"""A plan becomes a campaign: it gets a name, a token and a frozen ``campaign.json``."""
+"""Create a campaign from a plan: name, token and frozen ``campaign.json``."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from dlperf.runs.records import CampaignRecord, TrialRecord
 from dlperf.runs.store import write_campaign
 
 ID_LENGTH = 200
-"""A trial's id names a folder on the node (255 bytes at most) and, with the node's name, a container."""
+"""Longest trial id: it names a folder on the node (at most 255 bytes) and, with the node's name, a container."""
 
 
 def create_campaign(workspace: Workspace, plan: Plan, name: str | None = None) -> CampaignPaths:
-    """Freeze a plan under a name, by default the time and what is measured.
+    """Write a plan under a name, by default the time and what is measured first.
 
     Raises:
         RequestError: the plan is empty, or a campaign of that name exists, or the name cannot be one.
@@ -35,10 +35,10 @@ def create_campaign(workspace: Workspace, plan: Plan, name: str | None = None) -
 
 
 def refuse_examples(plan: Plan) -> None:
-    """The machines of a published report stand in the catalogue to be shown, under placeholder hosts.
+    """Refuse machines of published reports, which have placeholder hosts.
 
     Raises:
-        RequestError: the plan is to run on such a machine.
+        RequestError: the plan needs such a machine.
     """
     for item in plan.configurations:
         if item.example:
@@ -76,7 +76,7 @@ def _free_name(workspace: Workspace, plan: Plan) -> CampaignPaths:
 
 
 def trial_record(record: CampaignRecord, key: TrialKey, retry_of: int | None = None) -> TrialRecord:
-    """What ``trial.json`` of a trial says."""
+    """Return the contents of ``trial.json``."""
     configuration = next(
         item.configuration for item in record.configurations if item.configuration.id == key.configuration
     )
@@ -84,9 +84,9 @@ def trial_record(record: CampaignRecord, key: TrialKey, retry_of: int | None = N
 
 
 def trial_id(record: CampaignRecord, key: TrialKey) -> str:
-    """``<campaign>-<token>.<configuration id>.<number>`` in ``[A-Za-z0-9._-]``, at most 200 characters.
+    """Return ``<campaign>-<token>.<configuration id>.<number>`` in ``[A-Za-z0-9._-]``, at most 200 characters.
 
-    The token tells campaigns apart, so that the campaign's name may be shortened to what is safe everywhere.
+    The token makes it unique, so the campaign's name may be shortened.
     """
     campaign = re.sub(r"[^A-Za-z0-9]+", "-", record.name).strip("-")[:32] or "campaign"
     configuration = key.configuration

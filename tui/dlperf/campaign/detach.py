@@ -1,4 +1,4 @@
-"""An engine without a terminal: it outlives the shell that started it."""
+"""Start an engine without a terminal, which outlives the shell that started it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ START_SECONDS = 30.0
 
 
 def start_detached(workspace: Workspace, paths: CampaignPaths) -> int:
-    """Start an engine for a campaign in a session of its own, and wait until it works; its process id.
+    """Start an engine in its own session, wait until it works, and return its process id.
 
     Raises:
-        DlperfError: it ended at once, or did not begin in time; the message holds the last line of ``engine.log``.
+        DlperfError: it ended at once, or did not begin in time; the error quotes the last line of ``engine.log``.
     """
     begun = _journal_size(paths)
     process = _spawn(workspace, paths)
@@ -59,4 +59,4 @@ def _journal_size(paths: CampaignPaths) -> int:
 
 def _last_line(path: Path) -> str:
     lines = path.read_text(errors="replace").strip().splitlines() if path.exists() else []
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "no output"

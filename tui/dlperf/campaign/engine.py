@@ -1,7 +1,7 @@
-"""The engine: takes a campaign's trials through their lives, and survives being killed at any point.
+"""Run the trials of a campaign; the engine may be killed at any point.
 
-Whatever it decides is in the journal before it is done, whatever runs belongs to the nodes, and every step can be done
-twice without harm: an engine that starts again reads the journal, adopts what runs, and goes on.
+A decision is in the journal before it is carried out, running payloads belong to the nodes, and every step is
+idempotent: the next engine reads the journal and adopts what runs.
 """
 
 from __future__ import annotations
@@ -16,16 +16,14 @@ from contextlib import suppress
 from dataclasses import replace
 
 from dlperf import __version__
-from dlperf.campaign.arrays import queued_together
 from dlperf.campaign.create import trial_record
+from dlperf.campaign.dependencies import EngineDependencies, Timeouts
 from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.live import LiveLog
-from dlperf.campaign.machines import Machines, demands_of
-from dlperf.campaign.means import Means
-from dlperf.campaign.pace import Pace
+from dlperf.campaign.machines import Machines, array_numbers, demands_of
 from dlperf.campaign.progress import ProgressFile
-from dlperf.campaign.requests import RequestRefusedError, effects
-from dlperf.campaign.rules import consequences, is_infrastructure
+from dlperf.campaign.requests import RequestRefusedError, events_of_request
+from dlperf.campaign.rules import events_after_end, is_infrastructure
 from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.campaign.stages import Stages
 from dlperf.errors import StorageError
@@ -45,17 +43,19 @@ from dlperf.runs.store import read_campaign, read_records, write_record
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-async def run_campaign(paths: CampaignPaths, means: Means, pace: Pace | None = None) -> str | None:
-    """Run what is left of a campaign; the name of the signal that ended it early, or None when all is finished.
+async def run_campaign(
+    paths: CampaignPaths, dependencies: EngineDependencies, timeouts: Timeouts | None = None
+) -> str | None:
+    """Run the unfinished trials of a campaign; return the signal that ended it early, or None when all have ended.
 
     Raises:
         RequestError: another engine runs this campaign.
-        StorageError: the run directory cannot be written. The trials go on on their nodes.
+        StorageError: the run directory cannot be written. Running trials continue on their nodes.
     """
     record = read_campaign(paths)
     with engine_lock(paths):
         try:
-            return await Engine(paths, record, means, pace or Pace()).run()
+            return await Engine(paths, record, dependencies, timeouts or Timeouts()).run()
         except OSError as error:
             raise StorageError(
                 f"{error.filename or paths.directory}: {error.strerror}: mend it, then resume"
@@ -63,20 +63,22 @@ async def run_campaign(paths: CampaignPaths, means: Means, pace: Pace | None = N
 
 
 class Engine:
-    """One run of the engine over a campaign; see ``run_campaign``."""
+    """One execution of ``run_campaign``."""
 
-    def __init__(self, paths: CampaignPaths, record: CampaignRecord, means: Means, pace: Pace) -> None:
+    def __init__(
+        self, paths: CampaignPaths, record: CampaignRecord, dependencies: EngineDependencies, timeouts: Timeouts
+    ) -> None:
         self._paths = paths
         self._record = record
         self._planned = {item.configuration.id: item for item in record.configurations}
         self._demands = {name: demands_of(item) for name, item in self._planned.items()}
-        self._means = means
-        self._pace = pace
+        self._dependencies = dependencies
+        self._timeouts = timeouts
         self._executors: dict[str, Executor] = {}
         self._watches: dict[str, Watch] = {}
         self._machines = Machines()
         self._journal = EngineJournal(paths, record)
-        self._progress = ProgressFile(paths, self._journal, self._demands, pace.progress)
+        self._progress = ProgressFile(paths, self._journal, self._demands, timeouts.progress)
         self._running: dict[TrialKey, RunningTrial] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
@@ -89,7 +91,7 @@ class Engine:
         try:
             await self._until_finished()
         finally:
-            await self._let_go()
+            await self._close()
         self._journal.write(Event(utc_now(), "engine_stopped" if self._signal else "campaign_finished"))
         self._progress.write(self._running)
         return self._signal
@@ -105,12 +107,10 @@ class Engine:
                 return
             self._progress.write_if_due(self._running)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), self._pace.tick)
+                await asyncio.wait_for(self._wake.wait(), self._timeouts.tick)
 
     def _all_finished(self) -> bool:
         return all(status.state.finished for status in self._journal.trials.values())
-
-    # ------------------------------------------------------------------------------------------ queue
 
     def _start_due(self) -> None:
         """Start every planned trial whose machines are free and rested, in the order of the plan."""
@@ -124,7 +124,7 @@ class Engine:
                 self._begin(key)
 
     def _begin_submitted(self) -> None:
-        """Take in hand what an earlier engine submitted, or what was queued together with another trial."""
+        """Begin trials that an earlier engine submitted, or that are in the job array of another trial."""
         for key, status in self._journal.trials.items():
             if status.state in (State.SUBMITTED, State.RUNNING) and key not in self._running:
                 self._begin(key)
@@ -136,19 +136,18 @@ class Engine:
         retry_of = self._journal.trials[key].retry_of
         record = trial_record(self._record, key, retry_of)
         write_record(trial_paths.trial, record)
-        together = queued_together(planned, key, self._journal.trials)
+        together = array_numbers(planned, key, self._journal.trials)
         trial = Trial(record.trial_id, planned.launch, trial_paths, together)
         log = trial_paths.node(planned.launch.nodes[0].name).log
-        live = LiveLog(log, planned, self._means.formats)
+        live = LiveLog(log, planned, self._dependencies.formats)
         running = RunningTrial(key, trial, planned, demands, live, key in self._journal.cancelling)
         self._machines.take(demands)
         self._running[key] = running
-        self._spawn(self._live(running))
+        self._spawn(self._run_trial(running))
         if running.cancel_wanted:
             self._spawn(self._stages(running).cancel(running))
 
-    async def _live(self, running: RunningTrial) -> None:
-        """A trial from its machines' check to its archive."""
+    async def _run_trial(self, running: RunningTrial) -> None:
         stages = self._stages(running)
         ending = await stages.run(running)
         result = await stages.archive(running, ending)
@@ -162,9 +161,9 @@ class Engine:
         known = self._journal.trials | {running.key: ended}
         follow = self._journal.reliability.leave_out(known, state)
         if not follow and not running.cancel_wanted:
-            follow = consequences(known, ended, state.time, disturbance(result.findings))
+            follow = events_after_end(known, ended, state.time, disturbance(result.findings))
         self._journal.write(state, *follow)
-        rest = self._pace.machine_rest if is_infrastructure(ended) else running.planned.protocol["pause_seconds"]
+        rest = self._timeouts.machine_rest if is_infrastructure(ended) else running.planned.protocol["pause_seconds"]
         self._machines.release(running.demands, time.monotonic() + rest)
         del self._running[running.key]
         self._wake.set()
@@ -172,11 +171,11 @@ class Engine:
     def _stages(self, running: RunningTrial) -> Stages:
         executor = self._executor(running.planned.launch.executor)
         watch = self._watch(running, executor)
-        return Stages(executor, watch, self._journal, LogReader(self._means.formats), self._pace)
+        return Stages(executor, watch, self._journal, LogReader(self._dependencies.formats), self._timeouts)
 
     def _executor(self, name: str) -> Executor:
         if name not in self._executors:
-            self._executors[name] = self._means.open_executor(name)
+            self._executors[name] = self._dependencies.open_executor(name)
         return self._executors[name]
 
     def _watch(self, running: RunningTrial, executor: Executor) -> Watch:
@@ -193,8 +192,6 @@ class Engine:
             silent = message("goes_on_there", cause=node.cause or message("waiting"))
             self._journal.note_silence(running.key, node.node, silent if node.unreachable_since else None)
 
-    # --------------------------------------------------------------------------------------- requests
-
     def _handle_requests(self) -> None:
         requests, offset = read_records(self._paths.control, Request, self._journal.requests_read)
         for number, request in enumerate(requests, start=1):
@@ -205,8 +202,8 @@ class Engine:
         now = utc_now()
         data = {"action": request.action, "by": request.by, "offset": offset}
         try:
-            follow = effects(request, self._journal.trials, now)
-            follow += self._journal.reliability.take_back(follow)
+            follow = events_of_request(request, self._journal.trials, now)
+            follow += self._journal.reliability.restore_machines(follow)
         except RequestRefusedError as error:
             follow, data = [], data | {"refused": str(error)}
         cause = quoted(data["refused"]) if "refused" in data else None
@@ -219,15 +216,13 @@ class Engine:
             running.cancel_wanted = True
             self._spawn(self._stages(running).cancel(running))
 
-    # ------------------------------------------------------------------------------- tasks and signals
-
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(lambda _: self._wake.set())
 
     def _raise_failures(self) -> None:
-        """What no trial's state can tell ends the engine: a full disk, a mistake in dlperf."""
+        """Raise what no trial's state can express: a full disk, a bug in dlperf."""
         done = {task for task in self._tasks if task.done()}
         self._tasks -= done
         for task in done:
@@ -239,13 +234,13 @@ class Engine:
             loop.add_signal_handler(number, self._interrupt, number)
 
     def _interrupt(self, number: signal.Signals) -> None:
-        """Stop looking; a second signal finds no handler and ends the process at once."""
+        """Stop the engine; a second signal has no handler and ends the process at once."""
         self._signal = number.name
         self._wake.set()
         asyncio.get_running_loop().remove_signal_handler(number)
 
-    async def _let_go(self) -> None:
-        """Leave the machines: what runs there goes on."""
+    async def _close(self) -> None:
+        """Close all connections; payloads continue on the nodes."""
         loop = asyncio.get_running_loop()
         for number in SIGNALS:
             loop.remove_signal_handler(number)

@@ -1,9 +1,9 @@
-"""The engine's own hand on the journal: what it writes it also knows."""
+"""The journal as the engine writes it, with the state that follows from it."""
 
 from __future__ import annotations
 
 from dlperf.campaign.left_out import Reliability
-from dlperf.campaign.requests import to_cancel
+from dlperf.campaign.requests import trials_to_cancel
 from dlperf.messages import Message
 from dlperf.plan import TrialKey
 from dlperf.runs.clock import utc_now
@@ -14,9 +14,9 @@ from dlperf.runs.store import append_records, read_records
 
 
 class EngineJournal:
-    """Every state change and decision, on disk before it is acted on.
+    """Write every state change and decision before it is acted on.
 
-    Events that belong together are written in one append, so that a crash leaves all of them or none.
+    Events that belong together are one append: a crash leaves all of them or none.
     """
 
     def __init__(self, paths: CampaignPaths, record: CampaignRecord) -> None:
@@ -24,9 +24,9 @@ class EngineJournal:
         self._fold = CampaignFold(record)
         self.reliability = Reliability(record.configurations)
         self.requests_read = 0
-        """Bytes of ``control.jsonl`` that were handled."""
+        """Bytes of ``control.jsonl`` that have been handled."""
         self.cancelling: set[TrialKey] = set()
-        """Trials that were running when somebody asked to cancel them."""
+        """Trials that were running when their cancellation was requested."""
         for event in read_records(paths.journal, Event)[0]:
             self._take(event)
 
@@ -43,7 +43,7 @@ class EngineJournal:
         return self._fold.unreachable
 
     def write(self, *events: Event) -> None:
-        """Append, and take in.
+        """Append events and update the state.
 
         Raises:
             StorageError: the journal cannot be written.
@@ -53,17 +53,15 @@ class EngineJournal:
             self._take(event)
 
     def state(self, key: TrialKey, state: State, cause: Message | None = None, source: str = "engine") -> None:
-        """A trial changed its state."""
         self.write(Event(utc_now(), "state", str(key), state, cause, source))
 
     def note_silence(self, key: TrialKey, node: str, why: Message | None) -> None:
-        """A node of a trial answers (None), or why it does not; nothing is written where that is known."""
+        """Journal that a node answers again (None) or why it does not, unless that is known."""
         if (why is None) == (node in self.unreachable):
             event = "node_reachable" if why is None else "node_unreachable"
             self.write(Event(utc_now(), event, str(key), cause=why, data={"node": node}))
 
     def note(self, cause: Message, key: TrialKey | None = None) -> None:
-        """Something that explains what is seen later."""
         self.write(Event(utc_now(), "note", str(key) if key else None, cause=cause))
 
     def _take(self, event: Event) -> None:
@@ -71,6 +69,6 @@ class EngineJournal:
             self.requests_read = int(event.data.get("offset", self.requests_read))
             if "refused" not in event.data:
                 asked = Request(event.time, str(event.data.get("action")), event.trial)
-                self.cancelling.update(to_cancel(asked, self._fold.trials))
+                self.cancelling.update(trials_to_cancel(asked, self._fold.trials))
         self._fold.take(event)
         self.reliability.take(event)

@@ -1,4 +1,4 @@
-"""Machines that fail again and again are left out of a campaign; the rest of it goes on."""
+"""Leave machines out of a campaign that failed repeatedly; other machines continue."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dlperf.runs.records import Event, State, TrialStatus
 from dlperf.runs.upgrades import stored_message
 
 MOST_FAILURES = 2
-"""In a row, with no success between them."""
+"""Consecutive failures after which a machine is left out."""
 
 MACHINE_CHECKS = frozenset(
     {
@@ -22,11 +22,11 @@ MACHINE_CHECKS = frozenset(
         *("nvlink", "nvlink_equal", "infiniband_equal"),
     }
 )
-"""Checks that speak of the machine itself; others (image, files, ssh) speak of what is to run there."""
+"""Checks of the machine itself; others (image, files, ssh) concern what is to run there."""
 
 
-def blamed_by_check(items: Iterable[CheckItem]) -> dict[str, Message]:
-    """Node → what made it unfit."""
+def faults_in_checks(items: Iterable[CheckItem]) -> dict[str, Message]:
+    """Return node → its fault, from failed checks of machines."""
     failed = [item for item in items if not item.ok and item.check in MACHINE_CHECKS]
     return {item.node: _unfit(item) for item in reversed(failed)}
 
@@ -37,8 +37,8 @@ def _unfit(item: CheckItem) -> Message:
     return message("and_more", told=item.title, more=item.message)
 
 
-def blamed_by_end(nodes: Iterable[NodeObservation]) -> dict[str, Message]:
-    """Node → how it failed: it lost its share of the trial, or fell silent for too long."""
+def faults_of_nodes(nodes: Iterable[NodeObservation]) -> dict[str, Message]:
+    """Return node → its fault: it lost its part of the trial, or did not answer for too long."""
     return {
         node.node: node.cause or quoted(node.state)
         for node in nodes
@@ -47,27 +47,26 @@ def blamed_by_end(nodes: Iterable[NodeObservation]) -> dict[str, Message]:
 
 
 class Reliability:
-    """How often each machine failed since it last did its work, and which are left out; folded from the journal.
+    """Consecutive failures of each machine, and which are left out; folded from the journal.
 
-    Under Slurm nobody is blamed: its nodes are its own to drain.
+    Slurm's nodes are not counted: Slurm drains them itself.
     """
 
     def __init__(self, configurations: Sequence[PlannedConfiguration]) -> None:
         self._reached = {item.configuration.id: _reached_by(item) for item in configurations}
-        """Configuration id → node → the machine that is reached for it."""
+        """Configuration id → node → machine."""
         slurm = {item.configuration.id for item in configurations if item.launch.executor == "slurm"}
         self._machines = {name: {} if name in slurm else nodes for name, nodes in self._reached.items()}
-        """The same, of those who may be blamed."""
+        """The same, without Slurm's nodes."""
         self._answered: set[str] = set()
         self._failures: Counter[str] = Counter()
         self._left_out: set[str] = set()
 
     def take(self, event: Event) -> None:
-        """One more event of the journal."""
         match event.event:
             case "state" if event.trial:
                 configuration = trial_key(event.trial).configuration
-                self._take_end(self._machines.get(configuration, {}), event)
+                self._count_failures(self._machines.get(configuration, {}), event)
                 if event.state == State.SUBMITTED:  # which follows a check of all of them
                     self._answered.update(self._reached.get(configuration, {}).values())
             case "node_left_out":
@@ -78,19 +77,18 @@ class Reliability:
                 del self._failures[machine]
 
     def note_answer(self, key: TrialKey, node: str) -> None:
-        """A machine answered."""
         self._answered.add(self._machine(key, node))
 
     def answered(self, key: TrialKey, node: str) -> bool:
-        """Whether a machine has answered in this campaign."""
+        """Whether the machine has answered in this campaign."""
         return self._machine(key, node) in self._answered
 
     def _machine(self, key: TrialKey, node: str) -> str:
-        """Under Slurm the login node, whatever it is called."""
+        # Under Slurm only the login node is reached, whatever the nodes of the job are called.
         nodes = self._reached[key.configuration]
         return nodes.get(node) or next(iter(nodes.values()))
 
-    def _take_end(self, machines: Mapping[str, str], event: Event) -> None:
+    def _count_failures(self, machines: Mapping[str, str], event: Event) -> None:
         blamed = event.data.get("blamed", {})
         for node, machine in machines.items():
             if event.state == State.SUCCEEDED:
@@ -99,8 +97,7 @@ class Reliability:
                 self._failures[machine] += 1
 
     def leave_out(self, trials: Mapping[TrialKey, TrialStatus], end: Event) -> list[Event]:
-        """The events that follow where a trial's end was one failure too many of a machine: it is left out, and
-        what is still planned on it is not run."""
+        """Return the events that leave out machines after one failure too many, and cancel what is planned on them."""
         machines = self._machines[trial_key(end.trial or "").configuration]
         out: list[Event] = []
         for node, why in end.data.get("blamed", {}).items():
@@ -124,8 +121,8 @@ class Reliability:
                 follow.append(Event(end.time, "state", str(key), State.CANCELLED, cause))
         return follow
 
-    def take_back(self, events: Iterable[Event]) -> list[Event]:
-        """The events by which machines that are left out are tried again: a viewer asked for trials that need them."""
+    def restore_machines(self, events: Iterable[Event]) -> list[Event]:
+        """Return the events that restore left-out machines which newly planned trials need."""
         planned = {trial_key(event.trial).configuration for event in events if event.event == "planned" and event.trial}
         wanted = {machine: node for name in planned for node, machine in self._machines[name].items()}
         return [

@@ -1,4 +1,4 @@
-"""What a running trial does now, read from its growing log."""
+"""Read the step and the throughput of a running trial from its growing log."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from dlperf.plan import PlannedConfiguration
 from dlperf.runs.records import TrialProgress
 
 RECENT = 32
-"""Values that ``progress.json`` shows of each trial."""
+"""Values of each trial in ``progress.json``."""
 READ_LIMIT = 1 << 20
-"""Bytes parsed at a time, so that a log of gigabytes, met on resuming, does not hold up the other trials."""
+"""Bytes parsed at a time, so that a log of gigabytes after a resume does not delay the other trials."""
 
 
 class LiveLog:
-    """Parses a log as it grows; a log that is not there yet, or says nothing, is no error."""
+    """Parse a log as it grows; a missing or empty log is no error."""
 
     def __init__(self, path: Path, planned: PlannedConfiguration, formats: Sequence[LogFormat] = ()) -> None:
         self._path = path
@@ -32,7 +32,7 @@ class LiveLog:
         self._offset = 0
 
     def read(self) -> bool:
-        """Parse what was added; whether there is more to read at once."""
+        """Parse what was added; return whether there is more to read."""
         try:
             with self._path.open("rb") as stream:
                 stream.seek(self._offset)
@@ -44,7 +44,7 @@ class LiveLog:
         return len(data) == READ_LIMIT
 
     def progress(self) -> TrialProgress:
-        """Step, throughput and time left, as far as the log tells."""
+        """Return step, throughput and time left, as far as they are in the log."""
         steps = planned_steps(self._planned)
         run = self._parser.runs[-1] if self._parser.runs else None
         if run is None or not len(run.samples):
@@ -71,13 +71,13 @@ class LiveLog:
 
 
 def planned_steps(planned: PlannedConfiguration) -> int | None:
-    """Steps that the protocol asks for; None where it measures to the end of the run."""
+    """Return the steps of the protocol; None where it measures to the end of the run."""
     take = planned.protocol.get("take_steps")
     return planned.protocol.get("skip_steps", 0) + take if take else None
 
 
 def seconds_left(samples: Samples, step: int | None, steps: int | None) -> float | None:
-    """Seconds that the remaining steps take at the pace of these records, by their timestamps."""
+    """Return the seconds of the remaining steps, from the timestamps of these samples."""
     if step is None or steps is None:
         return None
     pace = [

@@ -1,26 +1,27 @@
-"""Which trials may run side by side: one on a machine at a time, as many as asked for under Slurm."""
+"""Which trials may run at the same time: one on a machine, as many as configured under Slurm."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dlperf.nodes.transport import Machine
-from dlperf.plan import PlannedConfiguration
+from dlperf.plan import PlannedConfiguration, TrialKey
+from dlperf.runs.records import State, TrialStatus
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What a trial takes of one machine while it runs."""
+    """What a trial occupies of one machine while it runs."""
 
     machine: str
     amount: int = 1
     capacity: int = 1
-    """What the machine has: 1, or the nodes that may be asked of a Slurm cluster at once."""
+    """1, or the nodes that may be requested from a Slurm cluster at the same time."""
 
 
 def demands_of(planned: PlannedConfiguration) -> tuple[Demand, ...]:
-    """The machines that a trial of this configuration takes; two nodes that share a machine's GPUs are one machine."""
+    """Return the machines that a trial occupies; two nodes on one machine count once."""
     launch = planned.launch
     if launch.executor == "slurm":
         nodes = planned.configuration.nodes
@@ -30,27 +31,39 @@ def demands_of(planned: PlannedConfiguration) -> tuple[Demand, ...]:
 
 
 class Machines:
-    """What is taken now, and since when the rest is free. Times are seconds of a monotonic clock."""
+    """Occupied machines, and when free ones may be used again (seconds of a monotonic clock)."""
 
     def __init__(self) -> None:
         self._taken: dict[str, int] = {}
         self._rests_until: dict[str, float] = {}
 
     def free(self, demands: Sequence[Demand]) -> bool:
-        """Whether nothing else has what is asked for."""
+        """Whether the machines have room."""
         return all(self._taken.get(item.machine, 0) + item.amount <= item.capacity for item in demands)
 
     def rested_at(self, demands: Sequence[Demand]) -> float:
-        """When the pause after the last trial there is over."""
+        """Return when the pause after the last trial ends."""
         return max((self._rests_until.get(item.machine, 0.0) for item in demands), default=0.0)
 
     def take(self, demands: Sequence[Demand]) -> None:
-        """A trial begins there."""
         for item in demands:
             self._taken[item.machine] = self._taken.get(item.machine, 0) + item.amount
 
     def release(self, demands: Sequence[Demand], rests_until: float) -> None:
-        """A trial ended there; the next one waits until then."""
         for item in demands:
             self._taken[item.machine] -= item.amount
             self._rests_until[item.machine] = max(rests_until, self._rests_until.get(item.machine, 0.0))
+
+
+def array_numbers(
+    planned: PlannedConfiguration, key: TrialKey, trials: Mapping[TrialKey, TrialStatus]
+) -> tuple[int, ...]:
+    """Return the numbers of the trials in one Slurm job array with this one; empty for a job of its own.
+
+    The array holds what is still planned when its first trial is submitted. A retry is a job of its own.
+    """
+    if not (planned.launch.slurm or {}).get("array") or key.number > planned.repeats:
+        return ()
+    like = (State.PLANNED,) if trials[key].state is State.PLANNED else (State.SUBMITTED, State.RUNNING)
+    keys = [TrialKey(key.configuration, number) for number in range(1, planned.repeats + 1)]
+    return tuple(item.number for item in keys if trials[item].state in like)

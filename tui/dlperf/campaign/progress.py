@@ -1,24 +1,25 @@
-"""``progress.json``: what runs now and how long the rest will take, for whoever watches."""
+"""Write ``progress.json``: what runs now and the estimated time left."""
 
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
+from statistics import median
 
-from dlperf.campaign.estimates import campaign_seconds_left, trial_seconds_left
 from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.machines import Demand
 from dlperf.campaign.running import RunningTrial
 from dlperf.plan import TrialKey
-from dlperf.runs.clock import trial_seconds, utc_now
+from dlperf.runs.clock import seconds_between, trial_seconds, utc_now
 from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.records import Progress, TrialProgress
+from dlperf.runs.records import Progress, TrialProgress, TrialStatus
 from dlperf.runs.store import write_record
 
 
 class ProgressFile:
-    """Rewrites ``progress.json``, whole, every so many seconds."""
+    """Rewrite ``progress.json`` every few seconds."""
 
     def __init__(
         self, paths: CampaignPaths, journal: EngineJournal, demands: Mapping[str, tuple[Demand, ...]], seconds: float
@@ -30,12 +31,10 @@ class ProgressFile:
         self._written = float("-inf")
 
     def write_if_due(self, running: Mapping[TrialKey, RunningTrial]) -> None:
-        """Write unless it was written a moment ago."""
         if time.monotonic() - self._written >= self._seconds:
             self.write(running)
 
     def write(self, running: Mapping[TrialKey, RunningTrial]) -> None:
-        """Write what is known now."""
         self._written = time.monotonic()
         write_record(self._path, self._progress(running), durable=False)
 
@@ -66,3 +65,56 @@ def _of_trial(running: RunningTrial) -> TrialProgress:
         unreachable_since={node.node: node.unreachable_since for node in nodes if node.unreachable_since},
         pending_reason=observation.pending_reason if observation else None,
     )
+
+
+def trial_seconds_left(status: TrialStatus, known: Mapping[str, float], now: str) -> float | None:
+    """Return the seconds that a running trial still takes if it lasts as long as the others of its configuration."""
+    usual = known.get(status.key.configuration)
+    if usual is None or status.started is None:
+        return None
+    return round(max(0.0, usual - seconds_between(status.started, now)), 1)
+
+
+def campaign_seconds_left(
+    trials: Mapping[TrialKey, TrialStatus],
+    running: Mapping[TrialKey, float | None],
+    machines: Mapping[str, frozenset[str]],
+    now: str,
+) -> float | None:
+    """Return the seconds until the campaign ends: the longest queue of any machine.
+
+    Args:
+        trials: every trial of the campaign.
+        running: trial → its seconds left by its own log, None where unknown.
+        machines: configuration id → the machines that its trials take.
+        now: by the same clock as the trials' times.
+
+    Returns:
+        None while trials are left and none has succeeded.
+    """
+    left = [status for status in trials.values() if not status.state.finished]
+    known = trial_seconds(trials.values())
+    if not left:
+        return 0.0
+    if not known:
+        return None
+    usual = median(known.values())
+    busy: dict[str, float] = defaultdict(float)
+    for status in left:
+        seconds = _seconds(status, running, known, usual, now)
+        for machine in machines.get(status.key.configuration, ()):
+            busy[machine] += seconds
+    return round(max(busy.values(), default=0.0), 1)
+
+
+def _seconds(
+    status: TrialStatus,
+    running: Mapping[TrialKey, float | None],
+    known: Mapping[str, float],
+    usual: float,
+    now: str,
+) -> float:
+    own = running.get(status.key)
+    if own is None:
+        own = trial_seconds_left(status, known, now)
+    return known.get(status.key.configuration, usual) if own is None else own

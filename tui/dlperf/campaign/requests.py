@@ -1,10 +1,10 @@
-"""What a viewer's request comes to, as events. Pure."""
+"""Turn a viewer's requests into events. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from dlperf.campaign.rules import cancelled, retry_event
+from dlperf.campaign.rules import cancel_event, retry_event
 from dlperf.errors import RequestError
 from dlperf.messages import message
 from dlperf.plan import TrialKey
@@ -15,11 +15,11 @@ Trials = Mapping[TrialKey, TrialStatus]
 
 
 class RequestRefusedError(ValueError):
-    """A request that cannot be done; ``str()`` says why."""
+    """A request that cannot be carried out."""
 
 
-def subjects(request: Request, trials: Trials) -> list[TrialStatus]:
-    """The trials that a request is about: one, or all of the campaign.
+def requested_trials(request: Request, trials: Trials) -> list[TrialStatus]:
+    """Return the trials of a request: one, or all of the campaign.
 
     Raises:
         RequestRefusedError: there is no such trial.
@@ -32,13 +32,11 @@ def subjects(request: Request, trials: Trials) -> list[TrialStatus]:
         raise RequestRefusedError(f"no trial {request.trial!r} in this campaign") from None
 
 
-def effects(request: Request, trials: Trials, time: str) -> list[Event]:
-    """The events that a request comes to, beside the one that records it.
-
-    Trials that run are not ended by an event: the engine asks their machines, see ``to_cancel``.
+def events_of_request(request: Request, trials: Trials, time: str) -> list[Event]:
+    """Return the events of a request. Running trials are ended by their machines, see ``trials_to_cancel``.
 
     Raises:
-        RequestRefusedError: it cannot be done.
+        RequestRefusedError: the request cannot be carried out.
     """
     match request.action:
         case "pause":
@@ -46,24 +44,24 @@ def effects(request: Request, trials: Trials, time: str) -> list[Event]:
         case "resume":
             return [Event(time, "unpaused", source="viewer")]
         case "cancel":
-            planned = [item for item in subjects(request, trials) if item.state is State.PLANNED]
-            return [cancelled(item.key, time, message("cancelled_before"), "viewer") for item in planned]
+            planned = [item for item in requested_trials(request, trials) if item.state is State.PLANNED]
+            return [cancel_event(item.key, time, message("cancelled_before"), "viewer") for item in planned]
         case "retry":
             return _retries(request, trials, time)
     raise RequestRefusedError(f"unknown action {request.action!r}")
 
 
-def to_cancel(request: Request, trials: Trials) -> list[TrialKey]:
-    """The trials whose machines must be asked to end them."""
+def trials_to_cancel(request: Request, trials: Trials) -> list[TrialKey]:
+    """Return the running trials that a request cancels."""
     if request.action != "cancel":
         return []
     alive = (State.SUBMITTED, State.RUNNING)
-    return [item.key for item in subjects(request, trials) if item.state in alive]
+    return [item.key for item in requested_trials(request, trials) if item.state in alive]
 
 
 def _retries(request: Request, trials: Trials, time: str) -> list[Event]:
     retried = {TrialKey(key.configuration, item.retry_of) for key, item in trials.items() if item.retry_of is not None}
-    chosen = subjects(request, trials)
+    chosen = requested_trials(request, trials)
     if request.trial is not None:
         _refuse(chosen[0], retried)
     due = [item for item in chosen if can_be_retried(item) and item.key not in retried]
@@ -77,30 +75,30 @@ def _retries(request: Request, trials: Trials, time: str) -> list[Event]:
 
 
 def can_be_retried(status: TrialStatus) -> bool:
-    """A trial that ended without a figure. What succeeded is never run again in the hope of a better one."""
+    """Whether a trial ended without success; a result is never replaced by another try."""
     return status.state.finished and status.state is not State.SUCCEEDED
 
 
 def _refuse(status: TrialStatus, retried: Iterable[TrialKey]) -> None:
     if not status.state.finished:
-        raise RequestRefusedError(f"trial {status.key} is {status.state}: only one that ended can be run again")
+        raise RequestRefusedError(f"trial {status.key} is {status.state}: only a trial that has ended can be retried")
     if status.state is State.SUCCEEDED:
-        raise RequestRefusedError(f"trial {status.key} succeeded: a result is not replaced by another try")
+        raise RequestRefusedError(f"trial {status.key} succeeded: a result is never replaced")
     if status.key in retried:
-        raise RequestRefusedError(f"trial {status.key} was run again already: retry its last try")
+        raise RequestRefusedError(f"trial {status.key} was already retried: retry its latest trial")
 
 
 def check_request(action: str, key: TrialKey | None, status: CampaignStatus) -> None:
-    """Refuse what an engine would refuse, before it is asked.
+    """Check a request before it is sent to the engine.
 
     Raises:
-        RequestError: it cannot be done, or there is nothing to do.
+        RequestError: it cannot be carried out, or has no effect.
     """
     request = Request("", action, str(key) if key else None)
     try:
-        follow = effects(request, status.trials, "")
+        follow = events_of_request(request, status.trials, "")
     except RequestRefusedError as error:
         raise RequestError(str(error)) from None
-    if not follow and not to_cancel(request, status.trials):
+    if not follow and not trials_to_cancel(request, status.trials):
         subject = f"trial {key} is {status.trials[key].state}" if key else f"campaign {status.name!r}"
         raise RequestError(f"{subject}: nothing to {action}")

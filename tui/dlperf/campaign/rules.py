@@ -1,40 +1,40 @@
-"""What follows when a trial has ended: another try, or no more tries of its configuration. Pure."""
+"""Decide on retries, stopped configurations and the exit code. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from dlperf.errors import ExitCode
 from dlperf.executors.base import UNREACHABLE, failure_kind
 from dlperf.messages import Message, message, quoted
 from dlperf.plan import TrialKey
-from dlperf.runs.records import Event, State, TrialStatus
+from dlperf.runs.records import CampaignStatus, Event, State, TrialStatus
 
 MOST_RETRIES = 2
-"""Of one planned trial, by the engine's own decision."""
+"""Automatic retries of one planned trial."""
 MOST_EQUAL_FAILURES = 2
-"""A configuration that failed so often the same way is not tried any more."""
+"""Failures of the same kind after which a configuration is stopped."""
 
 BUSY = "check_gpu_idle"
-"""Code of the check that fails while somebody else computes on the GPUs."""
+"""Code of the check that fails while other processes use the GPUs."""
 _INFRASTRUCTURE = (*UNREACHABLE, BUSY, "port_in_use")
-"""Codes of causes that lie in the machines and not in what was measured on them."""
+"""Codes of causes that lie in the machines and not in the program."""
 
 
 def is_infrastructure(status: TrialStatus) -> bool:
-    """Whether the machines failed and not what was measured on them; only then the engine itself tries again."""
+    """Whether the machines failed and not the program; only then is a trial retried automatically."""
     if status.state is State.LOST:
         return True
     return status.state is State.FAILED and status.cause is not None and status.cause.mentions(*_INFRASTRUCTURE)
 
 
-def consequences(
+def events_after_end(
     trials: Mapping[TrialKey, TrialStatus], ended: TrialStatus, time: str, disturbance: Message | None = None
 ) -> list[Event]:
-    """The events that follow from a trial's end; ``trials`` holds it as it ended.
+    """Return the events that follow from a trial's end; ``trials`` already holds its final status.
 
-    An infrastructure failure is tried again, twice at most. Any other failure that is the second of its kind ends the
-    configuration: what is still planned of it is cancelled, the rest of the campaign goes on. A trial that succeeded
-    and was disturbed is repeated once, whatever its figure; a repeat is not repeated.
+    An infrastructure failure is retried at most twice. The second failure of the same kind stops the configuration:
+    its planned trials are cancelled. A disturbed trial is repeated once, whatever its value.
 
     Args:
         disturbance: what disturbed the GPUs while the trial was measured.
@@ -54,12 +54,12 @@ def consequences(
 
 
 def retries_so_far(trials: Mapping[TrialKey, TrialStatus], status: TrialStatus) -> int:
-    """How many trials this one is a retry of, one after the other."""
+    """Return the length of the chain of retries that ends in this trial."""
     return sum(1 for _ in _earlier_tries(trials, status))
 
 
 def _is_repeat(trials: Mapping[TrialKey, TrialStatus], status: TrialStatus) -> bool:
-    """Whether an earlier try succeeded: this one is there because that one was disturbed."""
+    """Whether this trial repeats a disturbed one."""
     return any(earlier.state is State.SUCCEEDED for earlier in _earlier_tries(trials, status))
 
 
@@ -70,7 +70,7 @@ def _earlier_tries(trials: Mapping[TrialKey, TrialStatus], status: TrialStatus) 
 
 
 def retry_event(trials: Iterable[TrialKey], key: TrialKey, time: str, cause: Message, source: str = "engine") -> Event:
-    """A new trial in place of ``key``, with the configuration's next free number."""
+    """Return the event that plans a new trial in place of ``key``, with the next free number."""
     number = 1 + max(other.number for other in trials if other.configuration == key.configuration)
     new = TrialKey(key.configuration, number)
     return Event(time, "planned", str(new), cause=cause, source=source, data={"retry_of": key.number})
@@ -80,13 +80,34 @@ def _stop(family: Iterable[TrialStatus], ended: TrialStatus, alike: int, time: s
     cause = message("failed_alike", count=alike, cause=_cause(ended))
     stopped = Event(time, "configuration_stopped", cause=cause, data={"configuration": ended.key.configuration})
     rest = [status.key for status in family if status.state is State.PLANNED]
-    return [stopped, *(cancelled(key, time, message("configuration_stopped", cause=cause)) for key in rest)]
+    return [stopped, *(cancel_event(key, time, message("configuration_stopped", cause=cause)) for key in rest)]
 
 
 def _cause(ended: TrialStatus) -> Message:
     return ended.cause or quoted(ended.state)
 
 
-def cancelled(key: TrialKey, time: str, cause: Message, source: str = "engine") -> Event:
-    """A planned trial is not run."""
+def cancel_event(key: TrialKey, time: str, cause: Message, source: str = "engine") -> Event:
+    """Return the event that cancels a planned trial."""
     return Event(time, "state", str(key), State.CANCELLED, cause, source)
+
+
+def exit_code(status: CampaignStatus) -> ExitCode:
+    """Return 0 if every trial or its retry gave a value, 3 if only unreachable machines prevented that, else 1."""
+    failed = failures(status)
+    if not failed:
+        return ExitCode.MEASURED_FAILED if succeeded_without_value(status) else ExitCode.DONE
+    unreachable = all(trial.cause and trial.cause.mentions(*UNREACHABLE) for trial in failed)
+    return ExitCode.UNREACHABLE if unreachable else ExitCode.MEASURED_FAILED
+
+
+def failures(status: CampaignStatus) -> list[TrialStatus]:
+    """Return the trials without success that were not retried."""
+    retried = {TrialKey(key.configuration, trial.retry_of) for key, trial in status.trials.items() if trial.retry_of}
+    bad = (State.FAILED, State.TIMED_OUT, State.CANCELLED, State.LOST)
+    return [trial for key, trial in status.trials.items() if trial.state in bad and key not in retried]
+
+
+def succeeded_without_value(status: CampaignStatus) -> list[TrialStatus]:
+    """Return the trials that succeeded and whose logs gave no value."""
+    return [trial for trial in status.trials.values() if trial.lacks_figure]

@@ -1,4 +1,4 @@
-"""A trial while an engine has it in hand, and the watch that polls and tails many of them together."""
+"""Running trials, and the watch that polls and tails many of them together."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 
-from dlperf.campaign.left_out import blamed_by_end
+from dlperf.campaign.left_out import faults_of_nodes
 from dlperf.campaign.live import LiveLog
 from dlperf.campaign.machines import Demand
 from dlperf.errors import UnreachableError
@@ -16,7 +16,7 @@ from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.records import State
 
 FEW = 16
-"""So many trials are polled ten times a second; more of them less often, wherever they run."""
+"""Up to this many trials are polled ten times a second, more of them less often."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Ending:
     cause: Message | None = None
     source: str = "engine"
     collectable: bool = True
-    """Whether its nodes hold files of it and can be asked for them."""
+    """Whether files can be collected from its nodes."""
     blamed: Mapping[str, Message] = field(default_factory=dict)
-    """Node → what it did wrong, where the machines failed and not what was measured on them."""
+    """Node → its fault, where machines failed and not the program."""
 
 
 @dataclass
@@ -43,28 +43,27 @@ class RunningTrial:
     live: LiveLog
     cancel_wanted: bool = False
     settled: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when its machines have it, or when it ended without."""
+    """Set when the machines hold the trial, or when it ended before."""
     ended: asyncio.Future[Ending] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     observation: Observation | None = None
     noted: bool = False
-    """The journal says already that its machines are waited for."""
+    """Whether the journal already notes that its machines are waited for."""
 
     def end(self, ending: Ending) -> None:
-        """The first ending that is known holds."""
+        """Set the ending; only the first one counts."""
         if not self.ended.done():
             self.ended.set_result(ending)
             self.settled.set()
 
     def fail(self, error: BaseException) -> None:
-        """The engine cannot go on with this trial."""
         if not self.ended.done():
             self.ended.set_exception(error)
 
 
 class Watch:
-    """Asks one executor for the state and the new log bytes of the trials on one set of machines.
+    """Poll the states and new log bytes of the trials on one set of machines.
 
-    Machines that do not answer hold up nobody but their own watch.
+    Unreachable machines delay only their own watch.
     """
 
     def __init__(
@@ -73,8 +72,8 @@ class Watch:
         """
         Args:
             executor: reaches the machines.
-            observed: is told what was seen of each trial.
-            running: all trials of the engine: the more there are, the less often each watch looks.
+            observed: called with each observation.
+            running: all trials of the engine: the more there are, the less often each watch polls.
         """
         self._executor = executor
         self._observed = observed
@@ -83,27 +82,26 @@ class Watch:
         self._task: asyncio.Task[None] | None = None
 
     def add(self, running: RunningTrial) -> None:
-        """Watch this trial until it has ended."""
+        """Poll this trial until it has ended."""
         self._trials[running.trial.trial_id] = running
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._loop())
 
     def stop(self) -> None:
-        """Look no more."""
         if self._task is not None:
             self._task.cancel()
 
     async def _loop(self) -> None:
         try:
             while self._trials:
-                await self._look()
-                await asyncio.sleep(cadence(max(len(self._trials), len(self._running))))
+                await self._poll()
+                await asyncio.sleep(poll_interval(max(len(self._trials), len(self._running))))
         except Exception as error:
             for running in self._trials.values():
                 running.fail(error)
             self._trials.clear()
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         trials = [running.trial for running in self._trials.values()]
         try:
             await self._executor.tail(trials)
@@ -125,11 +123,11 @@ class Watch:
             running.observation = observation
             self._observed(running, observation)
             if observation.state.finished:
-                blamed = blamed_by_end(observation.nodes)
+                blamed = faults_of_nodes(observation.nodes)
                 running.end(Ending(observation.state, observation.cause, observation.source, blamed=blamed))
         self._trials = {name: running for name, running in self._trials.items() if not running.ended.done()}
 
 
-def cadence(trials: int) -> float:
-    """Seconds between two looks of every watch: 0.1 for a few trials, up to 2 for many."""
+def poll_interval(trials: int) -> float:
+    """Return the seconds between two polls: 0.1 for a few trials, up to 2 for many."""
     return min(2.0, 0.1 * max(1, trials / FEW))

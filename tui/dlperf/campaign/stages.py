@@ -1,4 +1,4 @@
-"""What is done with one trial: check, submit, wait, cancel, collect, seal, measure."""
+"""The stages of one trial: check, submit, wait, cancel, collect, seal, measure."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from dlperf.campaign.arrays import queued_together
+from dlperf.campaign.dependencies import Timeouts
 from dlperf.campaign.journal import EngineJournal
-from dlperf.campaign.left_out import blamed_by_check
-from dlperf.campaign.pace import Pace
+from dlperf.campaign.left_out import faults_in_checks
+from dlperf.campaign.machines import array_numbers
 from dlperf.campaign.rules import BUSY
 from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.errors import DlperfError, StorageError, UnreachableError
@@ -28,21 +28,20 @@ from dlperf.runs.records import Event, State, TrialStatus
 Stage = Callable[[RunningTrial], Awaitable[None]]
 
 
-CHECKING = message("being_checked")
-
-
 class Stages:
-    """The stages of a trial on one executor. Each can be done again by an engine that starts after a crash."""
+    """Run the stages of a trial on one executor. Each stage may be repeated by the next engine after a crash."""
 
-    def __init__(self, executor: Executor, watch: Watch, journal: EngineJournal, logs: LogReader, pace: Pace) -> None:
+    def __init__(
+        self, executor: Executor, watch: Watch, journal: EngineJournal, logs: LogReader, timeouts: Timeouts
+    ) -> None:
         self._executor = executor
         self._watch = watch
         self._journal = journal
         self._logs = logs
-        self._pace = pace
+        self._timeouts = timeouts
 
     async def run(self, running: RunningTrial) -> Ending:
-        """From the check of its machines to its end on them."""
+        """Check the machines, submit or adopt the trial, and wait for its end."""
         if self._journal.trials[running.key].state is State.PLANNED:
             unfit = await self._not_ready(running)
             now = self._journal.trials[running.key]
@@ -61,20 +60,21 @@ class Stages:
         return await running.ended
 
     def _note_submitted(self, running: RunningTrial) -> None:
-        """One event for each trial that is queued together with this one, all or none of them on disk."""
-        together = queued_together(running.planned, running.key, self._journal.trials)
+        """Journal all trials of a job array in one append."""
+        together = array_numbers(running.planned, running.key, self._journal.trials)
         running.trial = replace(running.trial, repeats=together)
         keys = [TrialKey(running.key.configuration, number) for number in together] or [running.key]
         self._journal.write(*(Event(utc_now(), "state", str(key), State.SUBMITTED) for key in keys))
 
     async def _not_ready(self, running: RunningTrial) -> Ending | None:
-        """How the trial ends before it starts, if its machines are not ready.
+        """Return how the trial ends if its machines do not become ready, None when they are.
 
-        GPUs that are busy, if only since the last trial, and machines that do not answer, as while they start anew, are
-        waited for; each client tries to connect less and less often. A machine that answers is judged at once.
+        Busy GPUs and unreachable machines are waited for; any other failed check ends the trial at once.
         """
         begun = time.monotonic()
-        running.observation = Observation(running.trial.trial_id, State.PLANNED, pending_reason=CHECKING)
+        running.observation = Observation(
+            running.trial.trial_id, State.PLANNED, pending_reason=message("being_checked")
+        )
         while True:
             unfit, patience = await self._unfit(running)
             still_wanted = self._journal.trials[running.key].state is State.PLANNED
@@ -82,16 +82,16 @@ class Stages:
                 running.observation = None
                 return unfit
             running.observation = Observation(running.trial.trial_id, State.PLANNED, pending_reason=unfit.cause)
-            await asyncio.sleep(self._pace.reconnect)
+            await asyncio.sleep(self._timeouts.reconnect)
 
     async def _unfit(self, running: RunningTrial) -> tuple[Ending | None, float]:
-        """How the trial would end now, and for how many seconds since the first look that is waited for."""
+        """Return how the trial would end now, and how many seconds that is waited for."""
         try:
             items = await self._executor.check(running.trial.launch)
         except UnreachableError as error:
             return Ending(
                 State.FAILED, message("unreachable", cause=error.message), collectable=False
-            ), self._pace.first_answer
+            ), self._timeouts.first_answer
         except StorageError:
             raise
         except DlperfError as error:
@@ -100,17 +100,17 @@ class Stages:
         problem = readiness_problem(items)
         if problem is None:
             return None, 0.0
-        patience = silence or (self._pace.busy if problem.mentions(BUSY) else 0.0)
-        return Ending(State.FAILED, problem, collectable=False, blamed=blamed_by_check(items)), patience
+        patience = silence or (self._timeouts.busy if problem.mentions(BUSY) else 0.0)
+        return Ending(State.FAILED, problem, collectable=False, blamed=faults_in_checks(items)), patience
 
     def _note_silence(self, running: RunningTrial, items: list[CheckItem]) -> float:
-        """Say in the journal which machines do not answer, and which do so again; how long that is waited for."""
+        """Journal which machines do not answer, and which answer again; return how many seconds to wait."""
         reached = {item.node: item for item in items if item.check == "reachable"}
         patience = 0.0
         for node, item in reached.items():
             if item.silent:
                 known = self._journal.reliability.answered(running.key, node)
-                seconds = self._pace.silence if known else min(self._pace.first_answer, self._pace.silence)
+                seconds = self._timeouts.silence if known else min(self._timeouts.first_answer, self._timeouts.silence)
                 patience = min(patience or seconds, seconds)
                 self._journal.note_silence(running.key, node, _waits(item.message_with_advice, known, seconds))
             else:
@@ -122,13 +122,13 @@ class Stages:
         await self._executor.submit(running.trial)
 
     async def _adopt(self, running: RunningTrial) -> None:
-        """Find what an earlier engine started; start it if that one was killed before it could."""
+        """Adopt the trial of an earlier engine; submit it if that engine was killed before it could."""
         known = await self._executor.adopt(running.trial)
         if known is None and self._journal.trials[running.key].state is State.SUBMITTED:
             await self._executor.submit(running.trial)
 
     async def _reach(self, running: RunningTrial, start: Stage) -> None:
-        """Start or find a trial, however long its machines do not answer: they may hold it already."""
+        """Submit or adopt a trial; unreachable machines are retried without limit, since they may hold it already."""
         while not running.ended.done():
             try:
                 await start(running)
@@ -141,7 +141,7 @@ class Stages:
                 raise
             except DlperfError as error:
                 running.end(Ending(State.FAILED, error.message))
-            await asyncio.wait({running.ended}, timeout=self._pace.reconnect)
+            await asyncio.wait({running.ended}, timeout=self._timeouts.reconnect)
 
     def _wait_noted(self, running: RunningTrial, error: UnreachableError) -> None:
         if not running.noted:
@@ -149,7 +149,7 @@ class Stages:
             self._journal.note(message("waits_for_machine", cause=error.message), running.key)
 
     async def cancel(self, running: RunningTrial) -> None:
-        """Ask the machines to end a trial; one that does not answer may go on, and the journal says so."""
+        """Ask the machines to end a trial; the journal notes a machine that does not answer."""
         await running.settled.wait()
         if running.ended.done():
             return
@@ -159,9 +159,9 @@ class Stages:
             running.end(_unanswered(error))
 
     async def archive(self, running: RunningTrial, ending: Ending) -> TrialResult:
-        """Bring everything home, seal and measure it."""
+        """Collect all files of the trial, seal and measure them."""
         if ending.collectable:
-            await self._collect(running, math.inf if ending.state is State.SUCCEEDED else self._pace.collect)
+            await self._collect(running, math.inf if ending.state is State.SUCCEEDED else self._timeouts.collect)
         paths = running.trial.paths
         await asyncio.to_thread(seal, paths)
         status = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
@@ -183,7 +183,7 @@ class Stages:
                     self._journal.note(message("not_all_collected", cause=error.message), running.key)
                     return
                 self._wait_noted(running, error)
-                await asyncio.sleep(self._pace.reconnect)
+                await asyncio.sleep(self._timeouts.reconnect)
             except StorageError:
                 raise
             except DlperfError as error:
@@ -202,7 +202,7 @@ def _waits(cause: Message, known: bool, seconds: float) -> Message:
 
 
 def readiness_problem(items: list[CheckItem]) -> Message | None:
-    """The first thing that keeps a trial from starting, unreachable machines before all others."""
+    """Return the first failed check as a cause, unreachable machines before all others."""
     failed = [item for item in items if not item.ok]
     for item in failed:
         if item.check == "reachable":

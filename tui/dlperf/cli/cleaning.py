@@ -35,7 +35,7 @@ def clean(
     """Remove archived trials from their nodes. Removed is what lies in ~/.dlperf there and, to the last byte, here."""
     import asyncio
 
-    from dlperf.campaign.clean import ended_trials
+    from dlperf.campaign.readiness import ended_trials
     from dlperf.executors.cleaning import clean as remove
     from dlperf.runs.lookup import find_campaign
 

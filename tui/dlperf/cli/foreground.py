@@ -22,7 +22,7 @@ MOST_REMARKED = 8
 
 def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
     """Run a campaign's engine in this process until it is finished, or until a signal: trials then go on."""
-    from dlperf.campaign.outcome import exit_code, failures, without_figure
+    from dlperf.campaign.rules import exit_code, failures, succeeded_without_value
     from dlperf.runs.journal import CampaignReader
 
     say(f"campaign {one_line(paths.name)}: {paths.directory}")
@@ -37,7 +37,7 @@ def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
     status = reader.refresh()
     if failures(status):
         say(f"not everything succeeded: see `dlperf status {name}`, run it again with `dlperf retry {name}`")
-    if without := without_figure(status):
+    if without := succeeded_without_value(status):
         say(
             f"{count_noun(len(without), 'trial')} gave no figure: mend the log format, then "
             f"`dlperf verify {name} --write` measures the same logs again"
@@ -46,12 +46,12 @@ def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
 
 
 async def _run_and_draw(workspace: Workspace, reader: CampaignReader) -> str | None:
+    from dlperf.campaign.dependencies import engine_dependencies
     from dlperf.campaign.engine import run_campaign
-    from dlperf.campaign.means import means_of
 
     drawing = asyncio.create_task(_draw(reader))
     try:
-        return await run_campaign(reader.paths, means_of(workspace, reader.record))
+        return await run_campaign(reader.paths, engine_dependencies(workspace, reader.record))
     finally:
         drawing.cancel()
         await asyncio.gather(drawing, return_exceptions=True)

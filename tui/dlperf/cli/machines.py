@@ -29,9 +29,9 @@ def check(
     """Ask machines whether they are ready. Each is asked for GPUs (as named? idle?), images, data, disk and clock."""
     import asyncio
 
-    from dlperf.campaign.check import check_launches, launches_to_check
     from dlperf.campaign.create import refuse_examples
-    from dlperf.campaign.means import executors_of
+    from dlperf.campaign.dependencies import executor_opener
+    from dlperf.campaign.readiness import check_launches, launches_to_check
     from dlperf.cli.campaign_text import why_nothing_runs
     from dlperf.plan import expand
 
@@ -39,7 +39,7 @@ def check(
     if not plan.configurations:
         raise RequestError(why_nothing_runs(plan))
     refuse_examples(plan)
-    items = asyncio.run(check_launches(launches_to_check(plan), executors_of(current_workspace(context))))
+    items = asyncio.run(check_launches(launches_to_check(plan), executor_opener(current_workspace(context))))
     if as_json:
         print_json([check_document(item) for item in items])
     else:

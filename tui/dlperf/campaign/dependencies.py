@@ -1,0 +1,80 @@
+"""What an engine needs beside the campaign: executors, log formats, timeouts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dlperf.catalog.load import load_formats
+from dlperf.catalog.model import LogFormat
+from dlperf.errors import RequestError
+from dlperf.executors.base import Executor
+from dlperf.formats.registry import format_ids
+from dlperf.runs.paths import Workspace
+from dlperf.runs.records import CampaignRecord
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """How long the engine waits, in seconds."""
+
+    tick: float = 0.2
+    """Between two passes over requests and queue."""
+    progress: float = 1.0
+    """Between two versions of ``progress.json``."""
+    machine_rest: float = 5.0
+    """Before a machine that failed gets its next trial."""
+    busy: float = 300.0
+    """For GPUs in use by others, before the trial fails."""
+    silence: float = 300.0
+    """Before a trial fails whose machine has answered in this campaign, such as one that reboots."""
+    first_answer: float = 20.0
+    """The same for a machine that has not answered yet, such as one with a wrong address. It is left out after the
+    second time: at ten seconds a connection in under a minute."""
+    reconnect: float = 3.0
+    """Between two tries to reach an unreachable or busy machine; clients back off further."""
+    collect: float = 300.0
+    """For a silent machine that holds files of an unsuccessful trial; those of a successful one are waited for."""
+
+
+OpenExecutor = Callable[[str], Executor]
+"""Name → executor; called once for each name."""
+
+
+@dataclass(frozen=True)
+class EngineDependencies:
+    """What the engine is given: executors and log formats."""
+
+    open_executor: OpenExecutor
+    formats: tuple[LogFormat, ...] = ()
+    """Formats of the workspace's catalogue, besides the built-in ones."""
+
+
+def engine_dependencies(workspace: Workspace, record: CampaignRecord) -> EngineDependencies:
+    """Return the dependencies for a campaign of a workspace.
+
+    The workspace's formats are read only where the campaign uses one, so that a mistake in another does not block it.
+
+    Raises:
+        CatalogError: a format of the workspace is used and its formats are invalid.
+    """
+    own = {item.format for item in record.configurations} - set(format_ids())
+    formats = load_formats(workspace.catalog) if own else ()
+    return EngineDependencies(executor_opener(workspace), formats)
+
+
+def executor_opener(workspace: Workspace) -> OpenExecutor:
+    """Return a function that opens executors which find the workspace's own training programs."""
+
+    def open_executor(name: str) -> Executor:
+        if name == "direct":
+            from dlperf.executors.direct import DirectExecutor
+
+            return DirectExecutor(workspace.catalog)
+        if name == "slurm":
+            from dlperf.executors.slurm import SlurmExecutor
+
+            return SlurmExecutor(workspace.catalog)
+        raise RequestError(f"unknown executor {name!r}")
+
+    return open_executor
