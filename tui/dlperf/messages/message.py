@@ -63,17 +63,22 @@ class Message:
     def _read(cls, data: Any, depth: int) -> Self:
         if isinstance(data, cls):
             return data
-        if not isinstance(data, Mapping) or not isinstance(data.get("code"), str):
+        if not isinstance(data, dict) or not isinstance(data.get("code"), str):
             raise ValueError("not a message: a mapping with a code is expected")
         if depth > DEEPEST:
             raise ValueError(f"not a message: nested more than {DEEPEST} times")
-        return cls(data["code"], {name: cls._value(value, depth) for name, value in data.items() if name != "code"})
+        parameters = dict(data)
+        code = parameters.pop("code")
+        for name, value in data.items():
+            if type(value) not in _PLAIN:
+                parameters[name] = cls._value(value, depth)
+        return cls(code, parameters)
 
     @classmethod
     def _value(cls, value: Any, depth: int) -> Value:
         if isinstance(value, (list, tuple)):
             return tuple(cls._read(item, depth + 1) for item in value)
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             return cls._read(value, depth + 1)
         return value if isinstance(value, (str, int, float)) else str(value)
 
@@ -85,6 +90,8 @@ class Message:
         return core_schema.no_info_plain_validator_function(cls.from_json, serialization=serialization)
 
 
+_PLAIN = (str, int, float)
+"""Types that are read as they are; a journal holds a message on most lines."""
 DEEPEST = 16
 """Messages inside each other that are read from a file; a cause has four at most."""
 
