@@ -81,7 +81,7 @@ def test_a_recipe_ships_what_its_program_needs_and_nothing_else(framework: str):
     """Real images need more: on synthetic ones a program never gets to those imports."""
     synthetic, real = CATALOG.frameworks[framework], CATALOG.frameworks.get(f"{framework}-imagenet")
     for recipe in synthetic.recipes:
-        assert local_imports(WORKLOADS / recipe.files[0]) - set(recipe.files) <= {"pytorch_data.py", "image_data.py"}
+        assert local_imports(WORKLOADS / recipe.files[0]) - set(recipe.files) <= {"image_data.py"}
         assert set(recipe.files) <= local_imports(WORKLOADS / recipe.files[0])
     for recipe in real.recipes if real else ():
         assert set(recipe.files) == local_imports(WORKLOADS / recipe.files[0])

@@ -1,8 +1,8 @@
-"""Batches of real images for the programs that train on them: an ImageNet folder, TFRecord or RecordIO files.
+"""Endless batches of real images: an ImageNet folder, TFRecord or RecordIO files.
 
 Decoded by NVIDIA DALI where it is installed, else (a folder only) by Pillow in threads. Every image is cropped at
-random (8 to 100 % of its area, aspect 3:4 to 4:3), resized and mirrored at random, as ResNet-50 is trained. Every shard
-takes its own part of the images, in an order that changes with the epoch, without end.
+random (8 to 100 % of its area, aspect 3:4 to 4:3), resized and mirrored at random, as in the training of ResNet-50.
+Every shard reads its own part of the images, in an order that changes with the epoch.
 Needs NumPy and, for a folder without DALI, Pillow; beside this file, options.py. Copied to the node beside the program
 that uses it.
 """
@@ -12,6 +12,7 @@ import concurrent.futures
 import io
 import math
 import os
+import re
 import struct
 import tempfile
 
@@ -20,52 +21,43 @@ from options import refuse
 
 MEAN, DEVIATION = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
 """Of ImageNet's red, green and blue, in 0 … 255."""
-IMAGES = (".jpg", ".jpeg")
+FILE_NAMES = {"tfrecord": re.compile(r"\.tfrecords?$|^train-.*-of-"), "recordio": re.compile(r"\.rec$")}
+IMAGE_NAMES = (".jpg", ".jpeg")
 AHEAD = 3
-"""Batches that are decoded before they are asked for."""
+"""Batches decoded in advance."""
 
-
-class Source(collections.namedtuple("Source", "kind folder files labels")):
-    """What lies in a folder: ``folder``, ``tfrecord`` or ``recordio``, its files and, of a folder, their labels."""
+Source = collections.namedtuple("Source", "kind folder files labels")
+"""Data set in a folder: kind (``folder``, ``tfrecord`` or ``recordio``), files and, for a folder, their labels."""
 
 
 def find(folder):
-    """The images of a folder; ends the program where there are none."""
+    """Return the data set of a folder; exit where there is none."""
     if not os.path.isdir(folder):
         refuse("--data " + folder, "is no folder")
     names = sorted(os.listdir(folder))
-    paths = [os.path.join(folder, name) for name in names]
-    for kind, belongs in (("tfrecord", _is_tfrecord), ("recordio", lambda name: name.endswith(".rec"))):
-        found = [path for path, name in zip(paths, names) if belongs(name)]
-        if found:
-            return Source(kind, folder, found, None)
-    return _classes(folder, [path for path in paths if os.path.isdir(path)])
-
-
-def _is_tfrecord(name):
-    return name.endswith((".tfrecord", ".tfrecords")) or (name.startswith("train-") and "-of-" in name)
-
-
-def _classes(folder, classes):
-    """A folder of folders: each is a class, in the order of their names."""
+    for kind, pattern in FILE_NAMES.items():
+        records = [os.path.join(folder, name) for name in names if pattern.search(name)]
+        if records:
+            return Source(kind, folder, records, None)
     files, labels = [], []
-    for label, path in enumerate(classes):
-        found = [entry.path for entry in os.scandir(path) if entry.name.lower().endswith(IMAGES)]
-        files += sorted(found)
-        labels += [label] * len(found)
+    for label, path in enumerate(filter(os.path.isdir, (os.path.join(folder, name) for name in names))):
+        images = [entry.path for entry in os.scandir(path) if entry.name.lower().endswith(IMAGE_NAMES)]
+        files += sorted(images)
+        labels += [label] * len(images)
     if not files:
-        refuse(
-            "--data " + folder, "holds neither folders of JPEG images, one for each class, nor .tfrecord nor .rec files"
-        )
+        problem = "holds neither folders of JPEG images, one for each class, nor .tfrecord nor .rec files"
+        refuse("--data " + folder, problem)
     return Source("folder", folder, files, labels)
 
 
 def host_batches(options, count, shard, shards):
-    """Decoded on the CPU: facts for the log, and an endless iterator of (count × size × size × 3 bytes, labels)."""
+    """Facts for the log, and endless batches decoded on the CPU: (count × size × size × 3 bytes, labels)."""
     source = find(options.data)
     if has_dali():
+        from nvidia.dali import __version__ as version
+
         pipeline, images = dali_pipeline(source, options, count, shard, shards, None)
-        return _facts(source, images, "DALI " + _dali_version() + " on the CPU"), _host_iterator(pipeline)
+        return _facts(source, images, f"DALI {version} on the CPU"), _dali_batches(pipeline)
     if source.kind != "folder":
         refuse("--data " + options.data, source.kind + " files need NVIDIA DALI: install nvidia-dali-cuda120")
     check_enough(options.data, len(source.files), count * shards)
@@ -80,12 +72,9 @@ def _facts(source, images, loader):
 
 
 def check_enough(folder, images, needed):
-    """End the program where there is not one whole batch."""
+    """Exit where the images do not fill one batch."""
     if images < needed:
         refuse("--data " + folder, f"holds {images} images, fewer than one batch of {needed} over all ranks")
-
-
-# -------------------------------------------------------------------------------------------------- Pillow
 
 
 def _pillow_batches(source, options, count, shard, shards):
@@ -103,7 +92,7 @@ def _pillow_batches(source, options, count, shard, shards):
 
 
 def _order(images, count, shard, shards, seed):
-    """For each batch of a shard, the images' numbers and a seed for each; an epoch's remainder is left out."""
+    """Yield image numbers and their seeds for each batch of a shard; the remainder of an epoch is dropped."""
     epoch = 0
     while True:
         random = np.random.default_rng((seed, epoch))
@@ -126,7 +115,7 @@ def _decoded(path, size, seed):
 
 
 def random_box(width, height, random):
-    """A part of an image: left, top, right, bottom (Szegedy et al. 2014, as every framework's random resized crop)."""
+    """Random part of an image: left, top, right, bottom (Szegedy et al. 2014)."""
     for _ in range(10):
         area = width * height * random.uniform(0.08, 1.0)
         aspect = math.exp(random.uniform(math.log(3 / 4), math.log(4 / 3)))
@@ -138,11 +127,7 @@ def random_box(width, height, random):
     return (width - side) / 2, (height - side) / 2, (width + side) / 2, (height + side) / 2
 
 
-# ---------------------------------------------------------------------------------------------------- DALI
-
-
 def has_dali():
-    """Whether NVIDIA DALI can be imported."""
     try:
         import nvidia.dali  # noqa: F401
     except ImportError:
@@ -150,17 +135,8 @@ def has_dali():
     return True
 
 
-def _dali_version():
-    import nvidia.dali
-
-    return nvidia.dali.__version__
-
-
 def dali_pipeline(source, options, count, shard, shards, gpu):
-    """A built pipeline that gives bytes and labels, and the number of images.
-
-    ``gpu``: the index of the GPU that decodes; None for the CPU.
-    """
+    """Pipeline of bytes and labels, and the number of images; ``gpu``: index of the GPU that decodes, None: the CPU."""
     from nvidia.dali import fn, pipeline_def, types
 
     @pipeline_def(batch_size=count, num_threads=options.workers, device_id=gpu, seed=options.seed + shard)
@@ -205,7 +181,7 @@ def _dali_reader(source, shard, shards):
 
 
 def _tfrecord_indices(paths):
-    """Index files as DALI wants them, written to a temporary folder."""
+    """Write the index files that DALI needs to a temporary folder."""
     folder = tempfile.mkdtemp(prefix="tfrecord-index-")
     indices = [os.path.join(folder, os.path.basename(path) + ".idx") for path in paths]
     for path, index in zip(paths, indices):
@@ -215,7 +191,7 @@ def _tfrecord_indices(paths):
 
 
 def tfrecord_places(path):
-    """Offset and length of each record: 8 bytes of length, 4 of checksum, the data, 4 of checksum."""
+    """Yield offset and length of each record: 8 bytes of length, 4 of checksum, the data, 4 of checksum."""
     with open(path, "rb") as records:
         end = records.seek(0, io.SEEK_END)
         offset = 0
@@ -226,7 +202,7 @@ def tfrecord_places(path):
             offset += length
 
 
-def _host_iterator(pipeline):
+def _dali_batches(pipeline):
     while True:
         images, labels = pipeline.run()
         yield np.array(images.as_array()), np.array(labels.as_array()).reshape(-1).astype(np.int64)

@@ -12,7 +12,6 @@ from options import JAX_PRECISION_HELP, JAX_PRECISIONS, common, positive
 
 
 def options():
-    """What the command line says."""
     parser = common(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP)
     parser.add_argument("--learning-rate", type=float, default=0.0005)
     parser.add_argument("--image-size", type=positive, default=112)
@@ -21,7 +20,7 @@ def options():
 
 
 if __name__ == "__main__":
-    OPTIONS = options()  # before the framework loads: options.py says why
+    OPTIONS = options()  # before the framework loads, see options.py
 
 import jax
 import jax.numpy as jnp
@@ -84,7 +83,7 @@ def backbone_parameters(key, image_size):
 
 
 def backbone(parameters, x):
-    """Images → embeddings, count × 512."""
+    """Convert images to embeddings, count × 512."""
     weight, norm, slope = parameters["stem"]
     x = prelu(slope, normalize(norm, convolve(weight, x)))
     strides = [2 if index == 0 else 1 for _, count in STAGES for index in range(count)]
@@ -102,7 +101,7 @@ def unit(rows):
 
 
 def margin_loss(mesh, classes, weight, features, labels):
-    """The mean margin loss; rows of ``weight`` beyond ``classes`` only make it divisible by the devices."""
+    """Mean margin loss; rows of ``weight`` beyond ``classes`` are padding for an even split over the devices."""
     gathered = lax.with_sharding_constraint(unit(features).astype(features.dtype), NamedSharding(mesh, PartitionSpec()))
     cosine = (gathered @ unit(weight).astype(features.dtype).T).astype(jnp.float32)
     cosine = lax.with_sharding_constraint(cosine, NamedSharding(mesh, PartitionSpec(None, "data")))

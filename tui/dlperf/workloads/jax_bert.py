@@ -1,8 +1,8 @@
 """BERT-base pre-training in JAX on synthetic sentences: ``python jax_bert.py --help``.
 
 The same model and task as pytorch_bert.py: masked-token and next-sentence prediction over sequences of 128 tokens
-(Devlin et al. 2018, phase 1), AdamW. A sentence counts upwards from a random word at a random pace; the second half
-goes on counting or starts anew. Needs JAX >= 0.7 and, beside this file, jax_trainer.py, options.py and
+(Devlin et al. 2018, phase 1), AdamW. A sentence counts upwards from a random word in random steps; the second half
+continues counting or starts at another word. Needs JAX >= 0.7 and, beside this file, jax_trainer.py, options.py and
 reporting.py.
 """
 
@@ -13,7 +13,6 @@ from options import JAX_PRECISION_HELP, JAX_PRECISIONS, common, positive
 
 
 def options():
-    """What the command line says."""
     parser = common(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP)
     parser.add_argument("--learning-rate", type=float, default=1e-4)
     parser.add_argument("--sequence-length", type=positive, default=128)
@@ -24,7 +23,7 @@ def options():
 
 
 if __name__ == "__main__":
-    OPTIONS = options()  # before the framework loads: options.py says why
+    OPTIONS = options()  # before the framework loads, see options.py
 
 import jax
 import jax.numpy as jnp
@@ -85,7 +84,7 @@ def layer(parameters, x, kernel):
 
 
 def attention_kernel(choice, dtype):
-    """What computes softmax(query × key) × value: cuDNN takes 16-bit numbers on a GPU only."""
+    """Implementation of softmax(query × key) × value; cuDNN computes with 16-bit numbers on a GPU only."""
     if choice != "auto":
         return choice
     return "cudnn" if dtype in (jnp.bfloat16, jnp.float16) and jax.default_backend() == "gpu" else "xla"
@@ -108,11 +107,11 @@ def create(key):
 
 
 def embedded(parameters, tokens, segments, dtype):
-    """Words, positions and segments, summed and normalized.
+    """Embed words, positions and segments, summed and normalized.
 
-    A word is looked up before it is rounded, so that the gradients of a word's places are summed in fp32: a GPU adds
-    numbers of 16 bit into one place one by one, by compare and swap. A segment is chosen between two rows, so that
-    their gradients are plain sums.
+    A word is looked up before it is rounded, so that the gradients of its positions are summed in fp32: a GPU
+    accumulates 16-bit numbers one by one, by compare and swap. A segment is selected from two rows, so that their
+    gradients are plain sums.
     """
     x = parameters["words"][tokens].astype(dtype) + parameters["positions"][: tokens.shape[1]].astype(dtype)
     first, second = parameters["segments"].astype(dtype)
@@ -125,7 +124,7 @@ def cross_entropy(logits, labels):
 
 
 def loss(parameters, tokens, segments, masked_positions, masked_words, follows, dtype, kernel):
-    """The sum of both tasks' losses."""
+    """Sum of the losses of both tasks."""
     x = embedded(parameters, tokens, segments, dtype)
     for part in parameters["layers"]:
         x = layer(part, x, kernel)
@@ -137,16 +136,16 @@ def loss(parameters, tokens, segments, masked_positions, masked_words, follows, 
 
 
 def synthetic_batch(key, count, length):
-    """(tokens, segments, masked positions, masked words, whether the second half follows the first)."""
+    """A batch: tokens, segments, masked positions, masked words, whether the second half follows the first."""
     keys = jax.random.split(key, 5)
     masked = math.ceil(MASKED_SHARE * length)
     places = jnp.arange(length)
     second = (places >= length // 2).astype(jnp.int32)
     follows = jax.random.randint(keys[0], (count,), 0, 2)
     start = jax.random.randint(keys[1], (count, 1), 0, WORDS)
-    pace = jax.random.randint(keys[2], (count, 1), 1, 5)
+    stride = jax.random.randint(keys[2], (count, 1), 1, 5)
     jump = jax.random.randint(keys[3], (count, 1), 0, WORDS)
-    words = FIRST_WORD + (start + pace * places + jump * second * (1 - follows)[:, None]) % WORDS
+    words = FIRST_WORD + (start + stride * places + jump * second * (1 - follows)[:, None]) % WORDS
     order = jax.random.uniform(keys[4], (count, length)).argsort(1)[:, :masked]
     tokens = words.at[jnp.arange(count)[:, None], order].set(MASK)
     segments = jnp.broadcast_to(second, (count, length))

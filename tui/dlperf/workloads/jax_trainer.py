@@ -1,4 +1,4 @@
-"""The training loop of the JAX programs: precision, data parallelism over devices and processes, self-checks.
+"""Training loop of the JAX programs: precision, data parallelism over devices and processes, self-checks.
 
 Needs JAX >= 0.7. Copied to the node beside the program that uses it.
 """
@@ -17,11 +17,11 @@ from reporting import Reporter
 DTYPES = {"fp32": jnp.float32, "tf32": jnp.float32, "bf16": jnp.bfloat16, "fp16": jnp.float16}
 LOSS_SCALE = {"fp16": 128.0}
 EVERYWHERE, SPLIT = PartitionSpec(), PartitionSpec("data")
-"""Every device holds the whole array; every device holds its share of the rows."""
+"""Every device holds the whole array; every device holds a part of the rows."""
 
 
 def prepare(options):
-    """Process-wide settings; returns the data type of activations. Joins its peers where there are any."""
+    """Apply process-wide settings, join the other processes, and return the data type of activations."""
     jax.config.update("jax_default_matmul_precision", "float32" if options.precision == "fp32" else "tensorfloat32")
     if int(os.environ.get("JAX_NUM_PROCESSES", "1")) > 1:
         jax.distributed.initialize(
@@ -33,15 +33,15 @@ def prepare(options):
 
 
 def device_mesh():
-    """All devices of all processes, in one axis named "data"."""
+    """All devices of all processes on one axis named "data"."""
     return Mesh(np.array(jax.devices()), ("data",))
 
 
 def on_each_device(function):
-    """``function`` (parameters, rows of a batch → rows), run by every device on its own rows.
+    """Run ``function`` (parameters, rows of a batch → rows) on every device with its own rows.
 
-    Batch normalization then takes the statistics of one device's samples, as in the other frameworks, and nothing is
-    exchanged but the gradients of the parameters.
+    Batch normalization then uses the statistics of one device's samples, as in the other frameworks, and only the
+    gradients of the parameters are exchanged.
     """
 
     def own(parameters, batch):
@@ -52,7 +52,7 @@ def on_each_device(function):
 
 
 def averaged(loss):
-    """The mean over all devices of the loss (parameters, *batch → scalar) that each has on its own rows."""
+    """Average a loss (parameters, *batch → scalar) over all devices, each with its own rows."""
     losses = on_each_device(lambda parameters, *batch: loss(parameters, *batch)[None])
     return lambda parameters, *batch: losses(parameters, *batch).mean()
 
@@ -99,7 +99,7 @@ def adamw(learning_rate, epsilon=1e-6, weight_decay=0.01):
 
 
 def synthetic(batch, options):
-    """Batches made on the devices, for ever; ``batch``: key, count → tuple of arrays."""
+    """Endless batches made on the devices; ``batch``: key, count → tuple of arrays."""
     mesh = device_mesh()
     make = jax.jit(batch, static_argnums=1, out_shardings=NamedSharding(mesh, SPLIT))
     key = jax.random.key(options.seed)
@@ -164,19 +164,16 @@ def _step(loss, optimizer, scale):
 
 
 def check_devices_agree(parameters):
-    """Every device must hold the same weights at the end, or the gradients were not exchanged.
+    """Exit where devices hold different weights at the end: the gradients were not exchanged.
 
     Parameters that are split over the devices have no second copy to compare.
-
-    Raises:
-        SystemExit: they differ.
     """
     sums = dict.fromkeys(jax.local_devices(), 0.0)
     for leaf in jax.tree.leaves(parameters):
         if leaf.sharding.is_fully_replicated:
             for shard in leaf.addressable_shards:
                 sums[shard.device] += np.asarray(shard.data).sum(dtype=np.float64)
-    bits = np.array(list(sums.values())).view(np.uint32)  # exactly: float64 would be rounded on its way
+    bits = np.array(list(sums.values())).view(np.uint32)  # bits, because float64 would be rounded to float32
     copies = multihost_utils.process_allgather(bits).reshape(-1, 2)
     if not (copies == copies[0]).all():
         raise SystemExit("no figure: the devices hold different weights")

@@ -1,22 +1,21 @@
 """ResNet-50 v1.5 and VGG16 in JAX on synthetic or real images: ``python jax_vision.py --help``.
 
-Written with JAX alone. One process for all GPUs of a host, or one per GPU: started alone, or with
-JAX_COORDINATOR_ADDRESS, JAX_NUM_PROCESSES and JAX_PROCESS_ID set. Data parallel: the batch is split over all devices,
-XLA inserts the all-reduce. Needs JAX >= 0.7 and, beside this file, jax_trainer.py, options.py, reporting.py and, for
-real images, which are decoded on the CPU, image_data.py.
+One process for all GPUs of a host, or one per GPU: started alone, or with JAX_COORDINATOR_ADDRESS, JAX_NUM_PROCESSES
+and JAX_PROCESS_ID set. Data parallel: the batch is split over all devices, XLA inserts the all-reduce. Needs JAX >= 0.7
+and, beside this file, jax_trainer.py, options.py, reporting.py and, for real images, which are decoded on the CPU,
+image_data.py.
 """
 
 from options import JAX_PRECISION_HELP, JAX_PRECISIONS, finished, vision
 
 
 def options():
-    """What the command line says."""
     data = "ImageNet folder; with DALI also TFRecord or RecordIO files"
     return finished(vision(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP, data).parse_args())
 
 
 if __name__ == "__main__":
-    OPTIONS = options()  # before the framework loads: options.py says why
+    OPTIONS = options()  # before the framework loads, see options.py
 
 import jax
 import jax.numpy as jnp
@@ -121,7 +120,7 @@ def vgg16_parameters(key, image_size):
 
 
 def vgg16(parameters, x):
-    """Configuration D, without the dropout: its random bits would be drawn from the same seed at every step."""
+    """Configuration D without dropout, which would draw its random bits from the same seed at every step."""
     layers = iter(parameters["convolutions"])
     for _, count in VGG:
         for _ in range(count):
@@ -144,7 +143,7 @@ def cross_entropy(logits, labels):
 
 
 def synthetic_images(key, count, size, dtype, classes=CLASSES):
-    """A batch of (images, labels): sixteen classes, each one pattern of 8×8 patches, under as much noise."""
+    """A batch of (images, labels): sixteen classes, each one pattern of 8×8 patches, under noise of the same size."""
     patterns = jax.random.normal(jax.random.key(0), (16, size // 8, size // 8, 3)).repeat(8, 1).repeat(8, 2)
     first, second = jax.random.split(key)
     labels = jax.random.randint(first, (count,), 0, 16)
@@ -153,7 +152,7 @@ def synthetic_images(key, count, size, dtype, classes=CLASSES):
 
 
 def real_images(options):
-    """Facts for the log, and an endless iterator of (images as bytes, labels), split over the devices."""
+    """Facts for the log, and endless batches of (images as bytes, labels), split over the devices."""
     import image_data
 
     split = jax.sharding.NamedSharding(device_mesh(), jax.sharding.PartitionSpec("data"))
@@ -163,7 +162,7 @@ def real_images(options):
 
 
 def normalized(images, dtype):
-    """Synthetic images as they are; real ones, which come as bytes, by ImageNet's mean and deviation."""
+    """Normalize real images, which are bytes, by ImageNet's mean and deviation; return synthetic ones unchanged."""
     if images.dtype != jnp.uint8:
         return images
     import image_data
@@ -189,8 +188,8 @@ def main(options):
     if options.data is None:
         batches = synthetic(batch, options)
     else:
-        of_data, batches = real_images(options)
-        facts.update(of_data)
+        data_facts, batches = real_images(options)
+        facts.update(data_facts)
     train(create, averaged(loss), batches, sgd(options.learning_rate), options, **facts)
 
 

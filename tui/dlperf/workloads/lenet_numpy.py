@@ -1,54 +1,40 @@
 #!/usr/bin/env python3
-"""Train LeNet-5 with NumPy alone, on synthetic images that can be learned, and log in dlperf's own format.
+"""Train LeNet-5 with NumPy alone on synthetic images: ``python lenet_numpy.py --help``.
 
-Forward and backward pass, cross-entropy, SGD with momentum, float32, images as N×28×28×1 (NHWC). Convolutions are
-matrix products over all 5×5 windows. The program checks itself: a loss that is not finite, or that has not fallen at
-the end, is exit code 1 and no summary.
-
-This file runs alone: Python 3.8 and NumPy 1.20 or newer, nothing else.
+Cross-entropy, SGD with momentum, float32, images as N×28×28×1 (NHWC). Convolutions are matrix products over all 5×5
+windows. Needs Python >= 3.8, NumPy >= 1.20 and, beside this file, options.py and reporting.py.
 """
 
 import argparse
-import json
 import math
 import os
-import sys
 import time
-from datetime import datetime, timezone
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")  # before NumPy loads: one thread measures more steadily than two that compete
+    os.environ.setdefault(_variable, "1")  # before NumPy loads: two competing threads vary more than one
 
 import numpy as np
+from options import positive
+from reporting import Reporter
 
 CLASSES = 10
 SIDE = 28
 KERNEL = 5
-LEAST_FALL = 0.99
-"""The last loss over the first; above it nothing was learned."""
 NOISE = 1.0
 """Standard deviation of the noise on images whose class patterns have standard deviation 1."""
 
 
-def arguments(words):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--batch-size", type=positive, default=64, help="images per step (default: 64)")
-    parser.add_argument("--steps", type=positive, default=120, help="training steps (default: 120)")
-    parser.add_argument("--log-interval", type=positive, default=10, help="steps between two log lines (default: 10)")
-    parser.add_argument("--images", type=positive, default=4096, help="size of the synthetic data set (default: 4096)")
-    parser.add_argument("--learning-rate", type=float, default=0.01, help="of SGD with momentum 0.9 (default: 0.01)")
-    parser.add_argument("--seed", type=int, default=1, help="of data, weights and shuffling (default: 1)")
+def options(words=None):
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    parser.add_argument("--batch-size", type=positive, default=64, help="images per step")
+    parser.add_argument("--steps", type=positive, default=120, help="steps to train")
+    parser.add_argument("--log-interval", type=positive, default=10, help="steps per log line")
+    parser.add_argument("--images", type=positive, default=4096, help="size of the synthetic data set")
+    parser.add_argument("--learning-rate", type=float, default=0.01, help="of SGD with momentum 0.9")
+    parser.add_argument("--seed", type=int, default=1, help="of data, weights and shuffling")
     return parser.parse_args(words)
-
-
-def positive(text):
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be 1 or more, not {text}")
-    return number
-
-
-# ---------------------------------------------------------------------------------------------------- data
 
 
 def synthetic_images(count, rng):
@@ -61,24 +47,20 @@ def synthetic_images(count, rng):
 
 
 def batches(images, labels, batch_size, rng):
-    """Batches for ever, with the epoch each belongs to; the data are shuffled anew in every epoch."""
-    epoch, order = 0, rng.permutation(len(labels))
+    """Endless batches; the data are shuffled again in every epoch."""
+    order = rng.permutation(len(labels))
     while True:
         while len(order) < batch_size:
-            epoch += 1
             order = np.concatenate([order, rng.permutation(len(labels))])
         chosen, order = order[:batch_size], order[batch_size:]
-        yield epoch, images[chosen], labels[chosen]
-
-
-# -------------------------------------------------------------------------------------------------- layers
+        yield images[chosen], labels[chosen]
 
 
 class Dense:
     """``x @ weight + bias``."""
 
     def __init__(self, inputs, outputs, rng):
-        scale = math.sqrt(2.0 / inputs)  # He initialisation, for ReLU
+        scale = math.sqrt(2.0 / inputs)  # He initialization, for ReLU
         self.parameters = [
             (scale * rng.standard_normal((inputs, outputs))).astype(np.float32),
             np.zeros(outputs, np.float32),
@@ -94,19 +76,11 @@ class Dense:
         return gradient @ self.parameters[0].T
 
 
-class Convolution:
+class Convolution(Dense):
     """A 5×5 convolution without padding: a dense layer over every window of the image."""
 
     def __init__(self, inputs, outputs, rng):
-        self.dense = Dense(KERNEL * KERNEL * inputs, outputs, rng)
-
-    @property
-    def parameters(self):
-        return self.dense.parameters
-
-    @property
-    def gradients(self):
-        return self.dense.gradients
+        super().__init__(KERNEL * KERNEL * inputs, outputs, rng)
 
     def forward(self, x):
         self.shape = x.shape
@@ -114,11 +88,11 @@ class Convolution:
         self.rows, self.columns = height - KERNEL + 1, width - KERNEL + 1
         windows = np.lib.stride_tricks.sliding_window_view(x, (KERNEL, KERNEL), axis=(1, 2))
         flat = windows.reshape(count * self.rows * self.columns, -1)
-        return self.dense.forward(flat).reshape(count, self.rows, self.columns, -1)
+        return super().forward(flat).reshape(count, self.rows, self.columns, -1)
 
     def backward(self, gradient):
         count, _, _, channels = self.shape
-        flat = self.dense.backward(gradient.reshape(-1, gradient.shape[-1]))
+        flat = super().backward(gradient.reshape(-1, gradient.shape[-1]))
         windows = flat.reshape(count, self.rows, self.columns, channels, KERNEL, KERNEL)
         image = np.zeros(self.shape, np.float32)
         for row in range(KERNEL):
@@ -170,11 +144,8 @@ def lenet5(rng):
     ]
 
 
-# ------------------------------------------------------------------------------------------------ training
-
-
 def cross_entropy(logits, labels):
-    """The mean loss of a batch, and its gradient with respect to the logits."""
+    """Mean loss of a batch and its gradient with respect to the logits."""
     shifted = logits - logits.max(axis=1, keepdims=True)
     probabilities = np.exp(shifted)
     probabilities /= probabilities.sum(axis=1, keepdims=True)
@@ -184,102 +155,48 @@ def cross_entropy(logits, labels):
     return float(loss), probabilities / len(labels)
 
 
-class Sgd:
-    """Stochastic gradient descent with momentum."""
+def training_step(layers, learning_rate, momentum=0.9):
+    """A function: images, labels → loss before the step, by gradient descent with momentum."""
+    velocities = [[np.zeros_like(item) for item in layer.parameters] for layer in layers]
 
-    def __init__(self, layers, learning_rate, momentum=0.9):
-        self.layers = layers
-        self.learning_rate = learning_rate
-        self.momentum = momentum
-        self.velocities = [[np.zeros_like(item) for item in layer.parameters] for layer in layers]
-
-    def step(self):
-        for layer, velocities in zip(self.layers, self.velocities):
-            for parameter, gradient, velocity in zip(layer.parameters, layer.gradients, velocities):
-                velocity *= self.momentum
-                velocity -= self.learning_rate * gradient
+    def step(x, labels):
+        for layer in layers:
+            x = layer.forward(x)
+        loss, gradient = cross_entropy(x, labels)
+        for layer in reversed(layers):
+            gradient = layer.backward(gradient)
+        for layer, moving in zip(layers, velocities):
+            for parameter, change, velocity in zip(layer.parameters, layer.gradients, moving):
+                velocity *= momentum
+                velocity -= learning_rate * change
                 parameter += velocity
+        return loss
+
+    return step
 
 
-def train_step(layers, optimizer, images, labels):
-    """One step of training; the loss before it."""
-    x = images
-    for layer in layers:
-        x = layer.forward(x)
-    loss, gradient = cross_entropy(x, labels)
-    for layer in reversed(layers):
-        gradient = layer.backward(gradient)
-    optimizer.step()
-    return loss
-
-
-# ----------------------------------------------------------------------------------------------------- log
-
-
-def log(text):
-    now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    print(f"DLPERF {now} {text}", flush=True)
-
-
-def train(options):
-    """Train and log; the mean loss of each log interval."""
+def main(options):
     rng = np.random.default_rng(options.seed)
     images, labels = synthetic_images(options.images, rng)
-    layers = lenet5(rng)
-    optimizer = Sgd(layers, options.learning_rate)
+    step = training_step(lenet5(rng), options.learning_rate)
     data = batches(images, labels, options.batch_size, rng)
-    losses, means, begin = [], [], time.perf_counter()
-    for step in range(1, options.steps + 1):
-        epoch, batch, targets = next(data)
-        losses.append(train_step(layers, optimizer, batch, targets))
-        if step % options.log_interval == 0 or step == options.steps:
-            now = time.perf_counter()
-            throughput = len(losses) * options.batch_size / (now - begin)
-            means.append(sum(losses) / len(losses))
-            samples = step * options.batch_size
-            log(f"step={step} epoch={epoch} samples={samples} loss={means[-1]:.6f} throughput={throughput:.2f}")
-            losses, begin = [], now
-            if not math.isfinite(means[-1]):
-                break
-    return means
-
-
-def problem_of(losses):
-    """What is wrong with a run's losses; None where nothing is."""
-    if not math.isfinite(losses[-1]):
-        return "the loss is not finite"
-    if len(losses) > 1 and losses[-1] > LEAST_FALL * losses[0]:
-        return f"the loss has not fallen: {losses[0]:.6f} at first, {losses[-1]:.6f} at last"
-    return None
-
-
-def main(words=None):
-    options = arguments(words)
-    declared = {
-        "model": "LeNet-5",
-        "framework": f"numpy {np.__version__}",
-        "precision": "fp32",
-        "gpus": 1,
-        "batch_size": options.batch_size,
-        "unit": "images/s",
-        "steps": options.steps,
-        "images": options.images,
-        "learning_rate": options.learning_rate,
-        "seed": options.seed,
-    }
-    log(f"run {json.dumps(declared)}")
+    report = Reporter(
+        model="LeNet-5",
+        framework=f"numpy {np.__version__}",
+        precision="fp32",
+        gpus=1,
+        batch_size=options.batch_size,
+        unit="images/s",
+        steps=options.steps,
+        images=options.images,
+        learning_rate=options.learning_rate,
+        seed=options.seed,
+    )
     begin = time.perf_counter()
-    losses = train(options)
-    seconds = time.perf_counter() - begin
-    problem = problem_of(losses)
-    if problem:
-        print(f"lenet_numpy: {problem}", file=sys.stderr)
-        return 1
-    throughput = options.steps * options.batch_size / seconds
-    summary = {"throughput": round(throughput, 2), "unit": "images/s", "loss": losses[-1]}
-    log(f"summary {json.dumps(summary)}")
-    return 0
+    report.train(lambda: step(*next(data)), lambda losses: sum(losses) / len(losses), options)
+    throughput = options.steps * options.batch_size / (time.perf_counter() - begin)
+    report.finish(throughput=round(throughput, 2), unit="images/s")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(options())

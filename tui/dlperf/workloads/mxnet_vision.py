@@ -8,17 +8,16 @@ reporting.py.
 import itertools
 import os
 
-from options import finished, refuse, vision
+from options import finished, refuse, vision, vision_facts
 
 
 def options():
-    """What the command line says."""
     parser = vision(__doc__, ("fp32", "fp16"), "fp16: master weights in fp32", "folder of RecordIO files (.rec, .idx)")
     return finished(parser.parse_args())
 
 
 if __name__ == "__main__":
-    OPTIONS = options()  # before the framework loads: options.py says why
+    OPTIONS = options()  # before the framework loads, see options.py
 
 import image_data
 import mxnet as mx
@@ -64,7 +63,7 @@ MODELS = {"resnet50": resnet50, "vgg16": lambda: vgg16(classes=CLASSES)}
 
 
 def synthetic_images(contexts, options):
-    """Batches, for ever, each a list of (images, labels), one a device: sixteen classes, each a pattern under noise."""
+    """No facts for the log, and endless batches as of ``real_images``: sixteen classes, each a pattern under noise."""
     size = options.image_size
     mx.random.seed(options.seed)
     patterns = nd.random.normal(shape=(16, 3, size // 8, size // 8)).repeat(8, axis=2).repeat(8, axis=3)
@@ -72,15 +71,14 @@ def synthetic_images(contexts, options):
     def part(context):
         chosen = nd.random.randint(0, 16, (options.batch_size,)).astype("int32")
         images = nd.take(patterns, chosen) + nd.random.normal(shape=(options.batch_size, 3, size, size))
-        return images.astype(DTYPES[options.precision]).as_in_context(context), (
-            chosen * (CLASSES // 16)
-        ).as_in_context(context)
+        pair = images.astype(DTYPES[options.precision]), chosen * (CLASSES // 16)
+        return tuple(array.as_in_context(context) for array in pair)
 
-    return itertools.cycle([[part(context) for context in contexts] for _ in range(options.batches)])
+    return {}, itertools.cycle([[part(context) for context in contexts] for _ in range(options.batches)])
 
 
 def real_images(contexts, options):
-    """Facts for the log, and an endless iterator of batches, each a list of (images, labels), one for each device."""
+    """Facts for the log, and endless batches, each a list of (images, labels) per device."""
     source = image_data.find(options.data)
     if source.kind != "recordio" or len(source.files) != 1:
         refuse("--data " + options.data, "does not hold one .rec file, which is what MXNet reads")
@@ -97,7 +95,7 @@ def real_images(contexts, options):
 
 
 def _record_reader(path, index, count, options):
-    """Cropped at random (8 to 100 % of the area, aspect 3:4 to 4:3), resized, mirrored at random, normalized."""
+    """Images cropped at random (8 to 100 % of the area, aspect 3:4 to 4:3), resized, mirrored at random, normalized."""
     return mx.io.ImageRecordIter(
         path_imgrec=path,
         path_imgidx=index,
@@ -123,13 +121,13 @@ def _batches_of(reader, contexts, dtype):
         reader.reset()
         for batch in reader:
             if batch.pad:
-                continue  # the last of the epoch, filled up
+                continue  # the last batch of the epoch, padded
             images = gluon.utils.split_and_load(batch.data[0].astype(dtype), contexts)
             yield list(zip(images, gluon.utils.split_and_load(batch.label[0].astype("int32"), contexts)))
 
 
 def training_step(net, trainer, options):
-    """A function of one batch: the losses of one step, an array on each device."""
+    """A function: batch → losses of one step, an array per device."""
     scale = LOSS_SCALE.get(options.precision, 1.0)
     cross_entropy = gluon.loss.SoftmaxCrossEntropyLoss()
 
@@ -147,38 +145,28 @@ def training_step(net, trainer, options):
 def train(step, batches, options, **facts):
     """Warm up, train and report."""
     first = next(batches)
-    devices = len(first)
     step(first)
     mx.nd.waitall()
     report = Reporter(
         framework="mxnet",
         framework_version=mx.__version__,
-        model=options.model,
-        precision=options.precision,
-        batch_size=options.batch_size,
-        gpus=devices,
-        steps=options.steps,
-        image_size=options.image_size,
+        gpus=len(first),
         layout="NCHW",
+        **vision_facts(options),
         **facts,
     )
-    losses = []
-    for number in range(1, options.steps + 1):
-        losses.extend(step(next(batches)))
-        if number % options.log_interval == 0 or number == options.steps:
-            mx.nd.waitall()
-            mean = sum(float(loss.mean().asscalar()) for loss in losses) / len(losses)
-            report.interval(number, number * options.batch_size * devices, mean)
-            losses.clear()
+
+    def mean(losses):
+        mx.nd.waitall()
+        values = [float(loss.mean().asscalar()) for each in losses for loss in each]
+        return sum(values) / len(values)
+
+    report.train(lambda: step(next(batches)), mean, options, len(first))
     return report
 
 
 def check_devices_agree(net):
-    """Every device must hold the same weights at the end, or the gradients were not exchanged.
-
-    Raises:
-        SystemExit: they differ.
-    """
+    """Exit where devices hold different weights at the end: the gradients were not exchanged."""
     for parameter in net.collect_params().values():
         if parameter.grad_req != "null":
             first, *others = [copy.asnumpy() for copy in parameter.list_data()]
@@ -195,19 +183,10 @@ def main(options):
     net.initialize(init.MSRAPrelu(factor_type="out", slope=0), ctx=contexts)
     net.cast(DTYPES[options.precision])
     net.hybridize(static_alloc=True, static_shape=True)
-    trainer = gluon.Trainer(
-        net.collect_params(),
-        "sgd",
-        {
-            "learning_rate": options.learning_rate,
-            "momentum": 0.9,
-            "wd": 5e-5,
-            "multi_precision": options.precision == "fp16",
-        },
-    )
-    facts, batches = (
-        ({}, synthetic_images(contexts, options)) if options.data is None else real_images(contexts, options)
-    )
+    settings = {"learning_rate": options.learning_rate, "momentum": 0.9, "wd": 5e-5}
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {**settings, "multi_precision": options.precision == "fp16"})
+    images = synthetic_images if options.data is None else real_images
+    facts, batches = images(contexts, options)
     report = train(training_step(net, trainer, options), batches, options, **facts)
     check_devices_agree(net)
     report.finish()

@@ -1,7 +1,7 @@
 """The options that the training programs share.
 
-Standard library only, Python >= 3.6: a program reads its command line before it loads its framework, so that ``--help``
-and a mistake answer at once, and on a machine without it too. Copied to the node beside the program that uses it.
+Standard library only, Python >= 3.6: a program parses its command line before it loads its framework, so that
+``--help`` and errors appear at once, also where the framework is missing. Copied to the node beside the programs.
 """
 
 import argparse
@@ -10,7 +10,6 @@ import sys
 LEARNING_RATES = {"resnet50": 0.002, "vgg16": 0.001}
 """Constant, without the warm-up of a full training: low enough that the first forty steps learn at any batch size."""
 
-
 PYTORCH_PRECISIONS = ("fp32", "tf32", "amp", "bf16", "fp16")
 PYTORCH_PRECISION_HELP = "amp: autocast to fp16 with loss scaling; bf16, fp16: weights too"
 JAX_PRECISIONS = ("fp32", "tf32", "bf16", "fp16")
@@ -18,7 +17,7 @@ JAX_PRECISION_HELP = "of activations and products; weights are fp32"
 
 
 def common(description, precisions, precision_help):
-    """What every program has. ``description``: the program's documentation, whose first line is shown."""
+    """Parser with the options of every program; the first line of the description is shown."""
     parser = argparse.ArgumentParser(
         description=description.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
@@ -32,7 +31,7 @@ def common(description, precisions, precision_help):
 
 
 def vision(description, precisions, precision_help, data_help):
-    """What the programs for ResNet-50 and VGG16 have; ``finished`` completes what they read."""
+    """Parser with the options of the programs for ResNet-50 and VGG16; ``finished`` completes the result."""
     parser = common(description, precisions, precision_help)
     parser.add_argument("--model", choices=sorted(LEARNING_RATES), default="resnet50")
     parser.add_argument("--learning-rate", type=float, help="the model's own if absent")
@@ -43,7 +42,7 @@ def vision(description, precisions, precision_help, data_help):
 
 
 def pytorch(parser):
-    """What the PyTorch programs have besides."""
+    """Add the options of the PyTorch programs to a parser."""
     parser.add_argument(
         "--compile", choices=["none", "default", "max-autotune"], default="none", help="torch.compile mode"
     )
@@ -56,14 +55,19 @@ def pytorch(parser):
 
 
 def finished(options):
-    """The options of a vision program, with the learning rate of the model where none was given."""
+    """Set the learning rate of the model where none was given."""
     if options.learning_rate is None:
         options.learning_rate = LEARNING_RATES[options.model]
     return options
 
 
+def vision_facts(options):
+    """The options that the log of a vision program states."""
+    names = ("model", "precision", "batch_size", "steps", "image_size")
+    return {name: getattr(options, name) for name in names}
+
+
 def positive(text):
-    """A whole number, 1 or more."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be 1 or more, not " + text)
@@ -71,6 +75,6 @@ def positive(text):
 
 
 def refuse(option, reason):
-    """End the program as argparse does where an option is wrong: one line, exit code 2."""
+    """End the program because of a wrong option, as argparse does: one line, exit code 2."""
     print(f"{option}: {reason}", file=sys.stderr)
     sys.exit(2)

@@ -8,18 +8,17 @@ and, for real images, which are decoded on the CPU, image_data.py.
 import itertools
 import os
 
-from options import finished, refuse, vision
+from options import finished, refuse, vision, vision_facts
 
 
 def options():
-    """What the command line says."""
     precisions = ("fp32", "tf32", "amp", "bf16")
     parser = vision(__doc__, precisions, "amp: level O1 in fp16; bf16: level O2", "ImageNet folder")
     return finished(parser.parse_args())
 
 
 if __name__ == "__main__":
-    OPTIONS = options()  # before the framework loads: options.py says why
+    OPTIONS = options()  # before the framework loads, see options.py
 
 import paddle
 import paddle.distributed as dist
@@ -40,7 +39,7 @@ PRECISIONS = {
 
 
 def prepare(options):
-    """Process-wide settings, before anything computes; joins the peers where there are any."""
+    """Apply process-wide settings before anything computes, and join the other processes."""
     if options.precision in ("amp", "bf16") and not paddle.is_compiled_with_cuda():
         refuse("--precision " + options.precision, "PaddlePaddle has it on GPUs only and would train in fp32")
     os.environ["NVIDIA_TF32_OVERRIDE"] = "0" if options.precision == "fp32" else "1"
@@ -65,7 +64,7 @@ def initialize(model):
 
 
 def synthetic_images(options):
-    """Batches of (images, labels), for ever: sixteen of the classes, each one pattern of 8×8 patches, under noise."""
+    """No facts for the log, and endless batches: sixteen classes, each one pattern of 8×8 patches, under noise."""
     size = options.image_size
     paddle.seed(options.seed)
     patterns = functional.interpolate(paddle.randn([16, 3, size // 8, size // 8]), size=[size, size], mode="nearest")
@@ -75,18 +74,17 @@ def synthetic_images(options):
         chosen = paddle.randint(16, shape=[options.batch_size])
         noise = paddle.randn([options.batch_size, 3, size, size])
         batches.append((paddle.gather(patterns, chosen) + noise, chosen * (CLASSES // 16)))
-    return itertools.cycle(batches)
+    return {}, itertools.cycle(batches)
 
 
 def real_images(options):
-    """Facts for the log, and an endless iterator of (images, labels), normalized."""
+    """Facts for the log, and endless batches of (images, labels), normalized."""
     import image_data
 
     mean, deviation = (
         paddle.to_tensor(values).reshape([1, 3, 1, 1]) for values in (image_data.MEAN, image_data.DEVIATION)
     )
-    place = (options.batch_size, dist.get_rank(), dist.get_world_size())
-    facts, batches = image_data.host_batches(options, *place)
+    facts, batches = image_data.host_batches(options, options.batch_size, dist.get_rank(), dist.get_world_size())
 
     def normalized(images, labels):
         pixels = paddle.to_tensor(images).transpose([0, 3, 1, 2]).astype("float32")
@@ -96,7 +94,7 @@ def real_images(options):
 
 
 def training_step(model, optimizer, options):
-    """(images, labels) → loss of one step, on the device."""
+    """A function: images, labels → loss of one step, on the device."""
     cast = PRECISIONS[options.precision]
     scaler = paddle.amp.GradScaler(enable=options.precision == "amp")
 
@@ -114,11 +112,7 @@ def training_step(model, optimizer, options):
 
 
 def check_ranks_agree(model):
-    """Every rank must hold the same weights at the end, or the gradients were not exchanged.
-
-    Raises:
-        SystemExit: they differ.
-    """
+    """Exit where ranks hold different weights at the end: the gradients were not exchanged."""
     if dist.get_world_size() == 1:
         return
     trained = [parameter for parameter in model.parameters() if not parameter.stop_gradient]  # not running statistics
@@ -138,24 +132,19 @@ def train(step, batches, options, **facts):
         rank=dist.get_rank(),
         framework="paddle",
         framework_version=paddle.__version__,
-        model=options.model,
-        precision=options.precision,
-        batch_size=options.batch_size,
         gpus=world,
-        steps=options.steps,
-        image_size=options.image_size,
         layout="NCHW",
+        **vision_facts(options),
         **facts,
     )
-    losses = []
-    for number in range(1, options.steps + 1):
-        losses.append(step(*next(batches)))
-        if number % options.log_interval == 0 or number == options.steps:
-            mean = paddle.stack(losses).mean()
-            if world > 1:
-                dist.all_reduce(mean)
-            report.interval(number, number * options.batch_size * world, mean.item() / world)
-            losses.clear()
+
+    def mean(losses):
+        loss = paddle.stack(losses).mean()
+        if world > 1:
+            dist.all_reduce(loss)
+        return loss.item() / world
+
+    report.train(lambda: step(*next(batches)), mean, options, world)
     return report
 
 
@@ -170,7 +159,7 @@ def main(options):
     if master:
         model, optimizer = paddle.amp.decorate(model, optimizer, level="O2", dtype="bfloat16")
     parallel = paddle.DataParallel(model) if dist.get_world_size() > 1 else model
-    facts, batches = ({}, synthetic_images(options)) if options.data is None else real_images(options)
+    facts, batches = synthetic_images(options) if options.data is None else real_images(options)
     report = train(training_step(parallel, optimizer, options), batches, options, **facts)
     check_ranks_agree(model)
     report.finish()

@@ -14,7 +14,6 @@ from options import PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, common, positive
 
 
 def options():
-    """What the command line says."""
     parser = pytorch(common(__doc__, PYTORCH_PRECISIONS, PYTORCH_PRECISION_HELP))
     parser.add_argument("--learning-rate", type=float, default=0.0005)
     parser.add_argument("--image-size", type=positive, default=112)
@@ -23,7 +22,7 @@ def options():
 
 
 if __name__ == "__main__":
-    OPTIONS = options()  # before the framework loads: options.py says why
+    OPTIONS = options()  # before the framework loads, see options.py
 
 import torch
 import torch.distributed as dist
@@ -61,7 +60,7 @@ class Block(nn.Module):
 
 
 def face_resnet50(image_size=112):
-    """Images → embeddings; 43 590 848 parameters at 112×112."""
+    """Network from images to embeddings; 43 590 848 parameters at 112×112."""
     layers = [nn.Conv2d(3, 64, 3, padding=1, bias=False), nn.BatchNorm2d(64), nn.PReLU(64)]
     inputs = 64
     for width, blocks in ((64, 3), (128, 4), (256, 14), (512, 3)):
@@ -75,8 +74,8 @@ def face_resnet50(image_size=112):
 
 
 class Gather(torch.autograd.Function):
-    """The rows of all ranks. Backward: each rank gets the sum of its rows' gradients, times the number of ranks,
-    because the trainer averages the backbone's gradients where the loss, a mean over all ranks' rows, wants a sum."""
+    """Gather the rows of all ranks. Backward: the sum of a rank's gradients, times the number of ranks, because the
+    trainer averages the backbone's gradients where the loss, a mean over all ranks' rows, needs their sum."""
 
     @staticmethod
     def forward(ctx, rows, size):
@@ -93,7 +92,7 @@ class Gather(torch.autograd.Function):
 
 
 class Sum(torch.autograd.Function):
-    """The sum over all ranks; its gradient is the same on every rank already."""
+    """Sum over all ranks; its gradient is already the same on every rank."""
 
     @staticmethod
     def forward(ctx, tensor):
@@ -107,14 +106,14 @@ class Sum(torch.autograd.Function):
 
 
 class Head(nn.Module):
-    """This rank's share of the classes, and the margin loss over all of them."""
+    """This rank's part of the classes, and the margin loss over all classes."""
 
     def __init__(self, world, classes):
         super().__init__()
         self.world = world
-        share = math.ceil(classes / world.size)
-        self.first = world.rank * share
-        self.weight = nn.Parameter(torch.randn(min(share, classes - self.first), EMBEDDING) * 0.01)
+        count = math.ceil(classes / world.size)
+        self.first = world.rank * count
+        self.weight = nn.Parameter(torch.randn(min(count, classes - self.first), EMBEDDING) * 0.01)
 
     def forward(self, features, labels):
         if self.world.size > 1:
@@ -130,7 +129,7 @@ class Head(nn.Module):
         return self._cross_entropy(logits, logits.gather(1, index).squeeze(1) * owned)
 
     def _cross_entropy(self, logits, target):
-        """Softmax over every rank's classes. The cosine is at most 1, so that SCALE bounds the exponent."""
+        """Softmax over the classes of all ranks. The cosine is at most 1, so that SCALE bounds the exponent."""
         total = (logits - SCALE).exp().sum(1)
         if self.world.size > 1:
             total, target = Sum.apply(total), Sum.apply(target)
@@ -138,8 +137,6 @@ class Head(nn.Module):
 
 
 class ArcFace(nn.Module):
-    """Backbone and head."""
-
     def __init__(self, backbone, head):
         super().__init__()
         self.backbone, self.head = backbone, head
@@ -157,9 +154,8 @@ def main(options):
     torch.manual_seed(options.seed + 1 + world.rank)
     head = Head(world, options.classes).to(world.device, DTYPES[options.precision])
     parameters = [*backbone.parameters(), *head.parameters()]
-    optimizer = torch.optim.SGD(
-        parameters, lr=options.learning_rate, momentum=0.9, weight_decay=5e-4, fused=world.device.type == "cuda"
-    )
+    settings = {"lr": options.learning_rate, "momentum": 0.9, "weight_decay": 5e-4}
+    optimizer = torch.optim.SGD(parameters, **settings, fused=world.device.type == "cuda")
     model = ArcFace(compiled(backbone, options), head)
     trainer = Trainer(world, model, list(backbone.parameters()), optimizer, options)
     facts = {"model": "arcface", "image_size": options.image_size, "layout": "NHWC", "classes": options.classes}

@@ -1,8 +1,8 @@
 """BERT-base pre-training in PyTorch on synthetic sentences: ``python pytorch_bert.py --help``.
 
 Masked-token and next-sentence prediction over sequences of 128 tokens (Devlin et al. 2018, phase 1), AdamW. A sentence
-counts upwards from a random word at a random pace, so that a masked word can be inferred; the second half goes on
-counting or starts anew. Needs PyTorch >= 2.4 and, beside this file, pytorch_trainer.py, options.py and
+counts upwards from a random word in random steps, so that a masked word can be inferred; the second half continues
+counting or starts at another word. Needs PyTorch >= 2.4 and, beside this file, pytorch_trainer.py, options.py and
 reporting.py.
 """
 
@@ -13,7 +13,6 @@ from options import PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, common, positive
 
 
 def options():
-    """What the command line says."""
     parser = pytorch(common(__doc__, PYTORCH_PRECISIONS, PYTORCH_PRECISION_HELP))
     parser.add_argument("--learning-rate", type=float, default=1e-4)
     parser.add_argument("--sequence-length", type=positive, default=128)
@@ -21,7 +20,7 @@ def options():
 
 
 if __name__ == "__main__":
-    OPTIONS = options()  # before the framework loads: options.py says why
+    OPTIONS = options()  # before the framework loads, see options.py
 
 import torch
 from pytorch_trainer import DTYPES, Trainer, World, compiled, prepare, train
@@ -57,7 +56,7 @@ class Layer(nn.Module):
 
 
 class Bert(nn.Module):
-    """The encoder, its two heads and the sum of their losses."""
+    """Encoder, its two heads and the sum of their losses."""
 
     def __init__(self):
         super().__init__()
@@ -80,13 +79,12 @@ class Bert(nn.Module):
         chosen = self.transform_norm(functional.gelu(self.transform(chosen)))
         logits = functional.linear(chosen, self.words.weight, self.bias).float()
         related = self.next_sentence(torch.tanh(self.pooler(x[:, 0]))).float()
-        return functional.cross_entropy(logits.flatten(0, 1), masked_words.flatten()) + functional.cross_entropy(
-            related, follows
-        )
+        word_loss = functional.cross_entropy(logits.flatten(0, 1), masked_words.flatten())
+        return word_loss + functional.cross_entropy(related, follows)
 
 
 def initialize(model):
-    """Normal with deviation 0.02 and zero biases, as BERT's code does."""
+    """Initialize weights as normal with deviation 0.02 and biases as zero, like BERT's code."""
     for module in model.modules():
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=0.02)
@@ -95,7 +93,7 @@ def initialize(model):
 
 
 def synthetic_batches(world, options):
-    """For ever: tokens, segments, masked positions, masked words, whether the second half follows the first."""
+    """Endless batches: tokens, segments, masked positions, masked words, whether the second half follows the first."""
     device, count, length = world.device, options.batch_size, options.sequence_length
     generator = torch.Generator(device).manual_seed(options.seed + 1 + world.rank)
     masked = math.ceil(MASKED_SHARE * length)
@@ -108,8 +106,8 @@ def synthetic_batches(world, options):
         follows = draw(2, count)
         places = torch.arange(length, device=device)
         second = places >= length // 2
-        start, pace, jump = draw(WORDS, count, 1), 1 + draw(4, count, 1), draw(WORDS, count, 1)
-        words = FIRST_WORD + (start + pace * places + jump * second * (1 - follows).unsqueeze(1)) % WORDS
+        start, stride, jump = draw(WORDS, count, 1), 1 + draw(4, count, 1), draw(WORDS, count, 1)
+        words = FIRST_WORD + (start + stride * places + jump * second * (1 - follows).unsqueeze(1)) % WORDS
         order = torch.rand(count, length, generator=generator, device=device).argsort(1)[:, :masked]
         tokens = words.scatter(1, order, MASK)
         batches.append((tokens, second.long().expand(count, -1).contiguous(), order, words.gather(1, order), follows))
@@ -123,13 +121,8 @@ def main(options):
     initialize(model)
     model = model.to(world.device, DTYPES[options.precision])
     cuda = world.device.type == "cuda"
-    optimizer = torch.optim.AdamW(
-        model.parameters(),
-        lr=options.learning_rate,
-        eps=1e-6 if options.precision != "fp16" else 1e-4,
-        fused=cuda,
-        capturable=cuda,
-    )
+    settings = {"lr": options.learning_rate, "eps": 1e-4 if options.precision == "fp16" else 1e-6}
+    optimizer = torch.optim.AdamW(model.parameters(), **settings, fused=cuda, capturable=cuda)
     trainer = Trainer(world, compiled(model, options), list(model.parameters()), optimizer, options)
     facts = {"model": "bert-base", "sequence_length": options.sequence_length}
     train(world, trainer, synthetic_batches(world, options), options, **facts)

@@ -1,7 +1,7 @@
 """Max pooling with a backward pass in Triton, for a GPU. Needs PyTorch >= 2.4 with Triton.
 
-The backward pass that torch.compile generates spends its time on index arithmetic: 4.8 % of a ResNet-50 step on an
-H200 (profile of 2026-11-21, batch 512, fp16), eight times what moving its bytes takes.
+The backward pass that torch.compile generates is bound by index arithmetic: 4.8 % of a ResNet-50 step on an H200
+(profile of 2026-11-21, batch 512, fp16), eight times the time of its memory traffic.
 """
 
 import torch
@@ -17,7 +17,7 @@ BLOCK = 1024
 def _backward_kernel(
     grad_input, grad_output, offsets, height, width, out_height, out_width, CHANNELS: tl.constexpr, BLOCK: tl.constexpr
 ):
-    """One row of one image, channels last: each input takes the gradients of the up to four windows that chose it."""
+    """One row of one image, channels last: an input sums the gradients of the up to four windows that selected it."""
     row = tl.program_id(0)
     image = row // height
     index = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -40,7 +40,7 @@ def _backward_kernel(
 
 
 def _maximum_and_offset(images):
-    """Maximum of each 3×3 window at stride 2, padding 1, and which of the nine it was: the first, as PyTorch has it."""
+    """Maximum of each 3×3 window at stride 2, padding 1, and its first position in the window, as in PyTorch."""
     padded = functional.pad(images, (1, 1, 1, 1), value=float("-inf"))
     rows, columns = (images.shape[2] + 1) // 2, (images.shape[3] + 1) // 2
     best = padded[:, :, : 2 * rows - 1 : 2, : 2 * columns - 1 : 2]

@@ -1,4 +1,4 @@
-"""The training loop of the PyTorch programs: precision, compilation, CUDA graph, data parallelism, self-checks.
+"""Training loop of the PyTorch programs: precision, compilation, CUDA graph, data parallelism, self-checks.
 
 Needs PyTorch >= 2.4. Copied to the node beside the program that uses it. One process per GPU: started alone, or
 by torchrun, which sets RANK, WORLD_SIZE and LOCAL_RANK.
@@ -21,11 +21,11 @@ DTYPES = {
     "fp16": torch.float16,
 }
 STATIC_LOSS_SCALE = 128.0
-"""For pure fp16, whose gradients underflow without it; the value that NVIDIA's ResNet-50 configuration uses."""
+"""For pure fp16, whose gradients underflow without it; the value of NVIDIA's ResNet-50 configuration."""
 
 
 class World:
-    """This process among its peers."""
+    """Rank, device and process group of this process."""
 
     def __init__(self):
         self.size = int(os.environ.get("WORLD_SIZE", "1"))
@@ -43,7 +43,7 @@ class World:
             torch.cuda.synchronize()
 
     def average(self, tensor):
-        """Average over all ranks, in place."""
+        """Average a tensor over all ranks, in place."""
         if self.size > 1:
             dist.all_reduce(tensor)
             tensor.div_(self.size)
@@ -54,10 +54,10 @@ class World:
 
 
 class GradientAverager:
-    """Data parallelism: the gradients of all ranks, averaged in one all-reduce per data type.
+    """Data parallelism: averages the gradients of all ranks in one all-reduce per data type.
 
-    torch.compile makes the backward pass one autograd node, so that no gradient is ready before all are: buckets that
-    overlap with it would have nothing to overlap with, and one large message is the fastest.
+    torch.compile makes the backward pass one autograd node, so that all gradients are ready at once: smaller buckets
+    could not overlap with it, and one large message is the fastest.
     """
 
     def __init__(self, world, parameters):
@@ -65,13 +65,13 @@ class GradientAverager:
         self.buckets = [Bucket(world, [each for each in parameters if each.dtype == dtype]) for dtype in dtypes]
 
     def finish(self):
-        """Wait, on the device, for all averages: they are the parameters' gradients from then on."""
+        """Replace the parameters' gradients by the averages, which the device waits for."""
         for bucket in self.buckets:
             bucket.receive()
 
 
 class Bucket:
-    """Some gradients, sent to the other ranks in one message as soon as the last of them is there."""
+    """Gradients that are sent to the other ranks in one message when the last of them is ready."""
 
     def __init__(self, world, members):
         self.world, self.members, self.missing, self.sent = world, members, len(members), None
@@ -95,16 +95,16 @@ class Bucket:
 
 
 def _views(flat, members):
-    """Each member's part of ``flat``, in the member's own shape and memory layout."""
+    """Split ``flat`` into the members' parts, in their shapes and memory layouts."""
     parts = flat.split([member.numel() for member in members])
     return [part.as_strided(member.size(), member.stride()) for part, member in zip(parts, members)]
 
 
 class Trainer:
-    """One training step of a model that returns its loss, in the precision asked for.
+    """One training step of a model that returns its loss.
 
-    ``replicated`` are the parameters that every rank holds and whose gradients are averaged. Where a rank has others
-    of its own, only it sees them overflow: its loss scaler then tells the others, so that all skip the same steps.
+    ``replicated`` are the parameters that every rank holds and whose gradients are averaged. An overflow in other
+    parameters is visible on one rank only: its loss scaler informs the others, so that all skip the same steps.
     """
 
     def __init__(self, world, model, replicated, optimizer, options):
@@ -119,7 +119,7 @@ class Trainer:
         self.average = GradientAverager(world, replicated) if world.size > 1 else None
 
     def gradients(self, *batch):
-        """Forward, backward and the exchange of gradients; returns the loss, on the device."""
+        """Run forward and backward pass, exchange gradients, and return the loss, on the device."""
         for parameter in self.parameters:
             parameter.grad = None
         with torch.autocast(self.world.device.type, torch.float16, enabled=self.options.precision == "amp"):
@@ -130,18 +130,18 @@ class Trainer:
         return loss.detach()
 
     def update(self):
-        """Move the weights; queued without waiting for the device."""
+        """Update the weights, without waiting for the device."""
         if self.scale != 1.0:
             torch._foreach_div_([parameter.grad for parameter in self.parameters], self.scale)
         if self.split:
-            self.scaler.unscale_(self.optimizer)  # tells the others
+            self.scaler.unscale_(self.optimizer)  # informs the other ranks
         self.scaler.step(self.optimizer)
         self.scaler.update()
 
 
 def start_momentum(optimizer):
-    """Zero momentum for SGD instead of none: a loss scaler may skip the first step, and the fused optimizer then
-    leaves the momentum that it has just allocated uninitialized."""
+    """Set the momentum of SGD to zero: where a loss scaler skips the first step, the fused optimizer leaves the
+    momentum that it allocates uninitialized."""
     if not isinstance(optimizer, torch.optim.SGD):
         return
     for group in optimizer.param_groups:
@@ -150,14 +150,14 @@ def start_momentum(optimizer):
 
 
 def compiled(module, options):
-    """The module under torch.compile, where that is asked for."""
+    """Apply torch.compile to a module where the options ask for it."""
     if options.compile == "none":
         return module
     return torch.compile(module, mode={"default": None, "max-autotune": "max-autotune-no-cudagraphs"}[options.compile])
 
 
 def graphed(trainer, batch):
-    """``gradients`` as one CUDA graph: a function that copies a batch in, replays, and returns the loss."""
+    """Capture ``gradients`` as one CUDA graph: a function that copies a batch in, replays, and returns the loss."""
     static = [tensor.clone(memory_format=torch.preserve_format) for tensor in batch]
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
@@ -167,7 +167,7 @@ def graphed(trainer, batch):
             trainer.update()
     torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, capture_error_mode="thread_local"):  # another thread watches over NCCL
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):  # NCCL's watchdog thread calls CUDA
         loss = trainer.gradients(*static)
 
     def replay(*new):
@@ -180,7 +180,7 @@ def graphed(trainer, batch):
 
 
 def prepare(options):
-    """Process-wide settings; call it before the model is built."""
+    """Apply process-wide settings, before the model is built."""
     tf32 = options.precision != "fp32"
     torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.backends.cudnn.allow_tf32 = tf32
@@ -230,7 +230,7 @@ def train(world, trainer, batches, options, **facts):
 
 
 def write_profile(path, gradients, update, batches):
-    """The kernels of five steps, by their time on the device."""
+    """Write a table of the kernels of five steps, by their time on the device."""
     with torch.profiler.profile() as profile:
         for _ in range(5):
             gradients(*next(batches))
@@ -244,11 +244,7 @@ def write_profile(path, gradients, update, batches):
 
 
 def check_ranks_agree(world, parameters):
-    """Every rank must hold the same weights at the end, or the gradients were not exchanged.
-
-    Raises:
-        SystemExit: they differ.
-    """
+    """Exit where ranks hold different weights at the end: the gradients were not exchanged."""
     if world.size == 1:
         return
     checksum = torch.stack([parameter.detach().double().sum() for parameter in parameters]).sum()

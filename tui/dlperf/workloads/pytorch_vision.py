@@ -1,8 +1,9 @@
 """ResNet-50 v1.5 and VGG16 in PyTorch on synthetic or real images: ``python pytorch_vision.py --help``.
 
 The synthetic images are noise around one fixed pattern per class, generated on the device, so that the task can be
-learned and no disk takes part. Needs PyTorch >= 2.4 and, beside this file, pytorch_trainer.py, pytorch_kernels.py,
-options.py, reporting.py and, for real images, pytorch_data.py and image_data.py.
+learned without a disk. Real images are decoded by DALI on the GPU where it is installed, else on the CPU. Needs
+PyTorch >= 2.4 and, beside this file, pytorch_trainer.py, pytorch_kernels.py, options.py, reporting.py and, for real
+images, image_data.py.
 """
 
 import itertools
@@ -11,18 +12,13 @@ from options import PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, finished, pytorc
 
 
 def options():
-    """What the command line says."""
-    parser = vision(
-        __doc__,
-        PYTORCH_PRECISIONS,
-        PYTORCH_PRECISION_HELP,
-        "ImageNet folder; with DALI also TFRecord or RecordIO files",
-    )
+    data = "ImageNet folder; with DALI also TFRecord or RecordIO files"
+    parser = vision(__doc__, PYTORCH_PRECISIONS, PYTORCH_PRECISION_HELP, data)
     return finished(pytorch(parser).parse_args())
 
 
 if __name__ == "__main__":
-    OPTIONS = options()  # before the framework loads: options.py says why
+    OPTIONS = options()  # before the framework loads, see options.py
 
 import torch
 from pytorch_trainer import DTYPES, Trainer, World, compiled, prepare, train
@@ -58,7 +54,7 @@ class Bottleneck(nn.Module):
 
 
 def max_pool():
-    """3×3 at stride 2: our own kernel on a GPU, PyTorch's elsewhere."""
+    """3×3 at stride 2: the kernel of pytorch_kernels.py on a GPU, PyTorch's elsewhere."""
     if not torch.cuda.is_available():
         return nn.MaxPool2d(3, stride=2, padding=1)
     from pytorch_kernels import MaxPool
@@ -68,12 +64,8 @@ def max_pool():
 
 def resnet50():
     """25 557 032 parameters."""
-    layers = [
-        nn.Conv2d(3, 64, 7, stride=2, padding=3, bias=False),
-        nn.BatchNorm2d(64),
-        nn.ReLU(inplace=True),
-        max_pool(),
-    ]
+    stem = nn.Conv2d(3, 64, 7, stride=2, padding=3, bias=False)
+    layers = [stem, nn.BatchNorm2d(64), nn.ReLU(inplace=True), max_pool()]
     inputs = 64
     for width, blocks, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
         for block in range(blocks):
@@ -97,7 +89,7 @@ def vgg16(image_size=224):
 
 
 class WithLoss(nn.Module):
-    """A classifier and its loss, as one module: one graph for the compiler."""
+    """A classifier and its loss in one module, which gives the compiler one graph."""
 
     def __init__(self, model):
         super().__init__()
@@ -108,7 +100,7 @@ class WithLoss(nn.Module):
 
 
 def initialize(model):
-    """He initialization of convolutions, small normal classifiers, as torchvision has it for both models.
+    """He initialization of convolutions, small normal classifiers, as in torchvision for both models.
 
     The last normalization of a residual block starts at zero, the block as the identity (Goyal et al. 2017): training
     is then stable from the first step, at any batch size, without a warm-up of the learning rate.
@@ -125,7 +117,7 @@ def initialize(model):
 
 
 def placed(model, world, dtype):
-    """The model on its device, channels last, in its precision; batch normalization keeps its statistics in fp32."""
+    """Move a model to its device and precision, channels last; batch normalization stays in fp32."""
     model = model.to(world.device, dtype, memory_format=torch.channels_last)
     for module in model.modules():
         if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d)):
@@ -134,7 +126,7 @@ def placed(model, world, dtype):
 
 
 def synthetic_images(world, options, classes):
-    """Batches of (images, labels), for ever: sixteen of the classes, each one pattern of 8×8 patches, under noise."""
+    """Endless batches of (images, labels): sixteen of the classes, each one pattern of 8×8 patches, under noise."""
     size = options.image_size
     generator = torch.Generator(world.device).manual_seed(options.seed)
     patterns = torch.randn(16, 3, size // 8, size // 8, generator=generator, device=world.device)
@@ -149,28 +141,62 @@ def synthetic_images(world, options, classes):
     return itertools.cycle(batches)
 
 
+def real_images(world, options):
+    """Facts for the log, and endless batches of (images, labels) on the device, normalized, channels last."""
+    import image_data
+
+    place = (options, options.batch_size, world.rank, world.size)
+    cuda = world.device.type == "cuda"
+    if cuda and image_data.has_dali():
+        facts, batches = dali_batches(world.device.index, *place)
+    else:
+        facts, batches = image_data.host_batches(*place)
+        batches = (tuple(map(torch.from_numpy, pair)) for pair in batches)
+        if cuda:  # from pinned memory, a copy to the device overlaps with the computation
+            batches = (tuple(tensor.pin_memory() for tensor in pair) for pair in batches)
+    return facts, normalized(batches, world.device, DTYPES[options.precision])
+
+
+def dali_batches(gpu, options, count, shard, shards):
+    """Decoded on the GPU: facts for the log, and endless batches of (images as bytes, labels)."""
+    import image_data
+    from nvidia.dali import __version__ as version
+    from nvidia.dali.plugin.pytorch import DALIGenericIterator
+
+    source = image_data.find(options.data)
+    pipeline, images = image_data.dali_pipeline(source, options, count, shard, shards, gpu)
+    iterator = DALIGenericIterator([pipeline], ["images", "labels"], size=-1)  # endless; copies the tensors
+    batches = ((parts[0]["images"], parts[0]["labels"].flatten()) for parts in iterator)
+    return {"data": source.kind, "images": images, "loader": f"DALI {version} on the GPU"}, batches
+
+
+def normalized(batches, device, dtype):
+    import image_data
+
+    mean, deviation = (
+        torch.tensor(values, device=device).view(1, 3, 1, 1) for values in (image_data.MEAN, image_data.DEVIATION)
+    )
+    for images, labels in batches:
+        pixels = images.to(device, non_blocking=True).permute(0, 3, 1, 2)
+        pixels = ((pixels - mean) / deviation).to(dtype, memory_format=torch.channels_last)
+        yield pixels, labels.to(device, torch.int64, non_blocking=True)
+
+
 def main(options):
     prepare(options)
     world = World()
     model = WithLoss(vgg16(options.image_size) if options.model == "vgg16" else resnet50())
     initialize(model)
     model = placed(model, world, DTYPES[options.precision])
-    optimizer = torch.optim.SGD(
-        model.parameters(),
-        lr=options.learning_rate,
-        momentum=0.9,
-        weight_decay=5e-5,
-        fused=world.device.type == "cuda",
-    )
+    settings = {"lr": options.learning_rate, "momentum": 0.9, "weight_decay": 5e-5}
+    optimizer = torch.optim.SGD(model.parameters(), **settings, fused=world.device.type == "cuda")
     trainer = Trainer(world, compiled(model, options), list(model.parameters()), optimizer, options)
     facts = {"model": options.model, "image_size": options.image_size, "layout": "NHWC"}
     if options.data is None:
         batches = synthetic_images(world, options, CLASSES)
     else:
-        from pytorch_data import real_images
-
-        of_data, batches = real_images(world, options, DTYPES[options.precision])
-        facts.update(of_data)
+        data_facts, batches = real_images(world, options)
+        facts.update(data_facts)
     train(world, trainer, batches, options, **facts)
 
 

@@ -1,15 +1,7 @@
-"""The log of a training program, in dlperf's own format, and the checks without which it prints no figure.
+"""Print the log of a training program in dlperf's own format, and refuse a result where training did not work.
 
 Standard library only, Python >= 3.6: this file is copied to the node beside the program that uses it.
-
-    DLPERF 2026-01-31T12:00:00.123456Z run {"model": "resnet50", "batch_size": 256, "gpus": 8, "data": "synthetic", ...}
-    DLPERF 2026-01-31T12:00:01.456789Z step=20 epoch=0 samples=40960 loss=6.912345 throughput=2512.300
-    DLPERF 2026-01-31T12:00:09.456789Z summary {"steps": 120, "samples": 245760, "loss_first": ..., "loss_last": ...}
-
-``samples`` counts the samples of all ranks since the start; ``loss`` is the mean and ``throughput`` the global rate of
-the interval since the line before. ``data`` is ``synthetic`` (generated on the device), ``folder`` (JPEG files),
-``tfrecord`` or ``recordio``; of real data ``images`` is their number and ``loader`` what decoded them.
-The summary closes a complete run; a run that fails its own checks has none and exits with code 1.
+``dlperf/formats/own.py`` describes the format. A run that fails its own checks prints no summary and exits with code 1.
 """
 
 import datetime
@@ -19,8 +11,8 @@ import sys
 import time
 
 LEAST_FALL = 0.99
-"""The loss at the end over the loss at the beginning; above it, chance alone could have made the difference.
-Real images are learned more slowly than synthetic ones: with them, any fall will do."""
+"""Highest ratio of the last to the first loss that counts as learning: above it, chance alone could be the reason.
+Real images are learned more slowly than synthetic ones: with them, any fall counts."""
 
 
 def _print(text):
@@ -31,7 +23,7 @@ def _print(text):
 class Reporter:
     """Prints the log of one run; on ranks other than 0 it only checks.
 
-    ``images``: how many the data set has, where the data are not synthetic.
+    ``images``: size of the data set, where it is limited.
     """
 
     def __init__(self, rank=0, data="synthetic", images=None, **facts):
@@ -45,10 +37,29 @@ class Reporter:
         if rank == 0:
             _print("run " + json.dumps(dict(facts, data=data, images=images), sort_keys=True))
 
-    def interval(self, step, samples, loss):
-        """Report that ``samples`` in all were trained after ``step`` steps, with this mean loss since the last report.
+    def train(self, step, mean, options, gpus=1):
+        """Train, and report every interval.
 
-        Call it when the device is idle.
+        Args:
+            step: trains one step; returns its loss, which may still be on its way on the device.
+            mean: list of such losses → number; waits for the device.
+            options: the program's options.
+            gpus: number of GPUs that each train a batch.
+        """
+        losses = []
+        for number in range(1, options.steps + 1):
+            losses.append(step())
+            if number % options.log_interval == 0 or number == options.steps:
+                self.interval(number, number * options.batch_size * gpus, mean(losses))
+                losses.clear()
+
+    def interval(self, step, samples, loss):
+        """Report the interval that ends now, when the device is idle.
+
+        Args:
+            step: number of steps trained in all.
+            samples: number of samples trained in all, over all ranks.
+            loss: mean loss of the interval.
         """
         now = time.perf_counter()
         rate = (samples - self.samples) / (now - self._clock)
@@ -63,16 +74,12 @@ class Reporter:
         problem = self._problem()
         if problem:
             sys.exit("no figure: " + problem)
+        first, last = self._first_and_last_loss()
+        summary = dict(facts, steps=self.step, samples=self.samples, loss_first=first, loss_last=last)
         if self.rank == 0:
-            first, last = self._ends()
-            _print(
-                "summary "
-                + json.dumps(
-                    dict(facts, steps=self.step, samples=self.samples, loss_first=first, loss_last=last), sort_keys=True
-                )
-            )
+            _print("summary " + json.dumps(summary, sort_keys=True))
 
-    def _ends(self):
+    def _first_and_last_loss(self):
         """Mean loss of the first and of the last quarter of the intervals."""
         part = max(1, len(self.losses) // 4)
         return sum(self.losses[:part]) / part, sum(self.losses[-part:]) / part
@@ -82,7 +89,7 @@ class Reporter:
             return "fewer than two intervals were reported"
         if not all(math.isfinite(loss) for loss in self.losses):
             return "the loss is not finite"
-        first, last = self._ends()
+        first, last = self._first_and_last_loss()
         if not last < self.least_fall * first:
             return f"the loss did not fall ({first:.4f} at the beginning, {last:.4f} at the end)"
         return None

@@ -9,11 +9,10 @@ image_data.py, options.py and reporting.py.
 import itertools
 import os
 
-from options import finished, positive, refuse, vision
+from options import finished, positive, refuse, vision, vision_facts
 
 
 def options():
-    """What the command line says."""
     precisions = ("fp32", "tf32", "amp", "bf16")
     parser = vision(__doc__, precisions, "amp, bf16: weights are fp32", "ImageNet folder or TFRecord files")
     parser.add_argument("--no-xla", action="store_true", help="TensorFlow's own kernels instead of XLA")
@@ -22,7 +21,7 @@ def options():
 
 
 if __name__ == "__main__":
-    OPTIONS = options()  # before the framework loads: options.py says why
+    OPTIONS = options()  # before the framework loads, see options.py
 
 import image_data
 import tensorflow as tf
@@ -39,7 +38,7 @@ SMALL = keras.initializers.RandomNormal(stddev=0.01, seed=1)
 
 
 def prepare(options):
-    """Process-wide settings; returns the strategy that spreads the work over the devices."""
+    """Apply process-wide settings and return the strategy that spreads the work over the devices."""
     keras.mixed_precision.set_global_policy(POLICIES[options.precision])
     tf.config.experimental.enable_tensor_float_32_execution(options.precision != "fp32")
     kind = "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
@@ -112,7 +111,7 @@ def build(options):
 
 
 def synthetic_images(strategy, options):
-    """Batches of (images, labels) on each device, for ever: sixteen classes, each a pattern of patches, under noise."""
+    """No facts for the log, and endless batches per device: sixteen classes, each a pattern of patches, under noise."""
     size, patches = options.image_size, options.image_size // 8
     patterns = tf.random.stateless_normal((16, patches, patches, 3), (options.seed, 0))
     patterns = tf.repeat(tf.repeat(patterns, 8, 1), 8, 2)
@@ -124,11 +123,11 @@ def synthetic_images(strategy, options):
         noise = tf.random.stateless_normal((options.batch_size, size, size, 3), seed)
         return tf.gather(patterns, chosen) + noise, chosen * (CLASSES // 16)
 
-    return itertools.cycle([strategy.run(batch, (number,)) for number in range(options.batches)])
+    return {}, itertools.cycle([strategy.run(batch, (number,)) for number in range(options.batches)])
 
 
 def real_images(strategy, options):
-    """Facts for the log, and an endless iterator of batches of (images as bytes, labels) on each device."""
+    """Facts for the log, and endless batches of (images as bytes, labels) per device."""
     source = image_data.find(options.data)
     if source.kind == "recordio":
         refuse("--data " + options.data, "holds RecordIO files, which TensorFlow does not read")
@@ -165,7 +164,7 @@ def _encoded(source):
 
 
 def _decoded(encoded, label, size):
-    """Cropped at random (8 to 100 % of the area, aspect 3:4 to 4:3), resized and mirrored at random."""
+    """An image cropped at random (8 to 100 % of the area, aspect 3:4 to 4:3), resized and mirrored at random."""
     begin, extent, _ = tf.image.sample_distorted_bounding_box(
         tf.io.extract_jpeg_shape(encoded),
         tf.zeros((1, 0, 4)),
@@ -182,7 +181,7 @@ def _decoded(encoded, label, size):
 
 
 def training_step(strategy, model, optimizer, options):
-    """A function of one distributed batch: the mean loss of one step, on the device."""
+    """A function: distributed batch → mean loss of one step, on the device."""
     scale = LOSS_SCALE.get(options.precision, 1.0)
 
     @tf.function(jit_compile=not options.no_xla)
@@ -210,11 +209,7 @@ def training_step(strategy, model, optimizer, options):
 
 
 def check_devices_agree(strategy, model):
-    """Every device of every worker must hold the same weights at the end, or the gradients were not exchanged.
-
-    Raises:
-        SystemExit: they differ.
-    """
+    """Exit where devices of any worker hold different weights at the end: the gradients were not exchanged."""
 
     @tf.function
     def checksum():
@@ -235,22 +230,13 @@ def train(strategy, step, batches, options, **facts):
         rank=resolver.task_id if resolver else 0,
         framework="tensorflow",
         framework_version=tf.__version__,
-        model=options.model,
-        precision=options.precision,
-        batch_size=options.batch_size,
         gpus=devices,
-        steps=options.steps,
-        image_size=options.image_size,
         layout="NHWC",
         xla=not options.no_xla,
+        **vision_facts(options),
         **facts,
     )
-    losses = []
-    for number in range(1, options.steps + 1):
-        losses.append(step(next(batches)))
-        if number % options.log_interval == 0 or number == options.steps:
-            report.interval(number, number * options.batch_size * devices, float(tf.reduce_mean(losses)))
-            losses.clear()
+    report.train(lambda: step(next(batches)), lambda losses: float(tf.reduce_mean(losses)), options, devices)
     return report
 
 
@@ -260,9 +246,8 @@ def main(options):
         model = build(options)
         optimizer = keras.optimizers.SGD(options.learning_rate, momentum=0.9)
         optimizer.build(model.trainable_variables)
-    facts, batches = (
-        ({}, synthetic_images(strategy, options)) if options.data is None else real_images(strategy, options)
-    )
+    images = synthetic_images if options.data is None else real_images
+    facts, batches = images(strategy, options)
     report = train(strategy, training_step(strategy, model, optimizer, options), batches, options, **facts)
     check_devices_agree(strategy, model)
     report.finish()
