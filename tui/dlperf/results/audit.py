@@ -1,4 +1,4 @@
-"""Does a raw log give the figure that was published from it?"""
+"""Recompute third-party figures from their raw logs."""
 
 from __future__ import annotations
 
@@ -19,64 +19,53 @@ from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.published import FIGURES, configuration_of, gpus_per_node, unit_of
 from dlperf.results.sources import find_files
 from dlperf.runs.archive import TrialFiles
-from dlperf.runs.paths import TrialPaths, Workspace
+from dlperf.runs.paths import Workspace
 from dlperf.runs.published import PublishedFigure, PublishedReport, load_reports
 from dlperf.runs.records import CampaignRecord, TrialRecord
 from dlperf.runs.store import Complain, read_campaign, read_record_if_whole
 
 LOGS_IN_MEMORY = 16
-"""Logs whose runs are kept in memory: the figures of one log follow each other."""
+"""Logs whose runs are kept in memory; figures of one log are adjacent."""
 EXACT = "exact"
 OTHER_VERSION = "other_version"
-"""Codes of verdicts that are counted."""
 
 
 @dataclass(frozen=True)
 class AuditRow(Configuration):
-    """One published figure against its raw log. None is missing, never zero."""
+    """A published figure and the one recomputed from its raw log."""
 
     report: str
     unit: str
     published: str
-    """The figure as it was printed, digit for digit."""
+    """The figure as printed."""
     rule: str
-    """The estimator that the source used, where it is known; else empty."""
+    """The estimator that the source used, "" where unknown."""
     recomputed: float | None
     from_timestamps: float | None
     """Samples over the time between two log lines, whatever the program printed."""
     difference: float | None
     """recomputed / published - 1."""
     verdict: Message
-    """exact (within one unit of the last printed digit), by how much it differs, or why nothing was recomputed."""
+    """exact (within one unit of the last printed digit), the difference, or why nothing was recomputed."""
     log: str
     """The raw log as the source names it."""
     local_log: str | None = None
-    """The raw log at hand, relative to the workspace (or to the folder given)."""
+    """Path of the local copy, relative to the workspace or to the given folder."""
     source: str = ""
 
 
 _FIRST = ("report", "framework", "case")
 COLUMNS = (*_FIRST, *(item.name for item in fields(AuditRow) if item.name not in _FIRST))
-"""Fields of a row in the order of tables and files."""
+"""Fields in the order of tables and files."""
 
 
 @dataclass(frozen=True)
 class LocalLog:
-    """A raw log at hand."""
+    """A local copy of a raw log."""
 
     source: str
-    """Where it came from: ``owner/repository@commit:path``, or the path alone, from any folder on."""
+    """``owner/repository@commit:path``, or the path alone, from any folder on."""
     location: str
-    """Where it lies now."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A local log that a published figure may have been made from."""
-
-    log: LocalLog
-    certain: bool
-    """It is the only version of the log that figures were published from, or its commit is known to be the same."""
 
 
 ReadRuns = Callable[[LocalLog], Sequence[Run]]
@@ -89,11 +78,11 @@ _ESTIMATORS: tuple[tuple[str, str], ...] = (
     (r"mean\(time\[(\d+):\]\)", r"batch_over_time(skip=\1)"),
     (r"mean of all ", "mean()"),
 )
-"""Rules in the words of the figures' source → our estimators."""
+"""Pattern of a rule in ``figures.csv`` → estimator."""
 
 
 def estimator_of(rule: str) -> str | None:
-    """The estimator that a figure's rule names; None where it names none."""
+    """Return the estimator that a figure's rule names."""
     for pattern, estimator in _ESTIMATORS:
         if match := re.search(pattern, rule):
             return match.expand(estimator)
@@ -101,25 +90,22 @@ def estimator_of(rule: str) -> str | None:
 
 
 def audit(reports: Iterable[PublishedReport], logs: Sequence[LocalLog], read: ReadRuns) -> list[AuditRow]:
-    """One row for every published throughput, in the order of the reports.
-
-    Args:
-        logs: the raw logs at hand.
-        read: gives the runs of one of them.
-    """
+    """Return one row for every published throughput, in the order of the reports."""
     reports = list(reports)
     index = _by_name(logs)
     versions = _versions(figure for report in reports for figure in report.figures)
-    return [
-        _row(report, item, _candidate(item, index, versions), read)
-        for report in reports
-        for item in report.figures
-        if item.metric in FIGURES and item.value is not None
-    ]
+    rows = []
+    for report in reports:
+        for item in report.figures:
+            if item.metric in FIGURES and item.value is not None:
+                log = _find_log(item, index)
+                certain = log is not None and (bool(_parts(log.source)[0]) or len(versions[_parts(item.log)[1]]) == 1)
+                rows.append(_row(report, item, log, certain, read))
+    return rows
 
 
 def same_log(published: str, local: str) -> bool:
-    """Whether two names are of one log: the shorter path is the end of the longer, and no two commits contradict."""
+    """Whether two names are of one log: the shorter path ends the longer one, and commits do not differ."""
     (commit, path), (local_commit, local_path) = _parts(published), _parts(local)
     if commit and local_commit and commit != local_commit:
         return False
@@ -128,7 +114,7 @@ def same_log(published: str, local: str) -> bool:
 
 
 def _parts(name: str) -> tuple[str, str]:
-    """``owner/repository@commit`` and the path; nothing and the path where no commit is named."""
+    """Split a name into ``owner/repository@commit``, which may be "", and the path."""
     commit, colon, path = name.partition(":")
     return (commit, path) if colon and "@" in commit else ("", name)
 
@@ -141,7 +127,7 @@ def _by_name(logs: Iterable[LocalLog]) -> dict[str, list[LocalLog]]:
 
 
 def _versions(figures: Iterable[PublishedFigure]) -> dict[str, set[str]]:
-    """Path of a log → the commits at which figures were published from it."""
+    """Return the commits of each published log, by its path."""
     found: dict[str, set[str]] = {}
     for item in figures:
         commit, path = _parts(item.log)
@@ -149,24 +135,21 @@ def _versions(figures: Iterable[PublishedFigure]) -> dict[str, set[str]]:
     return found
 
 
-def _candidate(
-    item: PublishedFigure, index: Mapping[str, list[LocalLog]], versions: Mapping[str, set[str]]
-) -> Candidate | None:
+def _find_log(item: PublishedFigure, index: Mapping[str, list[LocalLog]]) -> LocalLog | None:
     path = _parts(item.log)[1]
-    for log in index.get(path.rpartition("/")[2], ()):
-        if path and same_log(item.log, log.source):
-            return Candidate(log, certain=bool(_parts(log.source)[0]) or len(versions[path]) == 1)
-    return None
+    logs = index.get(path.rpartition("/")[2], ()) if path else ()
+    return next((log for log in logs if same_log(item.log, log.source)), None)
 
 
-def _row(report: PublishedReport, item: PublishedFigure, candidate: Candidate | None, read: ReadRuns) -> AuditRow:
+def _row(
+    report: PublishedReport, item: PublishedFigure, log: LocalLog | None, certain: bool, read: ReadRuns
+) -> AuditRow:
     rule = estimator_of(item.rule)
-    outcome = _recomputed(item, rule, candidate, read)
+    outcome = _recomputed(item, rule, log, read)
     recomputed = outcome if isinstance(outcome, Figure) else None
-    difference = recomputed.value / item.value - 1 if recomputed and item.value else None
     verdict = verdict_of(item.printed, outcome.value) if isinstance(outcome, Figure) else outcome
-    if verdict.code != EXACT and candidate and recomputed and not candidate.certain:
-        candidate, recomputed, difference, verdict = None, None, None, message(OTHER_VERSION)
+    if recomputed and verdict.code != EXACT and not certain:
+        log, recomputed, verdict = None, None, message(OTHER_VERSION)
     return AuditRow(
         **vars(configuration_of(item)),
         report=report.id,
@@ -175,23 +158,21 @@ def _row(report: PublishedReport, item: PublishedFigure, candidate: Candidate | 
         rule=rule or "",
         recomputed=recomputed.value if recomputed else None,
         from_timestamps=recomputed.value_from_timestamps if recomputed else None,
-        difference=difference,
+        difference=recomputed.value / item.value - 1 if recomputed and item.value else None,
         verdict=verdict,
         log=item.log,
-        local_log=candidate.log.location if candidate else None,
+        local_log=log.location if log else None,
         source=item.source,
     )
 
 
-def _recomputed(
-    item: PublishedFigure, rule: str | None, candidate: Candidate | None, read: ReadRuns
-) -> Figure | Message:
-    """The figure that the log gives, or the reason why it gives none."""
-    if candidate is None:
+def _recomputed(item: PublishedFigure, rule: str | None, log: LocalLog | None, read: ReadRuns) -> Figure | Message:
+    """Return the figure of a log, or the reason why there is none."""
+    if log is None:
         return message("no_log_here" if item.log else "no_log_published")
     if rule is None:
         return message("no_rule")
-    runs = read(candidate.log)
+    runs = read(log)
     if not runs:
         return message("no_records")
     try:
@@ -201,7 +182,7 @@ def _recomputed(
 
 
 def verdict_of(printed: str, recomputed: float) -> Message:
-    """``exact`` within one unit of the last printed digit (some sources cut digits off), else the difference."""
+    """Return ``exact`` within one unit of the last printed digit, which some sources truncate, else the difference."""
     digits = len(printed.partition(".")[2])
     if abs(recomputed - float(printed)) <= 10.0**-digits * (1 + 1e-9):
         return message(EXACT)
@@ -214,12 +195,12 @@ def audit_workspace(
     records: Mapping[str, CampaignRecord] | None = None,
     damaged: Complain | None = None,
 ) -> list[AuditRow]:
-    """One row for every published throughput of a workspace.
+    """Audit every published throughput of a workspace.
 
     Args:
-        folder: raw logs beside the imported ones.
-        records: the plans of the campaigns to look at; those of the workspace if None.
-        damaged: is told of each imported trial whose record is there and cannot be read: its log is not looked at.
+        folder: raw logs in addition to the imported ones.
+        records: plans of the campaigns to search; those of the workspace if None.
+        damaged: called for each imported trial with a damaged record, whose log is skipped.
 
     Raises:
         DlperfError: a report, a plan or the catalogue cannot be read.
@@ -241,23 +222,20 @@ def audit_workspace(
 def _imported(
     workspace: Workspace, record: CampaignRecord, damaged: Complain | None
 ) -> Iterator[tuple[LocalLog, Path]]:
-    """The raw logs of a campaign that was imported, with where they came from."""
+    """Yield the raw logs of an imported campaign and their paths."""
 
-    def told(problem: str) -> None:
+    def complain(problem: str) -> None:
         if damaged is not None:
             damaged(f"{problem}: left out of the audit; import its log again, or put the file back from a copy")
 
     imported = {item.configuration.id for item in record.configurations if item.launch.executor == NODE}
-    for key in record.trials if imported else ():
-        paths = workspace.campaign(record.name).trial(key)
-        trial = _record(paths, told) if key.configuration in imported else None
-        if trial and trial.source:
-            for path in paths.node(NODE).logs()[:1]:
-                yield LocalLog(trial.source, path.relative_to(workspace.root).as_posix()), path
-
-
-def _record(paths: TrialPaths, complain: Complain) -> TrialRecord | None:
-    return read_record_if_whole(paths.trial, TrialRecord, complain, TrialFiles(paths).read)
+    for key in record.trials:
+        if key.configuration in imported:
+            paths = workspace.campaign(record.name).trial(key)
+            trial = read_record_if_whole(paths.trial, TrialRecord, complain, TrialFiles(paths).read)
+            if trial and trial.source:
+                for path in paths.node(NODE).logs()[:1]:
+                    yield LocalLog(trial.source, path.relative_to(workspace.root).as_posix()), path
 
 
 def _runs(path: Path, logs: LogReader) -> Sequence[Run]:

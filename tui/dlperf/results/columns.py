@@ -1,4 +1,4 @@
-"""Results as flat columns, for files that hold no lists: findings as their codes, trials as their figures."""
+"""Results as flat columns for files without lists: findings as codes, trials as figures."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any
 from dlperf.results.model import COLUMNS, ConfigurationResult
 
 DATA_SCHEMA = 1
-"""Of the tables and files that ``dlperf results`` and the site offer."""
+"""Schema version of the tables of ``dlperf results`` and the site."""
 WHOLE = ("batch_size", "nodes", "gpus", "n", "variant")
-"""Columns of whole numbers, of which some may be missing."""
+"""Columns of whole numbers, with gaps."""
 NUMBERS = ("value", "spread", "speedup", "efficiency", "mfu", "samples_per_joule")
 OTHER_NUMBERS = ("roofline", "recomputed", "from_timestamps", "difference")
-"""Columns of numbers in what only the site tells."""
+"""Columns of numbers in tables of the site only."""
 
 
 def flat_columns(
     rows: Sequence[ConfigurationResult], kind: type[ConfigurationResult] = ConfigurationResult
 ) -> dict[str, list[Any]]:
-    """Name of the column → its cells; what is missing is None."""
+    """Return the cells of each column; a missing one is None."""
     names = dict.fromkeys((*COLUMNS, *(item.name for item in fields(kind))))
     columns = {name: [getattr(row, name) for row in rows] for name in names}
     columns["status"] = [str(row.status) for row in rows]
@@ -32,14 +32,13 @@ def flat_columns(
 
 
 def flat_rows(columns: Mapping[str, Sequence[Any]]) -> list[str]:
-    """The rows as objects of JSON, each on one line."""
+    """Return each row as one line of JSON."""
     rows = zip(*columns.values(), strict=True)
     return [json.dumps(dict(zip(columns, cells, strict=True)), ensure_ascii=False) for cells in rows]
 
 
 def parquet(columns: Mapping[str, Sequence[Any]]) -> bytes:
-    """The columns as a Parquet file; pyarrow must be installed. The same columns give the same bytes. The
-    version of the schema stands in its metadata as ``schema``."""
+    """Return a Parquet file, equal for equal columns, with ``schema`` in its metadata; pyarrow must be installed."""
     import pyarrow  # type: ignore[import-untyped]
     from pyarrow.json import ParseOptions, ReadOptions, read_json  # type: ignore[import-untyped]
     from pyarrow.parquet import write_table  # type: ignore[import-untyped]

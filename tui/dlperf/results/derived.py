@@ -1,4 +1,4 @@
-"""What is derived from the files of a trial: its result and its timeline, made in one reading of its log."""
+"""Derive the result and the timeline of a trial from its files, with one reading of its log."""
 
 from __future__ import annotations
 
@@ -25,27 +25,23 @@ class Derived:
 def derive(
     paths: TrialPaths, planned: PlannedConfiguration, status: TrialStatus, logs: LogReader = BUILTIN_FORMATS
 ) -> Derived:
-    """Measure a trial, see ``measure_trial``, and note how it went."""
+    """Measure a trial, see ``measure_trial``, and derive its timeline."""
     evidence = gather(paths, planned, logs)
     result = result_of(evidence, planned, status)
     return Derived(result, timeline_of(paths, planned, result, evidence.run))
 
 
 def derive_timeline(paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, logs: LogReader) -> Timeline:
-    """The timeline of a trial that was measured before."""
+    """Derive the timeline of a trial that was measured before."""
     return timeline_of(paths, planned, result, gather(paths, planned, logs).run)
 
 
 def write_derived(paths: TrialPaths, derived: Derived) -> None:
-    """Write both files, the timeline first: a result that is there has its timeline, unless the machine crashed."""
+    """Write both files, the timeline first, so that a result has one unless the machine crashed."""
     write_timeline(paths, derived.timeline, durable=False)
     write_result(paths, derived.result)
 
 
 def write_timeline(paths: TrialPaths, timeline: Timeline, durable: bool = True) -> None:
-    """Write ``timeline.json``.
-
-    Args:
-        durable: wait for the disk. A file that a crash cuts is made again.
-    """
+    """Write ``timeline.json``; it is derived again where a crash damages one that is not ``durable``."""
     write_atomic(paths.timeline, dump_record(timeline) + b"\n", durable)

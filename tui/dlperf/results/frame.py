@@ -1,4 +1,4 @@
-"""Results as a pandas DataFrame: the one place of this room that needs pandas."""
+"""Results as a pandas DataFrame; no other module here needs pandas."""
 
 from __future__ import annotations
 
@@ -18,43 +18,31 @@ _NESTED = ("trials", "findings")
 
 
 def results_frame(workspace: str | Path, filters: Filters | None = None) -> pd.DataFrame:
-    """One row per configuration of the workspace at or above a folder; see ``dlperf.load_results``.
+    """Return one row per configuration of the workspace at or above a folder; see ``dlperf.load_results``.
+
+    A missing figure is NaN and a missing whole number ``<NA>``; ``trials`` and ``findings`` hold lists of dataclasses.
 
     Raises:
         RequestError: there is no workspace.
     """
-    return frame_of(load_results(Workspace.find(Path(workspace)), filters or Filters()))
-
-
-def frame_of(rows: Sequence[ConfigurationResult]) -> pd.DataFrame:
-    """Rows as a table: the columns of ``dlperf results --json``; ``trials`` and ``findings`` hold lists of dataclasses.
-
-    A missing figure is NaN and a missing whole number ``<NA>``, never zero.
-    """
-    names = list(COLUMNS)
-    frame = pd.DataFrame({name: _column(rows, name) for name in names}, columns=names)
-    return _typed(frame)
-
-
-def flat_frame(rows: Sequence[ConfigurationResult]) -> pd.DataFrame:
-    """The table for files that hold no lists, see ``flat_columns``."""
-    return _typed(pd.DataFrame(flat_columns(rows)))
+    rows = load_results(Workspace.find(Path(workspace)), filters or Filters())
+    return _typed(pd.DataFrame({name: _column(rows, name) for name in COLUMNS}, columns=list(COLUMNS)))
 
 
 def write_csv(rows: Sequence[ConfigurationResult], path: Path) -> None:
-    """``flat_frame`` as CSV, UTF-8.
+    """Write ``flat_columns`` as CSV, UTF-8.
 
     Raises:
         RequestError: the file cannot be written.
     """
     try:
-        flat_frame(rows).to_csv(path, index=False, lineterminator="\n")
+        _typed(pd.DataFrame(flat_columns(rows))).to_csv(path, index=False, lineterminator="\n")
     except OSError as error:
         raise RequestError(f"--csv {path}: {error.strerror or error}") from error
 
 
 def write_parquet(rows: Sequence[ConfigurationResult], path: Path) -> None:
-    """``flat_frame`` as Parquet.
+    """Write ``flat_columns`` as Parquet.
 
     Raises:
         RequestError: the file cannot be written, or pyarrow is not installed.

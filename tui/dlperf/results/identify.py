@@ -1,4 +1,4 @@
-"""Which configuration a log of somebody else's is: from what was said, from its content, and from its name. Pure."""
+"""Identify the configuration of an imported log from command-line options, its content and its path. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dlperf.plan import Configuration
 from dlperf.results.names import NameFacts, facts_of_name
 
 USUAL_GPUS_PER_NODE = 8
-"""A log of at most so many GPUs is taken for one machine's, where nothing says how many there are."""
+"""A log of at most this many GPUs is assumed to be of one node."""
 
 _OPTIONS = {
     "framework": "--framework",
@@ -22,26 +22,26 @@ _OPTIONS = {
     "gpus": "--gpus",
     "nodes": "--gpus-per-node",
 }
-"""Fact → the option that gives it where a log does not."""
+"""Fact → the option that states it."""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What is known of a log's run."""
+    """The facts about a log's run."""
 
     facts: NameFacts
     missing: tuple[str, ...] = ()
-    """What nothing tells, each with the option that does."""
+    """Unknown facts, each with the option that states it."""
     notes: tuple[str, ...] = ()
-    """Contradictions between the sources, and what was assumed."""
+    """Contradictions between the sources, and assumptions."""
 
     def configuration(self, hardware: str) -> Configuration | None:
-        """The point of the matrix; None while something is missing."""
+        """Return the configuration; None if a fact is missing."""
         known = self.facts
         if self.missing or not (known.batch_size and known.gpus and known.nodes):
             return None
         framework, case, precision = (
-            catalog_id(word or "") for word in (known.framework, known.model, known.precision)
+            catalog_id(name or "") for name in (known.framework, known.model, known.precision)
         )
         return Configuration(
             hardware, framework, case, precision, known.batch_size, known.nodes, known.gpus // known.nodes
@@ -51,15 +51,15 @@ class Identity:
 def identify(
     metadata: Metadata, named: Iterable[NameFacts], given: NameFacts, gpus_per_node: int | None = None
 ) -> Identity:
-    """Join the sources: what was given holds, else what the log declares, else what its path says.
+    """Merge the facts: options come first, then what the log declares, then its path.
 
-    A model or framework that one source spells in its own way is looked for in the others first.
+    A known name of a model or framework comes before an unknown one.
 
     Args:
         metadata: what the log declares.
-        named: what its path says, the most trusted reading first.
-        given: what the person who imports says.
-        gpus_per_node: of the hardware, to tell nodes where only GPUs are known.
+        named: facts of its path, the most trusted first.
+        given: facts from options.
+        gpus_per_node: of the hardware, to derive the nodes where only GPUs are known.
     """
     named = tuple(named)
     spelled = [("log", _declared(metadata, named)), *(("name", facts) for facts in named)]
@@ -76,19 +76,19 @@ def identify(
 
 
 def catalog_id(text: str) -> str:
-    """``text`` as an id of the catalogue: small letters, digits, ``.`` and ``-``."""
+    """Convert ``text`` to an id of the catalogue: small letters, digits, ``.`` and ``-``."""
     return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")[:63].rstrip("-.")
 
 
 def batch_size_per_gpu(metadata: Metadata, gpus: int | None) -> int | None:
-    """What a log declares of it: as such, or over all GPUs, of which there are ``gpus``."""
+    """Return the batch size that a log declares for one GPU, or for all ``gpus`` together."""
     total = metadata.global_batch_size
     implied = total // gpus if total and gpus and total % gpus == 0 else None
     return metadata.batch_size or implied
 
 
 def gpus_over_all_nodes(metadata: Metadata, named: Iterable[NameFacts]) -> int | None:
-    """GPUs that a log declares; as many as its name says of each of several nodes are those of one node."""
+    """Return the GPUs that a log declares; a count that its name gives for each of several nodes is of one node."""
     for facts in named:
         if facts.nodes and facts.nodes > 1 and metadata.gpus == facts.gpus_per_node:
             return facts.gpus
@@ -106,7 +106,7 @@ def _declared(metadata: Metadata, named: Iterable[NameFacts]) -> NameFacts:
 
 
 def _recognised(facts: NameFacts) -> NameFacts:
-    """Facts with the model and the framework under the names that we know them by, or without them."""
+    """Return the facts with known names of model and framework only."""
     return replace(
         facts,
         model=facts_of_name(facts.model or "").model,
@@ -115,9 +115,9 @@ def _recognised(facts: NameFacts) -> NameFacts:
 
 
 def _joined(sources: list[tuple[str, NameFacts]]) -> tuple[NameFacts, list[str]]:
-    """The first word on each fact, and every later word that contradicts it.
+    """Take each fact from the first source that has it, and note later ones that contradict it.
 
-    Nodes are taken only from who says the same of GPUs, or nothing.
+    A source that contradicts the first on GPUs is not asked for nodes.
     """
     chosen: dict[str, Any] = {}
     notes = []
@@ -134,7 +134,7 @@ def _joined(sources: list[tuple[str, NameFacts]]) -> tuple[NameFacts, list[str]]
 
 
 def _contradictions(fact: str, said: list[tuple[str, object]]) -> list[str]:
-    """``model`` and ``framework`` are spelled in many ways: only numbers and precisions can contradict."""
+    """Compare numbers and precisions; models and frameworks are spelled in many ways."""
     if fact in ("model", "framework", "run"):
         return []
     (first, value), *others = said

@@ -1,4 +1,4 @@
-"""An import plan → a campaign's files. The campaign appears whole, in one step, or not at all."""
+"""Write an import plan as a campaign, in one step or not at all."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ from dlperf.runs.store import append_records, write_campaign, write_record
 
 
 def write_import(workspace: Workspace, name: str, plan: ImportPlan, logs: LogReader) -> dict[TrialKey, TrialResult]:
-    """Write a campaign of imported logs, and give each trial's result.
+    """Write a campaign of imported logs, and return each trial's result.
 
     Raises:
-        RequestError: a campaign of that name exists, or another import of it was begun.
+        RequestError: a campaign of that name exists, or another import of it was started.
         DlperfError: a log changed while it was read, or the disk is full.
     """
     campaign = workspace.campaign(name)
     refuse_existing(campaign)
     with _staged(workspace, campaign) as staging:
-        record = _campaign_record(name, plan)
+        token, trials = secrets.token_hex(4), tuple(plan.trials)
+        record = CampaignRecord(name, token, utc_now(), __version__, Selection(), plan.configurations, trials)
         planned = {item.configuration.id: item for item in plan.configurations}
         results = {
             key: _write_trial(staging.trial(key), record, key, log, planned[key.configuration], logs)
@@ -45,11 +46,7 @@ def write_import(workspace: Workspace, name: str, plan: ImportPlan, logs: LogRea
 
 
 def refuse_existing(campaign: CampaignPaths) -> None:
-    """Nothing is overwritten.
-
-    Raises:
-        RequestError: there is a campaign of that name.
-    """
+    """Raise RequestError if the campaign exists."""
     if campaign.directory.exists():
         raise RequestError(
             f"--campaign {campaign.name}: it exists already, and nothing is overwritten: choose another name"
@@ -58,7 +55,7 @@ def refuse_existing(campaign: CampaignPaths) -> None:
 
 @contextmanager
 def _staged(workspace: Workspace, campaign: CampaignPaths) -> Iterator[CampaignPaths]:
-    """A folder to write into that becomes the campaign in the end, and vanishes when anything goes wrong."""
+    """Provide a folder that becomes the campaign at the end, and is removed after an error."""
     folder = workspace.staging(campaign)
     try:
         folder.mkdir(parents=True)
@@ -76,18 +73,6 @@ def _staged(workspace: Workspace, campaign: CampaignPaths) -> Iterator[CampaignP
         raise DlperfError(f"{error.filename or folder}: {error.strerror}: nothing was imported") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _campaign_record(name: str, plan: ImportPlan) -> CampaignRecord:
-    return CampaignRecord(
-        name=name,
-        token=secrets.token_hex(4),
-        created=utc_now(),
-        dlperf_version=__version__,
-        selection=Selection(),
-        configurations=plan.configurations,
-        trials=tuple(plan.trials),
-    )
 
 
 def _write_trial(
@@ -111,7 +96,7 @@ def _write_trial(
 
 
 def _copy_log(log: ImportedLog, paths: TrialPaths) -> None:
-    """Byte for byte; what was compressed stays so."""
+    """Copy the log byte for byte, compressed or not."""
     node = paths.node(NODE)
     target = node.compressed_log if is_gzip(log.file.path) else node.log
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -121,15 +106,10 @@ def _copy_log(log: ImportedLog, paths: TrialPaths) -> None:
         raise DlperfError(f"{log.file.shown} changed while it was read: import it when it is no longer written")
 
 
-def _events(plan: ImportPlan, results: Mapping[TrialKey, TrialResult]) -> list[Event]:
+def _events(plan: ImportPlan, results: Mapping[TrialKey, TrialResult]) -> Iterator[Event]:
     now = utc_now()
-    return [
-        Event(now, "campaign_started", source="import"),
-        *(_state(now, key, log, results[key]) for key, log in plan.trials.items()),
-        Event(now, "campaign_finished", source="import"),
-    ]
-
-
-def _state(time: str, key: TrialKey, log: ImportedLog, result: TrialResult) -> Event:
-    data = {"log": log.file.name} | figure_data(result.value, result.unit)
-    return Event(time, "state", str(key), str(State.SUCCEEDED), source="import", data=data)
+    yield Event(now, "campaign_started", source="import")
+    for key, log in plan.trials.items():
+        data = {"log": log.file.name} | figure_data(results[key].value, results[key].unit)
+        yield Event(now, "state", str(key), str(State.SUCCEEDED), source="import", data=data)
+    yield Event(now, "campaign_finished", source="import")

@@ -1,8 +1,8 @@
-"""Somebody else's logs → an ordinary campaign: which configuration each is, and what nothing could tell."""
+"""Plan the import of third-party logs as a campaign: the configuration of each log, and skipped files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import groupby
@@ -16,19 +16,19 @@ from dlperf.formats.samples import Run
 from dlperf.measure.natural import natural_estimator
 from dlperf.measure.reading import Reading
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, TrialKey
-from dlperf.results.identify import catalog_id, identify
+from dlperf.results.identify import Identity, catalog_id, identify
 from dlperf.results.logs import LogReader
 from dlperf.results.names import NameFacts, PathPattern, facts_of_name
 from dlperf.results.sources import SkippedFile, SourceFile, find_files
 from dlperf.runs.checksums import sha256_of
 
 NODE = "imported"
-"""Stands for the machines of an imported log, and for their executor."""
+"""Name of the node and of the executor of imported logs."""
 
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """What is to be imported, and what its owner says of it."""
+    """The arguments of ``dlperf import``."""
 
     sources: tuple[Path, ...]
     hardware: str
@@ -38,9 +38,9 @@ class ImportRequest:
     pattern: PathPattern | None = None
     format: str | None = None
     protocol: dict[str, Any] | None = None
-    """How the figures are made; if None, what each log gives best."""
+    """The natural estimator of each log if None."""
     origin: str | None = None
-    """Whose logs they are, such as ``owner/repository@commit``."""
+    """``owner/repository@commit`` of the logs."""
 
 
 @dataclass(frozen=True)
@@ -49,25 +49,25 @@ class ImportedLog:
 
     file: SourceFile
     source: str
-    """Where it came from: ``owner/repository@commit:path``, or the path alone."""
+    """``owner/repository@commit:path``, or the path alone."""
     sha256: str
     records: str
-    """Equal for what is the same run, though in another file."""
+    """Equal for the same run in another file."""
     log_run: int | None
-    """Which run of a log that holds several."""
+    """Number of the run in a log of several."""
     configuration: Configuration
     format: str
     unit: str
     estimator: str
-    """What the log gives best."""
+    """The log's natural estimator."""
     run_number: int | None
-    """As its name says."""
+    """From the file's name."""
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class ImportPlan:
-    """What an import comes to, before anything is written."""
+    """What an import writes and what it skips."""
 
     configurations: tuple[PlannedConfiguration, ...]
     trials: dict[TrialKey, ImportedLog]
@@ -75,10 +75,10 @@ class ImportPlan:
 
 
 def plan_import(request: ImportRequest, catalog: Catalog, logs: LogReader) -> ImportPlan:
-    """Read every file and find its place; nothing is written.
+    """Read every file and find its configuration; nothing is written.
 
     Raises:
-        RequestError: a source does not exist, or the hardware's name cannot be one.
+        RequestError: a source does not exist, or the hardware's name is no valid id.
     """
     if not catalog_id(request.hardware):
         raise RequestError(f"--hardware {request.hardware!r}: a name needs a letter a-z or a digit")
@@ -95,29 +95,29 @@ def plan_import(request: ImportRequest, catalog: Catalog, logs: LogReader) -> Im
 
 
 def _imported_logs(file: SourceFile, request: ImportRequest, catalog: Catalog, logs: LogReader) -> list[ImportedLog]:
-    """The runs of a file, each with its configuration.
+    """Identify the runs of a file.
 
     Raises:
-        DlperfError: the file is no log, or something about a run is not known; the message is the reason.
+        DlperfError: the file is no log, or a fact about a run is missing; the message is the reason.
     """
     runs = logs.read(file.path, request.format)
     if not runs:
         raise DlperfError("no throughput record of a known log format")
-    named = _named(file, request.pattern)
+    mapped = request.pattern.facts(file.name) if request.pattern else None
+    named = [facts for facts in (mapped, facts_of_name(file.name)) if facts]
+    hardware = catalog.hardware.get(catalog_id(request.hardware))
+    gpus_per_node = request.gpus_per_node or (hardware.gpus_per_node if hardware else None)
     digest = sha256_of(file.path)
-    return [_imported_log(file, digest, run, len(runs), named, request, catalog) for run in runs]
+    found = []
+    for run in runs:
+        identity = identify(run.metadata, named, request.given, gpus_per_node)
+        found.append(_imported_log(file, digest, run, len(runs), identity, request))
+    return found
 
 
 def _imported_log(
-    file: SourceFile,
-    digest: str,
-    run: Run,
-    runs: int,
-    named: Sequence[NameFacts],
-    request: ImportRequest,
-    catalog: Catalog,
+    file: SourceFile, digest: str, run: Run, runs: int, identity: Identity, request: ImportRequest
 ) -> ImportedLog:
-    identity = identify(run.metadata, named, request.given, _gpus_per_node(request, catalog))
     configuration = identity.configuration(catalog_id(request.hardware))
     if configuration is None:
         where = f"run {run.number}: " if runs > 1 else ""
@@ -139,41 +139,31 @@ def _imported_log(
 
 
 def _digest_of_records(run: Run) -> str | None:
-    """The same for a run in whatever file, as text or as JSON; None where its records carry no times to know it by."""
+    """Identify a run, in whatever file and format, by its times and steps; None where it has no times."""
     times = run.samples.time
     if len(times) < 2 or not all(map(isfinite, times)):
         return None
     return sha256(times.tobytes() + run.samples.step.tobytes()).hexdigest()
 
 
-def _named(file: SourceFile, pattern: PathPattern | None) -> list[NameFacts]:
-    mapped = pattern.facts(file.name) if pattern else None
-    return [*([mapped] if mapped else []), facts_of_name(file.name)]
-
-
-def _gpus_per_node(request: ImportRequest, catalog: Catalog) -> int | None:
-    known = catalog.hardware.get(catalog_id(request.hardware))
-    return request.gpus_per_node or (known.gpus_per_node if known else None)
-
-
 def _without_copies(found: Iterable[ImportedLog]) -> tuple[list[ImportedLog], list[SkippedFile]]:
-    """What is another run over again is no second trial; as another configuration it is a contradiction."""
+    """Skip copies of a run; one that claims another configuration is kept with a note."""
     first: dict[str, ImportedLog] = {}
     kept, skipped = [], []
     for log in found:
         original = first.setdefault(log.records, log)
-        words = f"the same {'bytes' if log.sha256 == original.sha256 else 'run'} as {original.file.shown}"
+        same = f"the same {'bytes' if log.sha256 == original.sha256 else 'run'} as {original.file.shown}"
         if original is log:
             kept.append(log)
         elif original.configuration == log.configuration:
-            skipped.append(SkippedFile(log.file.shown, words))
+            skipped.append(SkippedFile(log.file.shown, same))
         else:
-            kept.append(replace(log, notes=(*log.notes, f"{words}, as another configuration")))
+            kept.append(replace(log, notes=(*log.notes, f"{same}, as another configuration")))
     return kept, skipped
 
 
 def _numbered(found: Iterable[ImportedLog]) -> dict[TrialKey, ImportedLog]:
-    """Trials under the run numbers that their names give; where those are missing or repeated, in name order."""
+    """Number trials by the run numbers in their names; where those are missing or repeated, by name order."""
     trials = {}
     for configuration, group in groupby(sorted(found, key=_order), key=lambda log: log.configuration):
         logs = list(group)
@@ -192,27 +182,19 @@ def _order(log: ImportedLog) -> tuple[Configuration, int, str, int]:
 def _planned(
     trials: dict[TrialKey, ImportedLog], request: ImportRequest, catalog: Catalog
 ) -> Iterable[PlannedConfiguration]:
-    for _, group in groupby(trials.values(), key=lambda log: log.configuration):
-        logs = list(group)
-        yield planned_configuration(logs[0], len(logs), request.protocol, catalog)
-
-
-def planned_configuration(
-    log: ImportedLog, repeats: int, protocol: dict[str, Any] | None, catalog: Catalog
-) -> PlannedConfiguration:
-    """What ``campaign.json`` says of an imported configuration: nothing was launched here, and it says so."""
-    point = log.configuration
-    hardware, case = catalog.hardware.get(point.hardware), catalog.cases.get(point.case)
-    framework = catalog.frameworks.get(point.framework)
-    accelerator = catalog.accelerators.get(hardware.accelerator or "") if hardware else None
-    return PlannedConfiguration(
-        configuration=point,
-        launch=Launch(NODE, (Node(NODE, "local", NODE, NODE, gpu_indices=()),), point.gpus, NODE, (), ()),
-        format=log.format,
-        unit=case.unit if case else log.unit,
-        protocol=protocol or {"id": log.estimator, "estimator": log.estimator, "aggregate": "median"},
-        repeats=repeats,
-        accelerator=accelerator.model_dump(mode="json") if accelerator else None,
-        gflops_per_sample=case.gflops_per_sample if case else None,
-        facts=(hardware.facts if hardware else {}) | (framework.facts if framework else {}) | {"imported": "yes"},
-    )
+    for point, group in groupby(trials.values(), key=lambda log: log.configuration):
+        first, *others = group
+        hardware, case = catalog.hardware.get(point.hardware), catalog.cases.get(point.case)
+        framework = catalog.frameworks.get(point.framework)
+        accelerator = catalog.accelerators.get(hardware.accelerator or "") if hardware else None
+        yield PlannedConfiguration(
+            configuration=point,
+            launch=Launch(NODE, (Node(NODE, "local", NODE, NODE, gpu_indices=()),), point.gpus, NODE, (), ()),
+            format=first.format,
+            unit=case.unit if case else first.unit,
+            protocol=request.protocol or {"id": first.estimator, "estimator": first.estimator, "aggregate": "median"},
+            repeats=1 + len(others),
+            accelerator=accelerator.model_dump(mode="json") if accelerator else None,
+            gflops_per_sample=case.gflops_per_sample if case else None,
+            facts=(hardware.facts if hardware else {}) | (framework.facts if framework else {}) | {"imported": "yes"},
+        )

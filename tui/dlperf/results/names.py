@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dlperf.errors import RequestError
 
@@ -25,7 +25,7 @@ FRAMEWORKS = {
     "oneflow": r"oneflow",
     "mindspore": r"mindspore",
 }
-"""Framework → what a word of a path is when it names it."""
+"""Framework → pattern of the whole word in a path that names it."""
 
 MODELS = {
     "resnet50": r"resnet-?50|rn50",
@@ -36,7 +36,7 @@ MODELS = {
     "vgg16": r"vgg-?16",
     "arcface": r"arcface|plsc",
 }
-"""Model → what is found in a path that names it."""
+"""Model → pattern of a part of a path that names it."""
 
 _SUFFIX = re.compile(r"(\.gz|\.log|\.txt|_log)+$", re.IGNORECASE)
 _SCALE = re.compile(r"(?<![a-z0-9])(\d{1,5})n(\d{1,3})g(?![a-z0-9])", re.IGNORECASE)
@@ -53,7 +53,7 @@ _DLPERF = re.compile(r"(?P<model>[^_]+)_b\d+_[a-z0-9]+_(?P<run>\d{1,6})", re.IGN
 
 @dataclass(frozen=True)
 class NameFacts:
-    """What a path says; None where it is silent or says two things."""
+    """Facts read from a path; None where it has none or contradicts itself."""
 
     model: str | None = None
     framework: str | None = None
@@ -71,7 +71,7 @@ class NameFacts:
 
 
 def facts_of_name(path: str | PurePath) -> NameFacts:
-    """The facts in a log's file name, and in its folders' names where the file name is silent."""
+    """Read the facts from a log's file name, else from the names of its folders."""
     parts = _parts(PurePath(path))
     nodes, gpus = _scale(parts)
     dlperf = _DLPERF.fullmatch(parts[0])
@@ -87,19 +87,18 @@ def facts_of_name(path: str | PurePath) -> NameFacts:
 
 
 def _parts(path: PurePath) -> list[str]:
-    """The file name without its suffixes, then the folders from the inside out."""
+    """Return the file name without suffixes, then the folders from the inside out."""
     return [_SUFFIX.sub("", path.name), *reversed(path.parent.parts)]
 
 
 def _scale(parts: list[str]) -> tuple[int | None, int | None]:
-    """Nodes, and GPUs over all of them."""
+    """Return nodes, and GPUs over all of them."""
     if match := _NODES_CARDS.search(parts[0]):
         return int(match[1]), int(match[2])
     for part in parts:
         if match := _SCALE.search(part):
             return int(match[1]), int(match[1]) * int(match[2])
-    found = [int(match[1]) for pattern in _GPUS for match in pattern.finditer(parts[0])]
-    gpus = _only(iter(found))
+    gpus = _only(int(match[1]) for pattern in _GPUS for match in pattern.finditer(parts[0]))
     return (1 if gpus == 1 else None), gpus
 
 
@@ -121,7 +120,6 @@ def _named(parts: list[str], names: dict[str, str]) -> str | None:
 
 
 def _only(found: Iterator[Fact]) -> Fact | None:
-    """The one fact that all say, or None."""
     facts = set(found)
     return facts.pop() if len(facts) == 1 else None
 
@@ -137,65 +135,46 @@ _FIELDS = {
     "framework": _WORD,
     "precision": _WORD,
 }
-"""``gpus`` is per node; a number of digits stands for a count, anything within one folder's name for a word."""
-
-_TOKEN = re.compile(r"\{([^{}]*)\}|(\*)")
+"""Field of a pattern → its expression; ``gpus`` is per node."""
 
 
 @dataclass(frozen=True)
 class PathPattern:
-    """A ``--map`` pattern, ready to be applied."""
+    """A ``--map`` pattern."""
 
-    text: str
     expression: re.Pattern[str]
 
     def facts(self, path: str) -> NameFacts | None:
-        """What the path says, or None where its end does not look like the pattern."""
+        """Return the facts in a path, or None where its end does not match."""
         match = self.expression.search(path)
-        return None if match is None else _facts(match.groupdict())
+        return _facts(match.groupdict()) if match else None
 
 
 def parse_pattern(text: str) -> PathPattern:
-    """``{nodes}n{gpus}g/{model}_b{batch_size}_{precision}_{run}.log``: names in braces, ``*`` for anything in one name.
+    """Parse ``{nodes}n{gpus}g/{model}_b{batch_size}_*.log``: fields in braces, ``*`` for anything within one name.
 
     Raises:
-        RequestError: an unknown or repeated name, or an empty pattern.
+        RequestError: an unknown or repeated field, or an empty pattern.
     """
     if not text.strip("/"):
         raise RequestError("--map: the pattern is empty")
-    names = [match[1] for match in _TOKEN.finditer(text) if match[1] is not None]
+    names = re.findall(r"\{([^{}]*)\}", text)
     for name in names:
         if name not in _FIELDS or names.count(name) > 1:
             raise RequestError(f"--map: {{{name}}} is unknown or named twice: choose {', '.join(_FIELDS)}")
-    return PathPattern(text, re.compile(f"(?:^|/){_expression(text.strip('/'))}$"))
+    expression = re.sub(r"\\\{(\w+)\\\}|\\\*", _group, re.escape(text.strip("/")))
+    return PathPattern(re.compile(f"(?:^|/){expression}$"))
 
 
-def _expression(text: str) -> str:
-    parts, end = [], 0
-    for match in _TOKEN.finditer(text):
-        parts.append(re.escape(text[end : match.start()]))
-        parts.append("[^/]*" if match[2] else f"(?P<{match[1]}>{_FIELDS[match[1]]})")
-        end = match.end()
-    return "".join((*parts, re.escape(text[end:])))
+def _group(token: re.Match[str]) -> str:
+    return f"(?P<{token[1]}>{_FIELDS[token[1]]})" if token[1] else "[^/]*"
 
 
 def _facts(found: dict[str, str]) -> NameFacts:
-    facts = NameFacts(
-        model=_word(found, "model"),
-        framework=_word(found, "framework"),
-        precision=_word(found, "precision"),
-        batch_size=_count(found, "batch_size"),
-        nodes=_count(found, "nodes"),
-        run=_count(found, "run"),
-    )
-    if "gpus_total" in found:
-        return replace(facts, gpus=int(found["gpus_total"]))
-    return replace(facts, gpus=int(found["gpus"]) * (facts.nodes or 1)) if "gpus" in found else facts
-
-
-def _word(found: dict[str, str], name: str) -> str | None:
-    return found[name].lower() if name in found else None
-
-
-def _count(found: dict[str, str], name: str) -> int | None:
-    return int(found[name]) if name in found else None
+    facts: dict[str, Any] = {
+        name: int(text) if _FIELDS[name] == _NUMBER else text.lower() for name, text in found.items()
+    }
+    gpus, total = facts.pop("gpus", None), facts.pop("gpus_total", None)
+    if total is None and gpus is not None:
+        total = gpus * (facts.get("nodes") or 1)
+    return NameFacts(**facts, gpus=total)

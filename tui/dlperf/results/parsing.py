@@ -1,4 +1,4 @@
-"""``dlperf parse``: log files → one figure for each run in them, with findings."""
+"""``dlperf parse``: one figure for each run in log files, with findings."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from dlperf.results.names import NameFacts, facts_of_name
 from dlperf.results.sources import SourceFile, find_files
 
 BINARY_SHARE = 0.05
-"""Control characters among the first bytes: logs hold a stray NUL here and there, noise and packed files a tenth."""
+"""Control characters among the first bytes of a binary file; logs have a few, packed files a tenth."""
 TEXT_CONTROLS = b"\t\n\r\b\f\x1b"
-"""Those that logs are full of: ends of lines, progress bars, colours."""
+"""Usual in logs: ends of lines, progress bars, colours."""
 HEAD = 1 << 16
 PACKED = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
-"""First bytes of packed files that are not read → what unpacks them."""
+"""First bytes of an unsupported archive → its packer."""
 
 
 @dataclass(frozen=True)
 class ParseOptions:
-    """What is said beside the logs."""
+    """Options of ``dlperf parse``."""
 
     format_id: str | None = None
-    """Found out by content if None."""
+    """Detected by content if None."""
     estimator: Estimator | None = None
-    """The one that suits each log if None."""
+    """The natural estimator of each log if None."""
     gpus: int | None = None
     """Over all nodes."""
     batch_size: int | None = None
@@ -50,19 +50,19 @@ class ParsedRun:
 
     log: str
     run: Run
-    """Without its samples: any number of logs may be parsed together."""
+    """Without its samples, to save memory."""
     samples: int
     gpus: int | None
     batch_size: int | None
     precision: str | None
     estimator: str
     figure: Figure | None
-    """None where the run does not give the figure; ``reason`` says why."""
+    """None where the run gives no figure, for the ``reason``."""
     reason: Message | None
     findings: tuple[Finding, ...]
 
     def as_data(self) -> dict[str, object]:
-        """The entry as plain data."""
+        """Return the entry as plain data."""
         estimate = self.figure.estimate if self.figure else None
         return {
             "log": self.log,
@@ -84,7 +84,7 @@ class ParsedRun:
 
 
 class LogsError(RequestError):
-    """What is wrong with some of the logs, a line for each."""
+    """The problems of some logs, in one line each."""
 
     def __init__(self, lines: tuple[str, ...]) -> None:
         super().__init__("\n".join(lines))
@@ -97,72 +97,64 @@ class LogsError(RequestError):
 
 @dataclass(frozen=True)
 class Parsed:
-    """What came of all logs."""
+    """The runs of all logs, and problems in one line each."""
 
-    runs: tuple[ParsedRun, ...]
-    problems: tuple[str, ...]
-    """One line for each log that gave no figure, or not its whole."""
+    runs: tuple[ParsedRun, ...] = ()
+    problems: tuple[str, ...] = ()
+    """Logs without a figure, or cut."""
     passed_over: tuple[str, ...] = ()
-    """One line for each file of a folder that is no log."""
+    """Files of a folder that are no logs."""
     errors: tuple[DlperfError, ...] = ()
-    """Where problems came from, for who wants to see the traceback."""
+    """Exceptions behind the problems, for a traceback."""
 
 
 def parse_logs(paths: Sequence[Path], options: ParseOptions, logs: LogReader = BUILTIN_FORMATS) -> Parsed:
-    """Parse every log, and every log below a folder. What is wrong with one log keeps no other from being parsed."""
-    runs: list[ParsedRun] = []
-    problems: list[str] = []
-    passed_over: list[str] = []
-    errors: list[DlperfError] = []
-    for path in paths:
-        found = _parse_folder(path, options, logs) if path.is_dir() else _parse_file(path, options, logs)
-        runs += found.runs
-        problems += found.problems
-        passed_over += found.passed_over
-        errors += found.errors
-    return Parsed(tuple(runs), tuple(problems), tuple(passed_over), tuple(errors))
+    """Parse every log, and every log below a folder, whatever is wrong with the others."""
+    return _joined(
+        [_parse_folder(path, options, logs) if path.is_dir() else _parse_file(path, options, logs) for path in paths]
+    )
 
 
-def parse_log(source: SourceFile, options: ParseOptions, logs: LogReader = BUILTIN_FORMATS) -> tuple[ParsedRun, ...]:
-    """The runs of one log.
-
-    Raises:
-        RequestError: the file cannot be read or holds no run; the message says which and what to do.
-    """
-    runs = logs.read(source.path, options.format_id)
-    if not runs:
-        raise RequestError(f"{source.path}: {_why_no_run(source.path, options.format_id)}")
-    facts = facts_of_name(source.name)
-    return tuple(_parsed(str(source.path), run, len(runs), options, facts) for run in runs)
+def _joined(parts: Sequence[Parsed]) -> Parsed:
+    return Parsed(
+        runs=tuple(run for part in parts for run in part.runs),
+        problems=tuple(line for part in parts for line in part.problems),
+        passed_over=tuple(line for part in parts for line in part.passed_over),
+        errors=tuple(error for part in parts for error in part.errors),
+    )
 
 
 def _parse_folder(path: Path, options: ParseOptions, logs: LogReader) -> Parsed:
     found, skipped = find_files([path])
-    parsed = [_parse_source(source, options, logs) for source in found]
-    runs = [run for each in parsed for run in each.runs]
-    other = [line for each in parsed if not each.runs for line in each.problems]
-    problems = [line for each in parsed if each.runs for line in each.problems]
-    if not runs:
-        problems.append(f"{path}: no file of this folder holds a throughput record")
-    return Parsed(tuple(runs), tuple(problems), (*(f"{file.log}: {file.reason}" for file in skipped), *other))
+    parts = [Parsed(passed_over=tuple(f"{file.log}: {file.reason}" for file in skipped))]
+    for source in found:
+        part = _parse_source(source, options, logs)
+        parts.append(part if part.runs else Parsed(passed_over=part.problems))
+    if not any(part.runs for part in parts):
+        parts.append(Parsed(problems=(f"{path}: no file of this folder holds a throughput record",)))
+    return _joined(parts)
 
 
 def _parse_file(path: Path, options: ParseOptions, logs: LogReader) -> Parsed:
     try:
         found, skipped = find_files([path])
     except RequestError as error:
-        return Parsed((), (str(error),), errors=(error,))
+        return Parsed(problems=(str(error),), errors=(error,))
     if skipped:
-        return Parsed((), tuple(f"{path}: {file.reason}" for file in skipped))
+        return Parsed(problems=tuple(f"{path}: {file.reason}" for file in skipped))
     return _parse_source(found[0], options, logs)
 
 
 def _parse_source(source: SourceFile, options: ParseOptions, logs: LogReader) -> Parsed:
     try:
-        runs = parse_log(source, options, logs)
+        runs = logs.read(source.path, options.format_id)
+        if not runs:
+            raise RequestError(f"{source.path}: {_why_no_run(source.path, options.format_id)}")
     except DlperfError as error:
-        return Parsed((), (str(error),), errors=(error,))
-    return Parsed(runs, tuple(_problems(runs)))
+        return Parsed(problems=(str(error),), errors=(error,))
+    facts = facts_of_name(source.name)
+    parsed = tuple(_parsed(str(source.path), run, len(runs), options, facts) for run in runs)
+    return Parsed(parsed, tuple(_problems(parsed)))
 
 
 def _problems(runs: Sequence[ParsedRun]) -> Iterator[str]:
@@ -174,7 +166,7 @@ def _problems(runs: Sequence[ParsedRun]) -> Iterator[str]:
 
 
 def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: NameFacts) -> ParsedRun:
-    """Counts come from the options first, then from the log, then from its name."""
+    """Take counts from the options, else from the log, else from its name."""
     gpus = options.gpus or gpus_over_all_nodes(run.metadata, [facts]) or facts.gpus
     batch_size = options.batch_size or batch_size_per_gpu(run.metadata, gpus) or facts.batch_size
     reading = Reading(run, gpus, facts.gpus_per_node, batch_size)
@@ -190,8 +182,8 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
     if reason:
         findings = (error("no_figure", reason=reason), *findings)
     precision = run.metadata.precision or facts.precision
-    samples, told = len(run.samples), replace(run, samples=Samples())
-    return ParsedRun(log, told, samples, gpus, batch_size, precision, str(estimator), figure, reason, findings)
+    samples, stripped = len(run.samples), replace(run, samples=Samples())
+    return ParsedRun(log, stripped, samples, gpus, batch_size, precision, str(estimator), figure, reason, findings)
 
 
 def _figure(reading: Reading, estimator: Estimator) -> tuple[Figure | None, Message | None]:
@@ -221,7 +213,6 @@ def _why_no_run(path: Path, format_id: str | None) -> str:
 
 
 def _head(path: Path) -> bytes | None:
-    """The first bytes of a log; None where they cannot be unpacked."""
     try:
         with open_log(path) as stream:
             return stream.read(HEAD)

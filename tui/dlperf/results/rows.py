@@ -1,4 +1,4 @@
-"""Trials of a campaign → its rows: value, spread, scaling, MFU, or the reason why there is none. Pure."""
+"""Compute the rows of a campaign from its trials: value, spread, scaling, MFU, or a reason for none. Pure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dlperf.measure.statistics import OLYMPIC_LEAST, aggregate, efficiency, mfu,
 from dlperf.measure.telemetry import disturbance
 from dlperf.messages import Message, message
 from dlperf.plan import Configuration, Impossible, PlannedConfiguration, TrialKey
+from dlperf.results.causes import is_out_of_memory
 from dlperf.results.model import ConfigurationResult, Status, TrialResult
-from dlperf.results.status import status_without_figure
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialStatus
 
 REPEATED = "repeated"
-"""The finding of a trial that another one stands for."""
+"""Finding of a trial that its repeat replaces."""
 
 BaselineKey = tuple[str, str, str, str, str, int | None]
 
@@ -25,29 +25,25 @@ BaselineKey = tuple[str, str, str, str, str, int | None]
 def rows_of_campaign(
     record: CampaignRecord, status: CampaignStatus, results: Mapping[TrialKey, TrialResult]
 ) -> list[ConfigurationResult]:
-    """One row for each configuration that was planned or asked for, in the order of the plan."""
+    """Return one row for each selected configuration, in the order of the plan."""
     statuses = _by_configuration(status.trials.values())
-    rows = [
-        measured_row(
-            record.name,
-            planned,
-            [results[item.key] for item in statuses.get(planned.configuration.id, ()) if item.key in results],
-            statuses.get(planned.configuration.id, ()),
-        )
-        for planned in record.configurations
-    ]
+    rows = []
+    for planned in record.configurations:
+        tried = statuses.get(planned.configuration.id, ())
+        trials = [results[item.key] for item in tried if item.key in results]
+        rows.append(_measured_row(record.name, planned, trials, tried))
     return with_scaling(rows) + [_impossible_row(record.name, item) for item in record.impossible]
 
 
-def measured_row(
+def _measured_row(
     campaign: str, planned: PlannedConfiguration, trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]
 ) -> ConfigurationResult:
-    """The row of one configuration without its scaling, which takes the 1-GPU row."""
+    """Return the row of one configuration without its scaling."""
     trials = _with_repeats(trials, statuses)
     row = _empty_row(campaign, planned.configuration, planned.unit, planned.protocol.get("id"), tuple(trials))
     values = row.values
     if not values:
-        return replace(row, status=status_without_figure(trials, statuses), findings=_trial_findings(trials))
+        return replace(row, status=_status_without_figure(trials, statuses), findings=_trial_findings(trials))
     how = planned.protocol.get("aggregate", "median")
     total = aggregate(values, "median" if how == "olympic" and len(values) < OLYMPIC_LEAST else how)
     return replace(
@@ -63,9 +59,9 @@ def measured_row(
 
 
 def with_scaling(rows: Sequence[ConfigurationResult]) -> list[ConfigurationResult]:
-    """Rows with speed-up and efficiency against the 1-GPU row of the same configuration, and what is odd about them.
+    """Add speed-up and efficiency relative to the 1-GPU row of the same configuration, and findings about them.
 
-    Where that row is missing, or there are several with different figures, there is no speed-up.
+    There is none where that row is missing, or several have different figures.
     """
     series: dict[BaselineKey, dict[int, set[float]]] = {}
     for row in rows:
@@ -93,8 +89,7 @@ def _scaled(
 
 
 def _with_repeats(trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]) -> list[TrialResult]:
-    """Of a trial that succeeded and was repeated all the same, because its GPUs were disturbed, one counts: the repeat
-    if it gave a figure, whatever that is, else the first; so that nobody chooses between the two by their figures."""
+    """Replace a disturbed trial by its repeat if that gave any figure, so that nobody chooses by the figures."""
     repeat_of = {status.key.number: status.retry_of for status in statuses if status.retry_of is not None}
     repeated: dict[int, int] = {}
     for trial in trials:
@@ -112,8 +107,25 @@ def _repeated(trial: TrialResult, by: int) -> TrialResult:
     return replace(trial, findings=(error(REPEATED, by=by, why=why),))
 
 
+def _status_without_figure(trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]) -> Status:
+    """Return the reason why no trial gave a figure: that of the last one that was not cancelled."""
+    if any(status.state in (State.SUBMITTED, State.RUNNING) for status in statuses):
+        return Status("running")
+    ended = [trial for trial in trials if trial.state != State.CANCELLED] or trials
+    return _status_of(ended[-1]) if ended else Status("not_run")
+
+
+def _status_of(trial: TrialResult) -> Status:
+    if is_out_of_memory(trial.cause):
+        return Status("out_of_memory")
+    if trial.state == State.SUCCEEDED:
+        errors = [finding.message for finding in trial.findings if finding.severity == "error"]
+        return Status("failed", errors[0] if errors else message("no_figure_in_log"))
+    return Status(trial.state, None if trial.state == State.CANCELLED else trial.cause)
+
+
 def _trial_findings(trials: Sequence[TrialResult]) -> tuple[Finding, ...]:
-    """What was found in the trials, and which of them stayed out of the figure."""
+    """Collect the findings of the trials, and name the excluded ones."""
     excluded = tuple(
         message("excluded_trial", number=trial.number, why=_first_error(trial))
         for trial in trials

@@ -1,4 +1,4 @@
-"""The files of a folder that somebody hands over: what may be a log, what is not, and why."""
+"""Find the files that may be logs, in folders and by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dlperf.errors import RequestError
 
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".7z", ".rar")
 _NAME_PARTS = 6
-"""Of a single file's path, so many parts are looked at: ``ResNet50V1.5/OtherReports/PyTorch/logs/V100_LOG/a.txt``."""
+"""Last parts of a single file's path from which facts are read."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class SourceFile:
 
     path: Path
     name: str
-    """Where it lay, from the imported folder's own name on; what the facts of a path are read from."""
+    """Path from the imported folder's own name on; facts are read from it."""
 
     @property
     def shown(self) -> str:
-        """Where it lies, as it was asked for."""
+        """The path as the user gave it."""
         return readable(self.path)
 
 
@@ -34,12 +34,12 @@ class SkippedFile:
     """A file that is not imported."""
 
     log: str
-    """Where it lies, as it was asked for."""
+    """The path as the user gave it."""
     reason: str
 
 
 def find_files(sources: Sequence[Path]) -> tuple[list[SourceFile], list[SkippedFile]]:
-    """Every regular file below the folders and every file named, in name order; links are not followed.
+    """Find every regular file below the folders and every named file, in name order; links are not followed.
 
     Raises:
         RequestError: a source does not exist.
@@ -56,7 +56,6 @@ def find_files(sources: Sequence[Path]) -> tuple[list[SourceFile], list[SkippedF
 
 
 def _candidates(source: Path) -> Iterator[tuple[Path, str]]:
-    """Files with their names."""
     if source.is_dir():
         root = source.resolve()
         for folder, folders, files in os.walk(source, followlinks=False):
@@ -73,12 +72,12 @@ def _candidates(source: Path) -> Iterator[tuple[Path, str]]:
 
 
 def readable(path: PurePath) -> str:
-    """A path as text that any file can hold, whatever bytes its name has."""
+    """Return a path as valid UTF-8 text."""
     return os.fsencode(path.as_posix()).decode("utf-8", "replace")
 
 
 def _unfit(path: Path, named: bool) -> str | None:
-    """Why a file cannot be a log; None if it can. A link is followed only where somebody named it."""
+    """Return why a file cannot be a log. A link is followed only if it was named itself."""
     try:
         status = path.stat() if named else path.lstat()
     except OSError as error:

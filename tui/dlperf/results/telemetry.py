@@ -1,9 +1,10 @@
-"""``telemetry.csv`` of the nodes, cut to the window that was measured."""
+"""Read ``telemetry.csv`` of nodes, and average it over the measured window."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -15,7 +16,7 @@ from dlperf.measure.telemetry import GpuReading
 TIME_ZONE_STEP = 900.0
 """Offsets from UTC are whole quarters of an hour."""
 EDGE = 2.0
-"""Seconds that a window may lie beyond telemetry taken at 1 Hz."""
+"""Seconds by which a window may exceed telemetry taken at 1 Hz."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class TelemetryRow:
 
 
 def read_telemetry(path: Path, node: str) -> list[TelemetryRow]:
-    """The rows of one node's file; a row that is cut or garbled is passed over."""
+    """Read one node's file, without damaged rows."""
     try:
         with path.open(encoding="utf-8", errors="replace", newline="") as stream:
             return list(_rows(csv.DictReader(stream), node))
@@ -39,10 +40,9 @@ def read_telemetry(path: Path, node: str) -> list[TelemetryRow]:
 
 
 def in_window(rows: Sequence[TelemetryRow], first: float, last: float) -> list[TelemetryRow]:
-    """The rows between two times of a log.
+    """Return the rows between two times of a log, which may be of any time zone.
 
-    A log may print local time without saying where: it is moved by whole quarters of an hour until it lies
-    inside the telemetry. Empty where it lies outside all the same.
+    Empty if the times, shifted by whole quarters of an hour, are not inside the telemetry.
     """
     if not rows or not (isfinite(first) and isfinite(last)):
         return []
@@ -55,28 +55,24 @@ def in_window(rows: Sequence[TelemetryRow], first: float, last: float) -> list[T
 
 
 def mean_power(rows: Iterable[TelemetryRow]) -> float | None:
-    """Watts of all GPUs together, each its mean; None where one of them does not tell."""
+    """Return the watts of all GPUs together, averaged over time; None where one GPU reports none."""
     watts: dict[str, list[float]] = {}
     for row in rows:
         if row.reading is not None:
-            told = watts.setdefault(row.reading.gpu, [])
-            told += [row.metrics["power_watts"]] if "power_watts" in row.metrics else []
+            readings = watts.setdefault(row.reading.gpu, [])
+            readings += [row.metrics["power_watts"]] if "power_watts" in row.metrics else []
     return total(map(fmean, watts.values())) if watts and all(watts.values()) else None
 
 
 def mean_clock(rows: Iterable[TelemetryRow]) -> float | None:
-    """MHz of the streaming multiprocessors, over all GPUs and moments; None where none tells."""
-    told = [row.metrics["sm_clock_mhz"] for row in rows if row.reading and "sm_clock_mhz" in row.metrics]
-    return fmean(told) if told else None
+    """Return the mean SM clock in MHz over all GPUs and rows; None where none is reported."""
+    clocks = [row.metrics["sm_clock_mhz"] for row in rows if row.reading and "sm_clock_mhz" in row.metrics]
+    return fmean(clocks) if clocks else None
 
 
 def _rows(cells: Iterable[Mapping[str, str | None]], node: str) -> Iterator[TelemetryRow]:
     for row in cells:
-        numbers = {
-            name: number
-            for name, cell in row.items()
-            if isinstance(cell, str) and (number := _number(cell)) is not None
-        }
+        numbers = {name: number for name, cell in row.items() if (number := _number(cell)) is not None}
         if "time" in numbers:
             yield TelemetryRow(numbers["time"], numbers, _reading(row, node, numbers.get("sm_clock_mhz")))
 
@@ -84,24 +80,19 @@ def _rows(cells: Iterable[Mapping[str, str | None]], node: str) -> Iterator[Tele
 def _reading(row: Mapping[str, str | None], node: str, clock: float | None) -> GpuReading | None:
     if not row.get("gpu"):
         return None
-    throttled, foreign = _mask(row.get("throttle_reasons")), _count(row.get("foreign_processes"))
+    throttled, foreign = _integer(row.get("throttle_reasons"), 0), _integer(row.get("foreign_processes"), 10)
     return GpuReading(f"{node}:{row['gpu']}", throttled, foreign, clock)
 
 
-def _number(cell: str | None) -> float | None:
-    try:
-        value = float(cell or "")
-    except ValueError:
-        return None
-    return value if isfinite(value) else None
+def _number(cell: str | list[str] | None) -> float | None:
+    """Return a finite number; a list holds the cells beyond the last column."""
+    with suppress(ValueError):
+        if isinstance(cell, str) and isfinite(value := float(cell)):
+            return value
+    return None
 
 
-def _count(cell: str | None) -> int | None:
-    return int(cell) if cell and cell.isdecimal() else None
-
-
-def _mask(cell: str | None) -> int | None:
-    try:
-        return int(cell or "", 0)
-    except ValueError:
-        return None
+def _integer(cell: str | None, base: int) -> int | None:
+    with suppress(ValueError):
+        return int(cell or "", base)
+    return None

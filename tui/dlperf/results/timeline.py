@@ -1,4 +1,4 @@
-"""``timeline.json``: how a trial went, read once from its log and telemetry so that a page needs small files only."""
+"""``timeline.json``: curves and log lines of a trial, derived so that a page needs small files only."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ METRICS = (
     *("power_watts", "sm_clock_mhz", "utilization_percent", "temperature_celsius", "cpu_percent"),
     "memory_used_mib",
 )
-"""Columns of ``telemetry.csv`` that are followed over time."""
+"""Columns of ``telemetry.csv`` that become curves."""
 MOST_POINTS = 240
-"""Of one line; of more, the lowest and the highest of each part are kept, so that no outlier is lost."""
+"""Points of a curve."""
 ENDS = 3
-"""Lines quoted from each end of the lines that gave a figure; the log has them all."""
+"""Lines quoted from each end of the lines that gave a figure."""
 AROUND = 1
 """Lines quoted before and after them."""
 LONGEST_LINE = 400
 VERSION = 1
-"""Raised when a timeline is made in another way: those made before are made again."""
+"""Increase it when timelines are derived differently, so that older ones are replaced."""
 MOST_DECLARED = 60
 LONGEST_DECLARED = 80
 
 
 @dataclass(frozen=True)
 class LogLines:
-    """The first and the last of the log lines that gave a figure, and what stands around them."""
+    """The first and last log lines that gave a figure, and the lines around them."""
 
     head: tuple[str, ...] = ()
     left_out: int = 0
@@ -58,11 +58,11 @@ class LogLines:
 
 @dataclass(frozen=True)
 class Origin:
-    """What a timeline was made from: one of another origin is not believed."""
+    """The inputs of a timeline; it is valid only as long as they are the same."""
 
     log_sha256: str | None = None
     telemetry_sha256: dict[str, str] = field(default_factory=dict)
-    """By node, of those that left any."""
+    """By node."""
     steps: tuple[int | None, int | None] = (None, None)
     """First and last step of the window that gave the figure."""
     lines: tuple[int | None, int | None] = (None, None)
@@ -72,39 +72,30 @@ class Origin:
 
 @dataclass(frozen=True)
 class Timeline:
-    """``timeline.json``: derived, made by ``dlperf verify --write``, by ``dlperf build-site`` where it is missing."""
+    """``timeline.json``; ``dlperf build-site`` derives it where it is missing."""
 
     origin: Origin = Origin()
     throughput: tuple[Point, ...] = ()
-    """Step, and samples per second of all GPUs."""
+    """Step, and throughput of all GPUs."""
     outliers: tuple[Point, ...] = ()
-    """Those points of the measured window that lie far from the others there."""
+    """Points of the measured window."""
     telemetry: dict[str, tuple[Point, ...]] = field(default_factory=dict)
-    """Metric → seconds since the sampling began, and the mean over all GPUs, or over all nodes without one."""
+    """Metric → seconds since the first row, and the mean over all GPUs, or over nodes without one."""
     log_lines: LogLines = LogLines()
     declared: dict[str, str] = field(default_factory=dict)
-    """What the log says of its own run: versions and options, as the program printed them."""
+    """Versions and options as the program printed them."""
     schema: int = SCHEMA_VERSION
 
 
 def origin_of(result: TrialResult, log_sha256: str | None, telemetry_sha256: Mapping[str, str]) -> Origin:
-    """What the timeline of a result is made from, where its files have these hashes."""
-    return Origin(
-        log_sha256=log_sha256,
-        telemetry_sha256=dict(telemetry_sha256),
-        steps=(result.first_step, result.last_step),
-        lines=(result.first_line, result.last_line),
-        samples=result.samples,
-    )
+    """Return the origin of a result's timeline whose files have these hashes."""
+    steps = (result.first_step, result.last_step)
+    lines = (result.first_line, result.last_line)
+    return Origin(log_sha256, dict(telemetry_sha256), steps, lines, result.samples)
 
 
 def timeline_of(paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, run: Run | None) -> Timeline:
-    """How a trial went, from its files; what is missing stays empty.
-
-    Args:
-        result: what the trial came to.
-        run: the samples of its log.
-    """
+    """Derive a timeline from the files of a trial and the run of its log."""
     telemetry = {node.directory.name: node.telemetry for node in nodes_of(paths, planned) if node.telemetry.is_file()}
     points = _throughput(run, planned) if run else []
     rows = [row for node, path in telemetry.items() for row in read_telemetry(path, node)]
@@ -120,7 +111,7 @@ def timeline_of(paths: TrialPaths, planned: PlannedConfiguration, result: TrialR
 
 
 def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ...]:
-    """The points, or the lowest and highest of each of ``most`` / 2 equal parts, in order."""
+    """Return at most ``most`` points: the lowest and highest of each of ``most`` / 2 parts, so that outliers stay."""
     if len(points) <= most:
         return tuple(points)
     parts = most // 2
@@ -133,8 +124,8 @@ def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ..
 
 
 def _declared(run: Run) -> dict[str, str]:
-    told = {name: value for name, value in run.metadata.arguments.items() if len(value) <= LONGEST_DECLARED}
-    return dict(sorted(told.items())[:MOST_DECLARED])
+    declared = sorted(item for item in run.metadata.arguments.items() if len(item[1]) <= LONGEST_DECLARED)
+    return dict(declared[:MOST_DECLARED])
 
 
 def _throughput(run: Run, planned: PlannedConfiguration) -> list[Point]:
@@ -148,7 +139,7 @@ def _throughput(run: Run, planned: PlannedConfiguration) -> list[Point]:
 
 
 def _outliers(points: Sequence[Point], result: TrialResult) -> tuple[Point, ...]:
-    """A window between two records begins after the first of them: of its points the last ``samples`` count."""
+    """Find outliers among the last ``samples`` points: a window between two records begins after the first one."""
     if result.first_step is None or result.last_step is None or not result.samples:
         return ()
     first, last = result.first_step, result.last_step
@@ -157,17 +148,17 @@ def _outliers(points: Sequence[Point], result: TrialResult) -> tuple[Point, ...]
 
 
 def _series(rows: Iterable[TelemetryRow], metric: str) -> tuple[Point, ...]:
-    """The mean over all devices in each second."""
-    told = [(row.time, row.metrics[metric]) for row in rows if metric in row.metrics]
-    start = min((time for time, _ in told), default=0.0)
+    """Average over all devices in each second."""
+    readings = [(row.time, row.metrics[metric]) for row in rows if metric in row.metrics]
+    start = min((time for time, _ in readings), default=0.0)
     seconds: dict[int, list[float]] = {}
-    for time, value in told:
+    for time, value in readings:
         seconds.setdefault(int(time - start), []).append(value)
     return tuple((float(second), _short(fmean(seconds[second]))) for second in sorted(seconds))
 
 
 def _short(value: float) -> float:
-    """Six significant digits: more than a picture shows, and a small file."""
+    """Round to six significant digits: more than a picture shows."""
     return float(f"{value:.6g}")
 
 
@@ -186,7 +177,7 @@ def _log_lines(log: Path, result: TrialResult) -> LogLines:
 
 
 def _whole(stream: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of a log; of a compressed one that is cut, those that can be read."""
+    """Yield the lines of a log up to where a compressed one is cut."""
     try:
         yield from stream
     except (EOFError, OSError):

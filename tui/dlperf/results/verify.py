@@ -1,4 +1,4 @@
-"""Do the archived files still give the figures? Every hash is checked and every figure recomputed from its log."""
+"""Verify campaigns: check every hash, and recompute every figure from its log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dlperf.runs.store import append_records, read_campaign, read_record_if_whol
 
 @dataclass(frozen=True)
 class Difference:
-    """Something that is not what was archived, or not what the log gives."""
+    """A file that changed, or a field that the log no longer gives."""
 
     campaign: str
     trial: str
@@ -38,13 +38,13 @@ class Difference:
 
 @dataclass(frozen=True)
 class Verification:
-    """What came out for one campaign."""
+    """The outcome for one campaign."""
 
     campaign: str
     trials: int
-    """Trials looked at: those that ended."""
+    """Trials that ended."""
     figures: int
-    """Of these, how many gave a figure again."""
+    """Trials with a recomputed figure."""
     differences: tuple[Difference, ...]
 
 
@@ -52,7 +52,7 @@ def verify_campaign(paths: CampaignPaths, logs: LogReader, *, write: bool = Fals
     """Check every trial that ended, and change nothing unless asked to.
 
     Args:
-        write: bring ``result.json``, ``timeline.json`` and the journal up to date where the archived files are whole.
+        write: update ``result.json``, ``timeline.json`` and the journal where the archived files are whole.
 
     Raises:
         DlperfError: the campaign's plan cannot be read.
@@ -63,16 +63,16 @@ def verify_campaign(paths: CampaignPaths, logs: LogReader, *, write: bool = Fals
     figures = 0
     for status in ended:
         if status.key.configuration in planned:
-            found, result = verify_trial(paths, status, planned[status.key.configuration], logs, write=write)
+            found, result = _verify_trial(paths, status, planned[status.key.configuration], logs, write=write)
             differences += found
             figures += result is not None and result.value is not None
     return Verification(paths.name, len(ended), figures, tuple(differences))
 
 
-def verify_trial(
+def _verify_trial(
     campaign: CampaignPaths, status: TrialStatus, planned: PlannedConfiguration, logs: LogReader, *, write: bool = False
 ) -> tuple[list[Difference], TrialResult | None]:
-    """What differs, and the result that the files give now; None where the trial left nothing."""
+    """Return the differences, and the recomputed result; None where the trial left nothing."""
     paths = campaign.trial(status.key)
     if not paths.directory.is_dir():
         gone = [_difference(campaign, status.key, ".", "missing")] if status.state is State.SUCCEEDED else []
@@ -94,7 +94,7 @@ def verify_trial(
 
 
 def _journal(campaign: CampaignPaths, status: TrialStatus, result: TrialResult) -> None:
-    """The journal repeats what ``result.json`` holds: where it tells another figure, it is told this one."""
+    """Append the figure where the journal, which repeats it for viewers, has another."""
     if status.figure is not None and status.figure != JournaledFigure(result.value, result.unit):
         data = figure_data(result.value, result.unit)
         append_records(campaign.journal, [Event(utc_now(), "measured", str(status.key), source="verify", data=data)])
@@ -107,13 +107,13 @@ def _differing_fields(
         yield _difference(campaign, key, "result.json", "missing or unreadable")
         return
     for field in fields(TrialResult):
-        before, after = (_shown(getattr(item, field.name)) for item in (stored, result))
+        before, after = (_comparable(getattr(item, field.name)) for item in (stored, result))
         if before != after:
             yield _difference(campaign, key, field.name, "differs", before, after)
 
 
-def _shown(value: Any) -> Any:
-    """A field as it is compared: messages by their text, since version 0.1 stored no parameters."""
+def _comparable(value: Any) -> Any:
+    """Convert messages to text, because version 0.1 stored no parameters."""
     if isinstance(value, Message):
         return str(value)
     if isinstance(value, tuple):
