@@ -28,7 +28,7 @@ def test_a_trial_whose_archive_is_not_whole_stays(counting):
     first, second = counting.campaign("try").directory.glob("*/*/nodes/local/out.log")
     first.write_bytes(first.read_bytes()[:-1])
     done = counting.dlperf("clean", "--yes", code=1)
-    assert "stays: its archive is not whole: nodes/local/out.log: changed: see `dlperf verify`" in done.stderr
+    assert "kept: its archive is not whole: nodes/local/out.log: changed: see `dlperf verify`" in done.stderr
     assert len(folders(counting)) == 1
     assert second.is_file()
 

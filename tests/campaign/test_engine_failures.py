@@ -87,7 +87,7 @@ async def test_a_machine_that_failed_twice_in_a_row_is_left_out_and_the_rest_goe
     why = "failed 2 times in a row: supervisor and processes are gone and left no exit file"
     assert left_out(paths) == {"m1": why}
     assert str(status.trials[TrialKey(A, 2)].cause) == f"node m1: left out, {why}"
-    assert left_out_lines(status) == [f"node m1 is left out: {why}: mend it, then `dlperf retry try`"]
+    assert left_out_lines(status) == [f"node m1 is left out: {why}: fix it, then `dlperf retry try`"]
 
 
 async def test_a_machine_that_did_its_work_in_between_stays(tmp_path):

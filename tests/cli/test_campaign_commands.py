@@ -93,7 +93,7 @@ def test_a_detached_engine_is_watched_paused_and_cancelled_from_elsewhere(counti
     assert "running" in counting.dlperf("status").stdout
     counting.dlperf("pause", "try")
     assert "paused" in counting.dlperf("status").stdout
-    assert "resume: taken up" in counting.dlperf("resume", "try").stderr
+    assert "resume: accepted" in counting.dlperf("resume", "try").stderr
     assert "is not paused" in counting.dlperf("resume", "try", code=2).stderr
     counting.dlperf("cancel", "try", "32_1n1g/1")
     counting.wait_for("try", "32/1", "cancelled")
@@ -233,7 +233,7 @@ def test_a_gitignore_that_was_there_is_left_and_said(counting, tmp_path):
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / ".gitignore").write_text("*.pyc\n")
     done = counting.dlperf("init", str(tmp_path / "new"))
-    assert "left as it is: .gitignore" in done.stderr
+    assert "kept your .gitignore" in done.stderr
     assert (tmp_path / "new" / ".gitignore").read_text() == "*.pyc\n"
 
 
@@ -266,7 +266,7 @@ def test_a_log_that_gave_no_figure_is_read_again_once_its_format_is_mended(count
     written.parent.mkdir()
     written.write_text(SPEED.format(record="(?P<time>.*) step=(?P<step>\\d+) speed=(?P<value>.*)"))
     done = run(counting, "-b", "32", "--repeats", "1", "--name", "try", code=1)
-    assert "1 trial gave no figure: mend the log format, then `dlperf verify try --write`" in done.stderr
+    assert "1 trial gave no figure: fix the log format, then `dlperf verify try --write`" in done.stderr
     assert "bs32_1n1g/1: succeeded: no figure" in done.stderr
     written.write_text(SPEED.format(record="at (?P<time>[^ Z]+)Z step=(?P<step>\\d+) .*throughput=(?P<value>.*)"))
     counting.dlperf("verify", "try", "--write", code=1)

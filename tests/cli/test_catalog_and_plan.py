@@ -81,7 +81,7 @@ def test_an_unknown_id_names_the_near_ones(dlperf):
 def test_a_sound_catalogue_is_said_to_be_in_order(dlperf, workspace):
     code, out, err = dlperf("catalog", "check")
     assert (code, out) == (0, "")
-    assert err.startswith("the catalogue is in order: ")
+    assert err.startswith("the catalogue is valid: ")
 
 
 def test_every_mistake_is_one_line_on_stderr(dlperf, workspace):
@@ -134,7 +134,7 @@ def test_a_selection_of_the_impossible_alone_is_a_wrong_request(dlperf):
     code, out, err = dlperf("plan", "-H", "local", "-f", "plsc", "-c", "arcface")
     assert code == 2
     assert "plsc computes on gpu, local is a cpu machine" in out
-    assert err.splitlines()[-1] == "dlperf: nothing can run: 1 configuration asked for, none possible"
+    assert err.splitlines()[-1] == "dlperf: nothing can run: 1 configuration requested, none possible"
 
 
 def test_a_plan_as_json_says_everything(dlperf):
@@ -158,9 +158,9 @@ def test_the_scripts_are_printed_per_configuration_and_node(dlperf, workspace):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-b", "x"], "--batch-size x: is no whole number"),
-        (["-b", "²"], "--batch-size ²: is no whole number"),
-        (["-H", "local,,"], "--hardware: a value is empty: write names separated by commas"),
+        (["-b", "x"], "--batch-size x: not an integer"),
+        (["-b", "²"], "--batch-size ²: not an integer"),
+        (["-H", "local,,"], "--hardware: empty value: separate names by single commas"),
         (["-g", "2x8"], "GPUs: '2x8' is no scale: write 2n8g for 2 nodes with 8 GPUs each, or 8 for 1n8g"),
     ],
 )

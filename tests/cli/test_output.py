@@ -10,7 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.cli.output import Progress, cell, cut, fitted_table, format_table, print_json, print_table, width
+from dlperf.cli.output import (
+    LiveLines,
+    display_width,
+    fit_table,
+    format_cell,
+    format_table,
+    print_json,
+    print_table,
+    truncate,
+)
 from dlperf.runs.records import State
 from dlperf.view.text import one_line
 
@@ -43,7 +52,7 @@ def test_numbers_stand_to_the_right_and_missing_ones_are_a_dash():
 
 
 def test_wide_characters_count_two_columns():
-    assert width("数据 ok") == 7
+    assert display_width("数据 ok") == 7
     assert format_table(["a", "b"], [["数据", "x"], ["abcd", "y"]]).splitlines()[1:] == ["数据  x", "abcd  y"]
 
 
@@ -55,22 +64,22 @@ def test_control_characters_cannot_reach_a_terminal():
     ("value", "text"), [(12345.678, "12,346"), (0.123456, "0.123"), (0.00012345, "0.000123"), (None, "-"), (7, "7")]
 )
 def test_cells_keep_three_or_four_significant_digits(value, text):
-    assert cell(value) == text
+    assert format_cell(value) == text
 
 
 def test_a_long_line_is_cut_at_the_column():
-    assert cut("数据数据", 5) == "数据…"
-    assert cut("abc", 3) == "abc"
+    assert truncate("数据数据", 5) == "数据…"
+    assert truncate("abc", 3) == "abc"
 
 
 def test_what_is_redrawn_is_erased_from_its_first_column(monkeypatch):
     """A ^C that the terminal echoes leaves the cursor in the middle of the line."""
     terminal = FakeTerminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    progress = Progress()
-    progress.show(["one", "two"])
+    live = LiveLines()
+    live.draw(["one", "two"])
     terminal.truncate(0)
-    progress.clear()
+    live.clear()
     assert terminal.getvalue().lstrip("\0") == "\r\x1b[2A\x1b[J"
 
 
@@ -79,11 +88,11 @@ WIDE = [("a/1", "failed", "images/s", "", "out of memory"), ("a/2", "failed", "i
 
 
 def test_a_table_that_fits_is_left_as_it_is():
-    assert fitted_table(HEADERS, WIDE, 80) == format_table(HEADERS, WIDE)
+    assert fit_table(HEADERS, WIDE, 80) == format_table(HEADERS, WIDE)
 
 
 def test_a_table_that_is_too_wide_says_once_what_is_the_same_in_every_row():
-    assert fitted_table(HEADERS, WIDE, 32).splitlines() == [
+    assert fit_table(HEADERS, WIDE, 32).splitlines() == [
         "state: failed; unit: images/s",
         "",
         "trial  cause",
@@ -94,7 +103,7 @@ def test_a_table_that_is_too_wide_says_once_what_is_the_same_in_every_row():
 
 def test_what_is_the_same_in_every_row_is_said_above_also_where_it_is_the_first_column():
     rows = [("try", "a", 1.0), ("try", "b", 20.0)]
-    assert fitted_table(("campaign", "trial", "value"), rows, 16).splitlines() == [
+    assert fit_table(("campaign", "trial", "value"), rows, 16).splitlines() == [
         "campaign: try",
         "",
         "trial  value",
@@ -105,7 +114,7 @@ def test_what_is_the_same_in_every_row_is_said_above_also_where_it_is_the_first_
 
 def test_a_row_that_is_still_too_wide_goes_on_in_further_lines_below_its_first_cell():
     rows = [("logs/of/a/folder/a", "fp32", 1.0, "images/s"), ("b", "amp", 20.0, "tokens/s")]
-    assert fitted_table(("log", "precision", "value", "unit"), rows, 18).splitlines() == [
+    assert fit_table(("log", "precision", "value", "unit"), rows, 18).splitlines() == [
         "log",
         "  precision  value",
         "  unit",
@@ -119,7 +128,7 @@ def test_a_row_that_is_still_too_wide_goes_on_in_further_lines_below_its_first_c
 
 
 def test_rows_with_a_cell_that_is_wider_than_the_terminal_are_paragraphs_and_leave_nothing_out():
-    assert fitted_table(HEADERS, [*WIDE[:1], ("b/1", "lost", "", "", "")], 14).splitlines() == [
+    assert fit_table(HEADERS, [*WIDE[:1], ("b/1", "lost", "", "", "")], 14).splitlines() == [
         "a/1",
         "  state  failed",
         "  unit   images/s",

@@ -70,7 +70,7 @@ def test_a_wrong_request_is_one_line_on_stderr_and_exit_code_2(arguments, capfd)
         (
             OSError(28, "No space left on device", "/w/site/docs/index.md"),
             1,
-            "dlperf: /w/site/docs/index.md: No space left on device: free space, mend permissions, "
+            "dlperf: /w/site/docs/index.md: No space left on device: free space, fix permissions, "
             "or run again as `dlperf --debug …`\n",
         ),
         (ValueError("boom"), 1, "dlperf: unexpected ValueError: boom: run again as `dlperf --debug …`\n"),

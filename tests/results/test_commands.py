@@ -106,7 +106,7 @@ def test_a_wrong_filter_is_a_wrong_request(run: Command):
 def test_a_campaign_that_is_not_there_is_a_wrong_request(run: Command):
     done = run("results", "--campaign", "published/aa", "--json")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "dlperf: --campaign published/aa: there is no such campaign (known: a, b)\n"
+    assert done.stderr == "dlperf: --campaign published/aa: no such campaign (known: a, b)\n"
     assert run("results", "--campaign", "a", "-f", "jax").returncode == 0
 
 
@@ -193,7 +193,7 @@ def test_an_import_says_of_how_many_logs_there_is_something_odd(run: Command, tm
     (logs / "a.log").write_text(own_log(300.0))
     (logs / "b.log").write_text(own_log(300.0, batch_size=8, printed=900.0))
     done = run("import", str(logs), "--campaign", "their logs", "-H", "theirs")
-    assert "see `dlperf results --campaign 'their logs'`; `dlperf parse` says what is odd about 1 log" in done.stderr
+    assert "see `dlperf results --campaign 'their logs'`; 1 log with caveats: see `dlperf parse`" in done.stderr
 
 
 WRONG = {
@@ -252,7 +252,7 @@ def test_a_campaign_that_cannot_be_read_is_left_out_and_said(
     done = run(*words)
     assert done.returncode == 1
     assert said in done.stdout
-    assert done.stderr.startswith("dlperf: left out: ")
+    assert done.stderr.startswith("dlperf: skipped: ")
     assert "a/campaign.json: not a campaign" in done.stderr
 
 

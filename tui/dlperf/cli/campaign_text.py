@@ -1,4 +1,4 @@
-"""Campaigns in words: the rows and lines that commands print. Pure."""
+"""Format campaigns as rows and lines for commands. Pure."""
 
 from __future__ import annotations
 
@@ -13,40 +13,43 @@ from dlperf.runs.journal import trial_key
 from dlperf.runs.records import CampaignStatus, JournaledFigure, Progress, State, TrialProgress, TrialStatus
 from dlperf.view.campaigns import CampaignSummary, Standing
 from dlperf.view.text import count_noun, duration, number, percent
+from dlperf.view.trials import step_text, trial_notes
 
-FIGURE_HEADERS = ("configuration", "median", "unit", "spread", "n", "status")
-TRIAL_HEADERS = ("trial", "state", "figure", "unit", "step", "left", "since", "cause")
+RESULT_HEADERS = ("configuration", "median", "unit", "spread", "n", "status")
+TRIAL_HEADERS = ("trial", "state", "throughput", "unit", "step", "left", "since", "note")
 CAMPAIGN_HEADERS = ("campaign", "state", "done", "failed", "trials", "left")
+MOST_CONFIGURATIONS = 12
+"""Configurations that the question whether to run a plan lists."""
 
 
 def plan_summary(plan: Plan) -> list[str]:
-    """The plan in a few lines, for the question whether to run it."""
+    """Return the plan in a few lines, for the question whether to run it."""
     hardware = dict.fromkeys(item.configuration.hardware for item in plan.configurations)
     frameworks = dict.fromkeys(item.configuration.framework for item in plan.configurations)
     lines = [
         f"{count_noun(len(plan.configurations), 'configuration')}, {count_noun(len(plan.trials), 'trial')}: "
         f"{', '.join(frameworks)} on {', '.join(hardware)}"
     ]
-    lines += [f"  {item.configuration.id} × {item.repeats}" for item in plan.configurations[:12]]
-    if len(plan.configurations) > 12:
-        lines.append(f"  and {len(plan.configurations) - 12} more: see `dlperf plan`")
+    lines += [f"  {item.configuration.id} × {item.repeats}" for item in plan.configurations[:MOST_CONFIGURATIONS]]
+    if len(plan.configurations) > MOST_CONFIGURATIONS:
+        lines.append(f"  and {len(plan.configurations) - MOST_CONFIGURATIONS} more: see `dlperf plan`")
     if plan.impossible:
-        lines.append(f"{count_noun(len(plan.impossible), 'configuration')} cannot run: {_why_impossible(plan)}")
+        lines.append(f"{count_noun(len(plan.impossible), 'configuration')} cannot run: {_first_reason(plan)}")
     return lines
 
 
 def why_nothing_runs(plan: Plan) -> str:
-    """Why a plan without a configuration has none."""
-    return f"nothing can run: {_why_impossible(plan)}"
+    """Return why a plan without a configuration has none."""
+    return f"nothing can run: {_first_reason(plan)}"
 
 
-def _why_impossible(plan: Plan) -> str:
+def _first_reason(plan: Plan) -> str:
     first, *others = dict.fromkeys(item.reason for item in plan.impossible)
     return f"{first}, and {count_noun(len(others), 'reason')} more: see `dlperf plan`" if others else str(first)
 
 
 def progress_lines(status: CampaignStatus, progress: Progress) -> list[str]:
-    """What runs now, a line for each trial, and how far the campaign is."""
+    """Return a line for each running trial, and one for the campaign."""
     lines = [_running_line(status.trials[key], item) for key, item in _running(status, progress)]
     left = duration(progress.seconds_left)
     paused = ", paused" if status.paused else ""
@@ -62,28 +65,20 @@ def _running(status: CampaignStatus, progress: Progress) -> Iterator[tuple[Trial
 
 
 def _running_line(trial: TrialStatus, now: TrialProgress) -> str:
-    parts = [str(trial.key), str(trial.state)]
-    if now.step is not None:
-        parts.append(f"step {now.step}" + (f"/{now.steps}" if now.steps else ""))
-    if now.value is not None:
-        parts.append(number(now.value, now.unit))
-    if now.seconds_left is not None:
-        parts.append(f"{duration(now.seconds_left)} left")
-    if now.pending_reason:
-        parts.append(f"waits: {now.pending_reason}")
-    parts += [f"{node} does not answer since {since}" for node, since in now.unreachable_since.items()]
-    return "  ".join(parts)
+    left = f"{duration(now.seconds_left)} left" if now.seconds_left is not None else ""
+    step = f"step {step_text(now)}" if now.step is not None else ""
+    value = number(now.value, now.unit) if now.value is not None else ""
+    return "  ".join(filter(None, (str(trial.key), str(trial.state), step, value, left, *trial_notes(trial, now))))
 
 
-def announcements(before: CampaignStatus, after: CampaignStatus) -> list[str]:
-    """A line for each trial that ran and ended between two looks, each configuration that was stopped, and each machine
-    that fell silent or was left out."""
+def news_lines(before: CampaignStatus, after: CampaignStatus) -> list[str]:
+    """Return a line for each trial that ended and each configuration or machine given up between two states."""
     lines = []
     for key, trial in after.trials.items():
         known = before.trials.get(key, TrialStatus(key))
         never_ran = known.state is State.PLANNED and trial.state is State.CANCELLED
         if trial.state.finished and not known.state.finished and not never_ran:
-            lines.append(f"{key}: {trial.state}" + (f": {why(trial)}" if why(trial) else ""))
+            lines.append(": ".join(filter(None, (str(key), str(trial.state), _cause(trial)))))
     for configuration, cause in after.stopped_configurations.items():
         if configuration not in before.stopped_configurations:
             lines.append(f"{configuration}: not tried any more: {cause}")
@@ -94,46 +89,44 @@ def announcements(before: CampaignStatus, after: CampaignStatus) -> list[str]:
 
 
 def left_out_lines(status: CampaignStatus) -> list[str]:
-    """A line for each machine on which nothing more is started."""
-    advice = f"mend it, then `dlperf retry {shlex.quote(status.name)}`"
+    """Return a line for each machine on which no more trials are started."""
+    advice = f"fix it, then `dlperf retry {shlex.quote(status.name)}`"
     return [f"node {node} is left out: {cause}: {advice}" for node, cause in sorted(status.left_out.items())]
 
 
-def why(trial: TrialStatus) -> str:
-    """The cause of a state that asks for one."""
+def _cause(trial: TrialStatus) -> str:
     if trial.lacks_figure:
         return "no figure"
     return "" if trial.state is State.SUCCEEDED or trial.cause is None else str(trial.cause)
 
 
-def figure_row(row: ConfigurationResult) -> tuple[Any, ...]:
-    """A row under FIGURE_HEADERS."""
+def result_cells(row: ConfigurationResult) -> tuple[Any, ...]:
+    """Return the cells under RESULT_HEADERS."""
     return (row.configuration, row.value, row.unit, percent(row.spread), row.n, str(row.status))
 
 
-def remarks(row: ConfigurationResult) -> list[str]:
-    """What is odd about a figure, or about the trials that it comes from; notes are for the page."""
-    told = row.findings if row.value is not None else ()
-    return [f"{finding.severity}: {finding.message}" for finding in told if finding.severity != "note"]
+def caveats(row: ConfigurationResult) -> list[str]:
+    """Return the warnings and errors of a result; notes are on its page only."""
+    findings = row.findings if row.value is not None else ()
+    return [f"{finding.severity}: {finding.message}" for finding in findings if finding.severity != "note"]
 
 
 def standing_text(standing: Standing) -> str:
-    """What a campaign is doing."""
+    """Return what a campaign is doing."""
     return "engine is not running" if standing is Standing.INTERRUPTED else standing.value
 
 
-def campaign_row(summary: CampaignSummary) -> tuple[Any, ...]:
-    """A row under CAMPAIGN_HEADERS."""
+def campaign_cells(summary: CampaignSummary) -> tuple[Any, ...]:
+    """Return the cells under CAMPAIGN_HEADERS."""
     state, left = standing_text(summary.standing), duration(summary.seconds_left)
     return (summary.name, state, summary.done, summary.bad, summary.total, left)
 
 
-def trial_row(trial: TrialStatus, figure: JournaledFigure, now: TrialProgress | None) -> tuple[Any, ...]:
-    """A row under TRIAL_HEADERS: the figure of a trial that ended, the last throughput of one that runs."""
-    shown = now if now and not trial.state.finished else figure
-    value, unit = shown.value, shown.unit
-    step = f"{now.step}/{now.steps or '?'}" if now and now.step is not None else ""
+def trial_cells(trial: TrialStatus, figure: JournaledFigure, now: TrialProgress | None) -> tuple[Any, ...]:
+    """Return the cells under TRIAL_HEADERS: the throughput of a finished trial, the last one of a running trial."""
+    now = None if trial.state.finished else now
+    value, unit = (now or figure).value, (now or figure).unit if (now or figure).value is not None else ""
     left = duration(now.seconds_left) if now else ""
     since = (trial.since or "")[:19].replace("T", " ")
-    cause = why(trial) or (f"waits: {now.pending_reason}" if now and now.pending_reason else "")
-    return (str(trial.key), str(trial.state), value, unit if value is not None else "", step, left, since, cause)
+    notes = ["no figure"] if trial.lacks_figure else trial_notes(trial, now)
+    return (str(trial.key), str(trial.state), value, unit, step_text(now), left, since, "; ".join(notes))

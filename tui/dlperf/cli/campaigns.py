@@ -1,16 +1,14 @@
-"""``dlperf run``, ``resume``, ``cancel``, ``retry``, ``pause``: campaigns from their start to their end."""
+"""``dlperf run``, ``resume``, ``cancel``, ``retry``, ``pause``."""
 
 from __future__ import annotations
 
 import shlex
+import sys
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from dlperf.cli.completion import campaign_names
-from dlperf.cli.context import current_catalog, current_workspace
-from dlperf.cli.output import say
-from dlperf.cli.selection import (
+from dlperf.cli.options import (
     BatchSizeOption,
     CaseOption,
     FrameworkOption,
@@ -19,8 +17,12 @@ from dlperf.cli.selection import (
     PrecisionOption,
     ProtocolOption,
     RepeatsOption,
+    complete_campaigns,
+    current_catalog,
+    current_workspace,
     selection_of,
 )
+from dlperf.cli.output import print_note
 from dlperf.errors import RequestError
 from dlperf.view.text import one_line
 
@@ -32,15 +34,15 @@ commands = typer.Typer()
 
 CampaignArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="CAMPAIGN", help="Its name, or a part of it that no other has.", autocompletion=campaign_names
-    ),
+    typer.Argument(metavar="CAMPAIGN", help="Name or unique substring.", autocompletion=complete_campaigns),
 ]
 TrialArgument = Annotated[
     str | None,
-    typer.Argument(metavar="TRIAL", help="CONFIGURATION/NUMBER, or a part of it; the whole campaign if absent."),
+    typer.Argument(
+        metavar="TRIAL", help="CONFIGURATION/NUMBER or unique substring of it; default: the whole campaign."
+    ),
 ]
-DetachOption = Annotated[bool, typer.Option("--detach", help="Let the engine run without this terminal.")]
+DetachOption = Annotated[bool, typer.Option("--detach", help="Run the engine in the background.")]
 
 
 @commands.command()
@@ -52,13 +54,15 @@ def run(
     precision: PrecisionOption = None,
     batch_size: BatchSizeOption = None,
     gpus: GpusOption = None,
-    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="Time and contents if absent.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="Campaign name; default: time and contents.")
+    ] = None,
     repeats: RepeatsOption = None,
     protocol: ProtocolOption = None,
     detach: DetachOption = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Run a selection as a campaign. Options may be repeated, and take several values separated by commas."""
+    """Run a selection as a campaign. Options may be repeated or take comma-separated values."""
     from dlperf.campaign.create import create_campaign, refuse_examples
     from dlperf.cli.campaign_text import plan_summary, why_nothing_runs
     from dlperf.plan import expand
@@ -68,24 +72,24 @@ def run(
     selection = selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol)
     if not (selection.hardware or selection.frameworks or selection.cases):
         raise RequestError(
-            "nothing is selected: name --hardware, --framework or --case; `dlperf plan` shows what can run"
+            "nothing is selected: add --hardware, --framework or --case; `dlperf plan` lists what can run"
         )
     plan = expand(selection, current_catalog(context))
     if not plan.configurations:
         raise RequestError(why_nothing_runs(plan))
     refuse_examples(plan)
-    for line in plan_summary(plan):
-        say(line)
-    _ask(yes)
+    print_note("\n".join(plan_summary(plan)))
+    if not yes and sys.stdin.isatty():
+        typer.confirm("Run it?", default=True, abort=True, err=True)
     if detach:
-        _say_started(*start_campaign(workspace, plan, name))
+        _print_started(*start_campaign(workspace, plan, name))
     else:
-        _work_here(workspace, create_campaign(workspace, plan, name))
+        _run_in_foreground(workspace, create_campaign(workspace, plan, name))
 
 
 @commands.command()
 def resume(context: typer.Context, campaign: CampaignArgument, detach: DetachOption = False) -> None:
-    """Go on with a campaign. What still runs is found, what is left is started, a pause is lifted."""
+    """Resume a campaign. Adopts its running trials, starts the remaining ones, lifts a pause."""
     from dlperf.campaign.detach import start_detached
     from dlperf.cli.foreground import wait_for_requests
     from dlperf.view.start import lift_pause
@@ -94,32 +98,32 @@ def resume(context: typer.Context, campaign: CampaignArgument, detach: DetachOpt
     if lift_pause(paths) is not None:
         wait_for_requests(paths)
     elif detach:
-        _say_started(paths, start_detached(workspace, paths))
+        _print_started(paths, start_detached(workspace, paths))
     else:
-        _work_here(workspace, paths)
+        _run_in_foreground(workspace, paths)
 
 
 @commands.command()
 def cancel(context: typer.Context, campaign: CampaignArgument, trial: TrialArgument = None) -> None:
-    """End a campaign, or one of its trials; what ran is collected."""
-    _have_done(*_find(context, campaign), "cancel", trial)
+    """Cancel a campaign or one of its trials. Logs of running trials are collected."""
+    _request_from_engine(*_find(context, campaign), "cancel", trial)
 
 
 @commands.command()
 def retry(context: typer.Context, campaign: CampaignArgument, trial: TrialArgument = None) -> None:
-    """Run again what failed, was cancelled or was lost. What succeeded stays as it is."""
-    _have_done(*_find(context, campaign), "retry", trial)
+    """Run failed, cancelled or lost trials again. Successful trials are kept."""
+    _request_from_engine(*_find(context, campaign), "retry", trial)
 
 
 @commands.command()
 def pause(context: typer.Context, campaign: CampaignArgument) -> None:
-    """Start no further trial of a campaign; what runs goes on. `dlperf resume` lifts it."""
+    """Start no further trials of a campaign. Running trials continue; `dlperf resume` lifts the pause."""
     from dlperf.cli.foreground import wait_for_requests
     from dlperf.runs.lock import engine_pid
 
     _, paths = _find(context, campaign)
     if engine_pid(paths) is None:
-        raise RequestError(f"campaign {paths.name!r}: no engine runs, so that nothing starts")
+        raise RequestError(f"campaign {paths.name!r}: no engine is running, so there is nothing to pause")
     _request(paths, "pause", None)
     wait_for_requests(paths)
 
@@ -142,38 +146,26 @@ def _request(paths: CampaignPaths, action: Action, trial: str | None) -> None:
     ask(paths, action, key)
 
 
-def _have_done(workspace: Workspace, paths: CampaignPaths, action: Action, trial: str | None) -> None:
-    """Ask the campaign's engine, starting one where none runs, and wait until it has heard."""
+def _request_from_engine(workspace: Workspace, paths: CampaignPaths, action: Action, trial: str | None) -> None:
+    """Write a request, start an engine if none runs, and wait until it has accepted the request."""
+    from dlperf.campaign.detach import start_detached
     from dlperf.cli.foreground import wait_for_requests
     from dlperf.runs.lock import engine_pid
 
     _request(paths, action, trial)
     if engine_pid(paths) is None:
-        _start_engine(workspace, paths)
+        pid = start_detached(workspace, paths)
+        print_note(f"no engine was running: started one in the background (process {pid})")
     wait_for_requests(paths)
 
 
-def _start_engine(workspace: Workspace, paths: CampaignPaths) -> None:
-    from dlperf.campaign.detach import start_detached
-
-    pid = start_detached(workspace, paths)
-    say(f"no engine was running: started one (process {pid}, no terminal)")
-
-
-def _say_started(paths: CampaignPaths, pid: int) -> None:
+def _print_started(paths: CampaignPaths, pid: int) -> None:
     name = shlex.quote(one_line(paths.name))
-    say(f"engine started (process {pid}): `dlperf status {name}` shows it, `dlperf cancel {name}` ends it")
+    print_note(f"engine started (process {pid}); progress: `dlperf status {name}`, stop: `dlperf cancel {name}`")
     print(paths.name)
 
 
-def _work_here(workspace: Workspace, paths: CampaignPaths) -> NoReturn:
+def _run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> NoReturn:
     from dlperf.cli.foreground import run_in_foreground
 
     raise typer.Exit(run_in_foreground(workspace, paths))
-
-
-def _ask(yes: bool) -> None:
-    import sys
-
-    if not yes and sys.stdin.isatty():
-        typer.confirm("run it?", default=True, abort=True, err=True)

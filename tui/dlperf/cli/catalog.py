@@ -1,4 +1,4 @@
-"""``dlperf catalog``: what can be measured, and what is wrong with a catalogue."""
+"""``dlperf catalog``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlperf.cli.context import JsonOption, current_catalog
-from dlperf.cli.output import print_json, print_table, say
+from dlperf.cli.options import JsonOption, current_catalog
+from dlperf.cli.output import print_json, print_note, print_table
 from dlperf.errors import RequestError
 
 if TYPE_CHECKING:
@@ -55,12 +55,12 @@ COLUMNS: dict[str, dict[str, Callable[[Any], Any]]] = {
         "dense peak TFLOP/s": lambda item: ", ".join(f"{name} {peak:g}" for name, peak in item.peak_tflops.items()),
     },
 }
-"""Kind → the columns that follow id and title."""
+"""Columns of each kind after id and title."""
 
 
 @group.callback()
 def catalog(context: typer.Context, as_json: JsonOption = False) -> None:
-    """List what can be measured. That is what is built in, and what this workspace's catalog/ adds."""
+    """List what can be measured. Includes built-in entries and the workspace's catalog/."""
     if context.invoked_subcommand is not None:
         return
     loaded = current_catalog(context)
@@ -88,7 +88,9 @@ for _kind in COLUMNS:
 
 @group.command()
 def show(context: typer.Context, name: Annotated[str, typer.Argument(metavar="ID")]) -> None:
-    """Print an entry as YAML. Several kinds may have an entry of that id."""
+    """Print an entry as YAML. Prints several if several kinds have one of that id."""
+    import yaml
+
     from dlperf.catalog.problem import hint
 
     loaded = current_catalog(context)
@@ -97,28 +99,27 @@ def show(context: typer.Context, name: Annotated[str, typer.Argument(metavar="ID
         known = {known for kind in COLUMNS for known in _entries(loaded, kind)}
         raise RequestError(f"unknown id {name!r}: {hint(name, known)}")
     for kind, entry in found.items():
-        code = "" if hasattr(entry, "model_dump") else ": read by a program of dlperf, no entry to start from"
-        print(f"# {kind}{code}\n{_yaml(entry)}", end="")
+        code = "" if hasattr(entry, "model_dump") else ": built-in parser, not a template for an entry"
+        data = _document(entry, exclude_defaults=True)
+        print(f"# {kind}{code}\n{yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120)}", end="")
 
 
 @group.command()
 def check(context: typer.Context) -> None:
-    """Report every mistake by file, line and field."""
+    """Report every error of the catalogue by file and line."""
     loaded = current_catalog(context)
-    say("the catalogue is in order: " + ", ".join(f"{len(_entries(loaded, kind))} {kind}" for kind in COLUMNS))
+    print_note("the catalogue is valid: " + ", ".join(f"{len(_entries(loaded, kind))} {kind}" for kind in COLUMNS))
 
 
 def _print_kind(loaded: Catalog, kind: str) -> None:
     columns = COLUMNS[kind]
-    rows = [
-        [entry.id, entry.title, *(column(entry) for column in columns.values())]
-        for entry in _entries(loaded, kind).values()
-    ]
+    entries = _entries(loaded, kind).values()
+    rows = [[entry.id, entry.title, *(column(entry) for column in columns.values())] for entry in entries]
     print_table(["id", "title", *columns], rows)
 
 
 def _entries(loaded: Catalog, kind: str) -> dict[str, Any]:
-    """The entries of a kind by id; of the log formats, those that are code as well."""
+    """Return the entries of a kind by id; log formats include built-in parsers."""
     entries: dict[str, Any] = dict(getattr(loaded, kind))
     if kind == "formats":
         from dlperf.formats.registry import describe, format_ids
@@ -135,10 +136,3 @@ def _document(entry: Any, exclude_defaults: bool = False) -> dict[str, Any]:
     if hasattr(entry, "model_dump"):
         return dict(entry.model_dump(mode="json", exclude_defaults=exclude_defaults))
     return {name: value for name, value in vars(entry).items() if value or not exclude_defaults}
-
-
-def _yaml(entry: Any) -> str:
-    import yaml
-
-    data = _document(entry, exclude_defaults=True)
-    return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120))

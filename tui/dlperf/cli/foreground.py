@@ -1,4 +1,4 @@
-"""An engine at a terminal: its progress while it runs, its figures at the end."""
+"""Run an engine in the foreground: its progress while it runs, the results at the end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shlex
 import time
 from typing import TYPE_CHECKING
 
-from dlperf.cli.output import Progress, print_remarks, print_table, say
+from dlperf.cli.output import LiveLines, print_note, print_remarks, print_table
 from dlperf.errors import ExitCode
 from dlperf.view.text import count_noun, one_line
 
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
     from dlperf.runs.paths import CampaignPaths, Workspace
 
 REDRAW_SECONDS = 0.5
-MOST_REMARKED = 8
-"""Configurations whose findings are printed: more would push the figures off the screen."""
+MOST_CAVEATS = 8
+"""Configurations whose caveats are printed: more would push the results off the screen."""
 
 
 def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
-    """Run a campaign's engine in this process until it is finished, or until a signal: trials then go on."""
+    """Run a campaign's engine until it is finished or a signal ends it; running trials then continue."""
     from dlperf.campaign.rules import exit_code, failures, succeeded_without_value
     from dlperf.runs.journal import CampaignReader
 
-    say(f"campaign {one_line(paths.name)}: {paths.directory}")
+    print_note(f"campaign {one_line(paths.name)}: {paths.directory}")
     reader = CampaignReader(paths)
     signal = asyncio.run(_run_and_draw(workspace, reader))
     name = shlex.quote(one_line(paths.name))
     if signal is not None:
-        say(f"stopped by {signal}: what runs goes on on its nodes")
-        say(f"`dlperf resume {name}` comes back to it, `dlperf cancel {name}` ends it")
+        print_note(f"stopped by {signal}: running trials continue on their nodes")
+        print_note(f"`dlperf resume {name}` continues the campaign, `dlperf cancel {name}` ends it")
         return ExitCode.INTERRUPTED
-    print_figures(paths)
+    print_results(paths)
     status = reader.refresh()
     if failures(status):
-        say(f"not everything succeeded: see `dlperf status {name}`, run it again with `dlperf retry {name}`")
+        print_note(f"some trials failed: see `dlperf status {name}`, run them again with `dlperf retry {name}`")
     if without := succeeded_without_value(status):
-        say(
-            f"{count_noun(len(without), 'trial')} gave no figure: mend the log format, then "
+        print_note(
+            f"{count_noun(len(without), 'trial')} gave no figure: fix the log format, then "
             f"`dlperf verify {name} --write` measures the same logs again"
         )
     return exit_code(status)
@@ -58,43 +58,42 @@ async def _run_and_draw(workspace: Workspace, reader: CampaignReader) -> str | N
 
 
 async def _draw(reader: CampaignReader) -> None:
-    from dlperf.cli.campaign_text import announcements, progress_lines
-    from dlperf.runs.records import Progress as ProgressRecord
-    from dlperf.runs.store import read_record_if_whole
+    from dlperf.cli.campaign_text import news_lines, progress_lines
+    from dlperf.view.campaigns import read_progress
 
-    screen = Progress()
+    live = LiveLines()
     before = reader.refresh()
     try:
         while True:
             status = reader.refresh()
-            screen.announce(announcements(before, status))
+            live.print_above(news_lines(before, status))
             before = status
-            if progress := read_record_if_whole(reader.paths.progress, ProgressRecord):
-                screen.show(progress_lines(status, progress))
+            if progress := read_progress(reader.paths):
+                live.draw(progress_lines(status, progress))
             await asyncio.sleep(REDRAW_SECONDS)
     finally:
-        screen.clear()
-        screen.announce(announcements(before, reader.refresh()))
+        live.clear()
+        live.print_above(news_lines(before, reader.refresh()))
 
 
-def print_figures(paths: CampaignPaths) -> None:
-    """The campaign's figures, one row for each configuration, and below them what a careful reader must know."""
-    from dlperf.cli.campaign_text import FIGURE_HEADERS, figure_row, remarks
+def print_results(paths: CampaignPaths) -> None:
+    """Print a row for each configuration of a campaign, and their caveats below."""
+    from dlperf.cli.campaign_text import RESULT_HEADERS, caveats, result_cells
     from dlperf.results.load import campaign_rows
 
     rows = campaign_rows(paths)
-    print_table(FIGURE_HEADERS, [figure_row(row) for row in rows])
-    odd = [row for row in rows if remarks(row)]
-    if odd:
+    print_table(RESULT_HEADERS, map(result_cells, rows))
+    doubtful = [row for row in rows if caveats(row)]
+    if doubtful:
         print()
-    for row in odd[:MOST_REMARKED]:
-        print_remarks(row.configuration, remarks(row))
-    if len(odd) > MOST_REMARKED:
-        print(f"and findings of {len(odd) - MOST_REMARKED} more: see the site, or `dlperf results --json`")
+    for row in doubtful[:MOST_CAVEATS]:
+        print_remarks(row.configuration, caveats(row))
+    if len(doubtful) > MOST_CAVEATS:
+        print(f"and caveats of {len(doubtful) - MOST_CAVEATS} more: see the site, or `dlperf results --json`")
 
 
 def wait_for_requests(paths: CampaignPaths, seconds: float = 10.0) -> None:
-    """Wait until the engine has taken up what was asked, and say what it made of it."""
+    """Wait until the engine has accepted the last request, and print its answer."""
     from dlperf.runs.records import Event
     from dlperf.runs.store import read_records
 
@@ -102,9 +101,9 @@ def wait_for_requests(paths: CampaignPaths, seconds: float = 10.0) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         events, read = read_records(paths.journal, Event, read)
-        taken = [event for event in events if event.event == "request" and event.data.get("offset", 0) >= size]
-        if taken:
-            say(str(taken[0].cause or "") or f"{taken[0].data.get('action')}: taken up by the engine")
-            return
+        for event in events:
+            if event.event == "request" and event.data.get("offset", 0) >= size:
+                print_note(str(event.cause or "") or f"{event.data.get('action')}: accepted by the engine")
+                return
         time.sleep(0.1)
-    say("the engine has not taken it up yet: see `dlperf status`")
+    print_note("the engine has not accepted the request yet: see `dlperf status`")

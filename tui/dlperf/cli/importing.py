@@ -1,4 +1,4 @@
-"""``dlperf import``: somebody else's logs into ``runs/``."""
+"""``dlperf import``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlperf.cli.context import JsonOption, current_catalog, current_workspace
-from dlperf.cli.output import print_json, print_table, say
+from dlperf.cli.options import JsonOption, current_catalog, current_workspace
+from dlperf.cli.output import print_json, print_note, print_table
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import count_noun, one_line
 
@@ -30,39 +30,35 @@ Number = int | None
 @commands.command("import")
 def import_logs(
     context: typer.Context,
-    sources: Annotated[list[Path], typer.Argument(metavar="DIR_OR_LOG", help="Folders and single logs.")],
+    sources: Annotated[list[Path], typer.Argument(metavar="DIR_OR_LOG", help="Folders or log files.")],
     campaign: Annotated[str, typer.Option("--campaign", metavar="NAME", help="Name of the new campaign.")],
-    hardware: Annotated[str, typer.Option("--hardware", "-H", metavar="H", help="Of the catalogue, or any name.")],
-    framework: Annotated[
-        Word, typer.Option("--framework", "-f", metavar="F", help="Of every log, whatever it says.")
-    ] = None,
-    case: Annotated[Word, typer.Option("--case", "-c", metavar="C", help="Of every log, whatever it says.")] = None,
-    precision: Annotated[
-        Word, typer.Option("--precision", "-p", metavar="P", help="Of every log, whatever it says.")
-    ] = None,
+    hardware: Annotated[str, typer.Option("--hardware", "-H", metavar="H", help="Catalogue id or any name.")],
+    framework: Annotated[Word, typer.Option("--framework", "-f", metavar="F", help="Override for all logs.")] = None,
+    case: Annotated[Word, typer.Option("--case", "-c", metavar="C", help="Override for all logs.")] = None,
+    precision: Annotated[Word, typer.Option("--precision", "-p", metavar="P", help="Override for all logs.")] = None,
     batch_size: Annotated[
-        Number, typer.Option("--batch-size", "-b", metavar="B", min=1, help="Per GPU, of every log.")
+        Number, typer.Option("--batch-size", "-b", metavar="B", min=1, help="Per GPU, for all logs.")
     ] = None,
-    gpus: Annotated[Word, typer.Option("--gpus", "-g", metavar="G", help="2n8g, or 8 for 1n8g, of every log.")] = None,
+    gpus: Annotated[Word, typer.Option("--gpus", "-g", metavar="G", help="2n8g, or 8 for 1n8g, for all logs.")] = None,
     gpus_per_node: Annotated[
-        Number, typer.Option(metavar="N", min=1, help="Where a log says GPUs and no nodes.")
+        Number, typer.Option(metavar="N", min=1, help="For logs that name GPUs but no nodes.")
     ] = None,
     pattern: Annotated[
         Word,
         typer.Option(
-            "--map", metavar="PATTERN", help="Where paths say it: '{nodes}n{gpus}g/{model}_b{batch_size}.log'."
+            "--map", metavar="PATTERN", help="Pattern of paths, as '{nodes}n{gpus}g/{model}_b{batch_size}.log'."
         ),
     ] = None,
-    log_format: Annotated[Word, typer.Option("--format", metavar="F", help="Found out if absent.")] = None,
+    log_format: Annotated[Word, typer.Option("--format", metavar="F", help="Auto-detected by default.")] = None,
     source: Annotated[
-        Word, typer.Option(metavar="OWNER/REPOSITORY@COMMIT", help="Where the logs were published, for the audit.")
+        Word, typer.Option(metavar="OWNER/REPOSITORY@COMMIT", help="Where the logs were published.")
     ] = None,
-    estimator: Annotated[Word, typer.Option(metavar="E", help="For example 'tipc(skip=10)'.")] = None,
-    protocol: Annotated[Word, typer.Option(metavar="P", help="Of the catalogue.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be imported; write nothing.")] = False,
+    estimator: Annotated[Word, typer.Option(metavar="E", help="As 'tipc(skip=10)'.")] = None,
+    protocol: Annotated[Word, typer.Option(metavar="P", help="Catalogue id.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would be imported; write nothing.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Import somebody else's logs. Their content says what they are, then their names; no byte of them is changed."""
+    """Import third-party logs, unchanged. Configurations are read from their content, then from their names."""
     from dlperf.formats.registry import describe
     from dlperf.results.import_writer import refuse_existing, write_import
     from dlperf.results.importing import ImportRequest, plan_import
@@ -91,7 +87,7 @@ def import_logs(
         print_json(_document(campaign, dry_run, plan, results))
     else:
         _print_plan(plan, results)
-        say(_closing_words(campaign, plan, results))
+        print_note(_summarize(campaign, plan, results))
     if not plan.trials:
         raise typer.Exit(ExitCode.BAD_REQUEST)
 
@@ -118,7 +114,7 @@ def _protocol(estimator: Word, protocol: Word, catalog: Catalog) -> dict[str, An
     from dlperf.measure.estimator import parse_estimator
 
     if estimator and protocol:
-        raise RequestError("--estimator and --protocol: give one of them, a protocol has its estimator")
+        raise RequestError("--estimator and --protocol: use one of them; a protocol includes an estimator")
     if estimator:
         rule = str(parse_estimator(estimator))
         return {"id": rule, "estimator": rule, "aggregate": "median"}
@@ -144,15 +140,15 @@ def _cells(key: TrialKey, log: ImportedLog, result: TrialResult | None) -> tuple
     return log.file.shown, str(key), log.format, value, unit, "; ".join(log.notes)
 
 
-def _closing_words(campaign: str, plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> str:
+def _summarize(campaign: str, plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> str:
     if not plan.trials:
-        reasons = "see the reasons above" if plan.skipped else "there is no file at all"
-        return f"dlperf: nothing to import: no file is a log whose configuration is known; {reasons}"
+        reason = "see the reasons above" if plan.skipped else "no files found"
+        return f"dlperf: nothing to import: no log with a known configuration; {reason}"
     words = f"{count_noun(len(plan.trials), 'trial')} of {count_noun(len(plan.configurations), 'configuration')}"
     if not results:
         return f"{words} to import; nothing was written"
-    odd = sum(any(finding.severity != "note" for finding in result.findings) for result in results.values())
-    warned = f"; `dlperf parse` says what is odd about {count_noun(odd, 'log')}" if odd else ""
+    doubtful = sum(any(finding.severity != "note" for finding in result.findings) for result in results.values())
+    warned = f"; {count_noun(doubtful, 'log')} with caveats: see `dlperf parse`" if doubtful else ""
     return f"{words} imported: see `dlperf results --campaign {shlex.quote(one_line(campaign))}`{warned}"
 
 

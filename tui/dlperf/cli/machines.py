@@ -1,20 +1,34 @@
-"""``dlperf check``: are the machines ready."""
+"""``dlperf check`` and ``dlperf clean``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlperf.cli.context import JsonOption, current_catalog, current_workspace
-from dlperf.cli.output import coded, print_json, print_table
-from dlperf.cli.selection import CaseOption, FrameworkOption, GpusOption, RequiredHardwareOption, selection_of
+from dlperf.cli.options import (
+    CaseOption,
+    FrameworkOption,
+    GpusOption,
+    JsonOption,
+    OptionalCampaign,
+    RequiredHardwareOption,
+    current_catalog,
+    current_workspace,
+    selection_of,
+)
+from dlperf.cli.output import message_entries, print_json, print_note, print_table
 from dlperf.errors import ExitCode, RequestError
+from dlperf.view.text import count_noun, file_size
 
 if TYPE_CHECKING:
-    from dlperf.executors.base import CheckItem
+    from dlperf.executors.base import CheckItem, Trial
+    from dlperf.executors.cleaning import Cleaned
 
 commands = typer.Typer()
+
+NOT_FOUND = "nothing of it is here"
+"""Answer of a node for a trial that was removed before."""
 
 
 @commands.command()
@@ -26,7 +40,7 @@ def check(
     gpus: GpusOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask machines whether they are ready. Each is asked for GPUs (as named? idle?), images, data, disk and clock."""
+    """Check whether machines are ready. Checks GPUs (as described, idle), images, data, disk and clock."""
     import asyncio
 
     from dlperf.campaign.create import refuse_examples
@@ -43,18 +57,18 @@ def check(
     if as_json:
         print_json([check_document(item) for item in items])
     else:
-        print_table(("node", "check", "", "what it says"), map(_row, items))
+        print_table(("node", "check", "", "result"), map(_check_row, items))
     raise typer.Exit(_exit_code(items))
 
 
-def _row(item: CheckItem) -> tuple[str, ...]:
+def _check_row(item: CheckItem) -> tuple[str, ...]:
     return (item.node, item.check, "ok" if item.ok else "NOT READY", str(item.message_with_advice))
 
 
 def check_document(item: CheckItem) -> dict[str, Any]:
-    """One check as JSON output shows it."""
-    advice = coded("advice", item.advice) | {"advice": str(item.advice or "")}
-    return vars(item) | coded("message", item.message) | advice
+    """Return one check as JSON output shows it."""
+    advice = message_entries("advice", item.advice) | {"advice": str(item.advice or "")}
+    return vars(item) | message_entries("message", item.message) | advice
 
 
 def _exit_code(items: list[CheckItem]) -> ExitCode:
@@ -62,3 +76,61 @@ def _exit_code(items: list[CheckItem]) -> ExitCode:
     if any(item.check == "reachable" for item in failed):
         return ExitCode.UNREACHABLE
     return ExitCode.MEASURED_FAILED if failed else ExitCode.DONE
+
+
+@commands.command()
+def clean(
+    context: typer.Context,
+    campaign: OptionalCampaign = None,
+    hardware: Annotated[
+        list[str] | None, typer.Option("--hardware", "-H", metavar="H,…", help="Only trials on these machines.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove; default: only list what would be removed.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove archived trials from ~/.dlperf of their nodes. Only trials whose files are all archived here."""
+    import asyncio
+
+    from dlperf.campaign.readiness import ended_trials
+    from dlperf.executors.cleaning import clean as remove
+    from dlperf.runs.lookup import find_campaign
+
+    workspace = current_workspace(context)
+    chosen = [find_campaign(workspace, campaign)] if campaign is not None else list(workspace.campaigns())
+    names = {name for words in hardware or () for name in words.split(",")}
+    trials = ended_trials(chosen, names)
+    if not yes:
+        _print_removable(trials, as_json)
+        return
+    outcomes = asyncio.run(remove(trials))
+    if as_json:
+        print_json(outcomes)
+    else:
+        _print_outcomes(outcomes)
+    raise typer.Exit(ExitCode.MEASURED_FAILED if any(map(_is_kept, outcomes)) else ExitCode.DONE)
+
+
+def _print_removable(trials: list[Trial], as_json: bool) -> None:
+    if as_json:
+        print_json([{"trial": trial.trial_id, "nodes": [node.name for node in trial.launch.nodes]} for trial in trials])
+        return
+    nodes = sorted({node.name for trial in trials for node in trial.launch.nodes})
+    listed = ", ".join(nodes[:8]) + ", …" * (len(nodes) > 8)
+    where = f" from {count_noun(len(nodes), 'node')} ({listed})" if nodes else ""
+    print_note(f"{count_noun(len(trials), 'archived trial')} would be removed{where}: add --yes")
+
+
+def _is_kept(item: Cleaned) -> bool:
+    return item.kept not in ("", NOT_FOUND)
+
+
+def _print_outcomes(outcomes: list[Cleaned]) -> None:
+    """Print a row per machine, and a line per folder that was kept."""
+    rows = []
+    for machine in dict.fromkeys(item.machine for item in outcomes):
+        here = [item for item in outcomes if item.machine == machine]
+        removed = [item for item in here if not item.kept]
+        rows.append((machine, len(removed), file_size(sum(item.bytes for item in removed)), sum(map(_is_kept, here))))
+    print_table(("machine", "removed", "size", "kept"), rows)
+    for item in filter(_is_kept, outcomes):
+        print_note(f"{item.machine}: {item.trial_id} kept: {item.kept}")

@@ -1,4 +1,4 @@
-"""How commands print: one JSON document, tables in aligned columns, progress on a terminal only."""
+"""Print results as JSON or aligned tables on stdout; messages and live progress go to stderr."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from dlperf.messages import Message
 from dlperf.view.text import number, one_line, printable
 
 GAP = 2
-"""Columns between those of a table, and what the further lines of a row are indented by."""
+"""Spaces between two columns, and the indent of a row's continuation lines."""
 
 
 def print_json(data: Any) -> None:
-    """Exactly one JSON document on stdout; dataclasses become objects, messages, paths and enumerations strings.
+    """Print exactly one JSON document; dataclasses become objects, messages, paths and enumerations strings.
 
     Raises:
-        ValueError: a number is NaN or infinite: a missing figure is None.
+        ValueError: a number is NaN or infinite; a missing value is None.
     """
     import json
 
@@ -31,33 +31,34 @@ def print_json(data: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Message):
-        return str(value)
     if hasattr(value, "as_data"):
         return value.as_data()
+    if isinstance(value, (Message, PurePath)):
+        return str(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, Enum):
         return value.value
-    if isinstance(value, PurePath):
-        return str(value)
     if isinstance(value, (set, frozenset)):
         return sorted(value)
-    raise TypeError(f"{type(value).__name__} is no JSON value")
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
-def coded(name: str, message: Message | None) -> dict[str, Any]:
-    """The entries of a JSON object that hold a message: its English text, and its code with parameters."""
+def message_entries(name: str, message: Message | None) -> dict[str, Any]:
+    """Return the entries of a JSON object for a message: its English text, and its code with parameters."""
     return {name: str(message) if message else None, f"{name}_code": message.to_json() if message else None}
 
 
-def cell(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """Return a table's cell: three or four significant digits of a float, ``-`` for a missing value."""
     return number(value) if value is None or isinstance(value, float) else one_line(str(value))
 
 
-def width(text: str) -> int:
-    """Columns that ``text`` takes on a terminal: two for a wide East Asian character, none for a combining one."""
+def display_width(text: str) -> int:
+    """Return the terminal columns that ``text`` takes: two for a wide East Asian character, none for a combining one.
+
+    Not Rich's ``cell_len``: importing it takes longer than a whole command.
+    """
     if text.isascii():
         return len(text)
     return sum(
@@ -65,21 +66,31 @@ def width(text: str) -> int:
     )
 
 
+def truncate(text: str, columns: int) -> str:
+    """Cut ``text`` to at most ``columns`` columns, with an ellipsis where something is missing."""
+    if display_width(text) <= columns:
+        return text
+    text = text[:columns]
+    while display_width(text) > columns - 1:
+        text = text[:-1]
+    return text + "…"
+
+
 def format_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Aligned columns, numbers to the right; no line ends in spaces."""
+    """Align columns, numbers to the right; no line ends in spaces."""
     rows = list(rows)
-    columns = [_column(header, [row[place] for row in rows]) for place, header in enumerate(headers)]
+    columns = [_align(header, [row[index] for row in rows]) for index, header in enumerate(headers)]
     return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
-def _column(header: str, values: Sequence[Any]) -> list[str]:
-    """Cells of one width."""
-    cells = [header, *map(cell, values)]
-    widths = [width(text) for text in cells]
-    most = max(widths)
+def _align(header: str, values: Sequence[Any]) -> list[str]:
+    """Pad the header and the cells of a column to one width."""
+    cells = [header, *map(format_cell, values)]
+    widest = max(map(display_width, cells))
+    padding = [" " * (widest - display_width(text)) for text in cells]
     if _is_numeric(values):
-        return [" " * (most - own) + text for text, own in zip(cells, widths, strict=True)]
-    return [text + " " * (most - own) for text, own in zip(cells, widths, strict=True)]
+        return [space + text for text, space in zip(cells, padding, strict=True)]
+    return [text + space for text, space in zip(cells, padding, strict=True)]
 
 
 def _is_numeric(values: Sequence[Any]) -> bool:
@@ -87,69 +98,69 @@ def _is_numeric(values: Sequence[Any]) -> bool:
     return bool(present) and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present)
 
 
-def fitted_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], columns: int) -> str:
-    """A table that is no wider than so many columns, and leaves nothing out.
+def fit_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], columns: int) -> str:
+    """Format a table at most ``columns`` wide without leaving out any value.
 
-    Where it would be, empty columns go, and what is the same in every row is said once, above. Where that is not
-    enough, every row goes on in further lines; it is a paragraph where a cell is too wide for that, or the only one.
+    If it is too wide, empty columns are dropped and constant ones are listed once above it. If it is still too wide,
+    each row continues on further lines, or becomes a paragraph if one cell alone is too wide or there is only one row.
     """
     table = format_table(headers, rows)
-    if not rows or all(width(line) <= columns for line in table.splitlines()):
+    if not rows or all(display_width(line) <= columns for line in table.splitlines()):
         return table
-    cells = [[cell(row[place]) for row in rows] for place in range(len(headers))]
-    told = [place for place, values in enumerate(cells) if set(values) - {"", "-"}] or [0]
+    cells = [[format_cell(row[index]) for row in rows] for index in range(len(headers))]
+    filled = [index for index, values in enumerate(cells) if set(values) - {"", "-"}] or [0]
     if len(rows) == 1:
-        return _paragraph([(headers[place], cells[place][0]) for place in told], columns)
-    varying = [place for place in told if len(set(cells[place])) > 1] or told
-    same = "; ".join(f"{headers[place]}: {cells[place][0]}" for place in told if place not in varying)
-    body = _in_lines([_column(headers[place], [row[place] for row in rows]) for place in varying], columns)
+        return _format_paragraph([(headers[index], cells[index][0]) for index in filled], columns)
+    varying = [index for index in filled if len(set(cells[index])) > 1] or filled
+    constant = "; ".join(f"{headers[index]}: {cells[index][0]}" for index in filled if index not in varying)
+    body = _continue_rows([_align(headers[index], [row[index] for row in rows]) for index in varying], columns)
     if body is None:
-        texts = [[(headers[place], cells[place][row]) for place in varying] for row in range(len(rows))]
-        body = "\n\n".join(_paragraph(text, columns) for text in texts)
-    return "\n".join([*textwrap.wrap(same, columns), "", body]) if same else body
+        paragraphs = [[(headers[index], cells[index][row]) for index in varying] for row in range(len(rows))]
+        body = "\n\n".join(_format_paragraph(paragraph, columns) for paragraph in paragraphs)
+    return "\n".join([*textwrap.wrap(constant, columns), "", body]) if constant else body
 
 
-def _in_lines(table: Sequence[Sequence[str]], columns: int) -> str | None:
-    """A table, given by its columns, whose rows go on in further lines, indented; None where a later cell is too wide.
+def _continue_rows(table: Sequence[Sequence[str]], columns: int) -> str | None:
+    """Break each row of a table, given by columns, into indented lines; None if a cell after the first is too wide.
 
-    The first cell, as the path of a file, may be: it then has a line of its own.
+    The first cell, such as a file's path, then has a line of its own.
     """
-    parts, room = [[table[0]]], columns - width(table[0][0])
+    parts, room = [[table[0]]], columns - display_width(table[0][0])
     for cells in table[1:]:
-        if GAP + width(cells[0]) > room:
+        if GAP + display_width(cells[0]) > room:
             parts.append([])
             room = columns
         parts[-1].append(cells)
-        room -= GAP + width(cells[0])
+        room -= GAP + display_width(cells[0])
         if room < 0:
             return None
     lines = zip(*[["  ".join(row).rstrip() for row in zip(*part, strict=True)] for part in parts], strict=True)
     return "\n".join("\n  ".join(filter(None, row)) for row in lines)
 
 
-def _paragraph(row: Sequence[tuple[str, str]], columns: int) -> str:
-    """The first value, and below it the others behind their names; those that are too long go on in further lines."""
+def _format_paragraph(row: Sequence[tuple[str, str]], columns: int) -> str:
+    """Return the first value, and below it the others after their names, wrapped."""
     (_, title), *others = [(name, value) for name, value in row if value not in ("", "-")]
-    indent = 4 + max((width(name) for name, _ in others), default=0)
+    indent = 4 + max((display_width(name) for name, _ in others), default=0)
     wrap = textwrap.TextWrapper(columns, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
     lines = [title]
     for name, value in others:
-        wrap.initial_indent = f"  {name}{' ' * (indent - 2 - width(name))}"
+        wrap.initial_indent = f"  {name}{' ' * (indent - 2 - display_width(name))}"
         lines += wrap.wrap(value)
     return "\n".join(lines)
 
 
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table on stdout; on a terminal, one that fits its width."""
+    """Print a table, fitted to the terminal's width; into a file or pipe, one line per row."""
     rows = list(rows)
     if sys.stdout.isatty():
-        print(fitted_table(headers, rows, shutil.get_terminal_size().columns))
+        print(fit_table(headers, rows, shutil.get_terminal_size().columns))
     else:
         print(format_table(headers, rows))
 
 
 def print_remarks(subject: str, remarks: Sequence[str]) -> None:
-    """What is to be said of something: below its name on a terminal, else each on a line that begins with it."""
+    """Print remarks below their subject; into a file or pipe, each on a line that starts with it."""
     if not sys.stdout.isatty():
         print(*(one_line(f"{subject}: {remark}") for remark in remarks), sep="\n")
         return
@@ -159,53 +170,37 @@ def print_remarks(subject: str, remarks: Sequence[str]) -> None:
         print(textwrap.fill(one_line(remark), columns, initial_indent="  ", subsequent_indent="    "))
 
 
-def say(message: str) -> None:
-    """A line for the person at the terminal, on stderr: stdout stays for results."""
-    print(message, file=sys.stderr, flush=True)
+def print_note(text: str) -> None:
+    """Print a line on stderr, so that stdout holds results alone."""
+    print(text, file=sys.stderr, flush=True)
 
 
-class Progress:
-    """Lines on stderr that are redrawn in place; nothing at all where stderr is no terminal."""
+class LiveLines:
+    """Lines on stderr that are redrawn in place; nothing if stderr is not a terminal."""
 
     def __init__(self) -> None:
         self._drawn = 0
         self._enabled = sys.stderr.isatty()
 
-    def show(self, lines: Sequence[str]) -> None:
-        """Put ``lines`` where the last ones stood, cut to the terminal's width."""
+    def draw(self, lines: Sequence[str]) -> None:
+        """Replace the last lines by these, cut to the terminal's width."""
         if not self._enabled:
             return
         columns, rows = shutil.get_terminal_size()
-        visible = [cut(printable(line), columns - 1) for line in lines[-max(1, rows - 1) :]]
-        sys.stderr.write(self._erase() + "".join(f"{line}\n" for line in visible))
+        visible = [truncate(printable(line), columns - 1) for line in lines[-max(1, rows - 1) :]]
+        sys.stderr.write(self._erasure() + "".join(f"{line}\n" for line in visible))
         sys.stderr.flush()
         self._drawn = len(visible)
 
-    def announce(self, lines: Sequence[str]) -> None:
-        """Lines that stay, above those that are redrawn; also where stderr is no terminal."""
+    def print_above(self, lines: Sequence[str]) -> None:
+        """Print lines that stay, above those that are redrawn and also if stderr is not a terminal."""
         if lines:
             self.clear()
             for line in lines:
-                say(one_line(line))
+                print_note(one_line(line))
 
     def clear(self) -> None:
-        """Take the lines away."""
-        if self._enabled:
-            sys.stderr.write(self._erase())
-            sys.stderr.flush()
-            self._drawn = 0
+        self.draw([])
 
-    def _erase(self) -> str:
-        return f"\r\x1b[{self._drawn}A\x1b[J" if self._drawn else ""  # \r: a ^C may stand in the line
-
-
-def cut(text: str, columns: int) -> str:
-    """``text`` in at most so many columns, with an ellipsis where something is missing."""
-    if width(text) <= columns:
-        return text
-    kept = ""
-    for char in text:
-        if width(kept + char) > columns - 1:
-            break
-        kept += char
-    return kept + "…"
+    def _erasure(self) -> str:
+        return f"\r\x1b[{self._drawn}A\x1b[J" if self._drawn else ""  # \r: an echoed ^C may stand in the line

@@ -1,4 +1,4 @@
-"""``dlperf plan``: what a selection comes to, without running it."""
+"""``dlperf plan``."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlperf.cli.context import JsonOption, current_catalog
-from dlperf.cli.output import coded, print_json, print_table, say
-from dlperf.cli.selection import (
+from dlperf.cli.options import (
     BatchSizeOption,
     CaseOption,
     FrameworkOption,
     GpusOption,
     HardwareOption,
+    JsonOption,
     PrecisionOption,
     ProtocolOption,
     RepeatsOption,
+    current_catalog,
     selection_of,
 )
+from dlperf.cli.output import message_entries, print_json, print_note, print_table
 from dlperf.errors import RequestError
 from dlperf.view.text import count_noun
 
@@ -41,9 +42,9 @@ def plan(
     repeats: RepeatsOption = None,
     protocol: ProtocolOption = None,
     as_json: JsonOption = False,
-    render: Annotated[bool, typer.Option("--render", help="Print the exact scripts of every node.")] = False,
+    render: Annotated[bool, typer.Option("--render", help="Print the scripts of every node.")] = False,
 ) -> None:
-    """Show what would run, and the exact scripts. Options may be repeated, and take values separated by commas."""
+    """Show what would run. Options may be repeated or take comma-separated values."""
     from dlperf.plan import expand
 
     selection = selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol)
@@ -58,7 +59,7 @@ def plan(
         _print_impossible(result.impossible)
     if not result.configurations:
         raise RequestError(
-            f"nothing can run: {count_noun(len(result.impossible), 'configuration')} asked for, none possible"
+            f"nothing can run: {count_noun(len(result.impossible), 'configuration')} requested, none possible"
         )
 
 
@@ -69,7 +70,7 @@ def _document(result: Plan, render: bool) -> dict[str, Any]:
         "selection": asdict(result.selection),
         "configurations": [_planned(item, render) for item in result.configurations],
         "impossible": [
-            {"id": item.configuration.id, **asdict(item.configuration), **coded("reason", item.reason)}
+            {"id": item.configuration.id, **asdict(item.configuration), **message_entries("reason", item.reason)}
             for item in result.impossible
         ],
         "trials": [str(trial) for trial in result.trials],
@@ -103,7 +104,7 @@ def _print_configurations(result: Plan) -> None:
     if result.configurations:
         print_table(headers, [_row(item) for item in result.configurations])
     what = f"{count_noun(len(result.configurations), 'configuration')}, {count_noun(len(result.trials), 'trial')}"
-    say(f"{what}; {len(result.impossible)} impossible" if result.impossible else what)
+    print_note(f"{what}; {len(result.impossible)} impossible" if result.impossible else what)
 
 
 def _row(item: PlannedConfiguration) -> list[Any]:
@@ -117,17 +118,16 @@ def _row(item: PlannedConfiguration) -> list[Any]:
         axes.scale,
         item.protocol["id"],
         item.repeats,
-        "example: placeholder hosts, cannot be run" if item.example else "",
+        "example with placeholder hosts, cannot run" if item.example else "",
     ]
 
 
 def _print_impossible(impossible: Iterable[Impossible]) -> None:
-    """One row for each reason: a misfit of two axes often rules out many configurations."""
+    """Print one row per reason: one often rules out many configurations."""
     by_reason: dict[str, list[str]] = {}
     for item in impossible:
         by_reason.setdefault(str(item.reason), []).append(item.configuration.id)
     if by_reason:
         print()
-        print_table(
-            ["impossible", "first of them", "reason"], [[len(ids), ids[0], reason] for reason, ids in by_reason.items()]
-        )
+        rows = [[len(ids), ids[0], reason] for reason, ids in by_reason.items()]
+        print_table(["impossible", "for example", "reason"], rows)

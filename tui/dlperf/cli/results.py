@@ -1,4 +1,4 @@
-"""``dlperf results``, ``compare`` and ``verify``: what came out, how it differs, and whether the files give it."""
+"""``dlperf results``, ``compare`` and ``verify``."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlperf.cli.completion import campaign_names
-from dlperf.cli.context import JsonOption, current_workspace
-from dlperf.cli.output import print_json, print_table, say
-from dlperf.cli.selection import (
+from dlperf.cli.options import (
     BatchSizeOption,
     CaseOption,
     FrameworkOption,
     GpusOption,
     HardwareOption,
+    JsonOption,
+    OptionalCampaign,
     PrecisionOption,
     Words,
+    complete_campaigns,
+    current_workspace,
 )
+from dlperf.cli.output import print_json, print_note, print_table
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, one_line, percent
 
@@ -47,8 +49,8 @@ def results(
         typer.Option(
             "--campaign",
             metavar="NAME,…",
-            help="Of a campaign, or published/<report>.",
-            autocompletion=campaign_names,
+            help="Campaign, or published/<report>.",
+            autocompletion=complete_campaigns,
         ),
     ] = None,
     status: Annotated[
@@ -58,7 +60,7 @@ def results(
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write CSV.")] = None,
     parquet: Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="Write Parquet.")] = None,
 ) -> None:
-    """Show every figure, or the reason why there is none. Beside it are its spread and number of trials."""
+    """List results, or the reasons why there are none. Includes spread and number of trials."""
     from dlperf.results.load import load_results, parse_filters
 
     filters = parse_filters(
@@ -82,11 +84,11 @@ def results(
         print_json(rows)
     elif not (csv or parquet):
         _print_rows(rows)
-    _complain(unreadable)
+    _report_unreadable(unreadable)
 
 
 def _refuse_unknown_campaigns(workspace: Workspace, wanted: Sequence[str]) -> None:
-    """A misspelt name must not pass for a campaign without figures."""
+    """Reject a misspelt name, which would look like a campaign without results."""
     from dlperf.catalog.problem import hint
     from dlperf.results.published import campaign_of
     from dlperf.runs.published import load_reports
@@ -94,13 +96,13 @@ def _refuse_unknown_campaigns(workspace: Workspace, wanted: Sequence[str]) -> No
     known = [paths.name for paths in workspace.campaigns()] + [campaign_of(item) for item in load_reports(workspace)]
     for name in wanted:
         if name not in known:
-            raise RequestError(f"--campaign {name}: there is no such campaign ({hint(name, known)})")
+            raise RequestError(f"--campaign {name}: no such campaign ({hint(name, known)})")
 
 
-def _complain(unreadable: list[DlperfError]) -> None:
-    """Say which campaigns were left out because they cannot be read: the command has then not done all of it."""
+def _report_unreadable(unreadable: list[DlperfError]) -> None:
+    """Name the campaigns that cannot be read and exit with an error: the output is incomplete."""
     for error in unreadable:
-        say(f"dlperf: left out: {one_line(str(error))}")
+        print_note(f"dlperf: skipped: {one_line(str(error))}")
     if unreadable:
         raise typer.Exit(ExitCode.MEASURED_FAILED)
 
@@ -108,20 +110,22 @@ def _complain(unreadable: list[DlperfError]) -> None:
 def _write_tables(rows: list[ConfigurationResult], csv: Path | None, parquet: Path | None) -> None:
     from dlperf.results.frame import write_csv, write_parquet
 
-    if csv:
-        write_csv(rows, csv)
-        say(f"{count_noun(len(rows), 'row')} written to {csv}")
-    if parquet:
-        write_parquet(rows, parquet)
-        say(f"{count_noun(len(rows), 'row')} written to {parquet}")
+    for path, write in ((csv, write_csv), (parquet, write_parquet)):
+        if path:
+            write(rows, path)
+            print_note(f"{count_noun(len(rows), 'row')} written to {path}")
+
+
+AXIS_HEADERS = ("hardware", "framework", "case", "precision", "batch", "gpus")
 
 
 def _print_rows(rows: list[ConfigurationResult]) -> None:
     if not rows:
-        say("no results: see `dlperf run` and `dlperf import`, or use fewer filters")
+        print_note("no results: see `dlperf run` and `dlperf import`, or use fewer filters")
         return
-    headers = ("campaign", "hardware", "framework", "case", "precision", "batch", "gpus", "value", "unit")
-    print_table((*headers, "spread", "n", "speed-up", "MFU", "status"), map(_cells, rows))
+    print_table(
+        ("campaign", *AXIS_HEADERS, "value", "unit", "spread", "n", "speed-up", "MFU", "status"), map(_cells, rows)
+    )
 
 
 def _cells(row: ConfigurationResult) -> tuple[Any, ...]:
@@ -138,26 +142,26 @@ def compare(
         typer.Argument(
             metavar="A",
             help="Campaign, configuration id, or axis=value[,axis=value].",
-            autocompletion=campaign_names,
+            autocompletion=complete_campaigns,
         ),
     ],
     b: Annotated[
         str,
         typer.Argument(
-            metavar="B", help="What is compared with A, named in the same ways.", autocompletion=campaign_names
+            metavar="B", help="Compared with A; the same kinds of names.", autocompletion=complete_campaigns
         ),
     ],
     fail_below: Annotated[
-        float | None, typer.Option(metavar="RATIO", help="Exit with 1 where B is slower than RATIO times A.", min=0)
+        float | None, typer.Option(metavar="RATIO", help="Exit with 1 if any B is slower than RATIO times A.", min=0)
     ] = None,
     allow_missing: Annotated[
-        bool, typer.Option("--allow-missing", help="--fail-below passes over figures of A that B has no row for.")
+        bool, typer.Option("--allow-missing", help="With --fail-below, ignore results of A that B lacks.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare B with A on equal axes. Shown are the figures' ratio, and the range that their trials leave open.
+    """Compare B with A on equal axes. Prints ratios, and their ranges given the trials.
 
-    With --fail-below, figures of A that B has no row for, or several, fail as well.
+    With --fail-below, results of A for which B has no row or several rows fail, too.
     """
     from dlperf.results.compare import falls_below
     from dlperf.results.conditions import compare_in_workspace
@@ -172,37 +176,24 @@ def compare(
     below = [pair for pair in outcome.pairs if falls_below(pair, fail_below)]
     missing = [item for item in outcome.only_a if item.row.value is not None and not allow_missing]
     for pair in below:
-        say(f"below {fail_below}: {pair.b.configuration} of {pair.b.campaign}")
+        print_note(f"below {fail_below}: {pair.b.configuration} of {pair.b.campaign}")
     if missing:
         first = f"{missing[0].row.configuration} of {missing[0].row.campaign}"
-        such = first if len(missing) == 1 else f"{count_noun(len(missing), 'configuration')}, such as {first}"
-        say(f"missing in B: {such}: measure it, or pass --allow-missing")
+        which = first if len(missing) == 1 else f"{count_noun(len(missing), 'configuration')}, such as {first}"
+        print_note(f"missing in B: {which}: measure it, or pass --allow-missing")
     if below or missing or outcome.ambiguous:
         raise typer.Exit(ExitCode.MEASURED_FAILED)
 
 
 def _print_comparisons(outcome: Comparisons) -> None:
-    headers = (
-        "hardware",
-        "framework",
-        "case",
-        "precision",
-        "batch",
-        "gpus",
-        "A",
-        "B",
-        "unit",
-        "B/A",
-        "range",
-        "verdict",
-    )
+    headers = (*AXIS_HEADERS, "A", "B", "unit", "B/A", "range", "verdict")
     only_a = (_missing_cells(item, "B", (item.row.value, None)) for item in outcome.only_a)
     only_b = (_missing_cells(item, "A", (None, item.row.value)) for item in outcome.only_b)
     print_table(headers, (*map(_pair_cells, outcome.pairs), *only_a, *only_b))
     for point in outcome.ambiguous:
-        say(f"not compared: {point}")
+        print_note(f"not compared: {point}")
     for difference, count in Counter(text for pair in outcome.pairs for text in pair.differences).items():
-        say(f"not under the same conditions, {count} of {len(outcome.pairs)}: {difference}")
+        print_note(f"different conditions, {count} of {len(outcome.pairs)}: {difference}")
 
 
 def _pair_cells(pair: Comparison) -> tuple[Any, ...]:
@@ -224,15 +215,13 @@ def _missing_cells(item: Missing, side: str, values: tuple[float | None, float |
 @commands.command()
 def verify(
     context: typer.Context,
-    campaign: Annotated[
-        str | None, typer.Argument(metavar="CAMPAIGN", help="All of them if absent.", autocompletion=campaign_names)
-    ] = None,
+    campaign: OptionalCampaign = None,
     write: Annotated[
-        bool, typer.Option("--write", help="Update results that differ or are of an older version.")
+        bool, typer.Option("--write", help="Update results that differ or are from an older version.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Recompute every figure from its raw log, check every hash. Nothing is changed without --write."""
+    """Recompute every result from its log, check every hash. Changes nothing without --write."""
     from dlperf.results.logs import log_reader
     from dlperf.results.verify import verify_campaign
     from dlperf.runs.lookup import find_campaign
@@ -251,7 +240,7 @@ def verify(
         print_json(found)
     else:
         _print_verifications(found)
-    _complain(unreadable)
+    _report_unreadable(unreadable)
     if any(item.differences for item in found):
         raise typer.Exit(ExitCode.MEASURED_FAILED)
 
@@ -262,15 +251,15 @@ def _print_verifications(found: list[Verification]) -> None:
         headers = ("campaign", "trial", "what", "problem", "stored", "recomputed")
         print_table(
             headers,
-            [(i.campaign, i.trial, i.what, i.problem, _brief(i.stored), _brief(i.recomputed)) for i in differences],
+            [(i.campaign, i.trial, i.what, i.problem, _exact(i.stored), _exact(i.recomputed)) for i in differences],
         )
     trials, figures = sum(item.trials for item in found), sum(item.figures for item in found)
     seen = f"{count_noun(trials, 'trial')} of {count_noun(len(found), 'campaign')}"
     print(f"{seen}, {count_noun(figures, 'figure')} recomputed: {count_noun(len(differences), 'difference')}")
 
 
-def _brief(value: Any) -> str | None:
-    """A stored value as a table's cell: exact, but not endless."""
+def _exact(value: Any) -> str | None:
+    """Return a stored value with all digits, cut to 40 characters."""
     if value is None:
         return None
     text = repr(value) if isinstance(value, float) else str(value)

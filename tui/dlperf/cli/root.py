@@ -1,4 +1,4 @@
-"""The root of the command line: options that every command shares, and the groups of commands in their order."""
+"""Define the root command: options that every command shares, and the groups of commands in help order."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from dlperf import __version__
-from dlperf.cli import campaigns, catalog, cleaning, importing, machines, parse, plan, results, site, status, workspaces
-from dlperf.cli.context import Settings
+from dlperf.cli import campaigns, catalog, importing, machines, parse, plan, results, site, status, workspaces
+from dlperf.cli.options import Settings
 
 GROUPS = (
     workspaces.commands,
@@ -21,14 +21,13 @@ GROUPS = (
     parse.commands,
     results.commands,
     importing.commands,
-    cleaning.commands,
     site.commands,
 )
 
 app = typer.Typer(
     name="dlperf",
-    help="Measure how fast deep-learning frameworks train, and publish figures that can be traced to their log lines.",
-    rich_markup_mode=None,  # plain help starts three times faster, and reads well in a pipe
+    help="Measure training throughput of deep-learning frameworks and publish results traceable to their log lines.",
+    rich_markup_mode=None,  # rich help takes three times as long to start
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
@@ -44,11 +43,11 @@ def _print_version(wanted: bool) -> None:
 def root(
     context: typer.Context,
     workspace: Annotated[
-        Path | None, typer.Option(help="Work in this folder's workspace, not in the current folder's.", metavar="DIR")
+        Path | None, typer.Option(help="Workspace folder; default: the one around the current folder.", metavar="DIR")
     ] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print tracebacks of errors.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     context.obj = Settings(workspace, debug)

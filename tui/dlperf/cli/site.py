@@ -1,4 +1,4 @@
-"""``dlperf build-site`` and ``dlperf serve-site``: the results as a web site."""
+"""``dlperf build-site`` and ``dlperf serve-site``."""
 
 from __future__ import annotations
 
@@ -8,42 +8,42 @@ from typing import Annotated
 
 import typer
 
-from dlperf.cli.context import current_workspace
-from dlperf.cli.output import say
+from dlperf.cli.options import current_workspace
+from dlperf.cli.output import print_note
 
 commands = typer.Typer()
 
-Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Put the HTML here, not in site/html.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output folder; default: site/html.")]
 
 
 @commands.command("build-site")
 def build_site(
     context: typer.Context,
     out: Out = None,
-    strict: Annotated[bool, typer.Option("--strict", help="A broken link or a missing page is an error.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on a broken link or a missing page.")] = False,
 ) -> None:
-    """Write the pages of the site from runs/ and build it. It is built in English and in Chinese."""
+    """Build the site from runs/, in English and Chinese."""
     from dlperf.report.build import build_site as build
 
-    _end_as_by_ctrl_c()
+    _interrupt_on_sigterm()
     site = build(current_workspace(context), out, strict)
     for line in site.warnings.splitlines():
-        say(line)
+        print_note(line)
     print(f"{site.pages} pages, {site.written} files changed, {site.seconds:.1f} s: {site.out / 'index.html'}")
 
 
 @commands.command("serve-site")
 def serve_site(
     context: typer.Context,
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="PORT", help="0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, metavar="PORT", help="0: any free port.")] = 8000,
 ) -> None:
-    """Show the site on this machine (127.0.0.1). It is built again when runs/ or the pages change."""
+    """Serve the site on 127.0.0.1. Rebuilds it when runs/ or its pages change."""
     from dlperf.report.serve import serve
 
-    _end_as_by_ctrl_c()
-    serve(current_workspace(context), port, say)
+    _interrupt_on_sigterm()
+    serve(current_workspace(context), port, print_note)
 
 
-def _end_as_by_ctrl_c() -> None:
-    """Let SIGTERM unwind the stack, so that no process of the build and no unfinished folder is left."""
+def _interrupt_on_sigterm() -> None:
+    """Let SIGTERM unwind the stack like Ctrl-C, so that no build process and no unfinished folder remains."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -1,18 +1,17 @@
-"""``dlperf status`` and ``dlperf logs``: what campaigns and their trials do, and what trials print."""
+"""``dlperf status`` and ``dlperf logs``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlperf.cli.completion import campaign_names
-from dlperf.cli.context import JsonOption, current_workspace
-from dlperf.cli.output import coded, print_json, print_table, say
+from dlperf.cli.options import JsonOption, OptionalCampaign, current_workspace
+from dlperf.cli.output import message_entries, print_json, print_note, print_table
 from dlperf.errors import DlperfError
-from dlperf.view.text import count_noun, one_line
+from dlperf.view.text import count_noun, duration, one_line
 
 if TYPE_CHECKING:
     from dlperf.runs.paths import CampaignPaths, Workspace
@@ -20,18 +19,10 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 
-Shown = TypeVar("Shown")
-
 
 @commands.command()
-def status(
-    context: typer.Context,
-    campaign: Annotated[
-        str | None, typer.Argument(metavar="CAMPAIGN", help="All of them if absent.", autocompletion=campaign_names)
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show campaigns, or one campaign's trials."""
+def status(context: typer.Context, campaign: OptionalCampaign = None, as_json: JsonOption = False) -> None:
+    """List campaigns, or one campaign's trials."""
     from dlperf.runs.lookup import find_campaign
 
     workspace = current_workspace(context)
@@ -39,68 +30,71 @@ def status(
         paths = find_campaign(workspace, campaign)
         print_json(_document(paths)) if as_json else _print_campaign(paths)
     elif as_json:
-        print_json(list(_readable(workspace, _document)))
+        print_json(list(_documents(workspace)))
     else:
         _print_campaigns(workspace)
 
 
 def _print_campaigns(workspace: Workspace) -> None:
-    from dlperf.cli.campaign_text import CAMPAIGN_HEADERS, campaign_row
+    from dlperf.cli.campaign_text import CAMPAIGN_HEADERS, campaign_cells
     from dlperf.runs.lock import engine_pid
     from dlperf.view.campaigns import read_summary
 
     summaries = [read_summary(paths, engine_pid(paths)) for paths in workspace.campaigns()]
-    rows = [campaign_row(summary) for summary in summaries if not summary.problem]
+    rows = [campaign_cells(summary) for summary in summaries if not summary.problem]
     for summary in summaries:
         if summary.problem:
-            say(f"dlperf: {one_line(summary.problem)}")
+            print_note(f"dlperf: {one_line(summary.problem)}")
     if rows:
         print_table(CAMPAIGN_HEADERS, rows)
     else:
-        say(f"no campaign in {workspace.runs}: see `dlperf run`")
+        print_note(f"no campaign in {workspace.runs}: see `dlperf run`")
 
 
-def _readable(workspace: Workspace, show: Callable[[CampaignPaths], Shown]) -> Iterator[Shown]:
-    """What ``show`` makes of each campaign; one that cannot be read is said and passed over."""
+def _documents(workspace: Workspace) -> Iterator[dict[str, Any]]:
+    """Yield the JSON of each campaign; report one that cannot be read and skip it."""
     for paths in workspace.campaigns():
         try:
-            yield show(paths)
+            yield _document(paths)
         except DlperfError as error:
-            say(f"dlperf: {one_line(str(error))}")
+            print_note(f"dlperf: {one_line(str(error))}")
 
 
-def _print_campaign(paths: CampaignPaths) -> None:
-    from dlperf.cli.campaign_text import TRIAL_HEADERS, left_out_lines, trial_row
+def _read(paths: CampaignPaths) -> tuple[CampaignStatus, int | None, Progress | None]:
+    """Return the state, the engine's process id, and the progress while an engine runs."""
     from dlperf.runs.journal import campaign_status
     from dlperf.runs.lock import engine_pid
     from dlperf.view.campaigns import read_progress
 
-    found, engine, progress = campaign_status(paths), engine_pid(paths), read_progress(paths)
-    progress = progress if engine is not None else None
+    found, engine = campaign_status(paths), engine_pid(paths)
+    return found, engine, read_progress(paths) if engine is not None else None
+
+
+def _print_campaign(paths: CampaignPaths) -> None:
+    from dlperf.cli.campaign_text import TRIAL_HEADERS, left_out_lines, trial_cells
+
+    found, engine, progress = _read(paths)
     running = progress.trials if progress else {}
-    print_table(
-        TRIAL_HEADERS,
-        [
-            trial_row(trial, figure, running.get(str(key)))
-            for (key, trial), figure in zip(found.trials.items(), _figures(paths, found), strict=True)
-        ],
-    )
+    cells = [
+        trial_cells(trial, figure, running.get(str(key)))
+        for (key, trial), figure in zip(found.trials.items(), _figures(paths, found), strict=True)
+    ]
+    print_table(TRIAL_HEADERS, cells)
     for node, since in found.unreachable.items():
-        say(one_line(f"node {node} does not answer since {since}: {found.silence[node]}"))
+        print_note(one_line(f"node {node} does not answer since {since}: {found.silence[node]}"))
     for line in left_out_lines(found):
-        say(line)
+        print_note(line)
     for configuration, cause in found.stopped_configurations.items():
-        say(f"{configuration} is not tried any more: {cause}")
-    say(_state_line(found, engine, progress.seconds_left if progress else None))
+        print_note(f"{configuration} is not tried any more: {cause}")
+    print_note(_state_line(found, engine, progress.seconds_left if progress else None))
 
 
 def _state_line(found: CampaignStatus, engine: int | None, seconds_left: float | None) -> str:
-    """What the campaign is doing, what to do if nothing, and how far it is."""
+    """Return what the campaign is doing, how to continue it if it is interrupted, and its progress."""
     import shlex
 
     from dlperf.cli.campaign_text import standing_text
     from dlperf.view.campaigns import Standing, standing_of
-    from dlperf.view.text import duration
 
     standing = standing_of(found, engine)
     advice = f": `dlperf resume {shlex.quote(one_line(found.name))}`" if standing is Standing.INTERRUPTED else ""
@@ -110,21 +104,17 @@ def _state_line(found: CampaignStatus, engine: int | None, seconds_left: float |
 
 
 def _document(paths: CampaignPaths) -> dict[str, Any]:
-    from dlperf.runs.journal import campaign_status
-    from dlperf.runs.lock import engine_pid
-    from dlperf.view.campaigns import read_progress
-
-    found, engine, progress = campaign_status(paths), engine_pid(paths), read_progress(paths)
+    found, engine, progress = _read(paths)
     return {
         "campaign": found.name,
         "engine": engine,
         "paused": found.paused,
         "finished": found.finished,
-        "seconds_left": progress.seconds_left if progress and engine is not None else None,
+        "seconds_left": progress.seconds_left if progress else None,
         "unreachable": found.unreachable,
-        "left_out": {node: str(cause) for node, cause in found.left_out.items()},
-        "stopped_configurations": {name: str(cause) for name, cause in found.stopped_configurations.items()},
-        "trials": _trial_documents(paths, found, progress if engine is not None else None),
+        "left_out": found.left_out,
+        "stopped_configurations": found.stopped_configurations,
+        "trials": _trial_documents(paths, found, progress),
     }
 
 
@@ -133,37 +123,38 @@ def _trial_documents(paths: CampaignPaths, found: CampaignStatus, progress: Prog
     for (key, trial), figure in zip(found.trials.items(), _figures(paths, found), strict=True):
         now = progress.trials.get(str(key)) if progress else None
         document = {name: value for name, value in vars(trial).items() if name not in ("key", "figure")}
-        document = {"key": str(key)} | document | coded("cause", trial.cause) | asdict(figure)
-        waits = coded("pending_reason", now.pending_reason) if now else {}
+        document = {"key": str(key)} | document | message_entries("cause", trial.cause) | asdict(figure)
+        waits = message_entries("pending_reason", now.pending_reason) if now else {}
         documents.append(document | {"now": asdict(now) | waits if now else None})
     return documents
 
 
 def _figures(paths: CampaignPaths, found: CampaignStatus) -> Iterator[JournaledFigure]:
-    """Of each trial, as the journal tells it; one that an older dlperf wrote does not: then the trial's own file."""
+    """Yield the value of each trial from the journal, or from the trial's own file if an older version wrote it."""
     from dlperf.results.model import TrialResult
     from dlperf.runs.records import JournaledFigure
     from dlperf.runs.store import read_record_if_whole
 
-    none = JournaledFigure()
     for key, trial in found.trials.items():
         if trial.figure is not None or not trial.state.finished:
-            yield trial.figure or none
+            yield trial.figure or JournaledFigure()
         else:
             result = read_record_if_whole(paths.trial(key).result, TrialResult)
-            yield JournaledFigure(result.value, result.unit) if result else none
+            yield JournaledFigure(result.value, result.unit) if result else JournaledFigure()
 
 
 @commands.command()
 def logs(
     context: typer.Context,
-    trial: Annotated[str, typer.Argument(metavar="TRIAL", help="CAMPAIGN/CONFIGURATION/NUMBER, or a part of it.")],
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the trial has ended.")] = False,
+    trial: Annotated[
+        str, typer.Argument(metavar="TRIAL", help="CAMPAIGN/CONFIGURATION/NUMBER or unique substring of it.")
+    ],
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Continue until the trial has ended.")] = False,
     node: Annotated[
-        str | None, typer.Option("--node", metavar="NAME", help="The node's name; the first that has a log.")
+        str | None, typer.Option("--node", metavar="NAME", help="Node; default: the first that has a log.")
     ] = None,
 ) -> None:
-    """Print what a trial printed."""
+    """Print the log of a trial."""
     from dlperf.cli.follow import print_log
     from dlperf.runs.lookup import find_trial
 

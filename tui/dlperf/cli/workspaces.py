@@ -1,4 +1,4 @@
-"""``dlperf init`` and ``dlperf quickstart``: a new workspace, and the main job on this machine."""
+"""``dlperf init`` and ``dlperf quickstart``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dlperf.cli.context import Settings
-from dlperf.cli.output import say
+from dlperf.cli.options import Settings
+from dlperf.cli.output import print_note
 from dlperf.errors import RequestError
 from dlperf.view.text import count_noun
 
@@ -22,25 +22,23 @@ QUICKSTART_DIRECTORY = Path("dlperf-quickstart")
 
 @commands.command()
 def init(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The current folder if absent.")] = Path(),
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Folder; default: the current one.")] = Path(),
 ) -> None:
-    """Make a new workspace: mkdocs.yml, site/, runs/ and catalog/."""
-    written = _make(directory)
+    """Create a workspace: mkdocs.yml, site/, runs/ and catalog/."""
+    written = _create(directory)
     parts = dict.fromkeys(path.partition("/")[0] + path.partition("/")[1] for path in written)
-    say(f"{count_noun(len(written), 'file')} in {directory.resolve()}: {', '.join(parts)}")
+    print_note(f"{count_noun(len(written), 'file')} in {directory.resolve()}: {', '.join(parts)}")
     if ".gitignore" not in written:
-        say("left as it is: .gitignore: let it ignore site/html, and neither runs/ nor site/docs and site/theme")
-    say("next: `dlperf quickstart`, or describe your machine in catalog/hardware/ and `dlperf check --hardware` it")
+        print_note("kept your .gitignore: it should ignore site/html, but not runs/, site/docs and site/theme")
+    print_note("next: `dlperf quickstart`, or add a machine in catalog/hardware/ and `dlperf check --hardware ID`")
 
 
 @commands.command()
 def quickstart(
     context: typer.Context,
-    directory: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="The workspace; it is made where there is none.")
-    ] = None,
+    directory: Annotated[Path | None, typer.Argument(metavar="DIR", help="Workspace; created if missing.")] = None,
 ) -> None:
-    """Measure a small network on this machine, in a minute. Its web site is built, too."""
+    """Measure a small model on this machine in a minute. Builds its site, too."""
     from dlperf.campaign.create import create_campaign
     from dlperf.catalog.load import load_catalog
     from dlperf.cli.foreground import run_in_foreground
@@ -54,12 +52,12 @@ def quickstart(
     if code:
         raise typer.Exit(code)
     build = build_site(workspace)
-    say(f"{build.pages} pages built in {build.seconds:.0f} s; open this file in a browser:")
+    print_note(f"{build.pages} pages built in {build.seconds:.0f} s; open in a browser:")
     print(build.out / "index.html")
 
 
 def _workspace_for(context: typer.Context, directory: Path | None) -> Workspace:
-    """The folder asked for, or the workspace around us, or a new one below the current folder."""
+    """Return the given or the current workspace, or create one."""
     from dlperf.runs.paths import Workspace
 
     start = directory or context.ensure_object(Settings).workspace
@@ -67,12 +65,12 @@ def _workspace_for(context: typer.Context, directory: Path | None) -> Workspace:
         return Workspace.find(start or Path.cwd())
     except RequestError:
         root = start or QUICKSTART_DIRECTORY
-        _make(root)
-        say(f"made a workspace: {root.resolve()}")
+        _create(root)
+        print_note(f"created a workspace: {root.resolve()}")
         return Workspace.find(root)
 
 
-def _make(root: Path) -> list[str]:
+def _create(root: Path) -> list[str]:
     from dlperf.report.template import create_site
     from dlperf.runs.template import create_runs
 

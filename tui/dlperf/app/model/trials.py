@@ -12,7 +12,8 @@ from dlperf.messages import N_, Message, _, pgettext, render
 from dlperf.plan import Configuration, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialProgress, TrialStatus
-from dlperf.view.text import local_time, number, printable, short_duration
+from dlperf.view.text import number, printable, short_duration
+from dlperf.view.trials import step_text, trial_notes
 
 SPARK_WIDTH = 16
 
@@ -137,7 +138,7 @@ def trial_row(
         cells=(
             f"  #{trial.key.number}",
             f"{GLYPHS[trial.state]} {_(STATE_NAMES[trial.state])}",
-            _steps(live),
+            step_text(live),
             throughput,
             sparkline(live.recent, SPARK_WIDTH) if live else "",
             short_duration(live.seconds_left) if live else "",
@@ -149,12 +150,6 @@ def trial_row(
     )
 
 
-def _steps(progress: TrialProgress | None) -> str:
-    if progress is None or progress.step is None:
-        return ""
-    return f"{progress.step:,}/{progress.steps:,}" if progress.steps else f"{progress.step:,}"
-
-
 def _throughput(progress: TrialProgress | None, result: TrialResult | None) -> str:
     if progress is not None:
         return _("no step yet") if progress.step is None else number(progress.value, progress.unit)
@@ -164,18 +159,8 @@ def _throughput(progress: TrialProgress | None, result: TrialResult | None) -> s
 
 
 def _note(trial: TrialStatus, progress: TrialProgress | None, result: TrialResult | None, asked: str | None) -> str:
-    parts = []
-    if asked and not trial.state.finished:
-        parts.append(_(REQUESTS[asked]))
-    if progress and not trial.state.finished:
-        for node, since in progress.unreachable_since.items():
-            parts.append(_("{node} unreachable since {time}", node=printable(node), time=local_time(since)))
-        if progress.pending_reason:
-            parts.append(_("waits: {reason}", reason=printable(render(progress.pending_reason))))
-    if trial.retry_of is not None:
-        parts.append(_("again after #{number}", number=trial.retry_of))
-    if trial.cause and trial.state is not State.SUCCEEDED and trial.cause.code != trial.state:
-        parts.append(printable(render(trial.cause)))
+    parts = [_(REQUESTS[asked])] if asked and not trial.state.finished else []
+    parts += trial_notes(trial, progress)
     if result and result.findings:
         parts.append(_("findings: {count}", count=len(result.findings)))
     return " · ".join(parts)

@@ -1,0 +1,181 @@
+"""Define the options and arguments that several commands share, with their shell completion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dlperf.errors import DlperfError, RequestError
+
+if TYPE_CHECKING:
+    from dlperf.catalog.load import Catalog
+    from dlperf.plan.model import Selection
+    from dlperf.runs.paths import Workspace
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of ``dlperf`` itself."""
+
+    workspace: Path | None = None
+    """Where to look for the workspace; None: in the current folder."""
+    debug: bool = False
+
+
+def current_workspace(context: typer.Context) -> Workspace:
+    """Return the workspace at or above the folder of ``--workspace`` or the current folder.
+
+    Raises:
+        RequestError: there is none.
+    """
+    from dlperf.runs.paths import Workspace
+
+    settings = context.ensure_object(Settings)
+    return Workspace.find(settings.workspace or Path.cwd())
+
+
+def optional_workspace(context: typer.Context) -> Workspace | None:
+    """Return the current workspace, or None outside of any.
+
+    Raises:
+        RequestError: ``--workspace`` was given and names none.
+    """
+    try:
+        return current_workspace(context)
+    except RequestError:
+        if context.ensure_object(Settings).workspace is not None:
+            raise
+        return None
+
+
+def current_catalog(context: typer.Context) -> Catalog:
+    """Load the built-in catalogue and, inside a workspace, its entries.
+
+    Raises:
+        CatalogError: a file is invalid.
+    """
+    from dlperf.catalog.load import Check, load_catalog
+    from dlperf.formats.registry import format_ids
+    from dlperf.measure.estimators import parse_estimator
+
+    workspace = optional_workspace(context)
+    checks = (Check("protocols", "estimator", lambda protocol: parse_estimator(protocol.estimator)),)
+    return load_catalog(workspace.catalog if workspace else None, format_ids(), checks)
+
+
+def complete_ids(kind: str) -> Callable[[typer.Context, str], list[str]]:
+    """Return a completer for ids of one kind of catalogue entry; of a comma-separated list it completes the last."""
+
+    def complete(context: typer.Context, incomplete: str) -> list[str]:
+        return _complete(incomplete, lambda: getattr(current_catalog(_with_workspace(context)), kind))
+
+    return complete
+
+
+def complete_campaigns(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the campaigns of the workspace that start with ``incomplete``."""
+    workspace = _with_workspace(context)
+    return _complete(incomplete, lambda: [paths.name for paths in current_workspace(workspace).campaigns()])
+
+
+def _with_workspace(context: typer.Context) -> typer.Context:
+    """Set what the callback of the root would: it does not run while a line is completed."""
+    named = context.find_root().params.get("workspace")
+    context.obj = Settings(workspace=Path(named) if named else None)
+    return context
+
+
+def _complete(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
+    before, comma, last = incomplete.rpartition(",")
+    try:
+        return [f"{before}{comma}{name}" for name in names() if name.startswith(last)]
+    except DlperfError:  # an error message would land in the line being typed
+        return []
+
+
+Words = list[str] | None
+"""Values of an option that may be repeated, each a comma-separated list."""
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+OptionalCampaign = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="CAMPAIGN",
+        help="Name or unique substring; default: all campaigns.",
+        autocompletion=complete_campaigns,
+    ),
+]
+_HARDWARE: Any = {"metavar": "H,…", "help": "Machines.", "autocompletion": complete_ids("hardware")}
+HardwareOption = Annotated[Words, typer.Option("--hardware", "-H", **_HARDWARE)]
+RequiredHardwareOption = Annotated[list[str], typer.Option("--hardware", "-H", **_HARDWARE)]
+FrameworkOption = Annotated[
+    Words,
+    typer.Option("--framework", "-f", metavar="F,…", help="Frameworks.", autocompletion=complete_ids("frameworks")),
+]
+CaseOption = Annotated[
+    Words,
+    typer.Option("--case", "-c", metavar="C,…", help="Models on data sets.", autocompletion=complete_ids("cases")),
+]
+PrecisionOption = Annotated[
+    Words, typer.Option("--precision", "-p", metavar="P,…", help="fp32, tf32, amp, bf16 or fp16.")
+]
+BatchSizeOption = Annotated[Words, typer.Option("--batch-size", "-b", metavar="B,…", help="Samples per GPU.")]
+GpusOption = Annotated[
+    Words, typer.Option("--gpus", "-g", metavar="G,…", help="2n8g for 2 nodes × 8 GPUs, 8 for 1n8g.")
+]
+RepeatsOption = Annotated[int | None, typer.Option("--repeats", metavar="N", help="Trials per configuration.")]
+ProtocolOption = Annotated[
+    str | None,
+    typer.Option(
+        "--protocol",
+        metavar="ID",
+        help="Protocol; default: that of each case.",
+        autocompletion=complete_ids("protocols"),
+    ),
+]
+
+
+def selection_of(
+    hardware: Words,
+    framework: Words,
+    case: Words,
+    precision: Words,
+    batch_size: Words,
+    gpus: Words,
+    repeats: int | None = None,
+    protocol: str | None = None,
+) -> Selection:
+    """Return the values of the options as a selection.
+
+    Raises:
+        RequestError: a value is empty, or a batch size is not an integer.
+    """
+    from dlperf.plan.model import Selection
+
+    return Selection(
+        hardware=_split("--hardware", hardware),
+        frameworks=_split("--framework", framework),
+        cases=_split("--case", case),
+        precisions=_split("--precision", precision),
+        batch_sizes=tuple(map(_parse_batch_size, _split("--batch-size", batch_size))),
+        scales=_split("--gpus", gpus),
+        repeats=repeats,
+        protocol=protocol,
+    )
+
+
+def _split(option: str, values: Iterable[str] | None) -> tuple[str, ...]:
+    words = [word.strip() for value in values or () for word in value.split(",")]
+    if not all(words):
+        raise RequestError(f"{option}: empty value: separate names by single commas")
+    return tuple(dict.fromkeys(words))
+
+
+def _parse_batch_size(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise RequestError(f"--batch-size {text}: not an integer")
+    return int(text)
