@@ -10,7 +10,7 @@ from handmade_trials import end_trial, measured_campaign, own_log, planned, work
 
 from dlperf.plan import TrialKey
 from dlperf.report.evidence import Evidence, EvidenceReader
-from dlperf.results.load import campaign_rows
+from dlperf.results.load import load_campaign
 from dlperf.results.logs import BUILTIN_FORMATS
 from dlperf.results.timeline import Timeline
 from dlperf.results.verify import verify_campaign
@@ -35,7 +35,7 @@ def trial(campaign: CampaignPaths) -> TrialPaths:
 
 
 def evidence(workspace: Workspace, campaign: CampaignPaths, damaged: Complain | None = None) -> Evidence:
-    (row,) = campaign_rows(campaign)
+    (row,) = load_campaign(None, campaign)[1]
     return EvidenceReader(workspace, damaged).read(row, row.trials[0], planned(repeats=1))
 
 
@@ -77,7 +77,7 @@ def test_a_timeline_that_is_missing_or_damaged_is_made_again_and_damage_is_said(
 
 
 def test_a_timeline_of_another_window_is_made_again(workspace: Workspace, campaign: CampaignPaths) -> None:
-    (row,) = campaign_rows(campaign)
+    (row,) = load_campaign(None, campaign)[1]
     other = replace(row.trials[0], first_step=50, first_line=7)
     found = EvidenceReader(workspace).read(row, other, planned(repeats=1))
     assert found.timeline.log_lines.first_line == 7
@@ -117,6 +117,6 @@ def test_verify_writes_a_missing_timeline_and_reports_one_that_was_altered(campa
 
 
 def test_a_result_that_cannot_be_read_is_measured_again(campaign: CampaignPaths) -> None:
-    (row,) = campaign_rows(campaign)
+    (row,) = load_campaign(None, campaign)[1]
     trial(campaign).result.write_text("{")
-    assert campaign_rows(campaign) == [row]
+    assert load_campaign(None, campaign)[1] == [row]

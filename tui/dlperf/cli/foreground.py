@@ -79,9 +79,9 @@ async def _draw(reader: CampaignReader) -> None:
 def print_results(paths: CampaignPaths) -> None:
     """Print a row for each configuration of a campaign, and their caveats below."""
     from dlperf.cli.campaign_text import RESULT_HEADERS, caveats, result_cells
-    from dlperf.results.load import campaign_rows
+    from dlperf.results.load import load_campaign
 
-    rows = campaign_rows(paths)
+    _, rows = load_campaign(None, paths)
     print_table(RESULT_HEADERS, map(result_cells, rows))
     doubtful = [row for row in rows if caveats(row)]
     if doubtful:

@@ -1,8 +1,8 @@
-"""Load every result of a workspace: measured campaigns and published reports, one row per configuration."""
+"""Load the results of a workspace: campaigns and third-party reports, one row per configuration."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from dlperf.catalog.axes import parse_scale
@@ -17,12 +17,12 @@ from dlperf.runs.journal import fold
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event
-from dlperf.runs.store import read_campaign, read_record_if_whole, read_records
+from dlperf.runs.store import Complain, read_campaign, read_record_if_whole, read_records
 
 
 @dataclass(frozen=True)
 class Filters:
-    """Wanted values of each axis; an empty axis wants them all."""
+    """Wanted values of each axis; an empty axis matches all."""
 
     campaigns: tuple[str, ...] = ()
     hardware: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class Filters:
     scales: tuple[str, ...] = ()
     """``2n8g``."""
     statuses: tuple[str, ...] = ()
-    """A status by its code, as ``timed_out``, or by its words, with or without the cause."""
+    """Codes such as ``timed_out``, or texts of a status with or without the cause."""
 
     def wants_campaign(self, name: str) -> bool:
         return not self.campaigns or name in self.campaigns
@@ -55,60 +55,54 @@ class Filters:
 
 
 EVERYTHING = Filters()
-Complain = Callable[[DlperfError], object]
-TellOf = Callable[[str], object]
 
 
 def load_results(
-    workspace: Workspace, filters: Filters = EVERYTHING, complain: Complain | None = None
+    workspace: Workspace, filters: Filters = EVERYTHING, complain: Callable[[DlperfError], object] | None = None
 ) -> list[ConfigurationResult]:
-    """The rows that the filters want: campaigns in name order, each in the order of its plan, then published reports.
+    """Return the filtered rows: campaigns in name order, each in the order of its plan, then third-party reports.
 
     Args:
-        complain: is told of each campaign that cannot be read, and the rows of the others are given.
+        complain: called for each campaign that cannot be read, which is left out.
 
     Raises:
         DlperfError: a report, or without ``complain`` a campaign, cannot be read; the message names the file.
     """
-    return [row for row in _all_rows(workspace, filters, complain) if filters.matches(row)]
+    rows: list[ConfigurationResult] = []
+    for paths in workspace.campaigns():
+        if filters.wants_campaign(paths.name):
+            try:
+                rows += load_campaign(workspace, paths)[1]
+            except DlperfError as error:
+                if complain is None:
+                    raise
+                complain(error)
+    for report in load_reports(workspace):
+        if filters.wants_campaign(campaign_of(report)):
+            rows += rows_of_report(report)
+    return [row for row in rows if filters.matches(row)]
 
 
 def load_campaign(
-    workspace: Workspace, paths: CampaignPaths, damaged: TellOf | None = None
+    workspace: Workspace | None, paths: CampaignPaths, damaged: Complain | None = None
 ) -> tuple[CampaignRecord, list[ConfigurationResult]]:
-    """The plan and the rows of one campaign.
+    """Return the plan and the rows of one campaign; a missing or damaged result is derived again.
 
     Args:
-        damaged: is told of each result that is there and cannot be read, and what was done and is to do about it.
+        workspace: for the log formats of its catalogue.
+        damaged: called for each damaged result.
 
     Raises:
-        DlperfError: the plan cannot be read. What is derived and cannot be read is made again.
+        DlperfError: the plan cannot be read.
     """
-    record = read_campaign(paths)
-    broken: list[str] = []
-    rows = campaign_rows(paths, record, workspace, broken.append)
-    if damaged is not None:
-        for problem in broken:
+
+    def complain(problem: str) -> None:
+        if damaged is not None:
             damaged(f"{problem}: measured again from its log; dlperf verify {paths.name} --write writes it anew")
-    return record, rows
 
-
-def campaign_rows(
-    paths: CampaignPaths,
-    record: CampaignRecord | None = None,
-    workspace: Workspace | None = None,
-    damaged: TellOf | None = None,
-) -> list[ConfigurationResult]:
-    """The rows of one campaign, from its own files.
-
-    Args:
-        record: its plan; read if None.
-        workspace: whose catalogue may have log formats of its own, for a trial that nobody has measured yet.
-        damaged: is told of each result that is there and cannot be read.
-    """
-    record = record or read_campaign(paths)
+    record = read_campaign(paths)
     status = fold(record, read_records(paths.journal, Event)[0])
-    return rows_of_campaign(record, status, _trial_results(paths, record, status, workspace, damaged))
+    return record, rows_of_campaign(record, status, _trial_results(paths, record, status, workspace, complain))
 
 
 def _trial_results(
@@ -116,12 +110,11 @@ def _trial_results(
     record: CampaignRecord,
     status: CampaignStatus,
     workspace: Workspace | None,
-    damaged: TellOf | None,
+    complain: Complain,
 ) -> dict[TrialKey, TrialResult]:
-    """The results of the trials that ended; one that nobody wrote down, or that cannot be read, is measured now."""
     planned = {item.configuration.id: item for item in record.configurations}
     ended = [item for item in status.trials.values() if item.state.finished and item.key.configuration in planned]
-    written = {item.key: read_record_if_whole(paths.trial(item.key).result, TrialResult, damaged) for item in ended}
+    written = {item.key: read_record_if_whole(paths.trial(item.key).result, TrialResult, complain) for item in ended}
     results = {key: result for key, result in written.items() if result is not None}
     missing = [item for item in ended if item.key not in results]
     if missing:
@@ -131,34 +124,13 @@ def _trial_results(
     return results
 
 
-def _all_rows(workspace: Workspace, filters: Filters, complain: Complain | None) -> Iterator[ConfigurationResult]:
-    for paths in workspace.campaigns():
-        if filters.wants_campaign(paths.name):
-            yield from _rows_or_complaint(workspace, paths, complain)
-    for report in load_reports(workspace):
-        if filters.wants_campaign(campaign_of(report)):
-            yield from rows_of_report(report)
-
-
-def _rows_or_complaint(
-    workspace: Workspace, paths: CampaignPaths, complain: Complain | None
-) -> Sequence[ConfigurationResult]:
-    try:
-        return load_campaign(workspace, paths)[1]
-    except DlperfError as error:
-        if complain is None:
-            raise
-        complain(error)
-        return ()
-
-
 def parse_filters(
     *, batch_sizes: Iterable[str] | None = None, scales: Iterable[str] | None = None, **axes: Iterable[str] | None
 ) -> Filters:
-    """Filters from a command's words: each may hold several values between commas.
+    """Parse options of a command, each with values separated by commas.
 
     Raises:
-        RequestError: a batch size is no number, or a scale no scale.
+        RequestError: a batch size or a scale is invalid.
     """
     words = {axis: tuple(_split(values)) for axis, values in axes.items()}
     return Filters(

@@ -1,10 +1,11 @@
-"""A log file, plain or gzipped, of any size → its runs."""
+"""Read log files, plain or gzipped, of any size."""
 
 from __future__ import annotations
 
 import gzip
 import os
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BufferedIOBase
 from pathlib import Path
@@ -12,17 +13,18 @@ from pathlib import Path
 from dlperf.catalog.load import load_formats
 from dlperf.catalog.model import LogFormat
 from dlperf.errors import RequestError
+from dlperf.formats.parser import LogParser
 from dlperf.formats.registry import detect, parser_for
 from dlperf.formats.samples import Run
 from dlperf.runs.paths import Workspace
 
 BLOCK = 1 << 20
-"""Bytes read at a time; also how much of a log its format is told by."""
+"""Bytes read at a time; the format is detected from the first block."""
 TAIL = 1 << 16
-"""Bytes at the end of a log that are searched for the cause of a failure."""
+"""Bytes at the end of a log in which a cause of failure is searched."""
 _GZIP = b"\x1f\x8b"
 CUT = "truncated_archive"
-"""What the last run of a compressed log notes whose end is missing; ``measure`` has the words."""
+"""Note of the last run in a compressed log that is cut."""
 
 
 @dataclass(frozen=True)
@@ -32,47 +34,54 @@ class LogReader:
     formats: tuple[LogFormat, ...] = ()
 
     def read(self, path: Path, format_id: str | None = None) -> list[Run]:
-        """The runs of a log that hold any throughput; none where no known format finds any.
+        """Return the runs of a log that hold any throughput; none where no known format finds any.
 
-        Of a compressed log that is cut, the whole part is read, and the last run notes it.
+        Of a compressed log that is cut, the readable part is parsed, and the last run notes it.
 
         Args:
-            format_id: the log's format; found out if None.
+            format_id: the log's format; detected if None.
 
         Raises:
             RequestError: the file cannot be read, or there is no such format.
         """
+        parser = None
+        cut = False
         with open_log(path) as stream:
-            blocks = _Blocks(path, stream)
-            head = next(blocks, b"")
-            found = format_id or detect(head, self.formats)
-            if found is None:
-                return []
-            parser = parser_for(found, self.formats)
-            parser.feed(head)
-            for block in blocks:
-                parser.feed(block)
-            parser.finish()
+            try:
+                for block in _blocks(path, stream):
+                    parser = parser or self._parser(block, format_id)
+                    if parser is None:
+                        return []
+                    parser.feed(block)
+            except _TruncatedError:
+                cut = True
+        if parser is None:
+            return []
+        parser.finish()
         runs = [run for run in parser.runs if len(run.samples) or run.summaries or run.epochs]
-        if blocks.cut and runs:
+        if cut and runs:
             runs[-1].notes.append(CUT)
         return runs
+
+    def _parser(self, head: bytes, format_id: str | None) -> LogParser | None:
+        found = format_id or detect(head, self.formats)
+        return parser_for(found, self.formats) if found else None
 
 
 BUILTIN_FORMATS = LogReader()
 
 
 def log_reader(workspace: Workspace) -> LogReader:
-    """A reader that knows the formats of a workspace's catalogue too.
+    """Return a reader that also knows the formats of a workspace's catalogue.
 
     Raises:
-        CatalogError: something is wrong with one of them.
+        CatalogError: one of them is invalid.
     """
     return LogReader(load_formats(workspace.catalog))
 
 
 def is_gzip(path: Path) -> bool:
-    """Whether a file is compressed, by its first bytes.
+    """Whether a file begins as gzip does.
 
     Raises:
         RequestError: the file cannot be read.
@@ -85,7 +94,7 @@ def is_gzip(path: Path) -> bool:
 
 
 def open_log(path: Path) -> BufferedIOBase:
-    """The bytes of a log as the program wrote them.
+    """Open a log, decompressed.
 
     Raises:
         RequestError: the file cannot be read.
@@ -97,49 +106,43 @@ def open_log(path: Path) -> BufferedIOBase:
 
 
 def log_tail(path: Path) -> str:
-    """The end of a log as text; empty where the file cannot be read."""
+    """Return the end of a log as text; empty where the file cannot be read."""
     tail = b""
     try:
         with open_log(path) as stream:
             if stream.seekable() and not isinstance(stream, gzip.GzipFile):
                 stream.seek(max(0, os.fstat(stream.fileno()).st_size - TAIL))
-            for block in _Blocks(path, stream):
+            for block in _blocks(path, stream):
                 tail = (tail + block)[-TAIL:]
+    except _TruncatedError:
+        pass
     except RequestError:
         return ""
     return tail.decode("utf-8", "replace")
 
 
-class _Blocks:
-    """A stream in blocks. One that was compressed and cut ends where its whole part ends.
+class _TruncatedError(Exception):
+    """A compressed log that is cut."""
+
+
+def _blocks(path: Path, stream: BufferedIOBase) -> Iterator[bytes]:
+    """Yield a log in blocks of ``BLOCK`` bytes.
 
     Raises:
-        RequestError: while iterating, if the file cannot be read.
+        RequestError: the file cannot be read.
+        _TruncatedError: it is compressed and cut; what could be read was yielded before.
     """
-
-    def __init__(self, path: Path, stream: BufferedIOBase) -> None:
-        self.cut = False
-        self._path = path
-        self._stream = stream
-
-    def __iter__(self) -> _Blocks:
-        return self
-
-    def __next__(self) -> bytes:
-        parts: list[bytes] = []
-        wanted = BLOCK
-        while wanted and (part := self._part(wanted)):
-            parts.append(part)
-            wanted -= len(part)
-        if not parts:
-            raise StopIteration
-        return b"".join(parts)
-
-    def _part(self, size: int) -> bytes:
-        try:
-            return self._stream.read1(size)
-        except (EOFError, zlib.error, gzip.BadGzipFile):
-            self.cut = True
-            return b""
-        except OSError as error:
-            raise RequestError(f"{self._path}: {error.strerror or error}") from error
+    block = bytearray()
+    try:
+        while part := stream.read1(BLOCK - len(block)):
+            block += part
+            if len(block) == BLOCK:
+                yield bytes(block)
+                block.clear()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        yield bytes(block)
+        raise _TruncatedError from error
+    except OSError as error:
+        raise RequestError(f"{path}: {error.strerror or error}") from error
+    if block:
+        yield bytes(block)

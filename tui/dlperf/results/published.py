@@ -1,4 +1,4 @@
-"""Published reports → rows. Nothing was measured here, so nothing is invented; only speed-up is computed."""
+"""Convert third-party reports to rows; only speed-up and variation are computed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dlperf.results.rows import with_scaling
 from dlperf.runs.published import PublishedFigure, PublishedReport
 
 FIGURES = ("throughput", "throughput_median", "throughput_average")
-"""Metrics that are a configuration's figure, the first that there is."""
+"""Metrics of a configuration's figure in order of preference."""
 _RUN = re.compile(r"throughput_run_([0-9]+)")
 _UNITS = {
     "images/sec": "images/s",
@@ -25,64 +25,57 @@ _UNITS = {
     "sequences/sec": "sequences/s",
     "sentences/s": "sequences/s",
 }
-"""A unit as a report prints it → as the cases have it."""
+"""Unit of a report → unit of the catalogue."""
 _TF32_BY_DEFAULT = re.compile(r"\b(A100|A30|A10|H100|H200|B200)\b")
-"""Accelerators on which every framework tested computes FP32 matrix products in TF32 unless it is told not to."""
+"""Accelerators on which every tested framework computes FP32 matrix products in TF32 by default."""
 _TF32 = note("tf32")
 _REASONS = {"": "not_run", "not run": "not_run", "not published": "not_published", "out of memory": "out_of_memory"}
-"""The rule of a figure without a value, as ``figures.csv`` words it → the status."""
+"""Rule of a figure without a value in ``figures.csv`` → status."""
 
 
 def campaign_of(report: PublishedReport) -> str:
-    """What a report is called where campaigns are."""
+    """Return the name of a report among campaigns."""
     return f"published/{report.id}"
 
 
 def rows_of_report(report: PublishedReport) -> list[ConfigurationResult]:
-    """The rows of a report, in the order of its figures."""
+    """Return the rows of a report, in the order of its figures."""
     points: dict[str, list[PublishedFigure]] = {}
     for figure in report.figures:
-        points.setdefault(point_of(figure), []).append(figure)
+        points.setdefault(_id_of(configuration_of(figure)), []).append(figure)
     return with_scaling([row for figures in points.values() for row in _rows_of_point(report, figures)])
 
 
 def configuration_of(figure: PublishedFigure) -> Configuration:
-    """The configuration that a figure belongs to."""
+    """Return the configuration of a figure."""
     return Configuration(
         catalog_id(figure.hardware),
         catalog_id(figure.framework),
-        case_of(figure),
-        precision_of(figure),
+        facts_of_name(figure.model).model or catalog_id(figure.model),
+        _precision_of(figure),
         figure.batch_size,
         figure.nodes,
         gpus_per_node(figure),
     )
 
 
-def point_of(figure: PublishedFigure) -> str:
-    """The id of the configuration that a figure belongs to."""
-    point = configuration_of(figure)
+def _id_of(point: Configuration) -> str:
     return replace(point, case=catalog_id(point.case), precision=catalog_id(point.precision)).id
 
 
-def case_of(figure: PublishedFigure) -> str:
-    """The case that a report's model is; the model's own name where we have no word for it."""
-    return facts_of_name(figure.model).model or catalog_id(figure.model)
-
-
-def precision_of(figure: PublishedFigure) -> str:
-    """The precision that was computed in, which is not always the one that the table says."""
+def _precision_of(figure: PublishedFigure) -> str:
+    """Return the precision of the computation, which is not always the stated one."""
     precision = figure.precision.lower()
     return "tf32" if precision == "fp32" and _TF32_BY_DEFAULT.search(figure.hardware) else precision
 
 
 def gpus_per_node(figure: PublishedFigure) -> int:
-    """GPUs of one node."""
+    """Return the GPUs of one node."""
     return max(1, figure.gpus // max(1, figure.nodes))
 
 
 def unit_of(figure: PublishedFigure) -> str:
-    """The unit in the words of the catalogue's cases."""
+    """Return the unit as the catalogue writes it."""
     return _UNITS.get(figure.unit, figure.unit)
 
 
@@ -97,7 +90,6 @@ def _rows_of_point(report: PublishedReport, figures: Sequence[PublishedFigure]) 
 
 
 def _runs(figures: Iterable[PublishedFigure]) -> tuple[TrialResult, ...]:
-    """The single runs that a report prints."""
     return tuple(
         TrialResult(number=int(match[1]), state="published", value=figure.value, unit=unit_of(figure))
         for figure in figures
@@ -113,8 +105,10 @@ def _with_runs(row: ConfigurationResult, runs: tuple[TrialResult, ...]) -> Confi
     return replace(row, n=len(values), spread=(max(values) - min(values)) / median(values))
 
 
-def _absence(rule: str) -> Status:
-    return Status(_REASONS[rule]) if rule in _REASONS else Status("not_published", quoted(rule))
+def _status_of(figure: PublishedFigure) -> Status:
+    if figure.value is not None:
+        return Status("published")
+    return Status(_REASONS[figure.rule]) if figure.rule in _REASONS else Status("not_published", quoted(figure.rule))
 
 
 def _row(report: PublishedReport, figure: PublishedFigure) -> ConfigurationResult:
@@ -130,9 +124,9 @@ def _row(report: PublishedReport, figure: PublishedFigure) -> ConfigurationResul
         efficiency=None,
         mfu=None,
         protocol=report.protocol,
-        status=Status("published") if figure.value is not None else _absence(figure.rule),
+        status=_status_of(figure),
         findings=(_TF32,) if point.precision != figure.precision.lower() else (),
-        configuration=point_of(figure),
+        configuration=_id_of(point),
         source=figure.source,
         printed=figure.printed if figure.value is not None else "",
     )
