@@ -15,7 +15,7 @@ SUPERVISOR = {"pid": 7, "start_ticks": 70, "boot_id": "b"}
 
 def _report(**facts) -> NodeReport:
     told = {"supervisor": SUPERVISOR, "alive": False, "orphaned": False, "rebooted": False, "exit": None}
-    return NodeReport.of({**told, "cancelled": False, "heartbeat": 1000.0, "streams": {"out.log": 5}, **facts})
+    return NodeReport(**{**told, "cancelled": False, "heartbeat": 1000.0, "streams": {"out.log": 5}, **facts})
 
 
 EXIT_1 = message("exit_code", code_value=1)

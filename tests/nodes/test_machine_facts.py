@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dlperf.nodes.supervisor import gpus
-from dlperf.nodes.supervisor.containers import image_digest, runtime_complaint
+from dlperf.nodes.supervisor.containers import image_digest, runtime_error
 from dlperf.nodes.supervisor.machine import infiniband_ports
 
 NVLINK = """\
@@ -58,9 +58,9 @@ def test_an_apptainer_image_is_known_by_the_identifier_in_its_header(tmp_path):
 
 def test_why_a_container_runtime_cannot_be_used_is_its_own_last_word(tmp_path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert runtime_complaint("docker") == "No such file or directory"
+    assert runtime_error("docker") == "No such file or directory"
     (tmp_path / "docker").write_text("#!/bin/sh\necho version 1\necho 'Is the docker daemon running?' >&2\nexit 1\n")
     (tmp_path / "docker").chmod(0o755)
-    assert runtime_complaint("docker") == "Is the docker daemon running?"
+    assert runtime_error("docker") == "Is the docker daemon running?"
     (tmp_path / "docker").write_text("#!/bin/sh\nexit 0\n")
-    assert runtime_complaint("docker") == runtime_complaint(None) == ""
+    assert runtime_error("docker") == runtime_error(None) == ""

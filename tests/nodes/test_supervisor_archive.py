@@ -15,12 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.nodes import archive
-from dlperf.nodes.archive import supervisor_archive, supervisor_name
-from dlperf.nodes.bootstrap import agent_command
+from dlperf.nodes import bootstrap
+from dlperf.nodes.bootstrap import agent_command, supervisor_archive, supervisor_name
 
 OLDEST = (3, 6)
-MODULES = sorted(archive.PACKAGE.glob("*.py"))
+MODULES = sorted(bootstrap.PACKAGE.glob("*.py"))
 
 
 def _old_python() -> str | None:
@@ -89,17 +88,17 @@ def test_a_module_imports_at_its_top_alone(path):
 
 
 def test_the_same_modules_give_the_same_file_wherever_they_lie(tmp_path, monkeypatch):
-    elsewhere = shutil.copytree(archive.PACKAGE, tmp_path / "supervisor", copy_function=shutil.copyfile)
-    monkeypatch.setattr(archive, "PACKAGE", elsewhere)
+    elsewhere = shutil.copytree(bootstrap.PACKAGE, tmp_path / "supervisor", copy_function=shutil.copyfile)
+    monkeypatch.setattr(bootstrap, "PACKAGE", elsewhere)
     assert supervisor_archive.__wrapped__() == supervisor_archive()
 
 
 def test_another_version_has_another_name(tmp_path, monkeypatch):
     before = supervisor_name()
-    changed = shutil.copytree(archive.PACKAGE, tmp_path / "supervisor")
+    changed = shutil.copytree(bootstrap.PACKAGE, tmp_path / "supervisor")
     (changed / "main.py").write_text("pass\n")
-    monkeypatch.setattr(archive, "PACKAGE", changed)
-    monkeypatch.setattr(archive, "supervisor_archive", supervisor_archive.__wrapped__)
+    monkeypatch.setattr(bootstrap, "PACKAGE", changed)
+    monkeypatch.setattr(bootstrap, "supervisor_archive", supervisor_archive.__wrapped__)
     assert supervisor_name() != before
     assert len(supervisor_name()) == len(before) == len("supervisor-123456789abc.pyz")
 

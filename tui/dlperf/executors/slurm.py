@@ -24,8 +24,7 @@ from dlperf.executors.slurm_limits import longest_minutes, time_items
 from dlperf.executors.slurm_queue import SlurmQueue
 from dlperf.executors.supervised import CANCEL_GRACE_SECONDS, SIBLING_GRACE_SECONDS, SupervisedExecutor
 from dlperf.messages import message, quoted
-from dlperf.nodes.archive import supervisor_name
-from dlperf.nodes.bootstrap import PYTHONS
+from dlperf.nodes.bootstrap import PYTHONS, supervisor_name
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import CommandResult, Hello, JobAnswer, NodeFile
 from dlperf.nodes.transport import Machine, Transport, transport_to

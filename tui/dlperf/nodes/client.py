@@ -1,4 +1,4 @@
-"""Speaking with the agent of one machine: typed requests over a channel that is opened again when it breaks."""
+"""The client of one machine's agent: typed requests over a channel that is reopened when it breaks."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import random
 import struct
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from dlperf.errors import DlperfError, RefusedError, UnreachableError
 from dlperf.messages import Message, message, quoted
 from dlperf.nodes import bootstrap
-from dlperf.nodes.archive import supervisor_archive
-from dlperf.nodes.bootstrap import ANSWER, agent_command
+from dlperf.nodes.bootstrap import ANSWER, agent_command, supervisor_archive
 from dlperf.nodes.messages import ByteRange, CommandResult, Hello, JobAnswer, NodeFile, NodeReport, Removal
 from dlperf.nodes.transport import Channel, Transport
 
@@ -24,7 +24,7 @@ REQUEST_SECONDS = 120.0
 FIRST_DELAY_SECONDS = 1.0
 LONGEST_DELAY_SECONDS = 30.0
 REFUSED_DELAY_SECONDS = 600.0
-"""A refused key or a wrong host key is not mended by asking again: ask seldom."""
+"""Trying again does not fix a refused key or a wrong host key."""
 
 _BROKEN = (OSError, EOFError, asyncio.IncompleteReadError, TimeoutError)
 
@@ -32,13 +32,13 @@ _BROKEN = (OSError, EOFError, asyncio.IncompleteReadError, TimeoutError)
 class NodeClient:
     """The agent of one machine. Safe to use from many tasks: requests take turns on one channel.
 
-    Every operation of the agent can be repeated without harm, so a request whose channel breaks is sent once more
-    over a new one. While the machine cannot be reached, requests fail at once until the next attempt is due.
+    Every operation of the agent is idempotent, so a request whose channel breaks is sent once more over a new one.
+    While the machine cannot be reached, requests fail at once until the next attempt is due.
     """
 
     def __init__(self, name: str, transport: Transport) -> None:
         self.name = name
-        """Names the machine in every message."""
+        """Names the machine in messages."""
         self.unreachable_since: str | None = None
         """ISO 8601, UTC."""
         self._transport = transport
@@ -49,86 +49,86 @@ class NodeClient:
         self._retry_at = 0.0
 
     async def hello(self) -> Hello:
-        """Who answers, and by how much its clock is ahead of ours."""
         if self._channel is None:
-            await self._request("hello")  # so that the time to open the channel is not taken for the clock's
+            await self._ask("hello")  # so that the time to open the channel does not count as clock offset
         before = time.time()
-        answer, _ = await self._request("hello")
+        answer = await self._ask("hello")
         after = time.time()
         offset, error = answer.pop("clock") - (before + after) / 2, (after - before) / 2
-        told = {key: answer[key] for key in Hello.ANSWERED}
-        return Hello(clock_offset_seconds=offset, clock_error_seconds=error, **told)
+        return Hello(**answer, clock_offset_seconds=offset, clock_error_seconds=error)
 
     async def put(self, files: Sequence[NodeFile]) -> None:
-        """Write files below ``~/.dlperf``, each whole."""
-        await self._request("put", _with_contents(files), files=_listed(files))
+        """Write files atomically."""
+        await self._ask("put", files)
 
     async def start(self, directory: str, files: Sequence[NodeFile]) -> dict[str, Any]:
         """Start a trial's supervisor, unless it was started before: pid, start_ticks, boot_id."""
-        answer, _ = await self._request("start", _with_contents(files), directory=directory, files=_listed(files))
-        return dict(answer["supervisor"])
+        return dict((await self._ask("start", files, directory=directory))["supervisor"])
 
     async def observe(self, directories: Sequence[str]) -> list[NodeReport]:
-        """How trials stand, in the order asked."""
-        answer, _ = await self._request("observe", directories=list(directories))
-        return [NodeReport.of(report) for report in answer["reports"]]
+        """The states of trials, in the order asked."""
+        answer = await self._ask("observe", directories=list(directories))
+        return [NodeReport(**report) for report in answer["reports"]]
 
     async def read(self, ranges: Sequence[ByteRange]) -> list[bytes | None]:
-        """Bytes of files, None for a file that is not there; shorter than asked at the end of a file or of the room."""
-        asked = [{"path": item.path, "offset": item.offset, "limit": item.limit} for item in ranges]
-        answer, raw = await self._request("read", ranges=asked)
-        return list(_cut(raw, answer["sizes"]))
+        """Bytes of files, None for an absent file; shorter than asked at the end of a file or of a full answer."""
+        answer, raw = await self._request("read", ranges=[asdict(item) for item in ranges])
+        return list(_split(raw, answer["sizes"]))
 
     async def cancel(self, directory: str, grace_seconds: float, state: str, cause: Message) -> None:
-        """End a trial, whether or not its supervisor lives; ``exit.json`` follows."""
-        end = {"state": state, "cause": cause.to_json()}
-        await self._request("cancel", b"", directory=directory, grace_seconds=grace_seconds, **end)
+        """End a trial, whether or not its supervisor is alive; ``exit.json`` follows."""
+        ending: dict[str, Any] = {"grace_seconds": grace_seconds, "state": state, "cause": cause.to_json()}
+        await self._ask("cancel", directory=directory, **ending)
 
     async def clear(self, directory: str) -> None:
-        """Remove the containers of a trial that a restart of the machine ended."""
-        await self._request("clear", directory=directory)
+        """Remove the containers of a trial that a reboot ended."""
+        await self._ask("clear", directory=directory)
 
     async def check(self, container: dict[str, str] | None, files: Sequence[str]) -> dict[str, Any]:
-        """What a check before a trial needs to know."""
-        return (await self._request("check", container=container, files=list(files)))[0]
+        """The facts that a check before a trial needs."""
+        return await self._ask("check", container=container, files=list(files))
 
     async def logins(self, addresses: Sequence[str], options: Sequence[str]) -> list[str]:
-        """What keeps the machine from logging in to each address by ssh; empty where nothing does."""
-        return list((await self._request("logins", addresses=list(addresses), options=list(options)))[0]["complaints"])
+        """The error of logging in from the machine to each address by ssh; empty where it works."""
+        return list((await self._ask("logins", addresses=list(addresses), options=list(options)))["complaints"])
 
     async def probe(self, container: dict[str, str] | None = None) -> dict[str, Any]:
-        """The environment of the machine, as ``environment.json`` holds it."""
-        return (await self._request("probe", container=container))[0]
+        """The environment of the machine, as in ``environment.json``."""
+        return await self._ask("probe", container=container)
 
     async def free_port(self, first: int) -> int:
         """A TCP port that nobody uses on the machine."""
-        return int((await self._request("port", first=first))[0]["port"])
+        return int((await self._ask("port", first=first))["port"])
 
     async def slurm(self, argv: Sequence[str], script: bytes = b"") -> CommandResult:
         """Run one of Slurm's commands on the machine."""
         answer, _ = await self._request("slurm", script, argv=list(argv))
-        return CommandResult(answer["code"], answer["out"], answer["err"])
+        return CommandResult(**answer)
 
     async def submit(self, directory: str, name: str, files: Sequence[NodeFile]) -> JobAnswer:
         """Write files and queue ``directory``'s batch script as a job of that name, unless there is one already."""
-        fields = {"directory": directory, "name": name, "files": _listed(files)}
-        answer, _ = await self._request("submit", _with_contents(files), **fields)
-        return JobAnswer(answer["job"], answer["code"], answer["err"])
+        return _job_answer(await self._ask("submit", files, directory=directory, name=name))
 
     async def job(self, directory: str, name: str) -> JobAnswer:
         """The job that was queued under that name."""
-        answer, _ = await self._request("job", directory=directory, name=name)
-        return JobAnswer(answer["job"], answer["code"], answer["err"])
+        return _job_answer(await self._ask("job", directory=directory, name=name))
 
     async def remove(self, trials: Sequence[str]) -> list[Removal]:
-        """Remove the folders of trials that are over, in the order asked; whatever still runs keeps its folder."""
-        answer, _ = await self._request("remove", trials=list(trials))
+        """Remove the folders of finished trials, in the order asked; a trial that still runs keeps its folder."""
+        answer = await self._ask("remove", trials=list(trials))
         return [Removal(**outcome) for outcome in answer["outcomes"]]
 
     async def close(self) -> None:
-        """Let go of the machine."""
         await self._drop()
         await self._transport.close()
+
+    async def _ask(self, operation: str, written: Sequence[NodeFile] = (), **fields: Any) -> dict[str, Any]:
+        """Send a request, with the files that it writes, whose answer has no raw bytes."""
+        listed = [{"path": item.path, "mode": item.mode, "size": len(item.data)} for item in written]
+        answer, _ = await self._request(
+            operation, b"".join(item.data for item in written), **{"files": listed, **fields}
+        )
+        return answer
 
     async def _request(self, operation: str, raw: bytes = b"", **fields: Any) -> tuple[dict[str, Any], bytes]:
         request = {"operation": operation, "raw": len(raw), **fields}
@@ -150,7 +150,7 @@ class NodeClient:
             raise self._unreachable(broken) from error
 
     async def _exchange(self, channel: Channel, request: dict[str, Any], raw: bytes) -> tuple[dict[str, Any], bytes]:
-        """One frame out, one frame in; a channel on which that did not end is out of step and is dropped."""
+        """Send one frame and receive one; after an error the channel is out of step and is dropped."""
         try:
             async with asyncio.timeout(REQUEST_SECONDS):
                 await channel.write(_frame(request, raw))
@@ -171,7 +171,7 @@ class NodeClient:
         return self._channel
 
     def _unreachable(self, error: UnreachableError) -> UnreachableError:
-        """Note the failure and when to try again: back-off with jitter, so that many clients do not come at once."""
+        """Record the failure and when to try again: back-off with jitter, so that many clients do not come at once."""
         delay = REFUSED_DELAY_SECONDS if isinstance(error, RefusedError) else self._delay
         self._retry_at = time.monotonic() + delay * random.uniform(0.5, 1.0)
         self._delay = min(2 * self._delay, LONGEST_DELAY_SECONDS)
@@ -227,15 +227,11 @@ async def _read_frame(channel: Channel) -> tuple[dict[str, Any], bytes]:
     return answer, await channel.read_exactly(answer.pop("raw"))
 
 
-def _listed(files: Iterable[NodeFile]) -> list[dict[str, Any]]:
-    return [{"path": item.path, "mode": item.mode, "size": len(item.data)} for item in files]
+def _job_answer(answer: dict[str, Any]) -> JobAnswer:
+    return JobAnswer(answer["job"], answer["code"], answer["err"])
 
 
-def _with_contents(files: Iterable[NodeFile]) -> bytes:
-    return b"".join(item.data for item in files)
-
-
-def _cut(raw: bytes, sizes: Sequence[int]) -> Iterable[bytes | None]:
+def _split(raw: bytes, sizes: Sequence[int]) -> Iterable[bytes | None]:
     offset = 0
     for size in sizes:
         yield None if size < 0 else raw[offset : offset + size]

@@ -1,16 +1,14 @@
-"""What a client and an agent tell each other, typed."""
+"""Requests to an agent and its answers, typed. Paths are below ``~/.dlperf``, their parts joined by ``/``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Hello:
-    """Who answers on a machine."""
-
-    ANSWERED: ClassVar = ("python", "hostname", "boot_id", "home")
+    """The identity and the clock of a machine."""
 
     python: str
     hostname: str
@@ -19,7 +17,7 @@ class Hello:
     clock_offset_seconds: float
     """The machine's clock minus ours."""
     clock_error_seconds: float
-    """By which the offset may be wrong: half the time that the answer took."""
+    """The maximum error of the offset: half the round trip time."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,6 @@ class NodeFile:
     """A file to write on a node."""
 
     path: str
-    """Below ``~/.dlperf``, parts joined by ``/``."""
     data: bytes
     mode: int = 0o600
 
@@ -37,65 +34,59 @@ class ByteRange:
     """A part of a file on a node."""
 
     path: str
-    """Below ``~/.dlperf``."""
     offset: int
     limit: int
 
 
 @dataclass(frozen=True)
 class NodeReport:
-    """How one trial stands on one node."""
+    """The state of one trial on one node."""
 
     supervisor: dict[str, Any] | None
     """pid, start_ticks, boot_id, started; None where the trial was never started."""
     alive: bool
-    """The supervisor runs, or the sweeper that took its place."""
+    """The supervisor runs, or the sweeper that replaced it."""
     orphaned: bool
     """Neither runs, and processes of the trial still do."""
     rebooted: bool
-    """The machine has started anew since the trial began."""
+    """The machine was restarted after the trial began."""
     exit: dict[str, Any] | None
     """``exit.json``."""
     cancelled: bool
-    """Somebody asked to end it."""
     heartbeat: float | None
-    """When the supervisor last said that it lives; Unix time by the node's clock."""
+    """Time of the supervisor's last heartbeat, in Unix seconds by the node's clock."""
     streams: dict[str, int]
     """Size in bytes of ``out.log`` and of each log below ``ranks/``."""
     telemetry: int | None = None
-    """Size in bytes of ``telemetry.csv``; None where there is none."""
-
-    @classmethod
-    def of(cls, answer: dict[str, Any]) -> NodeReport:
-        return cls(**answer)
+    """Size in bytes of ``telemetry.csv``; None where it is absent."""
 
 
 @dataclass(frozen=True)
 class CommandResult:
-    """What a command of Slurm gave."""
+    """The result of a Slurm command."""
 
     code: int
-    """Exit code; 124 for no answer in time, 127 for a command that is not there."""
+    """Exit code; 124 after a timeout, 127 for an absent command."""
     out: str
     err: str
 
 
 @dataclass(frozen=True)
 class JobAnswer:
-    """A trial's job in Slurm."""
+    """A trial's job in Slurm, or why it is not known."""
 
     job: str | None
     """Its number; None where there is none."""
     code: int
-    """Of the command that was to tell it: not 0 where Slurm did not answer or refused."""
+    """Exit code of the Slurm command: not 0 where Slurm did not answer or refused."""
     err: str
 
 
 @dataclass(frozen=True)
 class Removal:
-    """What came of removing a trial's folder from a node."""
+    """The result of removing a trial's folder from a node."""
 
     bytes: int
-    """That the folder held."""
+    """Size of the folder."""
     problem: str
-    """Why it stays; empty where it is gone."""
+    """Why the folder stays; empty where it was removed."""

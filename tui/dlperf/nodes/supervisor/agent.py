@@ -18,14 +18,14 @@ IDLE_AGENT_SECONDS = 900.0
 
 
 def agent() -> None:
-    """Speak on what was stdout; anything that prints by mistake goes to stderr."""
+    """Answer on what was stdout; anything that prints by mistake goes to stderr."""
     sink = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     serve(sys.stdin.buffer, sink)
 
 
 def serve(source: IO[bytes], sink: IO[bytes]) -> None:
-    """Answer requests until the other side is gone, or has been silent so long that it must be."""
+    """Answer requests until the client is gone, or has been silent for so long that it must be."""
     while select.select([source], [], [], IDLE_AGENT_SECONDS)[0]:
         size = source.read(4)
         if len(size) < 4:
@@ -38,7 +38,7 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
 
 
 def answer_to(request: Json, raw: bytes) -> Answer:
-    """An operation's answer, or its error in one line: one bad request must not end the agent."""
+    """Run an operation; an error is an answer too: one bad request must not end the agent."""
     try:
         return OPERATIONS[request["operation"]](request, raw)
     except OSError as error:

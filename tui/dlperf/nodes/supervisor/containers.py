@@ -3,20 +3,20 @@
 import os
 from typing import List, Optional
 
-from .processes import complaint, output
+from .processes import error_of, output
 
 CONTAINER_LABEL = "dlperf.trial"
 
 KEEPING_RUNTIMES = ("docker", "podman")
-"""Those that keep images and containers of their own on the machine."""
+"""Runtimes that keep images and containers of their own on the machine."""
 
 
 def remove_containers(runtime: Optional[str], mark: str) -> None:
     """Remove the trial's containers, found by label: a container outlives the client that started it."""
     if runtime in KEEPING_RUNTIMES:
-        names = container_ids(runtime, mark)
-        if names:
-            output([runtime, "rm", "-f", *names], timeout=60)
+        ids = container_ids(runtime, mark)
+        if ids:
+            output([runtime, "rm", "-f", *ids], timeout=60)
 
 
 def container_ids(runtime: str, mark: str) -> List[str]:
@@ -25,7 +25,7 @@ def container_ids(runtime: str, mark: str) -> List[str]:
 
 
 def image_digest(runtime: Optional[str], image: Optional[str]) -> Optional[str]:
-    """The digest of a container image that lies on this machine; None where it does not."""
+    """The digest of a container image on this machine; None where it is absent."""
     if not image or not runtime:
         return None
     if runtime == "apptainer":
@@ -34,14 +34,14 @@ def image_digest(runtime: Optional[str], image: Optional[str]) -> Optional[str]:
     return output([runtime, "image", "inspect", "--format", template, image], timeout=30).strip() or None
 
 
-def runtime_complaint(runtime: Optional[str]) -> str:
-    """Why no container can be started here, as where the service of docker is down; empty where one can."""
-    return complaint([runtime, "version"]) if runtime in (*KEEPING_RUNTIMES, "apptainer") else ""
+def runtime_error(runtime: Optional[str]) -> str:
+    """Why no container can be started here, such as a docker daemon that is down; empty where one can."""
+    return error_of([runtime, "version"]) if runtime in (*KEEPING_RUNTIMES, "apptainer") else ""
 
 
 def file_identity(path: str) -> str:
-    """What tells an apptainer image from another build of it: the identifier in its header, which its copies share (as
-    github.com/sylabs/sif, pkg/sif/sif.go, lays it out). A folder, or a file of another kind, has its path alone."""
+    """The identifier in the header of an apptainer image, which its copies share (layout: github.com/sylabs/sif,
+    pkg/sif/sif.go); the path for a folder and for other kinds of files."""
     try:
         with open(path, "rb") as stream:
             header = stream.read(64)

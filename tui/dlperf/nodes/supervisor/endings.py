@@ -1,10 +1,15 @@
-"""How a trial ended, as ``exit.json`` tells it."""
+"""How a trial ends: the record ``exit.json``, and ending every process that is left."""
 
+import os
 import signal
 import time
-from typing import List, NamedTuple, Optional, Union
+from typing import List, NamedTuple, Optional, Set, Union
 
-from .files import SCHEMA, Json, read_json
+from .containers import remove_containers
+from .files import SCHEMA, Json, read_json, write_json
+from .processes import marked_pids, own_identity, send
+
+UNKILLABLE_SECONDS = 30.0
 
 
 class Moment(NamedTuple):
@@ -33,7 +38,7 @@ def iso(seconds: float) -> str:
 
 
 def exit_record(ending: Ending, code: Optional[int], started: Moment, ended: Moment, left: List[int]) -> Json:
-    """``exit.json``. The duration comes from the monotonic clock: the wall clock may jump while a trial runs."""
+    """``exit.json``; the duration is by the monotonic clock, because the wall clock may be set meanwhile."""
     number = signal_of(code)
     return {
         "schema": SCHEMA,
@@ -49,7 +54,7 @@ def exit_record(ending: Ending, code: Optional[int], started: Moment, ended: Mom
 
 
 def signal_of(code: Optional[int]) -> Optional[int]:
-    """The signal that ended a payload, itself or (128 + n, as a shell tells it) the program that it ran."""
+    """The signal that ended a payload or, as a shell reports it (128 + n), the program that it ran."""
     if code is None:
         return None
     number = -code if code < 0 else code - 128
@@ -57,7 +62,7 @@ def signal_of(code: Optional[int]) -> Optional[int]:
 
 
 def ending_of(code: int) -> Ending:
-    """How a payload ended that nobody stopped."""
+    """The ending of a payload that nobody stopped."""
     number = signal_of(code)
     if code == 0:
         return Ending("succeeded", message("exit_code", code_value=0))
@@ -74,7 +79,7 @@ def signal_name(number: int) -> str:
 
 
 def limit_reached(job: Json, running_seconds: float, silent_seconds: float) -> Optional[Ending]:
-    """The limit that a running payload has broken, or None."""
+    """The ending of a payload that exceeds a limit, or None."""
     if running_seconds >= job["deadline_seconds"]:
         return Ending("timed_out", message("deadline", seconds=job["deadline_seconds"]))
     if silent_seconds >= job["stall_seconds"]:
@@ -83,6 +88,44 @@ def limit_reached(job: Json, running_seconds: float, silent_seconds: float) -> O
 
 
 def cancelled() -> Ending:
-    """Why the trial is ended: what the request said, or just that somebody asked."""
+    """The ending that a request asked for."""
     request = read_json("cancel.json") or {}
     return Ending(request.get("state", "cancelled"), request.get("cause", message("ended_from_outside")))
+
+
+def sweep(mark: str, grace_seconds: float) -> List[int]:
+    """End every process of the trial by TERM, grace, KILL; return those that do not end.
+
+    Two empty searches in a row are needed: a process may fork during one.
+    """
+    terminated: Set[int] = set()
+    kill_at = time.monotonic() + grace_seconds
+    empty_searches = 0
+    while empty_searches < 2:
+        pids = marked_pids(mark)
+        moment = time.monotonic()
+        if pids and moment > kill_at + UNKILLABLE_SECONDS:
+            return pids
+        empty_searches = 0 if pids else empty_searches + 1
+        for pid in pids:
+            if moment >= kill_at:
+                send(pid, signal.SIGKILL)
+            elif pid not in terminated:
+                send(pid, signal.SIGTERM)
+        terminated.update(pids)
+        time.sleep(0.05 if pids else 0.005)
+    return []
+
+
+def sweep_after_dead_supervisor(directory: str) -> None:
+    """Finish the trial of a killed supervisor. Concurrent calls are harmless."""
+    os.chdir(directory)
+    write_json("sweeper.json", own_identity())
+    job, supervisor, request = (read_json(name) or {} for name in ("job.json", "supervisor.json", "cancel.json"))
+    left = sweep(job["mark"], request["grace_seconds"])
+    remove_containers((job["container"] or {}).get("runtime"), job["mark"])
+    if read_json("exit.json") is None:
+        ended = now()
+        seconds = ended.monotonic - supervisor["monotonic"]
+        started = Moment(ended.wall - seconds, supervisor["monotonic"])
+        write_json("exit.json", exit_record(cancelled(), None, started, ended, left))

@@ -1,4 +1,4 @@
-"""The node's files: written whole, read where they exist, kept below ``~/.dlperf``."""
+"""The node's files below ``~/.dlperf``."""
 
 import json
 import os
@@ -13,7 +13,7 @@ Json = Dict[str, Any]
 
 
 def write_atomic(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Write a whole file or nothing, also across a crash of the machine."""
+    """Write a file completely or not at all, also across a crash of the machine."""
     temporary = f"{path}.{os.getpid()}.tmp"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     try:
@@ -32,17 +32,17 @@ def write_json(path: str, value: Json) -> None:
 
 
 def read_json(path: str) -> Optional[Json]:
-    """The value of a JSON file, or None where there is none."""
+    """The value of a JSON file; None for an absent file."""
     try:
         with open(path, "rb") as stream:
             value: Json = json.loads(stream.read().decode("utf-8"))
+            return value
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return value
 
 
 def read_text(path: str) -> str:
-    """The text of a small file; nothing where it cannot be read."""
+    """The text of a small file; empty where it cannot be read."""
     try:
         with open(path, "rb") as stream:
             return stream.read().decode("utf-8", "replace")
@@ -51,7 +51,7 @@ def read_text(path: str) -> str:
 
 
 def confined(path: str) -> str:
-    """A path below ``~/.dlperf`` as an absolute one; anything else is refused."""
+    """The absolute path of one below ``~/.dlperf``. Raises ValueError for a path that leads out of it."""
     parts = path.split("/")
     if not path or any(part in ("", ".", "..") for part in parts):
         raise ValueError(f"path {path!r} does not stay below ~/.dlperf")
@@ -59,7 +59,7 @@ def confined(path: str) -> str:
 
 
 def log_streams(directory: str) -> Dict[str, int]:
-    """Size in bytes of ``out.log`` and of every file below ``ranks/``, by name relative to the trial's folder."""
+    """Size in bytes of ``out.log`` and of every file below ``ranks/``, by path relative to the trial's folder."""
     names = ["out.log"]
     for folder, _, files in os.walk(os.path.join(directory, "ranks")):
         names += [os.path.relpath(os.path.join(folder, name), directory) for name in files]

@@ -1,4 +1,4 @@
-"""The machine's NVIDIA GPUs, as nvidia-smi tells of them."""
+"""The machine's NVIDIA GPUs, as nvidia-smi reports them."""
 
 import os
 import re
@@ -23,30 +23,33 @@ GPU_FACTS = (
     ("utilization_percent", "utilization.gpu", float),
     ("memory_used_mib", "memory.used", float),
 )
-"""Our name, nvidia-smi's name, kind."""
+"""Our name, nvidia-smi's name, type."""
 
 Application = Tuple[str, int]
+"""GPU's UUID, pid."""
 
 
 def has_nvidia() -> bool:
     return shutil.which("nvidia-smi") is not None and os.path.exists("/proc/driver/nvidia")
 
 
+def query_lines(*arguments: str) -> List[str]:
+    """What nvidia-smi prints; nothing without an NVIDIA driver."""
+    return output(["nvidia-smi", *arguments], timeout=30).splitlines() if has_nvidia() else []
+
+
 def gpu_facts() -> List[Json]:
-    """One mapping per GPU of the machine; empty without an NVIDIA driver."""
-    if not has_nvidia():
-        return []
+    """One mapping per GPU of the machine."""
     query = "--query-gpu=" + ",".join(field for _, field, _ in GPU_FACTS)
-    lines = output(["nvidia-smi", query, "--format=csv,noheader,nounits"], timeout=30).splitlines()
+    lines = query_lines(query, "--format=csv,noheader,nounits")
     return [gpu_fact(line) for line in lines if line.count(",") >= len(GPU_FACTS) - 1]
 
 
 def gpu_fact(line: str) -> Json:
-    cells = [cell.strip() for cell in line.split(",")]
-    return {name: typed(cell, kind) for (name, _, kind), cell in zip(GPU_FACTS, cells)}
+    return {name: parse_cell(cell.strip(), kind) for (name, _, kind), cell in zip(GPU_FACTS, line.split(","))}
 
 
-def typed(cell: str, kind: Callable[[str], Any]) -> Any:
+def parse_cell(cell: str, kind: Callable[[str], Any]) -> Any:
     """A cell of nvidia-smi; None for ``[N/A]`` and ``[Not Supported]``."""
     try:
         return None if cell.startswith("[") else kind(cell)
@@ -55,26 +58,23 @@ def typed(cell: str, kind: Callable[[str], Any]) -> Any:
 
 
 def gpu_processes() -> List[Application]:
-    """(GPU's UUID, pid) of every process that computes on a GPU now."""
-    if not has_nvidia():
-        return []
-    query = ["nvidia-smi", "--query-compute-apps=gpu_uuid,pid", "--format=csv,noheader,nounits"]
-    found = [application(line) for line in output(query, timeout=30).splitlines()]
-    return [item for item in found if item]
+    """Every process that computes on a GPU now."""
+    lines = query_lines("--query-compute-apps=gpu_uuid,pid", "--format=csv,noheader,nounits")
+    return [found for found in map(parse_application, lines) if found]
+
+
+def parse_application(line: str) -> Optional[Application]:
+    uuid, _, pid = line.partition(",")
+    return (uuid.strip(), int(pid)) if pid.strip().isdigit() else None
 
 
 def nvlinks() -> Dict[str, int]:
     """A GPU's UUID → how many of its NVLinks are up; only GPUs that have any, up or down."""
     found: Dict[str, int] = {}
     uuid = ""
-    for line in output(["nvidia-smi", "nvlink", "--status"], timeout=30).splitlines() if has_nvidia() else ():
+    for line in query_lines("nvlink", "--status"):
         gpu, link = re.search(r"UUID: (\S+?)\)", line), re.match(r"\s+Link \d+: (.*)", line)
         uuid = gpu.group(1) if gpu else uuid
         if link:
             found[uuid] = found.get(uuid, 0) + ("inactive" not in link.group(1).lower())
     return found
-
-
-def application(line: str) -> Optional[Application]:
-    uuid, _, pid = line.partition(",")
-    return (uuid.strip(), int(pid)) if pid.strip().isdigit() else None

@@ -1,16 +1,92 @@
-"""Facts of the machine: processors, memory, system, libraries, network."""
+"""Facts of this machine: its environment for readers of a result, its readiness before a trial."""
 
 import collections
 import os
 import platform
+import pwd
 import re
+import shutil
 import socket
+import time
 from typing import DefaultDict, List, Optional
 
-from .files import Json, read_json, read_text
-from .processes import output
+from .containers import image_digest, runtime_error
+from .files import ROOT, SCHEMA, Json, read_json, read_text
+from .gpus import gpu_facts, gpu_processes, nvlinks
+from .processes import boot_id, output
 
 PORTS = range(20000, 30000)
+SLURM_FACTS = ("SLURM_JOB_ID", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST", "SLURMD_NODENAME", "SLURM_CLUSTER_NAME")
+
+
+def environment(container: Optional[Json]) -> Json:
+    """The content of ``environment.json``."""
+    gpus = gpu_facts()
+    runtime, image = (container or {}).get("runtime"), (container or {}).get("image")
+    facts = {
+        "schema": SCHEMA,
+        "hostname": socket.gethostname(),
+        "boot_id": boot_id(),
+        "os": os_name(),
+        "kernel": platform.release(),
+        "architecture": platform.machine(),
+        "cpu": cpu_facts(),
+        "memory_bytes": memory_fact("MemTotal"),
+        "python": platform.python_version(),
+        "network_interfaces": network_interfaces(),
+        "gpus": gpus,
+        "slurm": slurm_facts(),
+        "container": {"runtime": runtime, "image": image, "digest": image_digest(runtime, image)},
+    }
+    if gpus:
+        facts.update(gpu_environment(gpus))
+    return facts
+
+
+def gpu_environment(gpus: List[Json]) -> Json:
+    supported = re.search(r"CUDA Version: *([0-9.]+)", output(["nvidia-smi"], timeout=30))
+    return {
+        "driver": gpus[0]["driver"],
+        "driver_cuda": supported.group(1) if supported else None,
+        "cuda": cuda_version(),
+        "cudnn": library_version("cudnn"),
+        "nccl": library_version("nccl"),
+        "topology": re.sub(r"\x1b\[[0-9;]*m", "", output(["nvidia-smi", "topo", "-m"], timeout=30)),
+    }
+
+
+def slurm_facts() -> Optional[Json]:
+    """Job, partition, nodes, this node and cluster by Slurm's names; None outside a job."""
+    facts = {name.partition("_")[2].lower(): os.environ[name] for name in SLURM_FACTS if name in os.environ}
+    return facts or None
+
+
+def readiness(container: Optional[Json], files: List[str]) -> Json:
+    """What a check before a trial needs to know of this machine."""
+    runtime, image = (container or {}).get("runtime"), (container or {}).get("image")
+    digest = image_digest(runtime, image)
+    return {
+        "clock": time.time(),
+        "disk_free_bytes": shutil.disk_usage(ROOT).free,
+        "gpus": gpu_facts(),
+        "nvlinks": nvlinks(),
+        "infiniband": infiniband_ports(),
+        "gpu_processes": [process_facts(uuid, pid) for uuid, pid in gpu_processes()],
+        "image_digest": digest,
+        "runtime_complaint": "" if digest else runtime_error(runtime),
+        "cuda": cuda_version(),
+        "missing": [path for path in files if not os.path.exists(path)],
+        "load": os.getloadavg()[0],
+        "threads": os.cpu_count(),
+    }
+
+
+def process_facts(uuid: str, pid: int) -> Json:
+    try:
+        user = pwd.getpwuid(os.stat(f"/proc/{pid}").st_uid).pw_name
+    except (OSError, KeyError):
+        user = None
+    return {"gpu": uuid, "pid": pid, "user": user, "name": read_text(f"/proc/{pid}/comm").strip()}
 
 
 def cpu_facts() -> Json:
@@ -40,14 +116,14 @@ def os_name() -> str:
 
 
 def library_version(name: str) -> Optional[str]:
-    """The version that a shared library's file name tells, as the loader would find it on this machine."""
+    """The version in a shared library's file name, as the loader would find it on this machine."""
     found = re.search(rf"lib{re.escape(name)}\.so\S* .*=> (\S+)", output(["ldconfig", "-p"]))
     version = re.search(r"\.so\.([0-9.]+)$", os.path.realpath(found.group(1))) if found else None
     return version.group(1) if version else None
 
 
 def cuda_version() -> Optional[str]:
-    """The CUDA toolkit in its usual place."""
+    """The version of the CUDA toolkit in its usual place."""
     facts = read_json("/usr/local/cuda/version.json") or {}
     version = facts.get("cuda", {}).get("version")
     return str(version) if version else None
@@ -62,13 +138,12 @@ def network_interfaces() -> List[Json]:
 def interface_facts(name: str) -> Json:
     base = "/sys/class/net/" + name
     speed = read_text(base + "/speed").strip()
+    driver = os.path.realpath(base + "/device/driver") if os.path.exists(base + "/device") else None
     return {
         "name": name,
         "state": read_text(base + "/operstate").strip(),
         "speed_mbit": int(speed) if speed.isdigit() else None,
-        "driver": os.path.basename(os.path.realpath(base + "/device/driver"))
-        if os.path.exists(base + "/device")
-        else None,
+        "driver": driver and os.path.basename(driver),
     }
 
 
@@ -85,7 +160,7 @@ def infiniband_port(folder: str, name: str) -> Json:
 
 
 def free_port(first: int) -> int:
-    """A TCP port of this machine that nobody uses, looked for from ``first`` on."""
+    """A TCP port of this machine that nobody uses, searched from ``first`` on."""
     for step in range(len(PORTS)):
         port = PORTS[(first + step) % len(PORTS)]
         with socket.socket() as probe:

@@ -1,34 +1,22 @@
-"""The commands of the file that is copied to nodes.
+"""The commands of the file that is copied to nodes."""
 
-A zip's modules are compiled anew at every start, so each command imports what it needs; and all of that before it
-begins, because the file may be gone while it runs.
-"""
-
+import importlib
 import sys
+
+COMMANDS = {
+    "agent": ("agent", "agent", 0),
+    "run": ("run", "supervise", 1),
+    "sweep": ("endings", "sweep_after_dead_supervisor", 1),
+    "allocate": ("slurm_job", "allocate", 1),
+    "task": ("slurm_job", "task", 1),
+}
+"""Command → module, function and number of arguments."""
 
 
 def main() -> None:
-    arguments = sys.argv[1:]
-    command = arguments[0] if len(arguments) == 2 else ""
-    if arguments == ["agent"]:
-        from .agent import agent
-
-        agent()
-    elif command == "run":
-        from .run import supervise
-
-        supervise(arguments[1])
-    elif command == "sweep":
-        from .sweep import sweep_after_dead_supervisor
-
-        sweep_after_dead_supervisor(arguments[1])
-    elif command == "allocate":
-        from .slurm_job import allocate
-
-        allocate(arguments[1])
-    elif command == "task":
-        from .slurm_job import task
-
-        task(arguments[1])
-    else:
+    """Run a command, importing only its modules, which Python compiles at every start of a zip."""
+    module, function, count = COMMANDS.get(sys.argv[1] if len(sys.argv) > 1 else "", ("", "", -1))
+    arguments = sys.argv[2:]
+    if len(arguments) != count:
         sys.exit("usage: supervisor.pyz agent | run DIR | sweep DIR | allocate DIR | task DIR")
+    getattr(importlib.import_module("." + module, __package__), function)(*arguments)

@@ -1,25 +1,23 @@
-"""What the agent can be asked. Every operation can be repeated without harm.
+"""The operations of the agent. Every operation can be repeated without harm.
 
-An operation is given a request and the raw bytes that came with it, and gives an answer and raw bytes.
+An operation takes a request and the raw bytes that came with it, and returns an answer and raw bytes.
 """
 
 import fcntl
 import os
 import platform
+import shutil
 import signal
 import socket
 import subprocess
 import time
-from typing import Optional, Tuple
+from typing import List, Optional, Tuple
 
 from .containers import remove_containers
-from .detached import detach, wait_for_record
 from .files import ROOT, Json, confined, log_streams, modified, read_json, regular_size, write_atomic, write_json
-from .machine import free_port
-from .probes import environment, readiness
-from .processes import boot_id, is_alive, marked_pids, send
-from .removal import remove_trial
-from .slurm_queue import find_job, remember_job, slurm_command
+from .machine import environment, free_port, readiness
+from .processes import boot_id, is_alive, marked_pids, send, start_detached, wait_for_record
+from .slurm_queue import find_job, record_job, slurm_command
 
 READ_LIMIT = 4 * 1024 * 1024
 
@@ -27,7 +25,6 @@ Answer = Tuple[Json, bytes]
 
 
 def hello(request: Json, raw: bytes) -> Answer:
-    """Who and what answers here."""
     return {
         "python": platform.python_version(),
         "hostname": socket.gethostname(),
@@ -38,7 +35,7 @@ def hello(request: Json, raw: bytes) -> Answer:
 
 
 def put(request: Json, raw: bytes) -> Answer:
-    """Write files, each whole: ``files`` lists path, mode and size; the raw bytes follow one another."""
+    """Write files atomically: ``files`` lists path, mode and size; the raw bytes are their contents in order."""
     offset = 0
     for entry in request["files"]:
         path = confined(entry["path"])
@@ -50,23 +47,23 @@ def put(request: Json, raw: bytes) -> Answer:
 
 
 def start(request: Json, raw: bytes) -> Answer:
-    """Write a trial's files and start its supervisor, unless that was done before; who supervises it."""
+    """Write a trial's files and start its supervisor, unless that was done before."""
     directory = confined(request["directory"])
     if read_json(os.path.join(directory, "supervisor.json")) is None:
         os.makedirs(directory, 0o700, exist_ok=True)
         put(request, raw)
-        detach(["run", directory], os.path.join(directory, "supervisor.log"))
+        start_detached(["run", directory], os.path.join(directory, "supervisor.log"))
     return {"supervisor": wait_for_record(directory, "supervisor.json")}, b""
 
 
 def observe(request: Json, raw: bytes) -> Answer:
-    """How many trials stand, one report each."""
     return {"reports": [report(confined(directory)) for directory in request["directories"]]}, b""
 
 
 def report(directory: str) -> Json:
-    """One trial: its keeper is looked at before its last word, so that an end between the two is not missed."""
+    """The state of one trial on this machine."""
     supervisor = read_json(os.path.join(directory, "supervisor.json"))
+    # Check liveness before reading exit.json, or an exit in between looks lost.
     alive = is_alive(supervisor) or is_alive(read_json(os.path.join(directory, "sweeper.json")))
     ended = read_json(os.path.join(directory, "exit.json"))
     job = read_json(os.path.join(directory, "job.json"))
@@ -86,7 +83,7 @@ def report(directory: str) -> Json:
 
 
 def read(request: Json, raw: bytes) -> Answer:
-    """Byte ranges of many files, at most READ_LIMIT bytes together; a size of -1 is a file that is not there."""
+    """Read byte ranges of many files, READ_LIMIT bytes at most in total; a size of -1 means an absent file."""
     parts, sizes, room = [], [], READ_LIMIT
     for entry in request["ranges"]:
         part = read_range(confined(entry["path"]), entry["offset"], min(entry["limit"], room))
@@ -106,24 +103,24 @@ def read_range(path: str, offset: int, limit: int) -> Optional[bytes]:
 
 
 def cancel(request: Json, raw: bytes) -> Answer:
-    """End a trial: tell its supervisor, or do its work where it is dead. The first request is the one that counts."""
+    """End a trial through its supervisor, or sweep its processes where that is dead. The first request counts."""
     directory = confined(request["directory"])
     supervisor = read_json(os.path.join(directory, "supervisor.json"))
     if supervisor is None or read_json(os.path.join(directory, "exit.json")) is not None:
         return {}, b""
-    wish = os.path.join(directory, "cancel.json")
-    if read_json(wish) is None:
-        write_json(wish, {key: request[key] for key in ("grace_seconds", "state", "cause")})
+    path = os.path.join(directory, "cancel.json")
+    if read_json(path) is None:
+        write_json(path, {key: request[key] for key in ("grace_seconds", "state", "cause")})
     if is_alive(supervisor):
         send(supervisor["pid"], signal.SIGTERM)
     elif supervisor["boot_id"] == boot_id() and not is_alive(read_json(os.path.join(directory, "sweeper.json"))):
-        detach(["sweep", directory], os.path.join(directory, "supervisor.log"))
+        start_detached(["sweep", directory], os.path.join(directory, "supervisor.log"))
         wait_for_record(directory, "sweeper.json")
     return {}, b""
 
 
 def clear(request: Json, raw: bytes) -> Answer:
-    """Remove the containers of a trial that a restart of the machine ended: a daemon may have kept or revived them."""
+    """Remove a trial's containers after a reboot: a container daemon may have kept or restarted them."""
     job = read_json(os.path.join(confined(request["directory"]), "job.json")) or {}
     if job:
         remove_containers((job["container"] or {}).get("runtime"), job["mark"])
@@ -136,24 +133,25 @@ def check(request: Json, raw: bytes) -> Answer:
 
 
 def logins(request: Json, raw: bytes) -> Answer:
-    """Whether this machine may log in to others by ssh, as a launcher would: ssh's complaint for each address."""
+    """Try to log in to other machines by ssh, as a launcher would: ssh's error for each address."""
     ssh = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", *request["options"]]
-    started = [
+    children = [
         subprocess.Popen([*ssh, address, "true"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         for address in request["addresses"]
     ]
-    complaints = [child.communicate()[1].decode("utf-8", "replace").strip() for child in started]
-    failed = [child.returncode != 0 for child in started]
-    return {"complaints": [(said or "no message") if bad else "" for said, bad in zip(complaints, failed)]}, b""
+    errors = [child.communicate()[1].decode("utf-8", "replace").strip() for child in children]
+    return {
+        "complaints": [(error or "no message") if child.returncode else "" for child, error in zip(children, errors)]
+    }, b""
 
 
 def slurm(request: Json, raw: bytes) -> Answer:
-    """Ask Slurm; the raw bytes are a script for sbatch."""
+    """Run a Slurm command; the raw bytes are its stdin."""
     return slurm_command(request["argv"], raw), b""
 
 
 def submit(request: Json, raw: bytes) -> Answer:
-    """Write a trial's files and queue its job, unless it has one. Two at once queue one job: the other waits."""
+    """Write a trial's files and queue its job, unless it has one. Concurrent requests queue one job."""
     directory = confined(request["directory"])
     os.makedirs(directory, 0o700, exist_ok=True)
     with open(os.path.join(directory, "submit.lock"), "w") as lock:
@@ -164,11 +162,10 @@ def submit(request: Json, raw: bytes) -> Answer:
         put(request, raw)
         with open(os.path.join(directory, "batch.sh"), "rb") as script:
             answer = slurm_command(["sbatch", "--parsable"], script.read())
-        return (remember_job(directory, answer) if answer["code"] == 0 else dict(answer, job=None)), b""
+        return (record_job(directory, answer) if answer["code"] == 0 else dict(answer, job=None)), b""
 
 
 def job(request: Json, raw: bytes) -> Answer:
-    """The job that a trial has, if it has one."""
     return find_job(confined(request["directory"]), request["name"]), b""
 
 
@@ -181,8 +178,38 @@ def port(request: Json, raw: bytes) -> Answer:
 
 
 def remove(request: Json, raw: bytes) -> Answer:
-    """Remove the folders of trials that are over: how many bytes each held, or why it stays."""
     return {"outcomes": [remove_trial(confined(trial)) for trial in request["trials"]]}, b""
+
+
+def remove_trial(directory: str) -> Json:
+    """Remove the folder of a finished trial: its size in bytes, and the problem that kept it, if any."""
+    folders = node_folders(directory)
+    problem = "" if folders else "nothing of it is here"
+    problem = next(filter(None, map(removal_problem, folders)), problem)
+    paths = [os.path.join(folder, name) for folder, _, files in os.walk(directory) for name in files]
+    size = sum(regular_size(path) or 0 for path in paths)
+    try:
+        if not problem:
+            shutil.rmtree(directory)
+    except OSError as error:
+        problem = f"{error.filename}: {error.strerror}"
+    return {"bytes": size, "problem": problem}
+
+
+def node_folders(directory: str) -> List[str]:
+    """The folders of the trial's nodes that are on this machine."""
+    names = os.listdir(directory) if os.path.isdir(directory) else []
+    folders = [os.path.join(directory, name) for name in names]
+    return [folder for folder in folders if os.path.exists(os.path.join(folder, "job.json"))]
+
+
+def removal_problem(folder: str) -> str:
+    """Why one node's folder must stay; empty where nothing of it can run, also if it never started."""
+    supervisor, ended = (read_json(os.path.join(folder, name)) for name in ("supervisor.json", "exit.json"))
+    if supervisor and not ended:
+        return "it left no exit file: its processes may still run"
+    mark = (read_json(os.path.join(folder, "job.json")) or {}).get("mark", "")
+    return "processes of it still run" if is_alive(supervisor) or marked_pids(mark) else ""
 
 
 OPERATIONS = {

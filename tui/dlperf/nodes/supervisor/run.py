@@ -1,32 +1,32 @@
 """The supervisor of one trial on this node, from the start of its payload to ``exit.json``.
 
-Its working folder is the trial's: every file is named relative to it.
+The trial's folder is the working folder: all file names are relative to it.
 """
 
 import os
+import select
+import signal
 import subprocess
 import threading
 import time
-from typing import IO, List, Optional
+from typing import IO, Any, List, Optional
 
 from .containers import KEEPING_RUNTIMES, image_digest, remove_containers
-from .duties import Duties
-from .endings import Ending, Moment, cancelled, ending_of, exit_record, iso, limit_reached, message, now
-from .files import SCHEMA, Json, read_json, write_json
-from .probes import environment
+from .endings import Ending, Moment, cancelled, ending_of, exit_record, iso, limit_reached, message, now, sweep
+from .files import SCHEMA, Json, log_streams, read_json, write_json
+from .machine import environment
 from .processes import MARK_VARIABLE, own_identity
-from .signals import Signals
-from .sweep import sweep
-from .telemetry import open_telemetry
+from .telemetry import TICK_SECONDS, Telemetry, open_telemetry
 
 DEFAULT_GRACE_SECONDS = 10.0
+HEARTBEAT_SECONDS = 5.0
 
 
 def supervise(directory: str) -> None:
-    """Run the trial of that folder to its end, unless another supervisor has it."""
+    """Run the trial in a folder to its end, unless another supervisor has it."""
     os.chdir(directory)
     job = read_json("job.json") or {}
-    signals = Signals()  # before the claim: who finds our record may send us one
+    signals = Signals()  # before the claim: whoever reads our record may send a signal
     started = now()
     if claim(started):
         os.makedirs("ranks", 0o700, exist_ok=True)
@@ -35,7 +35,7 @@ def supervise(directory: str) -> None:
 
 
 def claim(started: Moment) -> bool:
-    """Make this trial ours; False where another supervisor already has it. A hard link is made once."""
+    """Claim this trial by a hard link, which is made once; False where another supervisor has it."""
     record = dict(own_identity(), schema=SCHEMA, started=iso(started.wall), monotonic=started.monotonic)
     temporary = f"supervisor.json.{os.getpid()}"
     write_json(temporary, record)
@@ -48,15 +48,79 @@ def claim(started: Moment) -> bool:
     return True
 
 
+class Signals:
+    """Handles signals: TERM and INT ask to end the trial, CHLD and HUP only end a wait.
+
+    HUP is what a closed connection may send: the trial goes on.
+    """
+
+    def __init__(self) -> None:
+        self.asked_to_end = False
+        self.wake, wake_end = os.pipe()
+        for end in (self.wake, wake_end):
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(wake_end)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+            signal.signal(number, self.receive)
+
+    def receive(self, number: int, frame: Any) -> None:
+        self.asked_to_end = self.asked_to_end or number in (signal.SIGTERM, signal.SIGINT)
+
+    def wait(self, sources: List[IO[bytes]], seconds: float) -> List[IO[bytes]]:
+        """Wait for a signal, for something to read, or for a timeout; return the readable sources."""
+        waited_for: List[Any] = [self.wake, *sources]
+        ready, _, _ = select.select(waited_for, [], [], max(0.0, seconds))
+        if self.wake in ready:
+            os.read(self.wake, 4096)
+        return [source for source in sources if source in ready]
+
+
+class Monitor:
+    """Writes the heartbeat and the rows of ``telemetry.csv``, and watches whether the logs grow."""
+
+    def __init__(self, telemetry: Telemetry, table: IO[str], started: Moment) -> None:
+        self.telemetry, self.table = telemetry, table
+        self.beat_at = self.tick_at = 0.0
+        """When each is due again, by the monotonic clock."""
+        self.log_size = 0
+        self.restart(started)
+        table.write(telemetry.header)
+
+    def restart(self, started: Moment) -> None:
+        """Count run time and silence from here."""
+        self.started = started
+        self.log_grew = started.monotonic
+
+    def run_due(self) -> None:
+        moment = time.monotonic()
+        if moment >= self.beat_at:
+            self.beat_at = moment + HEARTBEAT_SECONDS
+            with open("heartbeat", "w"):
+                os.utime("heartbeat", None)
+        if moment >= self.tick_at:
+            self.tick_at = moment + TICK_SECONDS
+            self.table.write(self.telemetry.tick(self.time()))
+            size = sum(log_streams(".").values())
+            if size != self.log_size:
+                self.log_size, self.log_grew = size, moment
+
+    def receive(self, source: IO[bytes]) -> None:
+        self.table.write(self.telemetry.receive(source, self.time()))
+
+    def time(self) -> float:
+        """Wall-clock time that advances evenly from the start of the trial, even if the clock is set."""
+        return self.started.wall + time.monotonic() - self.started.monotonic
+
+
 class Supervisor:
-    """A trial that is ours: its payload, its limits and its end."""
+    """A claimed trial: its payload, its limits and its end."""
 
     def __init__(self, job: Json, signals: Signals, started: Moment, table: IO[str]) -> None:
         self.job, self.signals, self.started = job, signals, started
         self.mark = str(job["mark"])
         self.container = job["container"] or {}
         self.telemetry = open_telemetry(job["gpu_indices"], self.mark, self.container.get("runtime"))
-        self.duties = Duties(self.telemetry, table, started)
+        self.monitor = Monitor(self.telemetry, table, started)
         self.payload: Optional[subprocess.Popen[bytes]] = None
         self.probes: Optional[threading.Thread] = None
 
@@ -64,13 +128,13 @@ class Supervisor:
         self.finish(self.pull_image() or self.run_payload())
 
     def pull_image(self) -> Optional[Ending]:
-        """Bring the container's image here, before the clock starts; why that failed, or None."""
+        """Pull the container's image before the clock starts; the ending if that failed."""
         runtime, image = self.container.get("runtime", ""), self.container.get("image", "")
         if runtime not in KEEPING_RUNTIMES or image_digest(runtime, image):
             return None
         ending = self.run_process([runtime, "pull", image])
         self.started = now()
-        self.duties.begin(self.started)
+        self.monitor.restart(self.started)
         if ending.state == "failed":
             return Ending("failed", message("cannot_pull", image=image, cause=ending.cause))
         return None if ending.state == "succeeded" else ending
@@ -91,38 +155,33 @@ class Supervisor:
         return self.watch(self.payload)
 
     def start_process(self, command: List[str]) -> "subprocess.Popen[bytes]":
-        """A process in its own session; its output goes to the file itself, not through this process."""
-        surroundings = dict(os.environb)
-        surroundings[MARK_VARIABLE.encode("ascii")] = self.mark.encode("utf-8")
+        """Start a process in its own session, which writes to the log file directly."""
+        variables = dict(os.environb)
+        variables[MARK_VARIABLE.encode("ascii")] = self.mark.encode("utf-8")
         log = os.open("out.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            return subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=surroundings,
-                start_new_session=True,
-            )
+            null = subprocess.DEVNULL
+            return subprocess.Popen(command, stdin=null, stdout=log, stderr=log, env=variables, start_new_session=True)
         finally:
             os.close(log)
 
     def watch(self, payload: "subprocess.Popen[bytes]") -> Ending:
-        """Do the duties of every second until the payload ends or must be ended."""
+        """Monitor the payload until it ends or must be ended."""
         while payload.poll() is None:
-            told = self.told_to_end()
-            if told:
-                return told
-            self.duties.do_due()
-            broken = limit_reached(self.job, self.running_seconds(), self.duties.silent_seconds())
-            if broken:
-                return broken
+            requested = self.requested_ending()
+            if requested:
+                return requested
+            self.monitor.run_due()
+            silent_seconds = time.monotonic() - self.monitor.log_grew
+            limit = limit_reached(self.job, self.running_seconds(), silent_seconds)
+            if limit:
+                return limit
             self.wait()
         ending = ending_of(payload.returncode)
-        return ending if ending.state == "succeeded" else self.told_to_end() or ending
+        return ending if ending.state == "succeeded" else self.requested_ending() or ending
 
-    def told_to_end(self) -> Optional[Ending]:
-        """By a signal, or by a file: who shares our files need not be on this machine."""
+    def requested_ending(self) -> Optional[Ending]:
+        """An ending asked for by a signal, or by a file, which also another machine can write."""
         if self.signals.asked_to_end or os.path.exists("cancel.json"):
             return cancelled()
         if os.path.exists(self.job.get("ends_with") or ""):
@@ -133,14 +192,14 @@ class Supervisor:
         return time.monotonic() - self.started.monotonic
 
     def wait(self) -> None:
-        """Until a duty or the deadline is due, a signal comes, or telemetry has something to say."""
+        """Wait until the monitor or the deadline is due, a signal arrives, or telemetry has output."""
         until_deadline = self.job["deadline_seconds"] - self.running_seconds()
-        seconds = min(self.duties.tick_at - time.monotonic(), until_deadline)
+        seconds = min(self.monitor.tick_at - time.monotonic(), until_deadline)
         for source in self.signals.wait(self.telemetry.sources, seconds):
-            self.duties.receive(source)
+            self.monitor.receive(source)
 
     def finish(self, ending: Ending) -> None:
-        """End whatever the trial left, then tell how it ended."""
+        """End every process of the trial, then write ``exit.json``."""
         grace = (read_json("cancel.json") or self.job).get("grace_seconds", DEFAULT_GRACE_SECONDS)
         ended = now()
         left = sweep(self.mark, grace)
@@ -153,7 +212,7 @@ class Supervisor:
         write_json("exit.json", exit_record(ending, code, self.started, ended, left))
 
     def wait_for_gpus(self) -> List[int]:
-        """The trial's processes that a GPU still knows after ten seconds: a driver may take a while to let go."""
+        """The trial's processes that are still on a GPU after ten seconds: a driver releases it with a delay."""
         give_up = time.monotonic() + 10.0
         left = self.telemetry.left_on_gpus()
         while left and time.monotonic() < give_up:

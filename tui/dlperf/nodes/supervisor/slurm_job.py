@@ -1,9 +1,9 @@
-"""A trial's share inside a Slurm job: what only the allocation tells, then one supervisor on each node."""
+"""A trial inside a Slurm job: fill in what only the allocation knows, then run one supervisor on each node."""
 
 import os
 import re
 import sys
-from typing import Dict, List
+from typing import Dict
 
 from .files import SCHEMA, read_json, read_text, write_atomic, write_json
 from .machine import PORTS, free_port
@@ -12,13 +12,14 @@ from .run import supervise
 
 
 def allocate(directory: str) -> None:
-    """What only the allocation tells, written into the scripts of all nodes, before any of them starts."""
+    """Write what only the allocation knows into the scripts of all nodes, before any of them starts."""
     os.chdir(directory)
     if os.path.exists("allocation.json"):
         sys.exit("Slurm started the job again: a trial is one execution, its files are left as they are")
-    listed = output(["scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]])
-    names = listed.split()
-    known = dict(line.split() for line in output(node_addresses(listed)).splitlines())
+    names = output(["scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]]).split()
+    # The addresses by which Slurm reaches the nodes: not every resolver knows a node's name.
+    sinfo = ["sinfo", "--noheader", "--Node", "--nodes=" + ",".join(names), "--format=%N %o"]
+    known = dict(line.split() for line in output(sinfo).splitlines())
     addresses = [known.get(name, name) for name in names]
     port = free_port(int(os.environ["SLURM_JOB_ID"]) % len(PORTS))
     values = {f"address{rank}.dlperf.invalid": address for rank, address in enumerate(addresses)}
@@ -28,13 +29,8 @@ def allocate(directory: str) -> None:
     write_json("allocation.json", {"schema": SCHEMA, "nodes": names, "addresses": addresses, "port": port})
 
 
-def node_addresses(names: str) -> List[str]:
-    """Asks for the address by which Slurm itself reaches each node: a name need not be known to every resolver."""
-    return ["sinfo", "--noheader", "--Node", "--nodes=" + ",".join(names.split()), "--format=%N %o"]
-
-
 def fill_scripts(folder: str, values: Dict[str, str]) -> None:
-    """Put real values in the place of stand-ins; nothing that a shell could take for more than a word."""
+    """Replace stand-ins by real values; a value that a shell could take for more than a word is refused."""
     for value in values.values():
         if not re.match(r"^[A-Za-z0-9._:,-]+$", value):
             raise ValueError(f"{value!r} cannot stand in a script")
@@ -47,7 +43,7 @@ def fill_scripts(folder: str, values: Dict[str, str]) -> None:
 
 
 def task(directory: str) -> None:
-    """This node's share of a trial, in the foreground: Slurm must know that the node is in use."""
+    """Run this node's part of a trial in the foreground: Slurm must know that the node is in use."""
     folder = os.path.join(directory, "node" + os.environ["SLURM_NODEID"])
     job = read_json(os.path.join(folder, "job.json")) or {}
     indices = re.findall(r"\d+", os.environ.get("CUDA_VISIBLE_DEVICES", "")) or map(str, job["gpu_indices"])

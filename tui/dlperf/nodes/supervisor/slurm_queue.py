@@ -1,4 +1,4 @@
-"""Slurm's commands on a login node, and the job that a trial has."""
+"""Slurm's commands on a login node, and the job of a trial."""
 
 import os
 import re
@@ -12,11 +12,11 @@ SLURM_PROGRAMS = ("squeue", "sacct", "scancel", "sbatch", "scontrol")
 SLURM_SECONDS = 20.0
 
 SLURM_SETTINGS = re.compile(r"^(SBATCH|SLURM|SQUEUE|SACCT|SCANCEL|SCONTROL)_(?!CONF$)")
-"""Variables that change what Slurm's commands do; only SLURM_CONF, which says where Slurm is, stays."""
+"""Variables that change what Slurm's commands do; only SLURM_CONF, which locates Slurm, stays."""
 
 
 def slurm_command(argv: List[str], script: bytes = b"") -> Json:
-    """Run one of Slurm's commands in a clean environment: its exit code, stdout and stderr."""
+    """Run one of Slurm's commands in a clean environment."""
     if argv[0] not in SLURM_PROGRAMS:
         raise ValueError(f"{argv[0]!r} is none of {', '.join(SLURM_PROGRAMS)}")
     surroundings = {name: value for name, value in os.environ.items() if not SLURM_SETTINGS.match(name)}
@@ -33,19 +33,17 @@ def slurm_command(argv: List[str], script: bytes = b"") -> Json:
 
 
 def find_job(directory: str, name: str) -> Json:
-    """The ``job`` of a trial, or what squeue complained of.
-
-    The job's number is written once sbatch has told it. Who was killed between the two left a job of this name.
-    """
+    """The ``job`` of a trial, or squeue's error."""
     known = read_json(os.path.join(directory, "slurm.json"))
     if known is not None:
         return known
+    # An agent that was killed between sbatch and writing the number left a job of this name.
     answer = slurm_command(["squeue", "--noheader", "--states=all", "--name=" + name, "--format=%i"])
-    return remember_job(directory, answer) if answer["out"].strip() else dict(answer, job=None)
+    return record_job(directory, answer) if answer["out"].strip() else dict(answer, job=None)
 
 
-def remember_job(directory: str, answer: Json) -> Json:
-    """Note the job that a command has named."""
+def record_job(directory: str, answer: Json) -> Json:
+    """Write the number of the job that a command printed."""
     record = {"schema": SCHEMA, "job": re.split(r"[;\s]", answer["out"].strip())[0], "code": 0, "err": ""}
     write_json(os.path.join(directory, "slurm.json"), record)
     return record

@@ -1,4 +1,4 @@
-"""The rows of ``telemetry.csv``: what GPUs, or processors where there is no GPU, do while a trial runs."""
+"""The rows of ``telemetry.csv``: load of the GPUs, or of the processors where no GPU is used."""
 
 import os
 import subprocess
@@ -7,9 +7,9 @@ from typing import IO, Dict, List, Optional, Set, Tuple, Union
 
 from .containers import KEEPING_RUNTIMES, container_ids
 from .files import read_text
-from .gpus import Application, application, gpu_processes, has_nvidia
+from .gpus import Application, gpu_processes, has_nvidia, parse_application
 from .machine import memory_fact
-from .processes import carries
+from .processes import has_mark
 
 TICK_SECONDS = 1.0
 
@@ -24,11 +24,11 @@ GPU_SAMPLES = (
     ("throttle_reasons", "clocks_throttle_reasons.active"),
     ("temperature_celsius", "temperature.gpu"),
 )
-"""Our column, nvidia-smi's field (under the name that old and new drivers know)."""
+"""Our column, nvidia-smi's field (by the name that both old and new drivers know)."""
 
 
 class CpuTelemetry:
-    """Load of the machine's processors and memory, once a second, where there is no GPU."""
+    """Load of the machine's processors and memory, once a second."""
 
     header = "time,cpu_percent,memory_used_mib\n"
 
@@ -59,9 +59,9 @@ class CpuTelemetry:
 
 
 class GpuTelemetry:
-    """What nvidia-smi says of our GPUs, once a second, from two of its processes that stay open.
+    """Load of the trial's GPUs, once a second, from two nvidia-smi processes that keep running.
 
-    ``foreign_processes`` counts processes on the GPU that are not the trial's: a contended GPU measures nothing.
+    ``foreign_processes`` counts processes on the GPU that are not the trial's: they invalidate a measurement.
     """
 
     header = "time,gpu," + ",".join(name for name, _ in GPU_SAMPLES) + ",foreign_processes\n"
@@ -73,56 +73,52 @@ class GpuTelemetry:
         self.own: Set[int] = set()
         fields = ",".join(["uuid", "index"] + [field for _, field in GPU_SAMPLES])
         chosen = ["-i", ",".join(str(index) for index in indices)] if indices else []
-        self.samples = self.open(["--query-gpu=" + fields, *chosen], TICK_SECONDS)
-        self.applications = self.open(["--query-compute-apps=gpu_uuid,pid", *chosen], APPLICATIONS_SECONDS)
+        self.samples = self.start_query(["--query-gpu=" + fields, *chosen], TICK_SECONDS)
+        self.applications = self.start_query(["--query-compute-apps=gpu_uuid,pid", *chosen], APPLICATIONS_SECONDS)
         self.sources = [child.stdout for child in (self.samples, self.applications) if child.stdout]
         self.rest = dict.fromkeys(self.sources, b"")
 
     @staticmethod
-    def open(query: List[str], seconds: float) -> "subprocess.Popen[bytes]":
+    def start_query(query: List[str], seconds: float) -> "subprocess.Popen[bytes]":
         loop = ["--format=csv,noheader,nounits", "-lms", str(int(seconds * 1000))]
-        return subprocess.Popen(
-            ["nvidia-smi", *query, *loop],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        null = subprocess.DEVNULL
+        return subprocess.Popen(["nvidia-smi", *query, *loop], stdin=null, stdout=subprocess.PIPE, stderr=null)
 
     def tick(self, moment: float) -> str:
         return ""
 
     def receive(self, source: IO[bytes], moment: float) -> str:
-        """The lines of telemetry.csv that new output of nvidia-smi gives."""
+        """The rows that new output of nvidia-smi gives."""
         data = os.read(source.fileno(), 65536)
         if not data:
             self.sources.remove(source)
         whole, _, self.rest[source] = (self.rest[source] + data).rpartition(b"\n")
         lines = whole.decode("utf-8", "replace").splitlines()
         if source is self.applications.stdout:
-            self.see([application(line) for line in lines])
+            self.add_applications([parse_application(line) for line in lines])
             return ""
         return "".join(self.row(line, moment) for line in lines if line.count(",") > len(GPU_SAMPLES))
 
     def row(self, line: str, moment: float) -> str:
         cells = [cell.strip() for cell in line.split(",")]
         values = ["" if cell.startswith("[") else cell for cell in cells[1:]]
-        return ",".join([f"{moment:.3f}", *values, str(self.foreign(cells[0]))]) + "\n"
+        return ",".join([f"{moment:.3f}", *values, str(self.count_foreign(cells[0]))]) + "\n"
 
-    def see(self, applications: List[Optional[Application]]) -> None:
+    def add_applications(self, applications: List[Optional[Application]]) -> None:
         for found in applications:
             if found:
                 self.seen[found] = time.monotonic()
                 if self.is_own(found[1]):
                     self.own.add(found[1])
 
-    def foreign(self, uuid: str) -> int:
+    def count_foreign(self, uuid: str) -> int:
         since = time.monotonic() - 2 * APPLICATIONS_SECONDS
         pids = [pid for (gpu, pid), seen in self.seen.items() if gpu == uuid and seen > since]
         return sum(pid not in self.own and os.path.exists(f"/proc/{pid}") for pid in pids)
 
     def is_own(self, pid: int) -> bool:
-        """The trial's process by its mark, or, in a container of another user's, by its control group."""
-        if pid in self.own or carries(pid, self.mark):
+        """Whether a process has the trial's mark or, in a container under another user, its control group."""
+        if pid in self.own or has_mark(pid, self.mark):
             return True
         if self.runtime in KEEPING_RUNTIMES and not self.containers:
             self.containers = container_ids(self.runtime, self.mark)
@@ -130,7 +126,7 @@ class GpuTelemetry:
         return any(name in groups for name in self.containers)
 
     def left_on_gpus(self) -> List[int]:
-        """The trial's processes that a GPU still knows."""
+        """The trial's processes that are still on a GPU."""
         return [pid for _, pid in gpu_processes() if pid in self.own]
 
     def close(self) -> None:
@@ -143,7 +139,7 @@ Telemetry = Union[CpuTelemetry, GpuTelemetry]
 
 
 def open_telemetry(gpu_indices: List[int], mark: str, runtime: Optional[str]) -> Telemetry:
-    """Of the GPUs that a trial uses; of the processors where it uses none, or nothing tells of them."""
+    """Start telemetry of the trial's GPUs; of the processors where it uses none, or nvidia-smi is absent."""
     if gpu_indices and has_nvidia():
         return GpuTelemetry(gpu_indices, mark, runtime)
     return CpuTelemetry()
