@@ -88,7 +88,7 @@ def test_a_reference_to_an_entry_that_is_broken_itself_is_not_a_second_problem(w
 @pytest.mark.parametrize("name", ["framework.yaml", "hardware.yml", "cases/one.yml"])
 def test_a_file_that_nobody_would_read_is_reported(write, name):
     problems = problems_of(write(BOX, name))
-    assert problems[0].startswith(f"{name}:1: is not read (accelerators.yaml, hardware.yaml")
+    assert problems[0].startswith(f"{name}:1: not a catalogue file (accelerators.yaml, hardware.yaml")
 
 
 def test_aliases_work_but_cannot_explode(write):
@@ -102,7 +102,7 @@ def test_aliases_work_but_cannot_explode(write):
 def test_a_pipe_in_place_of_a_file_does_not_hang(write):
     folder = write(BOX, "hardware/box.yaml")
     os.mkfifo(folder / "hardware" / "pipe.yaml")
-    assert problems_of(folder) == ["hardware/pipe.yaml:1: cannot be read: is no regular file"]
+    assert problems_of(folder) == ["hardware/pipe.yaml:1: cannot be read: not a regular file"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")

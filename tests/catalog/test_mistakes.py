@@ -7,10 +7,10 @@ from entries import BOX, FRAMEWORK, problems_of
 
 MISTAKES = {
     "missing field": ("- id: box\n  title: Box\n", ":1: nodes: is missing"),
-    "wrong field": (BOX + "  gpus: 8\n", ":4: gpus: is no field of this entry (did you mean gpus_per_node?)"),
+    "wrong field": (BOX + "  gpus: 8\n", ":4: gpus: unknown field (did you mean gpus_per_node?)"),
     "wrong inner field": (
         "- id: box\n  title: Box\n  nodes:\n    - name: a\n      hots: b\n",
-        ":5: nodes[0].hots: is no field of this entry (did you mean host?)",
+        ":5: nodes[0].hots: unknown field (did you mean host?)",
     ),
     "text for a number": (
         BOX + "  gpus_per_node: '8'\n",
@@ -66,7 +66,7 @@ MISTAKES = {
     ),
     "two nodes of one name": (
         "- id: box\n  title: Box\n  nodes:\n  - name: a\n  - name: a\n",
-        ":5: nodes[1].name: a is given twice (each node needs its own name)",
+        ":5: nodes[1].name: duplicate node name a (each node needs its own name)",
     ),
     "too few GPUs": (
         "- id: box\n  title: Box\n  gpus_per_node: 2\n  nodes:\n  - name: a\n    gpu_indices: [0]\n",
@@ -77,9 +77,9 @@ MISTAKES = {
         "  - {name: a, host: x, gpu_indices: [0]}\n  - {name: b, host: x, gpu_indices: [0]}\n",
         ":5: nodes[1].gpu_indices: GPU 0 of x belongs to node a already",
     ),
-    "id twice": (BOX + BOX, ":4: [1].id: box is given twice in hardware, first in hardware.yaml:1"),
-    "key twice": ("- id: box\n  title: Box\n  title: Bax\n", ":3: [0].title: is given twice, first in line 2"),
-    "key that is no text": ("- id: box\n  on: 1\n", ':2: [0]: key on is no text in YAML (write "on")'),
+    "id twice": (BOX + BOX, ":4: [1].id: duplicate id box in hardware, first in hardware.yaml:1"),
+    "key twice": ("- id: box\n  title: Box\n  title: Bax\n", ":3: [0].title: duplicate key, first in line 2"),
+    "key that is no text": ("- id: box\n  on: 1\n", ':2: [0]: key on is not text in YAML (write "on")'),
     "merge key": ("- &a {id: box}\n- <<: *a\n", ":2: [1]: merge keys (<<) are not supported (write the fields out)"),
     "syntax": ("- id: [\n", ":2: YAML syntax: did not find expected node content"),
     "tab": ("- id: box\n\ttitle: x\n", ":2: YAML syntax: found a tab character that violates indentation"),
@@ -90,7 +90,7 @@ MISTAKES = {
     ),
     "binary tag": ("- id: !!binary aGk=\n", ":1: [0].id: YAML tag tag:yaml.org,2002:binary is not allowed"),
     "huge number": ("- id: " + "9" * 5000 + "\n", ":1: [0].id: '" + "9" * 40 + "' cannot be read as int (quote it)"),
-    "no UTF-8": (b"- id: \xff\n", ":1: cannot be read: byte 6 is no UTF-8"),
+    "no UTF-8": (b"- id: \xff\n", ":1: cannot be read: byte 6 is not UTF-8"),
     "NUL": (b"- id: a\x00\n", ":1: YAML syntax: "),
     "nested deep": ("[" * 100_000, ":1: is nested deeper than 24 levels"),
     "alias of itself": ("&a [*a]\n", ":1: is too large once its aliases are followed (write the entries out)"),
@@ -131,12 +131,12 @@ RECIPE_MISTAKES = {
     "unknown placeholder": (
         "[train.py]",
         "[train.py, '{batchsize}']",
-        ":8: recipes[0].command[1]: {batchsize} is no placeholder (did you mean batch_size",
+        ":8: recipes[0].command[1]: unknown placeholder {batchsize} (did you mean batch_size",
     ),
     "unknown placeholder in env": (
         "command: [train.py]",
         "command: [train.py]\n      env: {A: '{step}'}",
-        ":9: recipes[0].env.A: {step} is no placeholder (did you mean steps",
+        ":9: recipes[0].env.A: unknown placeholder {step} (did you mean steps",
     ),
     "variable name": (
         "command: [train.py]",
@@ -171,7 +171,7 @@ RECIPE_MISTAKES = {
     "NUL in a command": (
         "[train.py]",
         '["a\\0b"]',
-        ":8: recipes[0].command[0]: holds a NUL character, which no command can be given",
+        ":8: recipes[0].command[0]: contains a NUL character, which no command can be given",
     ),
 }
 

@@ -22,10 +22,10 @@ FORMAT = """\
     [
         (r"step (?P<step>\d+) ips: (?P<value>[\d.]+)", None),
         (r"(?P<seconds_per_step>[\d.]+) s", None),
-        (r"(?P<value>[\d.]+", "no regular expression"),
-        (r"ips: (?P<vlaue>[\d.]+)", "group 'vlaue' means nothing here"),
+        (r"(?P<value>[\d.]+", "invalid regular expression"),
+        (r"ips: (?P<vlaue>[\d.]+)", "unknown group 'vlaue'"),
         (r"(step) (?P<value>[\d.]+)", "every group needs a name"),
-        (r"step (?P<step>\d+)", "no group says how fast it went"),
+        (r"step (?P<step>\d+)", "has no throughput group"),
         (r"(?P<interval_seconds>[\d.]+) to (?P<step>\d+)", "first_step"),
     ],
 )
@@ -55,7 +55,7 @@ def test_a_time_ends_with_minutes_and_seconds(text):
     [
         (
             "  record: '(?P<time>.*) speed=(?P<value>[0-9.]+)'\n",
-            "7: record: has a group `time`: say how it is written as time_format ('%Y-%m-%d %H:%M:%S', seconds)",
+            "7: record: has a group `time`: add its time_format ('%Y-%m-%d %H:%M:%S', seconds)",
         ),
         (
             "  record: 'speed=(?P<value>[0-9.]+)'\n  time_format: seconds\n",

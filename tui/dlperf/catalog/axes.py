@@ -1,4 +1,4 @@
-"""Configurations with their axes, and which of them a variant is for."""
+"""Configurations with their axes, and the variants that match them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _SCALE = re.compile(r"(?:([1-9][0-9]{0,4})n)?([1-9][0-9]{0,2})g?")
 
 
 def parse_scale(text: str) -> tuple[int, int]:
-    """``2n8g`` as (2 nodes, 8 GPUs per node); ``8`` is ``1n8g``.
+    """Parse ``2n8g`` into (2 nodes, 8 GPUs per node); ``8`` is ``1n8g``.
 
     Raises:
-        ValueError: the text is no scale.
+        ValueError: the text is not a scale.
     """
     match = _SCALE.fullmatch(text)
     if match is None or ("n" in text) != ("g" in text):
-        raise ValueError(f"{text!r} is no scale: write 2n8g for 2 nodes with 8 GPUs each, or 8 for 1n8g")
+        raise ValueError(f"invalid scale {text!r}: write 2n8g for 2 nodes with 8 GPUs each, or 8 for 1n8g")
     return int(match[1] or 1), int(match[2])
 
 
 @dataclass(frozen=True, order=True)
 class Configuration:
-    """One point of the matrix."""
+    """A point of the matrix of axes."""
 
     hardware: str
     framework: str
@@ -47,19 +47,20 @@ class Configuration:
 
     @property
     def id(self) -> str:
-        """Unique, and safe as a folder name: ids of the catalogue hold no underscore."""
+        """Unique and safe as a folder name, because catalogue ids contain no underscore."""
         parts = (self.hardware, self.framework, self.case, self.precision, f"bs{self.batch_size}", self.scale)
         return "_".join(parts)
 
 
 def matches(when: When, point: Configuration) -> bool:
     """Whether every axis that ``when`` names agrees with the point."""
-    axes = (
-        when.precision is None or point.precision in when.precision,
-        when.scale is None or point.scale in when.scale,
-        when.batch_size is None or point.batch_size in when.batch_size,
-        when.gpus_total is None or point.gpus_total in when.gpus_total,
-        when.multi_gpu is None or when.multi_gpu == (point.gpus_total > 1),
-        when.multi_node is None or when.multi_node == (point.nodes > 1),
+    return all(
+        (
+            when.precision is None or point.precision in when.precision,
+            when.scale is None or point.scale in when.scale,
+            when.batch_size is None or point.batch_size in when.batch_size,
+            when.gpus_total is None or point.gpus_total in when.gpus_total,
+            when.multi_gpu is None or when.multi_gpu == (point.gpus_total > 1),
+            when.multi_node is None or when.multi_node == (point.nodes > 1),
+        )
     )
-    return all(axes)

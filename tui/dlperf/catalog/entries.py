@@ -1,4 +1,4 @@
-"""YAML files → typed entries, with every mistake found on the way."""
+"""Read YAML files into typed entries and report every mistake."""
 
 from __future__ import annotations
 
@@ -24,26 +24,24 @@ KINDS: dict[str, type[Entry]] = {
     "protocols": Protocol,
     "formats": LogFormat,
 }
-"""Name of a file (``hardware.yaml``) or folder (``hardware/*.yaml``) → what its entries are."""
+"""Name of a file (``hardware.yaml``) or folder (``hardware/*.yaml``) → type of its entries."""
 
 PROGRAMS = "workloads"
-"""Folder of a workspace's catalogue that holds training programs."""
+"""Folder of a workspace's catalogue with training programs."""
 
 
 @dataclass(frozen=True)
 class Located(Generic[E]):
-    """An entry and the place it was read from."""
+    """An entry and its location in a file."""
 
     entry: E
     document: Document
     root: Location
 
     def problem(self, location: Location, message: str) -> Problem:
-        """A problem of one field of this entry."""
         return Problem(self.document.path, self.document.line(self.root + location), field_name(location), message)
 
-    def holds(self, problem: Problem) -> bool:
-        """Whether a problem lies in the lines of this entry."""
+    def contains(self, problem: Problem) -> bool:
         size = len(self.root)
         lines = [line for place, line in self.document.lines.items() if place[:size] == self.root]
         return problem.path == self.document.path and min(lines) <= problem.line <= max(lines)
@@ -56,12 +54,12 @@ class Layer:
     entries: dict[str, dict[str, Located[Any]]]
     """Kind → id → entry."""
     declared: dict[str, dict[str, str]]
-    """Kind → id, those of broken entries included → where it stands first."""
+    """Kind → id, also of invalid entries → file and line of its first definition."""
     problems: list[Problem]
 
 
 def read_layer(folder: Path, kinds: Collection[str] = KINDS) -> Layer:
-    """Every entry of a catalogue folder, or those of some kinds; a missing folder is an empty one."""
+    """Read the entries of a catalogue folder; a missing folder is an empty one."""
     layer = Layer({kind: {} for kind in KINDS}, {kind: {} for kind in KINDS}, [])
     for kind in kinds:
         for path in _files(folder, kind):
@@ -77,8 +75,8 @@ def _files(folder: Path, kind: str) -> list[Path]:
     return [*([single] if single.exists() else []), *sorted((folder / kind).glob("*.yaml"))]
 
 
-def strangers(folder: Path) -> list[Problem]:
-    """Files of a catalogue folder that nobody would read: a misspelt name must not pass in silence."""
+def unrecognised_files(folder: Path) -> list[Problem]:
+    """Report files of a catalogue folder that are not read, such as misspelt names."""
     if not folder.is_dir():
         return []
     known = {*KINDS, *(f"{kind}.yaml" for kind in KINDS), PROGRAMS}
@@ -87,7 +85,9 @@ def strangers(folder: Path) -> list[Problem]:
     ]
     found += [path for kind in KINDS for path in sorted((folder / kind).glob("*.yml"))]
     names = listed(f"{kind}.yaml" for kind in KINDS)
-    return [Problem(path, 1, "", f"is not read ({names}, or *.yaml in folders of these names)") for path in found]
+    return [
+        Problem(path, 1, "", f"not a catalogue file ({names}, or *.yaml in folders of these names)") for path in found
+    ]
 
 
 def _read_entries(layer: Layer, kind: str, document: Document) -> None:
@@ -96,10 +96,13 @@ def _read_entries(layer: Layer, kind: str, document: Document) -> None:
         if isinstance(name, str):
             place = (*root, "id")
             if first := layer.declared[kind].get(name):
-                layer.problems.append(document.problem(place, f"{name} is given twice in {kind}, first in {first}"))
+                layer.problems.append(document.problem(place, f"duplicate id {name} in {kind}, first in {first}"))
             layer.declared[kind].setdefault(name, f"{document.path.name}:{document.line(place)}")
-        entry = _validated(KINDS[kind], data, document, root, layer.problems)
-        if entry is not None:
+        try:
+            entry = KINDS[kind].model_validate(data)
+        except ValidationError as error:
+            layer.problems += _problems(error, KINDS[kind], document, root)
+        else:
             layer.entries[kind][entry.id] = Located(entry, document, root)
 
 
@@ -110,33 +113,19 @@ def _roots(document: Document) -> Iterator[tuple[Location, Any]]:
         yield (), document.data
 
 
-def _validated(model: type[E], data: Any, document: Document, root: Location, problems: list[Problem]) -> E | None:
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        problems += _problems(error, model, document, root)
-        return None
-
-
 def _problems(error: ValidationError, model: type[Entry], document: Document, root: Location) -> list[Problem]:
     found: dict[Location, Problem] = {}
     for details in error.errors(include_url=False):
         location = root + details["loc"]
         if details["type"] != "missing":
-            location = _known(location, document)
+            # pydantic adds the names of a union's branches, which the file does not have.
+            location = document.nearest(location)
         message = wording(details, model, document.texts.get(location))
         problem = Problem(document.path, document.line(location), field_name(location[len(root) :]), message)
         found.setdefault(location, problem)
-    # A list whose only item is wrong is "too short" as well.
+    # A list whose only item is wrong is also "too short".
     return [problem for place, problem in found.items() if not any(_inside(other, place) for other in found)]
 
 
 def _inside(location: Location, outer: Location) -> bool:
     return len(location) > len(outer) and location[: len(outer)] == outer
-
-
-def _known(location: Location, document: Document) -> Location:
-    """The part of a location that the file has: pydantic adds the names of a union's branches."""
-    while location and location not in document.lines:
-        location = location[:-1]
-    return location

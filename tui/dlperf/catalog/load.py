@@ -1,4 +1,4 @@
-"""The whole catalogue: what is built in, with a workspace's own entries over it."""
+"""The catalogue: the built-in entries, overridden by those of a workspace."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from dlperf.catalog.entries import KINDS, PROGRAMS, Layer, Located, read_layer, strangers
+from dlperf.catalog.entries import KINDS, PROGRAMS, Layer, Located, read_layer, unrecognised_files
 from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, LogFormat, Protocol
 from dlperf.catalog.problem import CatalogError, Problem
 from dlperf.catalog.programs import program_names
@@ -26,7 +26,7 @@ BUILTIN = Path(__file__).parent / "builtin"
 
 @dataclass(frozen=True)
 class Catalog:
-    """What can be measured, by id."""
+    """The entries by id."""
 
     accelerators: dict[str, Accelerator]
     hardware: dict[str, Hardware]
@@ -34,18 +34,18 @@ class Catalog:
     cases: dict[str, Case]
     protocols: dict[str, Protocol]
     formats: dict[str, LogFormat]
-    """Formats described as data; ``formats/`` holds those that are code."""
+    """Formats described as data; the others are code in ``formats/``."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """What another room knows of an entry, such as whether an estimator's text can be read."""
+    """A check of entries by another room, such as whether an estimator can be parsed."""
 
     kind: str
     field: str
-    """The field that is wrong where ``test`` raises; empty for the whole entry."""
+    """The field that ``test`` checks; empty for the whole entry."""
     test: Callable[[Any], object]
-    """Takes the entry; raises ValueError or DlperfError with the reason."""
+    """Takes the entry; raises ValueError or DlperfError if it is wrong."""
 
 
 def load_catalog(
@@ -53,36 +53,36 @@ def load_catalog(
     known_formats: Collection[str] | None = None,
     checks: Collection[Check] = (),
 ) -> Catalog:
-    """Read the built-in catalogue and, over it, a workspace's: an equal id replaces the built-in entry.
+    """Read the built-in catalogue and a workspace's, whose entries replace built-in ones of the same id.
 
     Args:
         workspace_catalog: the folder ``catalog/`` of a workspace; it need not exist.
         known_formats: ids of the formats that are code. None: references to formats are not checked.
-        checks: what is wrong with an entry by the knowledge of other rooms.
+        checks: checks by other rooms.
 
     Raises:
-        CatalogError: anything is wrong with any file; it names every problem.
+        CatalogError: any file has a problem; it lists all of them.
     """
     layers = [read_layer(BUILTIN)]
     if workspace_catalog is not None:
         layers.append(read_layer(workspace_catalog))
-    merged = {kind: _merged(layers, kind) for kind in KINDS}
+    merged = {kind: {name: item for layer in layers for name, item in layer.entries[kind].items()} for kind in KINDS}
     problems = [problem for layer in layers for problem in layer.problems]
-    problems += strangers(workspace_catalog) if workspace_catalog else []
+    problems += unrecognised_files(workspace_catalog) if workspace_catalog else []
     problems += _reference_problems(merged, _ids(layers, known_formats, workspace_catalog))
     for check in checks:
-        sound = [item for item in merged[check.kind].values() if not any(map(item.holds, problems))]
-        problems += _check_problems(check, sound)
+        valid = [item for item in merged[check.kind].values() if not any(map(item.contains, problems))]
+        problems += _check_problems(check, valid)
     if problems:
         raise CatalogError(problems)
     return Catalog(**{kind: {name: item.entry for name, item in merged[kind].items()} for kind in KINDS})
 
 
 def load_formats(workspace_catalog: Path) -> tuple[LogFormat, ...]:
-    """The log formats of a workspace's own catalogue: all that reading its logs again needs of it.
+    """Read only the log formats of a workspace's own catalogue.
 
     Raises:
-        CatalogError: anything is wrong with a format; mistakes in other files do not matter here.
+        CatalogError: a format has a problem; other files are not read.
     """
     layer = read_layer(workspace_catalog, ("formats",))
     formats = layer.entries["formats"].values()
@@ -90,10 +90,6 @@ def load_formats(workspace_catalog: Path) -> tuple[LogFormat, ...]:
     if problems:
         raise CatalogError(problems)
     return tuple(item.entry for item in formats)
-
-
-def _merged(layers: list[Layer], kind: str) -> dict[str, Located[Any]]:
-    return {name: item for layer in layers for name, item in layer.entries[kind].items()}
 
 
 def _ids(

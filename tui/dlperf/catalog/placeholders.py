@@ -1,7 +1,7 @@
-"""Names in braces that commands, arguments and environment values may hold.
+"""Placeholders in commands, arguments and environment values.
 
-``{name}`` is replaced, ``{{name}}`` stands for the text ``{name}``; any other brace is plain text, so that
-JSON and awk programs need no escaping.
+``{name}`` is replaced, ``{{name}}`` is an escaped ``{name}``; any other brace is plain text, so that JSON and awk
+programs need no escaping.
 """
 
 from __future__ import annotations
@@ -28,35 +28,33 @@ PLACEHOLDERS = {
     "master_port": "a free port of node 0, known when a trial starts",
     "hosts": "addresses of the nodes, comma-separated",
 }
-"""Names that a command, an argument or an environment value may hold in braces; also ``{data.ID}``."""
+"""Name → meaning; there is also ``{data.ID}``."""
 
 RUNTIME = frozenset({"files", "ranks", "node_rank", "master_address", "master_port"})
-"""Those that only a starting trial knows."""
+"""Placeholders whose values are known when a trial starts."""
 
 _NAME = r"[a-z_][a-z0-9_.-]*"
 _PLACEHOLDER = re.compile(rf"\{{\{{{_NAME}\}}\}}|\{{({_NAME})\}}")
 
 
 def names_in(text: str) -> Iterator[str]:
-    """The placeholders of a text, in order."""
     return (match[1] for match in _PLACEHOLDER.finditer(text) if match[1])
 
 
 def unknown_names(text: str) -> list[str]:
-    """The placeholders that nobody can fill."""
     return [name for name in names_in(text) if name not in PLACEHOLDERS and not name.startswith("data.")]
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """Replace what is known; the rest, and escaped names, stay for ``finish``.
+    """Replace known placeholders; the others, and escaped names, stay for ``finish``.
 
-    A value is data: braces in it are escaped, so that ``finish`` gives it back as it was.
+    Braces in values are escaped, so that ``finish`` restores them.
     """
     return _PLACEHOLDER.sub(lambda match: _escape(values[match[1]]) if match[1] in values else match[0], text)
 
 
 def finish(text: str, values: Mapping[str, str]) -> str:
-    """Replace everything that is left, and take the escapes away.
+    """Replace every placeholder that is left, and remove the escapes.
 
     Raises:
         KeyError: a placeholder has no value.

@@ -1,4 +1,4 @@
-"""What is wrong with a catalogue: one line for each mistake, all of them at once."""
+"""Problems of a catalogue, one line for each, and the wording that they share."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dlperf.errors import RequestError
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One mistake in one file."""
+    """A mistake in a file."""
 
     path: Path
     line: int
     field: str
-    """Path of keys and 0-based indices, such as ``recipes[0].launcher``; empty for the file as a whole."""
+    """Keys and 0-based indices, such as ``recipes[0].launcher``; empty for the whole file."""
     message: str
 
     def __str__(self) -> str:
@@ -26,7 +26,7 @@ class Problem:
 
 
 class CatalogError(RequestError):
-    """The catalogue cannot be used; ``problems`` holds every mistake, ``str()`` one line for each."""
+    """The catalogue cannot be used; it holds every problem."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(sorted(set(problems)))
@@ -48,14 +48,14 @@ def field_name(location: Iterable[str | int]) -> str:
 
 
 def listed(names: Iterable[object]) -> str:
-    """Names in one line, in their order; a long list is cut."""
+    """Join names into one line; a long list is cut."""
     items = [str(name) for name in names]
     shown = ", ".join(items[:12]) or "none"
     return f"{shown} … ({len(items)} in all)" if len(items) > 12 else shown
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """The names near to a wrong one, or all of them where none is near."""
+    """Suggest the names that are similar to a wrong one, or list all of them."""
     names = sorted(known)
     longer = [known_name for known_name in names if name and known_name.startswith(name)]
     near = list(dict.fromkeys(longer + difflib.get_close_matches(name, names)))[:3]

@@ -11,20 +11,14 @@ from dlperf.errors import RequestError
 BUILTIN_PROGRAMS = Path(__file__).parent.parent / "workloads"
 
 
-def find_program(name: str, workspace_catalog: Path | None = None) -> Path | None:
-    """Where a program lies: the workspace's own comes before the built-in one."""
-    paths = (folder / name for folder in _folders(workspace_catalog))
-    return next((path for path in paths if path.is_file()), None)
-
-
 def program_names(workspace_catalog: Path | None = None) -> set[str]:
-    """Every program that a recipe can name."""
+    """The names of all programs that a recipe can use."""
     paths = (path for folder in _folders(workspace_catalog) if folder.is_dir() for path in folder.iterdir())
     return {path.name for path in paths if path.is_file()}
 
 
 def read_programs(names: Iterable[str], workspace_catalog: Path | None = None) -> dict[str, bytes]:
-    """The programs of a launch, by name.
+    """Read programs by name; the workspace's own come before the built-in ones.
 
     Raises:
         RequestError: one is missing or cannot be read.
@@ -37,7 +31,8 @@ def _folders(workspace_catalog: Path | None) -> list[Path]:
 
 
 def _read(name: str, workspace_catalog: Path | None) -> bytes:
-    path = find_program(name, workspace_catalog)
+    paths = (folder / name for folder in _folders(workspace_catalog))
+    path = next((path for path in paths if path.is_file()), None)
     if path is None:
         raise RequestError(f"program {name} is neither in dlperf/workloads nor in catalog/workloads: add it there")
     try:

@@ -1,8 +1,7 @@
-"""What only the whole catalogue can tell: references to nothing, axes that cannot be, placeholders nobody fills."""
+"""Problems that only the whole catalogue shows: dangling references, axes outside the case, unknown placeholders."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain, product
 from typing import Any
@@ -21,7 +20,8 @@ Ids = Mapping[str, Collection[str]]
 
 def accelerator_problems(item: Located[Accelerator]) -> Iterator[Problem]:
     for index, pattern in enumerate(item.entry.match):
-        yield from _pattern_problems(item, ("match", index), pattern)
+        if problem := line_problem(pattern):
+            yield item.problem(("match", index), problem)
 
 
 def format_problems(item: Located[LogFormat]) -> Iterator[Problem]:
@@ -41,8 +41,7 @@ def _dialect_problems(place: Location, dialect: Dialect) -> Iterator[tuple[Locat
     if dialect.time_format is not None:
         yield (*place, "time_format"), time_problem(dialect.time_format) or _unread_time(dialect)
     elif tells_time(dialect.record):
-        how = "say how it is written as time_format ('%Y-%m-%d %H:%M:%S', seconds)"
-        yield (*place, "record"), f"has a group `time`: {how}"
+        yield (*place, "record"), "has a group `time`: add its time_format ('%Y-%m-%d %H:%M:%S', seconds)"
 
 
 def _unread_time(dialect: Dialect) -> str | None:
@@ -65,7 +64,7 @@ def _node_problems(item: Located[Hardware]) -> Iterator[Problem]:
     for index, node in enumerate(item.entry.nodes):
         place: Location = ("nodes", index)
         if node.name in names:
-            yield item.problem((*place, "name"), f"{node.name} is given twice (each node needs its own name)")
+            yield item.problem((*place, "name"), f"duplicate node name {node.name} (each node needs its own name)")
         names.add(node.name)
         if node.gpu_indices is None:
             continue
@@ -110,7 +109,7 @@ def _recipe_problems(item: Located[Framework], place: Location, recipe: Recipe, 
     for index, variant in enumerate(recipe.variants):
         yield from _text_problems(item, (*place, "variants", index), _texts(variant))
         if case is not None and not _can_match(variant, recipe, case):
-            message = "matches no configuration of this recipe (mend the axes, or take the variant out)"
+            message = "matches no configuration of this recipe (fix the axes or remove the variant)"
             yield item.problem((*place, "variants", index, "when"), message)
 
 
@@ -123,7 +122,7 @@ def _axis_problems(
 
 
 def _can_match(variant: Variant, recipe: Recipe, case: Case) -> bool:
-    # A batch size can be asked for that no list names, and so can a scale, unless the recipe restricts them.
+    # Batch sizes and scales that no list contains can be requested, unless the recipe restricts them.
     batch_sizes = recipe.batch_sizes or case.batch_sizes + (variant.when.batch_size or ())
     scales = recipe.scales or case.scales + (variant.when.scale or ())
     axes = product(recipe.precisions, batch_sizes, scales)
@@ -139,13 +138,13 @@ def _texts(owner: Recipe | Variant) -> dict[str, Any]:
 def _text_problems(item: Located[Any], place: Location, fields: Mapping[str, Any]) -> Iterator[Problem]:
     for location, text in chain.from_iterable(_strings(value, (name,)) for name, value in fields.items()):
         for name in unknown_names(text):
-            yield item.problem((*place, *location), f"{{{name}}} is no placeholder ({hint(name, PLACEHOLDERS)})")
+            yield item.problem((*place, *location), f"unknown placeholder {{{name}}} ({hint(name, PLACEHOLDERS)})")
         if "\0" in text:
-            yield item.problem((*place, *location), "holds a NUL character, which no command can be given")
+            yield item.problem((*place, *location), "contains a NUL character, which no command can be given")
 
 
 def _strings(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
-    """Every text of a field, with its place; the keys of a mapping too."""
+    """Every text of a field with its location, also the keys of mappings."""
     if isinstance(value, str):
         yield location, value
     elif isinstance(value, tuple):
@@ -163,10 +162,3 @@ def _strings(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
 def _reference(item: Located[Any], place: Location, kind: str, name: str, ids: Ids) -> Iterator[Problem]:
     if kind in ids and name not in ids[kind]:
         yield item.problem(place, f"no {name} in {kind} ({hint(name, ids[kind])})")
-
-
-def _pattern_problems(item: Located[Any], place: Location, pattern: str) -> Iterator[Problem]:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        yield item.problem(place, f"is no regular expression: {error}")

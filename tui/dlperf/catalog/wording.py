@@ -52,7 +52,7 @@ def wording(error: ErrorDetails, model: type[BaseModel], written: str | None) ->
     if kind == "missing":
         return "is missing"
     if kind in ("extra_forbidden", "unexpected_keyword_argument"):
-        return f"is no field of this entry ({_field_hint(model, error['loc'])})"
+        return f"unknown field ({_field_hint(model, error['loc'])})"
     if kind in _EXPECTED:
         return f"expected {_EXPECTED[kind]}, got {_described(value)}{_quoting(kind, value, written)}"
     if kind == "literal_error":

@@ -1,4 +1,4 @@
-"""YAML as data with line numbers. A hostile file is reported: it neither runs, nor hangs, nor grows."""
+"""YAML as data with line numbers; a hostile file is reported, not executed or expanded."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Location = tuple[str | int, ...]
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 24
-"""libyaml's composer recurses on the C stack: thousands of brackets would end the process."""
+"""libyaml recurses on the C stack: thousands of brackets would crash the process."""
 MAX_NODES = 50_000
-"""Counted after aliases are followed, so that a few lines cannot stand for millions of entries."""
+"""Counted after aliases are resolved, so that a few lines cannot expand to millions of entries."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SCALARS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "timestamp"))
@@ -31,21 +31,24 @@ class Document:
     lines: dict[Location, int] = field(default_factory=dict)
     """1-based line of every key and item."""
     texts: dict[Location, str] = field(default_factory=dict)
-    """Every scalar as it is written."""
+    """Every scalar as it is written in the file."""
     problems: list[Problem] = field(default_factory=list)
 
-    def line(self, location: Location) -> int:
-        """The line of a place, or of the nearest place around it."""
+    def nearest(self, location: Location) -> Location:
+        """The location itself or the innermost one around it that the file has."""
         while location and location not in self.lines:
             location = location[:-1]
-        return self.lines.get(location, 1)
+        return location
+
+    def line(self, location: Location) -> int:
+        return self.lines.get(self.nearest(location), 1)
 
     def problem(self, location: Location, message: str) -> Problem:
         return Problem(self.path, self.line(location), field_name(location), message)
 
 
 def read_document(path: Path) -> Document:
-    """Read a file; what is wrong with it lies in ``problems``, and ``data`` is then not to be used."""
+    """Read a file; its ``data`` is only valid if there are no ``problems``."""
     document = Document(path)
     try:
         root = _compose(_read(path))
@@ -65,7 +68,7 @@ class _TooBig(Exception):
 
 def _read(path: Path) -> str:
     if not path.is_file():
-        raise OSError(0, "is no regular file")
+        raise OSError(0, "not a regular file")
     with path.open("rb") as stream:
         data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
@@ -73,7 +76,7 @@ def _read(path: Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise OSError(0, f"byte {error.start} is no UTF-8") from error
+        raise OSError(0, f"byte {error.start} is not UTF-8") from error
 
 
 def _compose(text: str) -> yaml.Node | None:
@@ -93,7 +96,7 @@ def _syntax_problem(path: Path, error: yaml.YAMLError) -> Problem:
 
 
 class _Converter:
-    """Turns YAML nodes into data and notes the line of each."""
+    """Converts YAML nodes into data and records the line of each."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -120,7 +123,7 @@ class _Converter:
                 continue
             place = (*at, key)
             if key in result:
-                self.report(place, f"is given twice, first in line {self.document.lines[place]}", key_node)
+                self.report(place, f"duplicate key, first in line {self.document.lines[place]}", key_node)
             self.document.lines[place] = key_node.start_mark.line + 1
             result[key] = self.convert(value_node, place)
         return result
@@ -131,7 +134,7 @@ class _Converter:
         if node.tag == "tag:yaml.org,2002:merge":
             self.report(at, "merge keys (<<) are not supported (write the fields out)", node)
         elif isinstance(node, yaml.ScalarNode):
-            self.report(at, f'key {node.value} is no text in YAML (write "{node.value}")', node)
+            self.report(at, f'key {node.value} is not text in YAML (write "{node.value}")', node)
         else:
             self.report(at, "a key must be text", node)
         return None
