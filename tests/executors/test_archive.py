@@ -10,8 +10,8 @@ import pytest
 from trials import finished, shell_trial
 
 from dlperf.errors import StorageError
-from dlperf.executors.archive import append, archived_size, stream_path
 from dlperf.executors.base import Trial
+from dlperf.executors.logs import append, archived_size, stream_path
 from dlperf.runs.paths import NodePaths, TrialPaths
 
 

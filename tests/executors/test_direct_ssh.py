@@ -13,9 +13,9 @@ import pytest
 from trials import finished, held, printed, processes_of, run_to_end, seen, shell_trial
 
 from dlperf.errors import RefusedError, UnreachableError
-from dlperf.executors.archive import archived_size
 from dlperf.executors.base import Trial
 from dlperf.executors.direct import DirectExecutor
+from dlperf.executors.logs import archived_size
 from dlperf.plan import Node
 from dlperf.runs.records import State
 from sshd import Sshd, prepare

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dlperf.executors.slurm_jobs import GONE, Job, parse_sacct, parse_squeue, share_standing
+from dlperf.executors.slurm_jobs import GONE, Job, observation_in_job, parse_sacct, parse_squeue
 from dlperf.nodes.messages import NodeReport
 from dlperf.runs.records import State
 
@@ -18,7 +18,7 @@ def report(started: bool = True, cancelled: bool = False, **exit_record) -> Node
 
 
 def standing(node_report: NodeReport, job: Job | None, settled: bool = True) -> tuple[State, str | None]:
-    seen = share_standing("node0", node_report, True, job, settled).observation
+    seen = observation_in_job("node0", node_report, True, job, settled)
     return seen.state, str(seen.cause) if seen.cause else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dlperf.executors.base import NodeObservation, failure_kind
-from dlperf.executors.verdict import NodeStanding, standing, trial_observation
+from dlperf.executors.verdict import node_observation, trial_observation
 from dlperf.messages import message, quoted
 from dlperf.nodes.messages import NodeReport
 from dlperf.runs.records import State
@@ -37,25 +37,25 @@ def _exit(state: str, ended: str = "2026-01-01T00:00:09.000Z", cause: object = E
     ],
 )
 def test_a_node_is_lost_only_if_it_answers_without_process_and_exit_file(facts, state, cause):
-    observation = standing("a", _report(**facts)).observation
+    observation = node_observation("a", _report(**facts))
     assert (observation.state, observation.cause, observation.log_size) == (state, cause, 5)
 
 
 def test_the_cause_that_a_supervisor_of_version_0_1_wrote_as_text_is_understood():
-    assert standing("a", _report(exit=_exit("failed", cause="exit code 1"))).observation.cause == EXIT_1
+    assert node_observation("a", _report(exit=_exit("failed", cause="exit code 1"))).cause == EXIT_1
 
 
 @pytest.mark.parametrize("cause", [None, 3, [], {}, {"code": 7}])
 def test_an_exit_file_without_a_sound_cause_still_ends_the_trial(cause):
-    observation = standing("a", _report(exit=_exit("failed", cause=cause))).observation
+    observation = node_observation("a", _report(exit=_exit("failed", cause=cause)))
     assert (observation.state, str(observation.cause)) == (State.FAILED, str(cause))
 
 
 SILENT = "node a: failed; node b does not answer"
 
 
-def _node(name: str, state: State, ended: str = "", since: str | None = None, starts: bool = True) -> NodeStanding:
-    return NodeStanding(NodeObservation(name, state, quoted(state), unreachable_since=since), ended, starts)
+def _node(name: str, state: State, ended: str = "", since: str | None = None, starts: bool = True) -> NodeObservation:
+    return NodeObservation(name, state, quoted(state), unreachable_since=since, ended=ended, starts=starts)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The interface that every executor keeps. Each method can be called twice without harm."""
+"""The interface of executors. Every method is idempotent."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from dlperf.runs.records import State
 
 @dataclass(frozen=True)
 class Trial:
-    """A planned trial, as an executor gets it."""
+    """A planned trial."""
 
     trial_id: str
     launch: Launch
     paths: TrialPaths
     repeats: tuple[int, ...] = ()
-    """Numbers of the trials that are queued together with this one, itself among them; none for most."""
+    """Numbers of the trials that are queued as one job array with this one, itself included."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Where a submitted trial lives; written to ``ref.json`` before ``submit`` returns."""
+    """Where a submitted trial runs; written to ``ref.json`` before ``submit`` returns."""
 
     executor: str
     data: dict[str, Any]
-    """direct: node → pid, start ticks, boot id. slurm: cluster, job id."""
+    """direct: port, and node → pid, start ticks, boot id. slurm: job id."""
 
 
 @dataclass(frozen=True)
 class NodeObservation:
-    """What one node says of its share of a trial."""
+    """The state of a trial on one node."""
 
     node: str
     state: State
@@ -44,11 +44,27 @@ class NodeObservation:
     log_size: int = 0
     unreachable_since: str | None = None
     """Set when the node does not answer; the state is then the last one known."""
+    ended: str = ""
+    """ISO 8601: when the node's part ended or, if it was lost, the last heartbeat of its supervisor."""
+    starts: bool = True
+    """False where another node's launcher reaches this one: such a node ends when it is told to."""
+
+    @property
+    def reachable(self) -> bool:
+        return self.unreachable_since is None
+
+    @property
+    def finished(self) -> bool:
+        return self.state.finished
+
+    @property
+    def failed(self) -> bool:
+        return self.starts and self.state in (State.FAILED, State.TIMED_OUT, State.LOST)
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What is known of a trial now."""
+    """The state of a trial."""
 
     trial_id: str
     state: State
@@ -69,11 +85,10 @@ class CheckItem:
     message: Message
     data: dict[str, Any] = field(default_factory=dict)
     advice: Message | None = None
-    """What to do about it, where the message does not say so."""
+    """What to do, where the message does not say so."""
 
     @property
     def title(self) -> Message:
-        """The name of the check."""
         return Message(f"check_{self.check}")
 
     @property
@@ -82,16 +97,16 @@ class CheckItem:
 
     @property
     def silent(self) -> bool:
-        """The machine did not answer, and may do so later; one that answered and refused will not."""
+        """Whether the machine did not answer, and may do so later; one that refused will not."""
         return self.check == "reachable" and not self.ok and "refused" not in self.data
 
 
 UNREACHABLE = ("unreachable", "unreachable_since")
-"""Codes of causes by which a machine did not answer."""
+"""Codes of the causes of a machine that did not answer."""
 
 
 def failure_kind(cause: Message | None) -> Message | None:
-    """Return a cause without the quoted log lines, in which two equal failures differ by times and addresses."""
+    """Remove the quoted log lines of a cause, in which equal failures differ by times and addresses."""
     if cause is None:
         return None
     inner = cause.parameters.get("cause")
@@ -108,25 +123,25 @@ class Executor(Protocol):
     """Runs trials. A transport error never changes a trial's state."""
 
     async def check(self, launch: Launch) -> list[CheckItem]:
-        """Whether the machines are ready, one item per node and check."""
+        """Check whether the machines are ready, one item per node and check."""
 
     async def submit(self, trial: Trial) -> Reference:
-        """Start the trial, or find it started: a second call returns the first call's reference."""
+        """Start the trial; a second call returns the first call's reference."""
 
     async def poll(self, trials: Sequence[Trial]) -> list[Observation]:
-        """The state of many trials at once, one request per machine."""
+        """Observe many trials, with one request per machine."""
 
     async def tail(self, trials: Sequence[Trial]) -> int:
-        """Append what the nodes wrote since the last call to the archived logs; the number of new bytes."""
+        """Append what the nodes wrote since the last call to the archived logs; return the number of new bytes."""
 
     async def cancel(self, trial: Trial, grace_seconds: float = 10.0) -> None:
-        """Ask every node to end the trial: TERM, grace, KILL, container removed."""
+        """Ask every node to end the trial: TERM, grace, KILL, removal of the container."""
 
     async def collect(self, trial: Trial) -> None:
-        """Bring every file of the trial home, whole; also after failure."""
+        """Archive every file of the trial, also after a failure."""
 
     async def adopt(self, trial: Trial) -> Reference | None:
-        """The reference of a trial that an earlier engine started, or None if no node knows it."""
+        """Return the reference of a trial that an earlier engine started, or None if no node knows it."""
 
     async def close(self) -> None:
-        """Let go of the machines; what runs there goes on."""
+        """Close the connections; what runs on the machines continues."""

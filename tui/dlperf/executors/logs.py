@@ -1,28 +1,62 @@
-"""Bringing a trial's files home: logs and telemetry as they grow, the rest whole at the end."""
+"""Archiving the files of a trial's nodes: logs and telemetry as they grow, the others at the end.
+
+The archived log is the buffer, and its size the offset to continue from.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlperf.errors import UnreachableError
-from dlperf.executors.archive import append, archived_size, stream_path
-from dlperf.executors.shares import Share
+from dlperf.errors import StorageError, UnreachableError
+from dlperf.executors.tasks import NodeTask
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import ByteRange, NodeReport
+from dlperf.runs.paths import NodePaths, file_name
 from dlperf.runs.store import write_atomic
 
 TAIL_BYTES = 4 * 1024 * 1024
-"""What one call brings home from one machine at most: a flood there leaves time for the others."""
+"""Maximum that one call reads from one machine, so that a flood there leaves time for the others."""
 READ_BYTES = 4 * 1024 * 1024
-"""That a node gives in one answer, of all files together."""
+"""Maximum of an agent's answer, all files together."""
+
+
+def stream_path(paths: NodePaths, stream: str) -> Path:
+    """Where a stream is archived; a name that came from a node never leads out of the node's folder."""
+    for path in (paths.log, paths.telemetry):
+        if stream == path.name:
+            return path
+    return paths.ranks.joinpath(*(file_name(part) for part in stream.split("/")[1:]))
+
+
+def archived_size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def append(path: Path, data: bytes) -> None:
+    """Append to an archived log. What a full disk accepts stays: the next offset is the file's size.
+
+    Raises:
+        StorageError: the disk is full or the file cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab", buffering=0) as stream:
+            view = memoryview(data)
+            while view:
+                view = view[stream.write(view) :]
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be written ({error.strerror}): free space, then `dlperf resume`") from error
 
 
 @dataclass(frozen=True)
 class _Growth:
-    """A stream with bytes that are not home yet."""
+    """A stream with bytes that are not archived yet."""
 
     path: str
     archived: Path
@@ -30,36 +64,30 @@ class _Growth:
     missing: int
 
 
-async def tail_machine(client: NodeClient, shares: Sequence[Share]) -> int:
-    """Append what the shares of one machine wrote since the last call; the number of new bytes, 0 if it is silent."""
+async def tail_machine(client: NodeClient, tasks: Sequence[NodeTask]) -> int:
+    """Append what the tasks on one machine wrote since the last call; return the number of new bytes."""
     try:
-        reports = await client.observe([share.directory for share in shares])
-        return await _fetch(client, _growth(shares, reports))
+        reports = await client.observe([task.directory for task in tasks])
+        return await _fetch(client, _growth(tasks, reports))
     except UnreachableError:
         return 0
 
 
-def _growth(shares: Sequence[Share], reports: Sequence[NodeReport]) -> list[_Growth]:
+def _growth(tasks: Sequence[NodeTask], reports: Sequence[NodeReport]) -> list[_Growth]:
     found = []
-    for share, report in zip(shares, reports, strict=True):
-        for stream, archived, size in _streams(share, report):
+    for task, report in zip(tasks, reports, strict=True):
+        telemetry = {} if report.telemetry is None else {task.paths.telemetry.name: report.telemetry}
+        for stream, size in (report.streams | telemetry).items():
+            archived = stream_path(task.paths, stream)
             offset = archived_size(archived)
-            found.append(_Growth(f"{share.directory}/{stream}", archived, offset, size - offset))
+            found.append(_Growth(f"{task.directory}/{stream}", archived, offset, size - offset))
     return [growth for growth in found if growth.missing > 0]
 
 
-def _streams(share: Share, report: NodeReport) -> Iterator[tuple[str, Path, int]]:
-    """What grows on a node while a trial runs: its name there, its file here, its size there."""
-    for stream, size in report.streams.items():
-        yield stream, stream_path(share.paths, stream), size
-    if report.telemetry is not None:
-        yield share.paths.telemetry.name, share.paths.telemetry, report.telemetry
-
-
 async def _fetch(client: NodeClient, growths: Sequence[_Growth]) -> int:
-    """One request: an equal part of the room for every stream, so that a flood on one does not starve the others."""
     if not growths:
         return 0
+    # An equal part for every stream, so that a flood on one does not starve the others.
     room = max(TAIL_BYTES // len(growths), 1)
     parts = await client.read([ByteRange(item.path, item.offset, min(item.missing, room)) for item in growths])
     for growth, part in zip(growths, parts, strict=True):
@@ -68,34 +96,29 @@ async def _fetch(client: NodeClient, growths: Sequence[_Growth]) -> int:
     return sum(len(part or b"") for part in parts)
 
 
-async def collect_share(client: NodeClient, share: Share) -> None:
-    """Everything that a node has of a trial: the rest of its logs and telemetry, then the other files, each whole.
+async def collect_files(client: NodeClient, task: NodeTask) -> None:
+    """Archive everything that a node has of a trial: the rest of the streams, then the other files.
 
     Raises:
-        UnreachableError: the node does not answer; what is home already stays, and another call goes on from there.
+        UnreachableError: the node does not answer; what is archived stays, and another call continues.
         StorageError: a file cannot be written here.
     """
-    while True:
-        (report,) = await client.observe([share.directory])
-        growth = _growth([share], [report])
-        if not growth:
-            break
+    while growth := _growth([task], await client.observe([task.directory])):
         await _fetch(client, growth)
-    paths = share.paths
-    whole = (paths.launch, paths.supervisor, paths.environment, paths.exit)
-    contents = await read_whole(client, [f"{share.directory}/{path.name}" for path in whole])
+    paths = task.paths
+    whole = (paths.launch, paths.supervisor, paths.environment, paths.exit)  # exit.json last: it marks the end
+    contents = await read_whole(client, [f"{task.directory}/{path.name}" for path in whole])
     await asyncio.to_thread(_write, dict(zip(whole, contents, strict=True)))
 
 
 def _write(files: Mapping[Path, bytes | None]) -> None:
-    """One after the other: ``exit.json`` comes last."""
     for path, data in files.items():
         if data is not None:
             write_atomic(path, data)
 
 
 async def read_whole(client: NodeClient, paths: Sequence[str]) -> list[bytes | None]:
-    """Files of a node, as many in one request as there is room for; None for one that is not there."""
+    """Read files of a node, as many per request as fit; None for an absent file."""
     found: dict[str, bytes | None] = dict.fromkeys(paths, b"")
     unread = list(paths)
     while unread:
@@ -110,8 +133,8 @@ async def read_whole(client: NodeClient, paths: Sequence[str]) -> list[bytes | N
     return list(found.values())
 
 
-async def log_end(client: NodeClient, share: Share, size: int, length: int = 4096) -> bytes:
-    """The last bytes of a share's out.log, for a message."""
-    path = f"{share.directory}/{share.paths.log.name}"
+async def log_end(client: NodeClient, task: NodeTask, size: int, length: int = 4096) -> bytes:
+    """The last bytes of a task's out.log."""
+    path = f"{task.directory}/{task.paths.log.name}"
     (part,) = await client.read([ByteRange(path, max(0, size - length), length)])
     return part or b""

@@ -1,4 +1,4 @@
-"""The machines that trials lie on: one client for each, however many nodes of a plan are shares of it."""
+"""The clients of the machines that trials run on: one for each machine, however many nodes of a plan it has."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Result = TypeVar("Result")
 
 
 class Machines:
-    """Opens a client when a machine is first needed."""
+    """Opens a client when a machine is first used."""
 
     def __init__(self, transport: Callable[[Machine], Transport] = transport_to) -> None:
         self._transport = transport
         self._clients: dict[Machine, NodeClient] = {}
 
     def client(self, node: Node) -> NodeClient:
-        """The client of the machine that a node lies on. Raises RequestError for an unknown transport."""
+        """The client of a node's machine. Raises RequestError for an unknown transport."""
         machine = Machine.of(node)
         if machine not in self._clients:
             self._clients[machine] = NodeClient(f"node {node.name}", self._transport(machine))
@@ -33,8 +33,7 @@ class Machines:
 
 
 async def all_of(tasks: Iterable[Awaitable[Result]]) -> list[Result]:
-    """All results, in order. Every task comes to its end before the first error is raised: one silent machine
-    does not keep the others from being served."""
+    """Await all and return the results in order; the first error is raised when every task has ended."""
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException):

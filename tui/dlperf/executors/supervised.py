@@ -1,35 +1,42 @@
-"""What executors share whose trials are kept by supervisors: standings, logs, and how siblings are ended."""
+"""The base of executors whose trials run under supervisors: node states, logs, and ending the other nodes."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, ClassVar
 
+from dlperf.catalog.programs import read_programs
 from dlperf.errors import UnreachableError
 from dlperf.executors.base import NodeObservation, Observation, Reference, Trial
-from dlperf.executors.logs import collect_share, log_end, tail_machine
+from dlperf.executors.logs import collect_files, log_end, tail_machine
 from dlperf.executors.machines import Machines, all_of
-from dlperf.executors.shares import Share, shares
-from dlperf.executors.verdict import NodeStanding, first_failure, given_up, trial_observation
+from dlperf.executors.tasks import JOB, NodeTask, node_tasks
+from dlperf.executors.verdict import first_failure, given_up, trial_observation
 from dlperf.messages import Message, message
 from dlperf.nodes.client import NodeClient
+from dlperf.nodes.messages import NodeFile
 from dlperf.nodes.transport import Machine, Transport, transport_to
-from dlperf.runs.archive import TrialFiles
+from dlperf.render import Runtime, render_trial
+from dlperf.runs.archive import TrialFiles, keep_sent
+from dlperf.runs.paths import file_name
 from dlperf.runs.printable import printable_end
 from dlperf.runs.records import State
-from dlperf.runs.store import read_record_if_whole
+from dlperf.runs.store import read_record_if_whole, write_record
 
 SIBLING_GRACE_SECONDS = 15.0
-"""How long the other nodes may go on, to say their own error, after one has failed."""
+"""How long the other nodes may continue after one has failed, to log their own errors."""
 CANCEL_GRACE_SECONDS = 10.0
 
 
 class SupervisedExecutor:
     """One supervisor per node, one connection per machine."""
+
+    name: ClassVar[str]
 
     def __init__(
         self,
@@ -46,107 +53,142 @@ class SupervisedExecutor:
         self._machines = Machines(transport)
         self._workspace_catalog = workspace_catalog
         self._sibling_grace = sibling_grace_seconds
-        self._known: dict[tuple[str, str], NodeStanding] = {}
-        """What each share's node said last, for the time when it is silent."""
+        self._known: dict[tuple[str, str], NodeObservation] = {}
+        """The last observation of each task."""
         self._silent_at: dict[tuple[str, str], float] = {}
-        """Since when the node of a share does not answer while another of its trial does (monotonic)."""
+        """When the node of a task stopped answering while another of its trial answers (monotonic)."""
         self._failed_at: dict[str, float] = {}
         """When the first node of a trial was seen to have failed (monotonic)."""
         self._cancelling: dict[str, float] = {}
         """Trials to cancel → grace; kept for nodes that do not answer yet."""
-        self._told: set[tuple[str, str]] = set()
-        """Shares whose node has been told to end."""
+        self._told_to_end: set[tuple[str, str]] = set()
+        """Tasks whose node has received a request to end."""
 
-    def _note_answer(self, share: Share, told: NodeStanding) -> None:
-        self._known[share.key] = told
-        self._silent_at.pop(share.key, None)
+    def _render(
+        self, trial: Trial, homes: Sequence[str], port: str, others: Mapping[str, bytes] | None = None
+    ) -> list[list[NodeFile]]:
+        """Render the files to send to each node, and archive them together with ``others``."""
+        tasks = node_tasks(trial)
+        runtime = Runtime(
+            master_address=trial.launch.nodes[0].address,
+            master_port=port,
+            folders={
+                task.node.name: f"{home}/.dlperf/{task.directory}" for task, home in zip(tasks, homes, strict=True)
+            },
+            programs=read_programs(trial.launch.files, self._workspace_catalog),
+        )
+        rendered = render_trial(trial.trial_id, trial.launch, runtime)
+        files = [rendered[task.node.name].files | {JOB: task.job_file()} for task in tasks]
+        sent = dict(others or {})
+        for task, contents in zip(tasks, files, strict=True):
+            sent |= {f"{file_name(task.node.name)}/{path}": data for path, data in contents.items()}
+        keep_sent(trial.paths, sent)
+        return [
+            [NodeFile(f"{task.directory}/{path}", data, 0o700) for path, data in contents.items()]
+            for task, contents in zip(tasks, files, strict=True)
+        ]
 
-    def _note_silence(self, client: NodeClient, group: Sequence[Share], error: UnreachableError) -> None:
-        """Silence leaves what is known and flags it."""
-        for share in group:
-            known = self._standing(share)
-            since = known.observation.unreachable_since or client.unreachable_since
-            cause = known.observation.cause or error.cause
-            silent = replace(known.observation, unreachable_since=since, cause=cause)
-            self._known[share.key] = replace(known, observation=silent)
-            self._silent_at.setdefault(share.key, time.monotonic())
+    async def poll(self, trials: Sequence[Trial]) -> list[Observation]:
+        await all_of(self._observe(client, tasks) for client, tasks in self._by_machine(trials))
+        return list(await all_of(self._trial_observation(trial) for trial in trials))
 
-    async def _verdict(self, trial: Trial) -> Observation:
-        every = shares(trial)
-        self._give_up_silent(trial, every)
-        await self._end_siblings(trial, every)
-        nodes = [self._standing(share) for share in every]
+    async def _observe(self, client: NodeClient, tasks: Sequence[NodeTask]) -> None:
+        """Update what is known of the tasks on one machine."""
+        raise NotImplementedError
+
+    def _note_answer(self, task: NodeTask, observation: NodeObservation) -> None:
+        self._known[task.key] = observation
+        self._silent_at.pop(task.key, None)
+
+    def _note_silence(self, client: NodeClient, tasks: Sequence[NodeTask], error: UnreachableError) -> None:
+        for task in tasks:
+            known = self._last_known(task)
+            since = known.unreachable_since or client.unreachable_since
+            self._known[task.key] = replace(known, unreachable_since=since, cause=known.cause or error.cause)
+            self._silent_at.setdefault(task.key, time.monotonic())
+
+    async def _trial_observation(self, trial: Trial) -> Observation:
+        tasks = node_tasks(trial)
+        self._give_up_silent(trial, tasks)
+        await self._end_siblings(trial, tasks)
+        nodes = [self._last_known(task) for task in tasks]
         first = first_failure(nodes)
-        end = await self._last_output(every[nodes.index(first)]) if first and len(every) > 1 else ""
+        end = await self._last_output(tasks[nodes.index(first)]) if first and len(tasks) > 1 else ""
         return trial_observation(trial.trial_id, nodes, end)
 
-    def _give_up_silent(self, trial: Trial, every: Sequence[Share]) -> None:
-        """One node of several that is silent for longer than a payload may be keeps the others waiting in vain.
+    def _give_up_silent(self, trial: Trial, tasks: Sequence[NodeTask]) -> None:
+        """Let a node fail that is silent for longer than a payload may be: the others wait in vain.
 
-        Where all are silent it is we who are cut off: the trial goes on without us, and that time does not count.
+        Where all are silent, our own network may be down: the trial goes on, and that time does not count.
         """
         now = time.monotonic()
-        if all(share.key in self._silent_at for share in every):
-            self._silent_at.update((share.key, now) for share in every)
+        if all(task.key in self._silent_at for task in tasks):
+            self._silent_at.update((task.key, now) for task in tasks)
             return
         latest = now - trial.launch.stall_seconds
-        for share in every:
-            if not self._standing(share).finished and self._silent_at.get(share.key, math.inf) <= latest:
-                self._known[share.key] = given_up(self._standing(share))
+        for task in tasks:
+            if not self._last_known(task).finished and self._silent_at.get(task.key, math.inf) <= latest:
+                self._known[task.key] = given_up(self._last_known(task))
 
-    async def _end_siblings(self, trial: Trial, every: Sequence[Share]) -> None:
-        """Once a node has failed, or all that had something to run have ended, the others wait in vain."""
-        nodes = [self._standing(share) for share in every]
+    async def _end_siblings(self, trial: Trial, tasks: Sequence[NodeTask]) -> None:
+        """End the other nodes once one has failed, or once all nodes with a payload have ended."""
+        nodes = [self._last_known(task) for task in tasks]
         first = first_failure(nodes)
         if first is not None:
             failed_at = self._failed_at.setdefault(trial.trial_id, time.monotonic())
             if time.monotonic() >= failed_at + self._sibling_grace:
-                why = message("cancelled_with", node=first.observation.node)
-                await self._end_open(every, State.CANCELLED, why)
+                await self._end_unfinished(tasks, State.CANCELLED, message("cancelled_with", node=first.node))
         elif all(node.finished for node in nodes if node.starts):
-            await self._end_open(every, State.SUCCEEDED, message("first_node_ended"))
+            await self._end_unfinished(tasks, State.SUCCEEDED, message("first_node_ended"))
 
-    async def _end_open(self, every: Sequence[Share], state: State, cause: Message) -> None:
-        waiting = [share for share in every if not self._standing(share).finished and share.key not in self._told]
-        await all_of(self._tell(share, CANCEL_GRACE_SECONDS, state, cause) for share in waiting)
+    async def _end_unfinished(self, tasks: Sequence[NodeTask], state: State, cause: Message) -> None:
+        waiting = [task for task in tasks if not self._last_known(task).finished and task.key not in self._told_to_end]
+        await all_of(self._end(task, CANCEL_GRACE_SECONDS, state, cause) for task in waiting)
 
-    async def _last_output(self, share: Share) -> str:
+    async def _cancel_nodes(self, trial: Trial) -> None:
+        grace = self._cancelling[trial.trial_id]
+        await all_of(self._end(task, grace, State.CANCELLED, message("cancelled")) for task in node_tasks(trial))
+
+    async def _end(self, task: NodeTask, grace_seconds: float, state: State, cause: Message) -> None:
         try:
-            size = self._standing(share).observation.log_size
-            return printable_end(await log_end(self._client(share), share, size))
+            await self._client(task).cancel(task.directory, grace_seconds, state.value, cause)
+            self._told_to_end.add(task.key)
+        except UnreachableError:
+            return
+
+    async def _last_output(self, task: NodeTask) -> str:
+        try:
+            return printable_end(await log_end(self._client(task), task, self._last_known(task).log_size))
         except UnreachableError:
             return ""
 
     async def tail(self, trials: Sequence[Trial]) -> int:
-        every = [share for trial in trials for share in shares(trial)]
-        return sum(await all_of(tail_machine(client, group) for client, group in self._by_machine(every)))
-
-    async def _tell(self, share: Share, grace_seconds: float, state: State, cause: Message) -> None:
-        try:
-            await self._client(share).cancel(share.directory, grace_seconds, state.value, cause)
-            self._told.add(share.key)
-        except UnreachableError:
-            return
+        return sum(await all_of(tail_machine(client, tasks) for client, tasks in self._by_machine(trials)))
 
     async def collect(self, trial: Trial) -> None:
-        await all_of(collect_share(self._client(share), share) for share in shares(trial))
+        await all_of(collect_files(self._client(task), task) for task in node_tasks(trial))
 
     async def close(self) -> None:
         await self._machines.close()
 
-    def _client(self, share: Share) -> NodeClient:
-        return self._machines.client(share.node)
+    def _client(self, task: NodeTask) -> NodeClient:
+        return self._machines.client(task.node)
 
-    def _by_machine(self, every: Sequence[Share]) -> list[tuple[NodeClient, list[Share]]]:
-        groups: dict[NodeClient, list[Share]] = defaultdict(list)
-        for share in every:
-            groups[self._client(share)].append(share)
+    def _by_machine(self, trials: Sequence[Trial]) -> list[tuple[NodeClient, list[NodeTask]]]:
+        groups: dict[NodeClient, list[NodeTask]] = defaultdict(list)
+        for trial in trials:
+            for task in node_tasks(trial):
+                groups[self._client(task)].append(task)
         return list(groups.items())
 
-    def _standing(self, share: Share) -> NodeStanding:
-        unknown = NodeObservation(share.node.name, State.SUBMITTED)
-        return self._known.get(share.key, NodeStanding(unknown, starts=share.starts))
+    def _last_known(self, task: NodeTask) -> NodeObservation:
+        return self._known.get(task.key, NodeObservation(task.node.name, State.SUBMITTED, starts=task.starts))
 
     def _reference(self, trial: Trial) -> Reference | None:
-        """``ref.json``, also of a trial that an earlier engine sealed and did not journal."""
+        """``ref.json``, also of a trial that an earlier engine archived without a journal entry."""
         return read_record_if_whole(trial.paths.reference, Reference, read=TrialFiles(trial.paths).read)
+
+    def _write_reference(self, trial: Trial, data: dict[str, Any]) -> Reference:
+        reference = Reference(self.name, data)
+        write_record(trial.paths.reference, reference)
+        return reference

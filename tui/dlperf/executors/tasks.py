@@ -1,0 +1,78 @@
+"""The part of a trial that one node runs: its folder, its mark and the settings of its supervisor. Pure."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import dataclass
+
+from dlperf.executors.base import Trial
+from dlperf.plan import Launch, Node
+from dlperf.render.launchers import find_launcher
+from dlperf.render.trial import LAUNCH, mark
+from dlperf.runs.paths import NodePaths, file_name
+
+JOB = "job.json"
+"""The settings of the supervisor: command, mark, limits, container, GPUs."""
+COMPANION_SECONDS = 60.0
+"""How much longer than the first node a node without a payload of its own may run."""
+
+
+@dataclass(frozen=True)
+class NodeTask:
+    """What one node runs of a trial."""
+
+    trial: Trial
+    node: Node
+    starts: bool
+    """False where the first node's launcher reaches this one by itself (mpirun, horovodrun)."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.trial.trial_id, self.node.name
+
+    @property
+    def directory(self) -> str:
+        """The task's folder on the node, below ``~/.dlperf``."""
+        return f"{file_name(self.trial.trial_id)}/{file_name(self.node.name)}"
+
+    @property
+    def paths(self) -> NodePaths:
+        """The archived files."""
+        return self.trial.paths.node(self.node.name)
+
+    def job_file(self) -> bytes:
+        """The content of ``job.json``."""
+        launch = self.trial.launch
+        deadline = launch.deadline_seconds + (0.0 if self.starts else COMPANION_SECONDS)
+        first = launch.nodes[0].name
+        # Nodes of a Slurm job share their files: a node without a payload ends with the first node's exit file.
+        ends_with = f"../{file_name(first)}/{self.paths.exit.name}" if launch.executor == "slurm" else None
+        settings = {
+            "mark": mark(self.trial.trial_id, self.node.name if self.starts else first),
+            "command": ["sh", LAUNCH] if self.starts else ["sleep", "infinity"],
+            "deadline_seconds": deadline,
+            "stall_seconds": launch.stall_seconds if self.starts else deadline,
+            "container": container_facts(launch),
+            "gpu_indices": list(self.node.gpu_indices or ()),
+            "ends_with": None if self.starts else ends_with,
+        }
+        return json.dumps(settings, indent=1).encode() + b"\n"
+
+
+def node_tasks(trial: Trial) -> list[NodeTask]:
+    """The tasks of a trial, in the order of ranks."""
+    everywhere = find_launcher(trial.launch.launcher).everywhere
+    return [NodeTask(trial, node, everywhere or rank == 0) for rank, node in enumerate(trial.launch.nodes)]
+
+
+def container_facts(launch: Launch) -> dict[str, str] | None:
+    """Runtime and image, for digests and for removal by label."""
+    if launch.container is None:
+        return None
+    return {"runtime": launch.container.runtime, "image": launch.container.image}
+
+
+def first_port(trial_id: str) -> int:
+    """Where the search for a free port begins: different for each trial, so that two rarely meet."""
+    return zlib.crc32(trial_id.encode()) % 10000
