@@ -11,7 +11,7 @@ from trials import shell_trial
 from dlperf.executors.base import Trial
 from dlperf.executors.slurm import SlurmExecutor
 from dlperf.plan import Node
-from dlperf.plan.standins import address, node_name
+from dlperf.plan.filling import node_address, node_name
 from dlperf.runs.paths import TrialPaths
 
 
@@ -23,7 +23,7 @@ def slurm_trial(folder: Path, script: str, nodes: int = 1, slurm: dict | None = 
 
 
 def _node(rank: int) -> Node:
-    return Node(node_name(rank), "local", "localhost", address(rank), gpu_indices=(0, 1))
+    return Node(node_name(rank), "local", "localhost", node_address(rank), gpu_indices=(0, 1))
 
 
 def open_executor() -> SlurmExecutor:

@@ -16,7 +16,7 @@ from test_programs import IMAGES, VGG, parsed
 
 from dlperf.catalog.load import load_catalog
 from dlperf.plan import Launch, Selection, expand
-from dlperf.render.launchers import LAUNCHERS, Seat
+from dlperf.render.launchers import LAUNCHERS, NodeLaunch
 from ports import free_port
 
 pytestmark = trains
@@ -114,8 +114,8 @@ def test_processes_find_each_other_through_the_launcher_and_train_one_model(fram
     if framework == "paddle":
         environment["CUDA_VISIBLE_DEVICES"] = None  # its launcher counts the names in it, where there are none too
     with ThreadPoolExecutor(way.nodes) as pool:
-        seats = [Seat(launch, rank, {}, "127.0.0.1", port, str(tmp_path)) for rank in range(way.nodes)]
-        words = [LAUNCHERS[launch.launcher].words(seat) for seat in seats]
+        tasks = [NodeLaunch(launch, rank, {}, "127.0.0.1", port, str(tmp_path)) for rank in range(way.nodes)]
+        words = [LAUNCHERS[launch.launcher].words(task) for task in tasks]
         done = list(pool.map(lambda each: run(*each, **environment), words))
     assert [each.returncode for each in done] == [0] * way.nodes, done[0].stderr
     (trained,) = parsed(done[0].stdout)

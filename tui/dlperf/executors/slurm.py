@@ -31,7 +31,7 @@ from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import CommandResult, JobAnswer, NodeFile
 from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.plan import Launch
-from dlperf.plan.standins import PORT
+from dlperf.plan.filling import PORT
 from dlperf.render.slurm import BATCH, LOG, batch_script
 from dlperf.runs.paths import file_name
 from dlperf.runs.printable import printable_end

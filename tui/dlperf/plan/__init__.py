@@ -1,4 +1,4 @@
-"""Selection × catalogue → configurations → trials. Pure: no clock, no disk, no network."""
+"""Expand a selection from the catalogue into configurations and trials. Pure: no clock, disk or network."""
 
 from dlperf.catalog.axes import Configuration
 from dlperf.catalog.machines import Container, Node

@@ -1,4 +1,4 @@
-"""Selection × catalogue → plan: which configurations there are, and why the others cannot be."""
+"""Expand a selection into a plan: its configurations, and why others are impossible."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ PRECISIONS = ("fp32", "tf32", "amp", "bf16", "fp16")
 
 
 def expand(selection: Selection, catalog: Catalog) -> Plan:
-    """Every configuration that the selection comes to, and every one that it asks for and that cannot run.
+    """Return every configuration of the selection, and every requested one that cannot run.
 
-    An axis that the selection leaves empty means all that hardware, recipe and case offer together, without the
-    hardware of published reports; an axis that it names is a wish, and what cannot be of it is reported.
+    An empty axis means everything that hardware, recipe and case offer in common, without the hardware of published
+    reports; the impossible values of an axis that is not empty are reported.
 
     Raises:
-        RequestError: an id, a precision or a scale is unknown, or nothing at all fits the selection.
+        RequestError: an id, a precision or a scale is unknown, or nothing fits the selection.
     """
     _check(selection, catalog)
     found = [_planned(item, selection, catalog) for item in dict.fromkeys(_configurations(selection, catalog))]
@@ -79,7 +79,7 @@ def _configurations(selection: Selection, catalog: Catalog) -> Iterator[Configur
 
 
 def _combinations(selection: Selection, catalog: Catalog) -> Iterator[tuple[Hardware, Framework, Case]]:
-    """What fits together, and what does not where the selection names both sides of the misfit."""
+    """What fits together, and what does not where the selection names both sides."""
     hardware = selection.hardware or tuple(name for name, item in catalog.hardware.items() if not item.example)
     frameworks = selection.frameworks or tuple(catalog.frameworks)
     cases = selection.cases or tuple(catalog.cases)
@@ -110,8 +110,7 @@ def _planned(configuration: Configuration, selection: Selection, catalog: Catalo
     recipe = _recipe(framework, case)
     if recipe is None:
         offered = ", ".join(item.case for item in framework.recipes)
-        told = {"framework": framework.id, "case": case.id, "offered": offered}
-        return Impossible(configuration, message("no_recipe", **told))
+        return Impossible(configuration, message("no_recipe", framework=framework.id, case=case.id, offered=offered))
     protocol = catalog.protocols[selection.protocol or case.protocol]
     hardware = catalog.hardware[configuration.hardware]
     log_format = catalog.formats.get(recipe.format or framework.format)
@@ -156,7 +155,7 @@ def _facts(subject: Subject) -> dict[str, str]:
 
 
 def _why_nothing(selection: Selection, catalog: Catalog) -> str:
-    """Which axis left nothing over: the one without which there would be something."""
+    """Name the axis without which there would be a configuration."""
     made = {recipe.case for framework in catalog.frameworks.values() for recipe in framework.recipes}
     if selection.cases and made.isdisjoint(selection.cases):
         return f"nothing to run: no framework has a recipe for {', '.join(selection.cases)}"

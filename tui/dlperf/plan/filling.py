@@ -1,4 +1,8 @@
-"""Apply a function that fills placeholders to every text of a launch that may hold one."""
+"""Fill placeholders in the texts of a launch, and stand-ins for values that only a running Slurm job knows.
+
+The stand-ins are ordinary text of the scripts; the job's first steps (``nodes/supervisor/slurm_job.py``) replace them.
+They are names below ``.invalid``, which no network resolves (RFC 2606), and need no quoting in a shell.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,24 @@ from dataclasses import replace
 from dlperf.catalog.machines import Container
 from dlperf.plan.model import Launch
 
+PORT = "port.dlperf.invalid"
+"""A TCP port that is free on the first node."""
+GPUS = "gpus.dlperf.invalid"
+"""The GPUs that Slurm gives to a node, comma-separated."""
+NODE = "node.dlperf.invalid"
+"""The node's name in Slurm."""
+
 Fill = Callable[[str], str]
+
+
+def node_name(rank: int) -> str:
+    """The name of a node of a Slurm job."""
+    return f"node{rank}"
+
+
+def node_address(rank: int) -> str:
+    """The stand-in for the address of that node."""
+    return f"address{rank}.dlperf.invalid"
 
 
 def fill_launch(launch: Launch, fill: Fill) -> Launch:

@@ -1,17 +1,15 @@
-"""A recipe with its variants, applied to one configuration: everything that a trial needs to start."""
+"""Apply a recipe and its variants to one configuration: everything that a trial needs to start."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from dlperf.catalog.machines import Container, Node
 from dlperf.catalog.placeholders import RUNTIME, fill, names_in
-from dlperf.plan.filling import fill_container, fill_launch
+from dlperf.plan.filling import fill_container, fill_launch, node_address, node_name
 from dlperf.plan.model import Launch
-from dlperf.plan.standins import address, node_name
 from dlperf.plan.subject import Subject
 
 if TYPE_CHECKING:
@@ -22,25 +20,8 @@ class UnresolvedError(Exception):
     """A placeholder has no value for this configuration; the message is the reason."""
 
 
-class _Filler:
-    """Fills the placeholders that are known at planning time, and complains of those that nobody will know."""
-
-    def __init__(self, subject: Subject, values: Mapping[str, str]) -> None:
-        self._subject = subject
-        self._values = values
-        self.used: set[str] = set()
-        """The placeholders that were met."""
-
-    def __call__(self, text: str) -> str:
-        self.used.update(names_in(text))
-        for name in names_in(text):
-            if name not in self._values and name not in RUNTIME:
-                raise UnresolvedError(_why_unresolved(name, self._subject))
-        return fill(text, self._values)
-
-
 def options_of(subject: Subject) -> dict[str, Option]:
-    """What a fair comparison must show; the more particular entry wins."""
+    """The options that a comparison must show; the more specific entry takes precedence."""
     options = dict(subject.framework.options) | subject.recipe.options
     for variant in subject.variants:
         options |= variant.options
@@ -48,33 +29,62 @@ def options_of(subject: Subject) -> dict[str, Option]:
 
 
 def launch_of(subject: Subject) -> Launch:
-    """The launch of a configuration.
+    """Return the launch of a configuration.
 
     Raises:
-        UnresolvedError: a placeholder has no value, such as a data set that the hardware does not place.
+        UnresolvedError: a placeholder has no value, such as a data set that the hardware does not have.
     """
     recipe, hardware = subject.recipe, subject.hardware
-    container = _container(subject)
+    container = None if hardware.runtime == "none" else subject.framework.container
     launch = Launch(
         executor=hardware.executor,
         nodes=_nodes(subject),
         gpus=subject.configuration.gpus,
         launcher=subject.launcher,
         interpreter=recipe.interpreter,
-        command=_command(subject),
-        launcher_options=_launcher_options(subject),
-        env=_environment(subject),
+        command=recipe.command,
+        launcher_options=recipe.launcher_options,
+        env=dict(subject.framework.env) | recipe.env,
         files=recipe.files,
-        setup=_setup(subject),
+        setup=recipe.setup,
         workdir=recipe.workdir,
         slurm=_slurm(subject),
         deadline_seconds=recipe.deadline_seconds,
         stall_seconds=recipe.stall_seconds,
         expected_gpu=subject.accelerator.match if subject.accelerator else (),
     )
-    filler = _Filler(subject, _values(subject, container))
-    launch = fill_launch(launch, filler)
-    return replace(launch, container=_container_plan(container, subject, filler.used) if container else None)
+    used: set[str] = set()
+    launch = fill_launch(_with_variants(launch, subject), _filler(subject, _values(subject, container), used))
+    return replace(launch, container=_planned_container(container, subject, used) if container else None)
+
+
+def _with_variants(launch: Launch, subject: Subject) -> Launch:
+    arguments: tuple[str, ...] = ()
+    for variant in subject.variants:
+        options = variant.launcher_options
+        launch = replace(
+            launch,
+            command=variant.command or launch.command,
+            launcher_options=options if variant.launcher else launch.launcher_options + options,
+            env=launch.env | variant.env,
+            setup=launch.setup + variant.setup,
+        )
+        arguments += variant.args
+    # The machine's own variables, such as settings of its network, take precedence.
+    return replace(launch, command=launch.command + arguments, env=launch.env | subject.hardware.env)
+
+
+def _filler(subject: Subject, values: Mapping[str, str], used: set[str]) -> Callable[[str], str]:
+    """Return a function that fills the placeholders of a text and adds their names to ``used``."""
+
+    def fill_text(text: str) -> str:
+        for name in names_in(text):
+            if name not in values and name not in RUNTIME:
+                raise UnresolvedError(_why_unresolved(name, subject))
+            used.add(name)
+        return fill(text, values)
+
+    return fill_text
 
 
 def _values(subject: Subject, container: Container | None) -> dict[str, str]:
@@ -93,14 +103,12 @@ def _values(subject: Subject, container: Container | None) -> dict[str, str]:
     }
     if protocol.take_steps is not None:
         values |= {"take_steps": protocol.take_steps, "steps": protocol.skip_steps + protocol.take_steps}
-    return {name: str(value) for name, value in values.items()} | _data(subject, container)
-
-
-def _data(subject: Subject, container: Container | None) -> dict[str, str]:
-    """Where the program finds each data set: on the node, or in the container where it is mounted there."""
     mounts = container.mounts if container else {}
     data = {f"data.{name}": path for name, path in subject.hardware.data.items()}
-    return {name: mounts.get(f"{{{name}}}", path) for name, path in data.items()}
+    # In a container, a program finds a data set where it is mounted.
+    return {name: str(value) for name, value in values.items()} | {
+        name: mounts.get(f"{{{name}}}", path) for name, path in data.items()
+    }
 
 
 def _why_unresolved(name: str, subject: Subject) -> str:
@@ -110,61 +118,25 @@ def _why_unresolved(name: str, subject: Subject) -> str:
     return f"{subject.framework.id} needs {name}, but protocol {subject.protocol.id} measures to the end of the run"
 
 
-def _command(subject: Subject) -> tuple[str, ...]:
-    command = subject.recipe.command
-    arguments: tuple[str, ...] = ()
-    for variant in subject.variants:
-        command = variant.command or command
-        arguments += variant.args
-    return command + arguments
-
-
-def _setup(subject: Subject) -> tuple[tuple[str, ...], ...]:
-    return tuple(chain(subject.recipe.setup, *(variant.setup for variant in subject.variants)))
-
-
-def _launcher_options(subject: Subject) -> tuple[str, ...]:
-    options = subject.recipe.launcher_options
-    for variant in subject.variants:
-        options = variant.launcher_options if variant.launcher else options + variant.launcher_options
-    return options
-
-
-def _environment(subject: Subject) -> dict[str, str]:
-    """The machine has the last word: what it sets, such as a network's settings, is true of it alone."""
-    environment = dict(subject.framework.env) | subject.recipe.env
-    for variant in subject.variants:
-        environment |= variant.env
-    return environment | subject.hardware.env
-
-
-def _container(subject: Subject) -> Container | None:
-    return None if subject.hardware.runtime == "none" else subject.framework.container
-
-
-def _container_plan(container: Container, subject: Subject, used: Collection[str]) -> Container:
-    on_node = _Filler(subject, _values(subject, None))
-    plan = fill_container(replace(container, runtime=subject.hardware.runtime or container.runtime), on_node)
-    return replace(plan, mounts=_data_mounts(container, subject, used, plan.mounts.values()) | plan.mounts)
-
-
-def _data_mounts(
-    container: Container, subject: Subject, used: Collection[str], taken: Collection[str]
-) -> dict[str, str]:
-    """Data that the program is told of and that the container mounts nowhere has the same path inside."""
-    return {
+def _planned_container(container: Container, subject: Subject, used: Collection[str]) -> Container:
+    chosen = replace(container, runtime=subject.hardware.runtime or container.runtime)
+    planned = fill_container(chosen, _filler(subject, _values(subject, None), set()))
+    taken = planned.mounts.values()
+    # A data set that the program uses and that the container does not mount has the same path inside.
+    data_mounts = {
         path: path
         for name, path in subject.hardware.data.items()
         if f"data.{name}" in used and f"{{data.{name}}}" not in container.mounts and path not in taken
     }
+    return replace(planned, mounts=data_mounts | planned.mounts)
 
 
 def _nodes(subject: Subject) -> tuple[Node, ...]:
-    """The machines in the order of ranks; under Slurm all are reached through the login node, the first one listed."""
+    """The nodes in the order of ranks; under Slurm all are reached through the login node, the first one listed."""
     count = subject.configuration.nodes
     if subject.hardware.executor == "slurm":
         login = _node(subject.hardware.nodes[0], subject)
-        return tuple(replace(login, name=node_name(rank), address=address(rank)) for rank in range(count))
+        return tuple(replace(login, name=node_name(rank), address=node_address(rank)) for rank in range(count))
     return tuple(_node(node, subject) for node in subject.hardware.nodes[:count])
 
 
@@ -176,7 +148,7 @@ def _node(node: Node, subject: Subject) -> Node:
 
 
 def _slurm(subject: Subject) -> dict[str, object] | None:
-    """The options as in the catalogue, with ``nodes``: how many to ask for."""
+    """The catalogue's options, with ``nodes``: how many to ask for."""
     slurm = subject.hardware.slurm
     if slurm is None:
         return None

@@ -1,4 +1,4 @@
-"""What a plan is made of: selection, configurations, launches, trials."""
+"""The parts of a plan: selection, configurations, launches, trials."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dlperf.messages import Message
 
 @dataclass(frozen=True)
 class Selection:
-    """What was asked for; an empty axis means everything that the catalogue offers."""
+    """The requested axes; an empty axis means everything that the catalogue offers."""
 
     hardware: tuple[str, ...] = ()
     frameworks: tuple[str, ...] = ()
@@ -29,8 +29,7 @@ class Selection:
 class Launch:
     """Everything an executor needs to run a configuration, without the catalogue.
 
-    Strings may still hold the placeholders that only a starting trial knows: node_rank,
-    master_address, master_port, files, ranks.
+    Its texts may contain placeholders of ``catalog.placeholders.RUNTIME``, which a starting trial fills.
     """
 
     executor: str
@@ -49,12 +48,12 @@ class Launch:
     deadline_seconds: float = 3600.0
     stall_seconds: float = 600.0
     expected_gpu: tuple[str, ...] = ()
-    """Regular expressions for the GPU name; empty where any machine will do."""
+    """Regular expressions, one of which must match the GPU name; empty for any."""
 
 
 @dataclass(frozen=True)
 class PlannedConfiguration:
-    """A configuration with all that is needed to run, measure and report it, frozen at planning."""
+    """A configuration with everything that running, measuring and reporting need, frozen at planning."""
 
     configuration: Configuration
     launch: Launch
@@ -70,12 +69,12 @@ class PlannedConfiguration:
     facts: dict[str, str] = field(default_factory=dict)
     """Stated facts of framework and hardware: version, image, commit, cpu, driver …"""
     example: bool = False
-    """The hardware is that of a published report, its host names are placeholders: to be shown, not to be run."""
+    """The hardware is that of a published report and has no real host names: it cannot be run on."""
 
 
 @dataclass(frozen=True)
 class Impossible:
-    """A configuration that was asked for and cannot run, with the reason."""
+    """A requested configuration that cannot run."""
 
     configuration: Configuration
     reason: Message
@@ -83,7 +82,7 @@ class Impossible:
 
 @dataclass(frozen=True, order=True)
 class TrialKey:
-    """Names a trial inside its campaign; ``str()`` is ``<configuration id>/<number>``."""
+    """The name of a trial inside its campaign; ``str()`` is ``<configuration id>/<number>``."""
 
     configuration: str
     number: int
@@ -92,13 +91,13 @@ class TrialKey:
         return f"{self.configuration}/{self.number}"
 
     def __hash__(self) -> int:
-        """A journal of 100 000 trials asks for it a million times: half the time of the generated one."""
+        """Half the time of the generated method, which matters for journals of many trials."""
         return hash(self.configuration) ^ self.number
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a selection comes to. ``trials`` is the order of execution: repeats interleaved."""
+    """The configurations of a selection; ``trials`` is in the order of execution."""
 
     selection: Selection
     configurations: tuple[PlannedConfiguration, ...]
@@ -110,7 +109,7 @@ class Plan:
 
 
 def interleaved(configurations: Sequence[PlannedConfiguration]) -> tuple[TrialKey, ...]:
-    """Every repeat of every configuration: first repeats before second ones, so that drift falls on all alike."""
+    """Interleave repeats: all first ones before the second ones, so that drift affects all configurations alike."""
     ids = [(item.configuration.id, item.repeats) for item in configurations]
     rounds = max((repeats for _, repeats in ids), default=0)
     return tuple(

@@ -1,28 +1,19 @@
-"""A configuration with the catalogue's entries that it is made of, and why it may be impossible."""
+"""A configuration with its entries of the catalogue, and the reasons why it may be impossible."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from dlperf.catalog.axes import Configuration, matches
 from dlperf.catalog.problem import listed
 from dlperf.messages import Message, message, quoted
 
 if TYPE_CHECKING:
-    from dlperf.catalog.model import (
-        Accelerator,
-        Case,
-        Framework,
-        Hardware,
-        LogFormat,
-        Protocol,
-        Recipe,
-        Variant,
-    )
+    from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, LogFormat, Protocol, Recipe, Variant
 
 CPU_PRECISIONS = ("fp32", "amp", "bf16")
-"""What frameworks compute on a machine without a GPU."""
+"""Precisions of a machine without a GPU."""
 
 STARTED_ONCE = frozenset({"mpirun", "horovodrun"})
 """Launchers that start on the first node and reach the others themselves."""
@@ -30,7 +21,7 @@ STARTED_ONCE = frozenset({"mpirun", "horovodrun"})
 
 @dataclass(frozen=True)
 class Subject:
-    """A configuration and all that the catalogue says of it."""
+    """A configuration and its entries of the catalogue."""
 
     configuration: Configuration
     hardware: Hardware
@@ -40,11 +31,11 @@ class Subject:
     recipe: Recipe
     protocol: Protocol
     log_format: LogFormat | None = None
-    """None where the format is code: its logs carry what their programs print."""
+    """None where the format is code."""
 
     @property
     def variants(self) -> tuple[Variant, ...]:
-        """The variants of the recipe that are for this configuration, in order."""
+        """The variants of the recipe that match this configuration, in order."""
         return tuple(variant for variant in self.recipe.variants if matches(variant.when, self.configuration))
 
     @property
@@ -52,36 +43,34 @@ class Subject:
         return next((item.launcher for item in reversed(self.variants) if item.launcher), self.recipe.launcher)
 
 
-def device(hardware: Hardware) -> str:
-    """What a framework would compute on there: ``gpu`` or ``cpu``."""
+def device(hardware: Hardware) -> Literal["gpu", "cpu"]:
     return "gpu" if hardware.accelerator else "cpu"
 
 
 def precisions_of(accelerator: Accelerator | None) -> tuple[str, ...]:
-    """The precisions that an accelerator, or a machine without one, computes in."""
+    """The precisions of an accelerator, or of a machine without one."""
     return tuple(accelerator.peak_tflops) if accelerator else CPU_PRECISIONS
 
 
 def max_nodes(hardware: Hardware) -> int:
-    """How many nodes a trial can have there."""
     return hardware.slurm.max_nodes if hardware.slurm else len(hardware.nodes)
 
 
 def fits(hardware: Hardware, nodes: int, gpus: int) -> bool:
-    """Whether the hardware has that many nodes with that many GPUs."""
+    """Whether the hardware has so many nodes with so many GPUs each."""
     return nodes <= max_nodes(hardware) and gpus <= hardware.gpus_per_node
 
 
 def why_impossible(subject: Subject) -> Message | None:
-    """The first reason why a configuration cannot run, or None."""
+    """Return the first reason why a configuration cannot run, or None."""
     return _wrong_machine(subject) or _wrong_axis(subject) or _excluded(subject) or _not_measurable(subject)
 
 
 def _wrong_machine(subject: Subject) -> Message | None:
     hardware, framework, axes = subject.hardware, subject.framework, subject.configuration
     if device(hardware) not in framework.devices:
-        told = {"framework": framework.id, "devices": listed(framework.devices)}
-        return message("wrong_device", **told, hardware=hardware.id, device=device(hardware))
+        facts = {"framework": framework.id, "devices": listed(framework.devices)}
+        return message("wrong_device", **facts, hardware=hardware.id, device=device(hardware))
     if not fits(hardware, axes.nodes, axes.gpus):
         size = {"nodes": max_nodes(hardware), "gpus": hardware.gpus_per_node}
         return message("too_small", hardware=hardware.id, **size, scale=axes.scale)
@@ -93,13 +82,13 @@ def _wrong_machine(subject: Subject) -> Message | None:
 
 def _wrong_axis(subject: Subject) -> Message | None:
     recipe, axes = subject.recipe, subject.configuration
-    told = {"framework": subject.framework.id, "case": recipe.case}
+    facts = {"framework": subject.framework.id, "case": recipe.case}
     if axes.precision not in recipe.precisions:
-        return message("recipe_precision", **told, offered=listed(recipe.precisions), precision=axes.precision)
+        return message("recipe_precision", **facts, offered=listed(recipe.precisions), precision=axes.precision)
     if recipe.batch_sizes and axes.batch_size not in recipe.batch_sizes:
-        return message("recipe_batch_size", **told, offered=listed(recipe.batch_sizes), batch_size=axes.batch_size)
+        return message("recipe_batch_size", **facts, offered=listed(recipe.batch_sizes), batch_size=axes.batch_size)
     if recipe.scales and axes.scale not in recipe.scales:
-        return message("recipe_scale", **told, offered=listed(recipe.scales), scale=axes.scale)
+        return message("recipe_scale", **facts, offered=listed(recipe.scales), scale=axes.scale)
     return None
 
 
@@ -107,8 +96,9 @@ def _excluded(subject: Subject) -> Message | None:
     for variant in subject.variants:
         if variant.impossible:
             return quoted(variant.impossible)
-    apart = subject.configuration.nodes > 1 and subject.hardware.executor != "slurm"  # a job's nodes share their files
-    if subject.launcher in STARTED_ONCE and subject.recipe.files and apart:
+    # Nodes of a Slurm job share their files.
+    separate = subject.configuration.nodes > 1 and subject.hardware.executor != "slurm"
+    if subject.launcher in STARTED_ONCE and subject.recipe.files and separate:
         return message("one_path", launcher=subject.launcher)
     return None
 

@@ -1,4 +1,4 @@
-"""A launch → the exact files and commands of each node. Pure: it starts nothing and reads nothing."""
+"""Render a launch into the exact files and commands of each node. Pure."""
 
 from dlperf.render.trial import RenderedNode, Runtime, render_trial
 

@@ -1,4 +1,4 @@
-"""Launchers: how the processes of a trial are started and find each other. One function for each."""
+"""Launchers: how the processes of a trial are started and find each other."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from dataclasses import dataclass
 
 from dlperf.catalog.machines import Node
 from dlperf.errors import RequestError
+from dlperf.plan.filling import GPUS
 from dlperf.plan.model import Launch
-from dlperf.plan.standins import GPUS
 from dlperf.plan.subject import STARTED_ONCE
+
+Words = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Seat:
-    """One node's place in a trial, all placeholders filled."""
+class NodeLaunch:
+    """A launch on one of its nodes, all placeholders filled."""
 
     launch: Launch
     rank: int
     """Of the node, 0 … nodes-1."""
     environment: dict[str, str]
-    """What the program must find in its environment, on every node."""
+    """The environment that the program needs, on every node."""
     master_address: str
     master_port: str
     ranks: str
@@ -32,12 +34,20 @@ class Seat:
         return self.launch.nodes[self.rank]
 
     @property
+    def is_multi_node(self) -> bool:
+        return len(self.launch.nodes) > 1
+
+    @property
     def processes(self) -> int:
         return len(self.launch.nodes) * self.launch.gpus
 
     @property
     def addresses(self) -> str:
         return ",".join(node.address for node in self.launch.nodes)
+
+    @property
+    def program(self) -> Words:
+        return (*self.launch.interpreter, *self.launch.command)
 
     @property
     def gpu_list(self) -> str:
@@ -47,8 +57,7 @@ class Seat:
         return ",".join(map(str, self.node.gpu_indices or range(self.launch.gpus)))
 
 
-Words = tuple[str, ...]
-LauncherFunction = Callable[[Seat], Words]
+LauncherFunction = Callable[[NodeLaunch], Words]
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,7 @@ class Launcher:
     """A way to start processes."""
 
     words: LauncherFunction
-    """The command of one node."""
+    """Returns the command of one node."""
     everywhere: bool
     """Started on each node; otherwise on the first, which reaches the others itself."""
 
@@ -75,109 +84,103 @@ def launcher(name: str) -> Callable[[LauncherFunction], LauncherFunction]:
 
 
 def find_launcher(name: str) -> Launcher:
-    """The launcher of a launch.
-
-    Raises:
-        RequestError: there is none of that name.
-    """
+    """Return a launcher by name. Raises RequestError for an unknown one."""
     if name not in LAUNCHERS:
         raise RequestError(f"unknown launcher {name!r}: known are {', '.join(sorted(LAUNCHERS))}")
     return LAUNCHERS[name]
 
 
 @launcher("plain")
-def plain(seat: Seat) -> Words:
+def plain(task: NodeLaunch) -> Words:
     """The program itself, once on each node."""
-    return (*seat.launch.interpreter, *seat.launch.command)
+    return task.program
 
 
 @launcher("torchrun")
-def torchrun(seat: Seat) -> Words:
+def torchrun(task: NodeLaunch) -> Words:
     """PyTorch's launcher with static rendezvous: ranks follow the order of the nodes."""
-    return ("torchrun", *_rendezvous(seat, "-"), *seat.launch.launcher_options, *seat.launch.command)
+    return ("torchrun", *_rendezvous(task, "-"), *task.launch.launcher_options, *task.launch.command)
 
 
 @launcher("multiproc")
-def multiproc(seat: Seat) -> Words:
-    """``multiproc.py`` of NVIDIA's PyTorch examples, which stands beside the program."""
-    options = _rendezvous(seat, "_") if len(seat.launch.nodes) > 1 else ("--nproc_per_node", str(seat.launch.gpus))
-    return (*seat.launch.interpreter, "./multiproc.py", *options, *seat.launch.launcher_options, *seat.launch.command)
+def multiproc(task: NodeLaunch) -> Words:
+    """``multiproc.py`` of NVIDIA's PyTorch examples, in the folder of the program."""
+    options = _rendezvous(task, "_") if task.is_multi_node else ("--nproc_per_node", str(task.launch.gpus))
+    return (*task.launch.interpreter, "./multiproc.py", *options, *task.launch.launcher_options, *task.launch.command)
 
 
-def _rendezvous(seat: Seat, joint: str) -> Words:
+def _rendezvous(task: NodeLaunch, joint: str) -> Words:
     options = {
-        "--nnodes": len(seat.launch.nodes),
-        f"--node{joint}rank": seat.rank,
-        f"--nproc{joint}per{joint}node": seat.launch.gpus,
-        f"--master{joint}addr": seat.master_address,
-        f"--master{joint}port": seat.master_port,
+        "--nnodes": len(task.launch.nodes),
+        f"--node{joint}rank": task.rank,
+        f"--nproc{joint}per{joint}node": task.launch.gpus,
+        f"--master{joint}addr": task.master_address,
+        f"--master{joint}port": task.master_port,
     }
     return tuple(word for name, value in options.items() for word in (name, str(value)))
 
 
 @launcher("mpirun")
-def mpirun(seat: Seat) -> Words:
-    """Open MPI, one rank for each GPU; it reaches the other nodes by ssh and hands every variable on by name.
+def mpirun(task: NodeLaunch) -> Words:
+    """Open MPI, one rank for each GPU; it reaches the other nodes by ssh and exports variables by name.
 
-    The ssh port is that of the first node: Open MPI takes one for all. In a Slurm job it needs neither ssh nor hosts:
-    it asks Slurm, and is told that each node has a place for every GPU.
+    The ssh port is that of the first node: Open MPI takes one for all. In a Slurm job it asks Slurm for the hosts, and
+    the variable tells it that each node has a slot for every GPU.
     """
-    exports = tuple(word for name in ("PATH", "LD_LIBRARY_PATH", *seat.environment) for word in ("-x", name))
-    shell = ("-mca", "plm_rsh_args", f"-p {seat.node.port}") if seat.node.port else ()
-    network = ("-mca", "btl_tcp_if_include", seat.node.interface) if seat.node.interface else ()
-    program = (*seat.launch.launcher_options, *plain(seat))
-    if seat.launch.executor == "slurm":
-        places = f"SLURM_TASKS_PER_NODE={seat.launch.gpus}(x{len(seat.launch.nodes)})"
-        return ("env", places, "mpirun", "-np", str(seat.processes), *exports, *network, *program)
-    return ("mpirun", *_hosts(seat, *exports, *shell, *network), *program)
+    exports = tuple(word for name in ("PATH", "LD_LIBRARY_PATH", *task.environment) for word in ("-x", name))
+    ssh = ("-mca", "plm_rsh_args", f"-p {task.node.port}") if task.node.port else ()
+    network = ("-mca", "btl_tcp_if_include", task.node.interface) if task.node.interface else ()
+    program = (*task.launch.launcher_options, *task.program)
+    if task.launch.executor == "slurm":
+        slots = f"SLURM_TASKS_PER_NODE={task.launch.gpus}(x{len(task.launch.nodes)})"
+        return ("env", slots, "mpirun", "-np", str(task.processes), *exports, *network, *program)
+    return ("mpirun", *_hosts(task, *exports, *ssh, *network), *program)
 
 
 @launcher("horovodrun")
-def horovodrun(seat: Seat) -> Words:
-    """Horovod's launcher, one rank for each GPU; it hands the whole environment on."""
-    shell = ("-p", str(seat.node.port)) if seat.node.port else ()
-    network = ("--network-interface", seat.node.interface) if seat.node.interface else ()
-    return ("horovodrun", *_hosts(seat, *shell, *network), *seat.launch.launcher_options, *plain(seat))
+def horovodrun(task: NodeLaunch) -> Words:
+    """Horovod's launcher, one rank for each GPU; it exports the whole environment."""
+    ssh = ("-p", str(task.node.port)) if task.node.port else ()
+    network = ("--network-interface", task.node.interface) if task.node.interface else ()
+    return ("horovodrun", *_hosts(task, *ssh, *network), *task.launch.launcher_options, *task.program)
 
 
-def _hosts(seat: Seat, *options: str) -> Words:
-    """How many processes, and where; on one node nothing is reached, so that nothing need be said of hosts."""
-    processes = ("-np", str(seat.processes))
-    if len(seat.launch.nodes) == 1:
-        return processes
-    slots = ",".join(f"{node.address}:{seat.launch.gpus}" for node in seat.launch.nodes)
-    return (*processes, "-H", slots, *options)
+def _hosts(task: NodeLaunch, *options: str) -> Words:
+    """The number of processes and, for several nodes, their hosts and the options for reaching them."""
+    processes = ("-np", str(task.processes))
+    slots = ",".join(f"{node.address}:{task.launch.gpus}" for node in task.launch.nodes)
+    return (*processes, "-H", slots, *options) if task.is_multi_node else processes
 
 
 @launcher("paddle")
-def paddle(seat: Seat) -> Words:
-    """Paddle ≥ 2.3: peers meet at a master. Without GPUs there are no devices to name, but processes to count."""
-    devices = ("--devices", seat.gpu_list) if seat.node.gpu_indices else ("--nproc_per_node", str(seat.launch.gpus))
-    options = ["--log_dir", seat.ranks, *devices]
-    if len(seat.launch.nodes) > 1:
-        master = f"{seat.master_address}:{seat.master_port}"
-        options += ["--master", master, "--nnodes", str(len(seat.launch.nodes)), "--rank", str(seat.rank)]
-    return _paddle(seat, *options)
+def paddle(task: NodeLaunch) -> Words:
+    """Paddle ≥ 2.3: nodes meet at a master. Without GPUs the number of processes replaces the list of devices."""
+    devices = ("--devices", task.gpu_list) if task.node.gpu_indices else ("--nproc_per_node", str(task.launch.gpus))
+    options = ["--log_dir", task.ranks, *devices]
+    if task.is_multi_node:
+        master = f"{task.master_address}:{task.master_port}"
+        options += ["--master", master, "--nnodes", str(len(task.launch.nodes)), "--rank", str(task.rank)]
+    return _paddle(task, *options)
 
 
 @launcher("paddle-ips")
-def paddle_ips(seat: Seat) -> Words:
-    """Paddle 2.0 to 2.5 as the published reports start it: every node is told all addresses."""
-    ips = (f"--ips={seat.addresses}",) if len(seat.launch.nodes) > 1 else ()
-    devices = f"--gpus={seat.gpu_list}" if seat.node.gpu_indices else f"--nproc_per_node={seat.launch.gpus}"
-    return _paddle(seat, f"--log_dir={seat.ranks}", devices, *ips)
+def paddle_ips(task: NodeLaunch) -> Words:
+    """Paddle 2.0 to 2.5 as the published reports start it: every node gets all addresses."""
+    ips = (f"--ips={task.addresses}",) if task.is_multi_node else ()
+    devices = f"--gpus={task.gpu_list}" if task.node.gpu_indices else f"--nproc_per_node={task.launch.gpus}"
+    return _paddle(task, f"--log_dir={task.ranks}", devices, *ips)
 
 
 @launcher("paddle-cluster")
-def paddle_cluster(seat: Seat) -> Words:
+def paddle_cluster(task: NodeLaunch) -> Words:
     """Paddle 1.x: all addresses, and each node's own."""
-    addresses = (f"--cluster_node_ips={seat.addresses}", f"--node_ip={seat.node.address}")
-    return _paddle(seat, *addresses, f"--selected_gpus={seat.gpu_list}")
+    addresses = (f"--cluster_node_ips={task.addresses}", f"--node_ip={task.node.address}")
+    return _paddle(task, *addresses, f"--selected_gpus={task.gpu_list}")
 
 
-def _paddle(seat: Seat, *options: str) -> Words:
-    module = (*seat.launch.interpreter, "-m", "paddle.distributed.launch")
-    return (*module, *options, *seat.launch.launcher_options, *seat.launch.command)
+def _paddle(task: NodeLaunch, *options: str) -> Words:
+    module = (*task.launch.interpreter, "-m", "paddle.distributed.launch")
+    return (*module, *options, *task.launch.launcher_options, *task.launch.command)
 
 
 _ONE_PROCESS_PER_GPU = """\
@@ -194,28 +197,28 @@ exit "$status"
 
 
 @launcher("jax")
-def jax(seat: Seat) -> Words:
-    """One process for each GPU; the program gives the variables JAX_… to ``jax.distributed.initialize``."""
-    coordinator = f"JAX_COORDINATOR_ADDRESS={seat.master_address}:{seat.master_port}"
-    environment = ("env", coordinator, f"JAX_NUM_PROCESSES={seat.processes}")
-    counts = (str(seat.launch.gpus), str(seat.rank * seat.launch.gpus))
-    return (*environment, "sh", "-c", _ONE_PROCESS_PER_GPU, "jax", *counts, *plain(seat))
+def jax(task: NodeLaunch) -> Words:
+    """One process for each GPU; the program passes the variables JAX_… to ``jax.distributed.initialize``."""
+    coordinator = f"JAX_COORDINATOR_ADDRESS={task.master_address}:{task.master_port}"
+    environment = ("env", coordinator, f"JAX_NUM_PROCESSES={task.processes}")
+    counts = (str(task.launch.gpus), str(task.rank * task.launch.gpus))
+    return (*environment, "sh", "-c", _ONE_PROCESS_PER_GPU, "jax", *counts, *task.program)
 
 
 @launcher("tensorflow")
-def tensorflow(seat: Seat) -> Words:
-    """One process for each node, which find each other by TF_CONFIG; without peers there is nothing to say.
+def tensorflow(task: NodeLaunch) -> Words:
+    """One process for each node, which find each other by TF_CONFIG.
 
-    Every worker listens on the port that is free on the first node; nodes of one address take the ports after it.
+    Every worker listens on the port that is free on the first node; nodes with the same address use the next ports.
     """
-    if len(seat.launch.nodes) == 1:
-        return plain(seat)
-    cluster = {"worker": [_listener(seat, rank) for rank in range(len(seat.launch.nodes))]}
-    config = json.dumps({"cluster": cluster, "task": {"type": "worker", "index": seat.rank}})
-    return ("env", f"TF_CONFIG={config}", *plain(seat))
+    if not task.is_multi_node:
+        return task.program
+    cluster = {"worker": [_listener(task, rank) for rank in range(len(task.launch.nodes))]}
+    config = json.dumps({"cluster": cluster, "task": {"type": "worker", "index": task.rank}})
+    return ("env", f"TF_CONFIG={config}", *task.program)
 
 
-def _listener(seat: Seat, rank: int) -> str:
-    addresses = [node.address for node in seat.launch.nodes]
+def _listener(task: NodeLaunch, rank: int) -> str:
+    addresses = [node.address for node in task.launch.nodes]
     before = addresses[:rank].count(addresses[rank])
-    return f"{addresses[rank]}:{int(seat.master_port) + before if before else seat.master_port}"
+    return f"{addresses[rank]}:{int(task.master_port) + before if before else task.master_port}"

@@ -1,9 +1,9 @@
-"""A planned configuration's scripts as text, with stand-ins for what only a starting trial knows."""
+"""The scripts of a planned configuration, with example values for what a starting trial knows."""
 
 from __future__ import annotations
 
+from dlperf.plan.filling import PORT
 from dlperf.plan.model import Launch
-from dlperf.plan.standins import PORT
 from dlperf.render.slurm import BATCH, Batch, batch_script
 from dlperf.render.trial import RenderedNode, Runtime, render_trial
 
@@ -14,7 +14,7 @@ MASTER_PORT = "23456"
 
 
 def preview(launch: Launch) -> dict[str, RenderedNode]:
-    """The rendering of a trial named ``TRIAL`` in the home of ``user``; programs have no content.
+    """Render a trial named ``TRIAL`` in the home of ``user``; programs are empty.
 
     Raises:
         RequestError: the launch cannot be rendered.
@@ -29,9 +29,8 @@ def preview(launch: Launch) -> dict[str, RenderedNode]:
 
 
 def preview_text(launch: Launch) -> str:
-    """The scripts of every node, one after the other."""
-    nodes = preview(launch)
-    text = "\n".join(_node_text(name, node) for name, node in nodes.items())
+    """Return the scripts of every node as text."""
+    text = "\n".join(_node_text(name, node) for name, node in preview(launch).items())
     return _batch_text(launch) + text if launch.executor == "slurm" else text
 
 

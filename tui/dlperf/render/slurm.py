@@ -1,4 +1,4 @@
-"""A launch → the batch script that Slurm starts: what is asked of Slurm, then one supervisor on each node. Pure."""
+"""Render a launch into the batch script of its Slurm job, which starts one supervisor on each node. Pure."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from dlperf.plan.model import Launch
 
 BATCH = "batch.sh"
 LOG = "slurm.log"
-"""What the batch script, ``srun`` and the supervisors themselves say; the trial's output is not there."""
+"""Output of the batch script, ``srun`` and the supervisors; the trial's output is elsewhere."""
 SPARE_SECONDS = 300.0
-"""Time that Slurm gives beyond the trial's own deadline: to start, to end what hangs, to let go of the GPUs."""
+"""Time limit beyond the trial's own deadline: to start, to end hanging processes, to release the GPUs."""
 
 _SRUN = ("--ntasks-per-node=1", "--overlap", "--cpu-bind=none", "--kill-on-bad-exit=0", "--wait=0", "--input=none")
-"""One task on each node. It shares its resources with the steps that launchers start beside it (Slurm ≥ 20.11), is
-bound to no core, and outlives a failed sibling until dlperf ends it: so that each node can say its own error."""
+"""One task on each node. It shares its resources with the steps of launchers (Slurm ≥ 20.11), is bound to no core, and
+outlives a failed sibling until dlperf ends it, so that each node can log its own error."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What a batch script must know beside the launch."""
+    """The parameters of a batch script, besides the launch."""
 
     name: str
-    """Of the job: the trial's id, or that of its job array."""
+    """Of the job."""
     folder: str
-    """Of the batch script: an absolute path that login node and compute nodes share."""
+    """Absolute path of the batch script's folder, which login node and compute nodes share."""
     supervisor: str
-    """Absolute path of the file that is copied to nodes."""
+    """Absolute path of the supervisor archive."""
     interpreters: tuple[str, ...]
-    """Where to look for a Python that is new enough, best first."""
+    """Candidates for a Python that is new enough, best first."""
     most_minutes: int | None = None
-    """What the partition gives at most, where that is known."""
+    """Time limit of the partition, where it is known."""
     tasks: str = ""
-    """Of a job array, as ``--array`` takes them: numbers of trials."""
+    """The value of ``--array`` for a job array: numbers of trials."""
     stem: str = ""
     """The folders of an array's trials are ``<stem>.<number>``."""
 
 
 def batch_script(launch: Launch, batch: Batch) -> bytes:
-    """The script that ``sbatch`` is given.
+    """Render the script for ``sbatch``.
 
     Raises:
-        RequestError: an option of the hardware's ``slurm:`` cannot stand in a line of the script.
+        RequestError: an option of the hardware's ``slurm:`` has a character that cannot be printed.
     """
     supervisor = f'"$python" -I -S {shlex.quote(batch.supervisor)}'
     folder = f'{shlex.quote(batch.stem)}."$SLURM_ARRAY_TASK_ID"' if batch.tasks else shlex.quote(batch.folder)
@@ -70,7 +70,7 @@ def batch_script(launch: Launch, batch: Batch) -> bytes:
 
 
 def _options(launch: Launch, batch: Batch) -> Iterator[str]:
-    """What is asked of Slurm; what the catalogue says under ``extra`` comes last and wins."""
+    """The options; the catalogue's ``extra`` ones come last and take precedence."""
     asked = launch.slurm or {}
     folder = (batch.stem or batch.folder).replace("%", "%%") + (".%a" if batch.tasks else "")
     yield f"--job-name={batch.name}"
@@ -94,20 +94,19 @@ def _options(launch: Launch, batch: Batch) -> Iterator[str]:
 
 
 def wanted_minutes(launch: Launch) -> int:
-    """What the catalogue says, or the trial's deadline with some time to spare."""
+    """The time limit of the catalogue, or the trial's deadline with some time to spare."""
     asked = (launch.slurm or {}).get("time_limit_minutes")
     return int(asked or math.ceil((launch.deadline_seconds + SPARE_SECONDS) / 60))
 
 
 def _minutes(launch: Launch, most: int | None) -> int:
-    """Our own choice is no more than the partition gives: a job that asks for more waits for ever."""
-    ours = not (launch.slurm or {}).get("time_limit_minutes")
     wanted = wanted_minutes(launch)
-    return min(wanted, most) if ours and most else wanted
+    explicit = (launch.slurm or {}).get("time_limit_minutes")
+    # A job that asks for more than its partition allows waits forever.
+    return min(wanted, most) if most and not explicit else wanted
 
 
 def _gres(launch: Launch, asked: dict[str, Any]) -> str:
-    """GPUs as the catalogue asks for them; none for hardware without an accelerator that says nothing."""
     default = "gpu:{gpus}" if launch.nodes[0].gpu_indices else ""
     gres = asked.get("gres")
     return str(default if gres is None else gres).replace("{gpus}", str(launch.gpus))
@@ -115,5 +114,5 @@ def _gres(launch: Launch, asked: dict[str, Any]) -> str:
 
 def _quoted(option: str) -> str:
     if not option.isprintable():
-        raise RequestError(f"slurm: option {option!r} holds a character that cannot be printed")
+        raise RequestError(f"slurm: option {option!r} contains a character that cannot be printed")
     return shlex.quote(option)

@@ -1,8 +1,9 @@
-"""A trial's launch → the files of each node, and which nodes start them."""
+"""Render a trial's launch into the files of each node, and whether it starts them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -11,19 +12,19 @@ from dlperf.catalog.placeholders import finish
 from dlperf.errors import RequestError
 from dlperf.plan.filling import fill_launch
 from dlperf.plan.model import Launch
-from dlperf.render.containers import Wrapping, wrap
-from dlperf.render.launchers import Launcher, Seat, find_launcher
-from dlperf.render.script import script
+from dlperf.render.containers import ContainerCommand, in_container
+from dlperf.render.launchers import Launcher, NodeLaunch, find_launcher
 
 LAUNCH = "launch.sh"
-"""What the supervisor starts with ``sh``."""
+"""The script that the supervisor starts with ``sh``."""
 PAYLOAD = "payload.sh"
-"""What ``launch.sh`` starts inside a container."""
+"""The script that ``launch.sh`` starts inside a container."""
+_KEYWORDS = frozenset(["case", "do", "done", "elif", "else", "esac", "fi", "for", "if", "in", "then", "until", "while"])
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """What only a starting trial knows."""
+    """The values that are known when a trial starts."""
 
     master_address: str
     """Of the first node, as the others reach it."""
@@ -37,7 +38,7 @@ class Runtime:
 
 @dataclass(frozen=True)
 class RenderedNode:
-    """What one node gets."""
+    """The files of one node."""
 
     files: dict[str, bytes]
     """Path below the trial's folder on the node → content."""
@@ -46,18 +47,23 @@ class RenderedNode:
 
 
 def mark(trial_id: str, node: str) -> str:
-    """The value of ``DLPERF_TRIAL`` and of the container's label: by it a node's share of a trial is found."""
+    """The value of ``DLPERF_TRIAL`` and of the container's label, by which the processes of a trial are found."""
     return f"{trial_id}/{node}"
 
 
 def render_trial(trial_id: str, launch: Launch, runtime: Runtime) -> dict[str, RenderedNode]:
-    """The files of every node, by node name.
+    """Render the files of every node, by node name.
 
     Raises:
-        RequestError: the launch names a launcher, a container runtime or a program that is not there.
+        RequestError: a launcher, a container runtime or a program is unknown.
     """
     launcher = find_launcher(launch.launcher)
-    programs = _programs(launch, runtime)
+    for name in launch.files:
+        if name not in runtime.programs:
+            raise RequestError(
+                f"program {name!r} is neither in dlperf/workloads nor in catalog/workloads: add it there"
+            )
+    programs = {f"files/{name}": runtime.programs[name] for name in launch.files}
     rendered = {}
     for rank, node in enumerate(launch.nodes):
         start = launcher.everywhere or rank == 0
@@ -66,29 +72,20 @@ def render_trial(trial_id: str, launch: Launch, runtime: Runtime) -> dict[str, R
     return rendered
 
 
-def _programs(launch: Launch, runtime: Runtime) -> dict[str, bytes]:
-    for name in launch.files:
-        if name not in runtime.programs:
-            raise RequestError(
-                f"program {name!r} is neither in dlperf/workloads nor in catalog/workloads: add it there"
-            )
-    return {f"files/{name}": runtime.programs[name] for name in launch.files}
-
-
 def _scripts(trial_id: str, launch: Launch, runtime: Runtime, launcher: Launcher, rank: int) -> dict[str, bytes]:
     node = launch.nodes[rank]
-    folder = runtime.folders[node.name]
+    folder, trial_mark = runtime.folders[node.name], mark(trial_id, node.name)
     launch = fill_launch(launch, partial(_filled, _values(launch, runtime, rank)))
-    environment = _environment(mark(trial_id, node.name), launch, node)
-    seat = Seat(launch, rank, environment, runtime.master_address, runtime.master_port, f"{folder}/ranks")
-    command = launcher.words(seat)
+    environment = _environment(trial_mark, launch, node)
+    task = NodeLaunch(launch, rank, environment, runtime.master_address, runtime.master_port, f"{folder}/ranks")
+    command = launcher.words(task)
     comment = f"trial {trial_id}\nnode {node.name}, {rank + 1} of {len(launch.nodes)}"
     if launch.container is None:
         workdir = launch.workdir or (f"{folder}/files" if launch.files else folder)
-        return {LAUNCH: script(comment, environment, workdir, launch.setup, command)}
+        return {LAUNCH: _script(comment, environment, workdir, launch.setup, command)}
     return {
-        LAUNCH: script(comment, {}, None, (), _in_container(launch, environment, folder, node)),
-        PAYLOAD: script(comment, environment, None, launch.setup, command),
+        LAUNCH: _script(comment, {}, None, (), _container_command(launch, trial_mark, folder, node)),
+        PAYLOAD: _script(comment, environment, None, launch.setup, command),
     }
 
 
@@ -99,34 +96,7 @@ def _filled(values: Mapping[str, str], text: str) -> str:
         raise RequestError(f"placeholder {{{error.args[0]}}} in {text!r} has no value: plan again") from error
 
 
-def _in_container(launch: Launch, environment: Mapping[str, str], folder: str, node: Node) -> tuple[str, ...]:
-    assert launch.container is not None
-    if launch.container.runtime == "pyxis" and launch.executor != "slurm":
-        raise RequestError("container runtime 'pyxis' belongs to Slurm: name another as `runtime:` of the hardware")
-    wrapping = Wrapping(
-        container=launch.container,
-        mark=environment["DLPERF_TRIAL"],
-        folder=folder,
-        gpus=bool(node.gpu_indices),
-        workdir=launch.workdir or launch.container.workdir,
-        environment={"DLPERF_TRIAL": environment["DLPERF_TRIAL"]},
-        command=("sh", f"{folder}/{PAYLOAD}"),
-    )
-    return wrap(wrapping)
-
-
-def _environment(trial_mark: str, launch: Launch, node: Node) -> dict[str, str]:
-    """What dlperf sets, under what the catalogue sets, but for the mark. Slurm itself says which GPUs it gives."""
-    environment = {"PYTHONUNBUFFERED": "1", "NCCL_DEBUG": "VERSION"}
-    if node.gpu_indices and launch.executor != "slurm":
-        environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, node.gpu_indices))
-    if node.interface:
-        environment |= {"NCCL_SOCKET_IFNAME": node.interface, "GLOO_SOCKET_IFNAME": node.interface}
-    return environment | launch.env | {"DLPERF_TRIAL": trial_mark}
-
-
 def _values(launch: Launch, runtime: Runtime, rank: int) -> dict[str, str]:
-    """What only this node of a starting trial knows, by the name of its placeholder."""
     folder = runtime.folders[launch.nodes[rank].name]
     return {
         "files": f"{folder}/files",
@@ -136,3 +106,46 @@ def _values(launch: Launch, runtime: Runtime, rank: int) -> dict[str, str]:
         "master_port": runtime.master_port,
         "hosts": ",".join(node.address for node in launch.nodes),
     }
+
+
+def _environment(trial_mark: str, launch: Launch, node: Node) -> dict[str, str]:
+    """dlperf's variables, which the catalogue may override, except for the mark."""
+    environment = {"PYTHONUNBUFFERED": "1", "NCCL_DEBUG": "VERSION"}
+    if node.gpu_indices and launch.executor != "slurm":  # Slurm itself sets which GPUs a job gets
+        environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, node.gpu_indices))
+    if node.interface:
+        environment |= {"NCCL_SOCKET_IFNAME": node.interface, "GLOO_SOCKET_IFNAME": node.interface}
+    return environment | launch.env | {"DLPERF_TRIAL": trial_mark}
+
+
+def _container_command(launch: Launch, trial_mark: str, folder: str, node: Node) -> tuple[str, ...]:
+    container = launch.container
+    assert container is not None
+    if container.runtime == "pyxis" and launch.executor != "slurm":
+        raise RequestError("container runtime 'pyxis' belongs to Slurm: name another as `runtime:` of the hardware")
+    workdir = launch.workdir or container.workdir
+    payload = ("sh", f"{folder}/{PAYLOAD}")
+    return in_container(ContainerCommand(container, trial_mark, folder, bool(node.gpu_indices), workdir, payload))
+
+
+def _script(
+    comment: str,
+    environment: Mapping[str, str],
+    folder: str | None,
+    setup: Sequence[Sequence[str]],
+    command: Sequence[str],
+) -> bytes:
+    """A POSIX shell script that sets the environment, enters a folder, runs the setup, and becomes the command."""
+    lines = ["#!/bin/sh", *(f"# {line}" for line in comment.splitlines()), "set -eu"]
+    lines += [f"export {shlex.quote(name)}={shlex.quote(value)}" for name, value in environment.items()]
+    lines += [f"cd {shlex.quote(folder)}"] if folder else []
+    lines += [_simple_command(words) for words in setup]
+    lines.append(f"exec {shlex.join(command)}")
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _simple_command(words: Sequence[str]) -> str:
+    """Quote words as one command, whose first word is never a keyword of the shell or an assignment."""
+    first, *rest = words
+    literal = f"'{first}'" if first in _KEYWORDS or ("=" in first and "'" not in first) else shlex.quote(first)
+    return " ".join([literal, *map(shlex.quote, rest)])
