@@ -1,1 +1,1 @@
-"""Reaching a machine: transports, the agent and the supervisor that run there."""
+"""Access to machines: transports, the client of the agent, and the supervisor that runs there."""

@@ -1,4 +1,4 @@
-"""Reaching a machine by ssh as OpenSSH does: ~/.ssh/config, ssh-agent, known_hosts. Host keys are always checked."""
+"""Connect to a machine by ssh with OpenSSH's ~/.ssh/config, agent and known_hosts. Host keys are always checked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SIMULTANEOUS_CONNECTS = 8
 CONNECT_ATTEMPTS = 6
 
 _PREFERRED_CIPHER = "^aes128-gcm@openssh.com"
-"""The fastest for logs where the processor knows AES; the caret keeps every other one."""
+"""The fastest where the processor has AES instructions; the caret keeps the others as alternatives."""
 _KNOWN_HOSTS = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
 _GLOBAL_KNOWN_HOSTS = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
 
@@ -38,10 +38,10 @@ _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore
 
 @dataclass(frozen=True)
 class SshTransport:
-    """One connection for each process: the client of a machine keeps a single process open there."""
+    """Opens a connection for each process: the client of a machine needs only one."""
 
     host: str
-    """A name or address, or an alias of ~/.ssh/config."""
+    """Name, address, or alias of ~/.ssh/config."""
     port: int | None = None
     user: str | None = None
     python: ClassVar[None] = None
@@ -95,7 +95,7 @@ class SshChannel:
 
 @contextmanager
 def _broken_connections() -> Iterator[None]:
-    """asyncssh's errors as those of the operating system."""
+    """Convert asyncssh's errors to OSError."""
     try:
         yield
     except asyncssh.Error as error:
@@ -103,7 +103,7 @@ def _broken_connections() -> Iterator[None]:
 
 
 async def connect(host: str, port: int | None = None, user: str | None = None) -> asyncssh.SSHClientConnection:
-    """A connection, through the jump hosts that ~/.ssh/config names.
+    """Connect, through the jump hosts of ~/.ssh/config.
 
     Raises:
         RefusedError: the host key is unknown or wrong, or the server takes none of our keys.
@@ -117,7 +117,7 @@ async def connect(host: str, port: int | None = None, user: str | None = None) -
     jump = await _connect_to_jump_hosts(options.tunnel)
     try:
         async with _gate(f"{options.host}:{options.port}"):
-            connection = await _connect_patiently(host, jump, options, given)
+            connection = await _connect_with_retries(host, options, given | {"tunnel": jump})
     except BaseException:
         if jump is not None:
             jump.abort()
@@ -127,7 +127,7 @@ async def connect(host: str, port: int | None = None, user: str | None = None) -
 
 
 async def _connect_to_jump_hosts(hops: Any) -> asyncssh.SSHClientConnection | None:
-    """The last of ``ProxyJump``'s hosts. Each is reached, and its key checked, as any other machine's."""
+    """Connect to the last of ``ProxyJump``'s hosts; the key of each is checked like any other machine's."""
     if not isinstance(hops, str) or hops.lower() == "none":
         return None
     user, _, server = hops.rpartition(",")[2].rpartition("@")
@@ -135,57 +135,44 @@ async def _connect_to_jump_hosts(hops: Any) -> asyncssh.SSHClientConnection | No
     return await connect(host, int(port) if port else None, user or None)
 
 
-async def _connect_patiently(
-    host: str,
-    jump: asyncssh.SSHClientConnection | None,
-    options: asyncssh.SSHClientConnectionOptions,
-    given: dict[str, Any],
+async def _connect_with_retries(
+    host: str, options: asyncssh.SSHClientConnectionOptions, given: dict[str, Any]
 ) -> asyncssh.SSHClientConnection:
-    """A busy server drops connections before it has said a word: come again after a while of random length."""
+    """Connect; a busy server that drops connections at once is tried again after a random delay."""
+    ciphers = {} if options.config.get("Ciphers") else {"encryption_algs": _PREFERRED_CIPHER}
     for attempt in range(CONNECT_ATTEMPTS):
         try:
-            return await _connect_once(host, jump, options, given)
+            return await asyncssh.connect(
+                host,
+                known_hosts=_known_hosts(options),
+                connect_timeout=options.connect_timeout or CONNECT_SECONDS,
+                login_timeout=LOGIN_SECONDS,
+                keepalive_interval=KEEPALIVE_SECONDS,
+                keepalive_count_max=KEEPALIVE_COUNT,
+                **ciphers,
+                **given,
+            )
         except (asyncssh.ConnectionLost, ConnectionResetError) as error:
             last = error
             await asyncio.sleep(random.uniform(0.05, 0.2) * 2**attempt)
         except (asyncssh.Error, OSError) as error:
-            raise _in_words(error, options) from error
+            raise _connection_error(error, options) from error
     raise UnreachableError(message("dropped", server=_server(options), reason=str(last)))
 
 
-async def _connect_once(
-    host: str,
-    jump: asyncssh.SSHClientConnection | None,
-    options: asyncssh.SSHClientConnectionOptions,
-    given: dict[str, Any],
-) -> asyncssh.SSHClientConnection:
-    ciphers = {} if options.config.get("Ciphers") else {"encryption_algs": _PREFERRED_CIPHER}
-    return await asyncssh.connect(
-        host,
-        tunnel=jump,
-        known_hosts=_known_hosts(options),
-        connect_timeout=options.connect_timeout or CONNECT_SECONDS,
-        login_timeout=LOGIN_SECONDS,
-        keepalive_interval=KEEPALIVE_SECONDS,
-        keepalive_count_max=KEEPALIVE_COUNT,
-        **ciphers,
-        **given,
-    )
-
-
 def _known_hosts(options: asyncssh.SSHClientConnectionOptions) -> list[str] | bytes:
-    """The files with host keys, as ssh_config names them; where there is none, no host is known.
+    """The existing files with host keys; where there is none, no host is known.
 
-    This is said here because asyncssh checks nothing where ``UserKnownHostsFile`` is ``none``.
+    asyncssh itself would check nothing where ``UserKnownHostsFile`` is ``none``.
     """
     own = cast("Sequence[str]", options.config.get("UserKnownHostsFile", _KNOWN_HOSTS))
-    everybodys = cast("Sequence[str]", options.config.get("GlobalKnownHostsFile", _GLOBAL_KNOWN_HOSTS))
-    files = [Path(name).expanduser() for name in (*own, *everybodys)]
+    shared = cast("Sequence[str]", options.config.get("GlobalKnownHostsFile", _GLOBAL_KNOWN_HOSTS))
+    files = [Path(name).expanduser() for name in (*own, *shared)]
     return [str(path) for path in files if path.is_file()] or b""
 
 
 def _gate(server: str) -> asyncio.Semaphore:
-    """Lets few connections at once through to one server."""
+    """Limits simultaneous connections to one server."""
     gates = _gates.setdefault(asyncio.get_running_loop(), {})
     return gates.setdefault(server, asyncio.Semaphore(SIMULTANEOUS_CONNECTS))
 
@@ -194,8 +181,8 @@ def _server(options: asyncssh.SSHClientConnectionOptions) -> str:
     return f"{options.host} port {options.port}"
 
 
-def _in_words(error: Exception, options: asyncssh.SSHClientConnectionOptions) -> UnreachableError:
-    """What went wrong, in one line, and whether it can be worth trying again."""
+def _connection_error(error: Exception, options: asyncssh.SSHClientConnectionOptions) -> UnreachableError:
+    """Convert an error; RefusedError if trying again cannot help."""
     server = _server(options)
     match error:
         case asyncssh.HostKeyNotVerifiable() | asyncssh.KeyExchangeFailed():

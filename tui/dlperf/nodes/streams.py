@@ -1,4 +1,4 @@
-"""Reading what a process that ended wrote."""
+"""The output of processes that ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class _Readable(Protocol):
 
 
 async def last_line(stream: _Readable, seconds: float = 0.5) -> str:
-    """The last line of what a process that ended wrote to stderr."""
+    """The last line of a stream, read for at most some seconds."""
     try:
         text = (await asyncio.wait_for(stream.read(65536), seconds)).decode(errors="replace")
     except (TimeoutError, OSError):

@@ -1,4 +1,4 @@
-"""Opening a process on a machine, its stdin and stdout as byte streams: ``local`` here, ``ssh`` in its own module."""
+"""Transports, which open a process on a machine with its stdin and stdout as streams: ``local`` and the interface."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ BUFFER_BYTES = 1024 * 1024
 
 
 class Channel(Protocol):
-    """A process on a machine. Reading and writing raise OSError or EOFError when the way to it is broken."""
+    """A process on a machine. Reading and writing raise OSError or EOFError when the connection is broken."""
 
     async def read_exactly(self, size: int) -> bytes:
-        """So many bytes of the process's stdout."""
+        """Read so many bytes of stdout."""
 
     async def read_line(self) -> bytes:
-        """The next line of the process's stdout; empty at its end."""
+        """Read the next line of stdout; empty at its end."""
 
     async def write(self, data: bytes) -> None:
-        """Give bytes to the process, waiting while it is slow to take them."""
+        """Write to stdin, waiting while the process is slow to read."""
 
     async def complaint(self) -> str:
-        """The last line that the process wrote to stderr; empty if none."""
+        """The last line of stderr; empty if none."""
 
     async def close(self) -> None:
-        """Let go of the process: its stdin is closed and whatever else belongs to it."""
+        """Close stdin and everything else that belongs to the process."""
 
 
 class Transport(Protocol):
-    """The way to one machine."""
+    """Opens processes on one machine."""
 
     @property
     def python(self) -> str | None:
-        """The interpreter for the agent; None to find one there."""
+        """The interpreter for the agent; None to search one there."""
 
     async def open(self, argv: Sequence[str]) -> Channel:
         """Start a process.
 
         Raises:
             UnreachableError: the machine does not answer; trying again may help.
-            RefusedError: it answered and refused, or is not the machine that it claims to be.
+            RefusedError: it refuses, or its identity is wrong.
         """
 
     async def close(self) -> None: ...
@@ -58,7 +58,7 @@ class Transport(Protocol):
 
 @dataclass(frozen=True)
 class Machine:
-    """What tells one machine, as one user, from another. Several nodes of a plan may be shares of it."""
+    """A machine and the user on it. Several nodes of a plan may be parts of it."""
 
     transport: str
     host: str = ""
@@ -71,14 +71,14 @@ class Machine:
 
     @property
     def login(self) -> str:
-        """What a person types to reach it; empty for this machine."""
+        """The command that logs in to it; empty for this machine."""
         port = ("-p", str(self.port)) if self.port else ()
         user = f"{self.user}@" if self.user else ""
         return shlex.join(("ssh", *port, f"{user}{self.host}")) if self.host else ""
 
     @classmethod
     def of(cls, node: Node) -> Machine:
-        """The machine that a node lies on. Raises RequestError for a transport that does not exist."""
+        """The machine of a node. Raises RequestError for an unknown transport."""
         if node.transport == "local":
             return cls("local")
         if node.transport == "ssh":
@@ -87,7 +87,7 @@ class Machine:
 
 
 def transport_to(machine: Machine) -> Transport:
-    """The transport that reaches a machine; nothing is opened yet."""
+    """Return the transport of a machine; nothing is opened yet."""
     if machine.transport == "local":
         return LocalTransport()
     from dlperf.nodes.ssh import SshTransport
@@ -98,8 +98,8 @@ def transport_to(machine: Machine) -> Transport:
 class LocalTransport:
     """Processes of this machine, in the operator's own environment.
 
-    The folder of the Python that runs dlperf comes first in PATH, as in an activated virtual environment, so that
-    training programs find the packages that were installed beside dlperf.
+    The folder of dlperf's own Python comes first in PATH, as in an activated virtual environment, so that training
+    programs find the packages that were installed with dlperf.
     """
 
     python: str | None = sys.executable
@@ -117,11 +117,11 @@ class LocalTransport:
         return LocalChannel(process)
 
     async def close(self) -> None:
-        """Nothing is held but the channels."""
+        """Nothing is open but the channels."""
 
 
 class LocalChannel:
-    """A subprocess; its own session, so that Ctrl-C at the terminal is for dlperf alone."""
+    """A subprocess in its own session, so that Ctrl-C at the terminal reaches only dlperf."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdin is not None
