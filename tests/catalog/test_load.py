@@ -96,7 +96,7 @@ def test_aliases_work_but_cannot_explode(write):
     load_catalog(folder)
     levels = "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]\n" for n in range(1, 12))
     problems = problems_of(write(f"l0: &l0 [lol]\n{levels}"))
-    assert problems == ["hardware.yaml:1: is too large once its aliases are followed (write the entries out)"]
+    assert problems == ["hardware.yaml:1: is too large with its aliases resolved (write the entries out)"]
 
 
 def test_a_pipe_in_place_of_a_file_does_not_hang(write):

@@ -93,7 +93,7 @@ MISTAKES = {
     "no UTF-8": (b"- id: \xff\n", ":1: cannot be read: byte 6 is not UTF-8"),
     "NUL": (b"- id: a\x00\n", ":1: YAML syntax: "),
     "nested deep": ("[" * 100_000, ":1: is nested deeper than 24 levels"),
-    "alias of itself": ("&a [*a]\n", ":1: is too large once its aliases are followed (write the entries out)"),
+    "alias of itself": ("&a [*a]\n", ":1: is too large with its aliases resolved (write the entries out)"),
     "large": ("#" * (1 << 20) + "\n", ":1: is larger than 1024 KiB (split it into several files)"),
 }
 

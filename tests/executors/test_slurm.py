@@ -128,7 +128,7 @@ async def test_a_job_that_slurm_forgot_is_told_by_its_exit_file(executor, slurm,
 
 async def test_a_job_that_slurm_forgot_without_exit_file_is_lost(executor, tmp_path):
     trial = slurm_trial(tmp_path, "echo done")
-    executor._write_reference(trial, "999999")
+    executor._write_reference(trial, {"job": "999999"})
     observation = await finished(executor, trial)
     assert observation.state is State.LOST
     assert "Slurm knows job 999999 no more" in str(observation.cause)

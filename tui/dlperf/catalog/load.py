@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import Any
 from dlperf.catalog.entries import KINDS, PROGRAMS, Layer, Located, read_layer, unrecognised_files
 from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, LogFormat, Protocol
 from dlperf.catalog.problem import CatalogError, Problem
-from dlperf.catalog.programs import program_names
 from dlperf.catalog.references import (
     accelerator_problems,
     case_problems,
@@ -19,9 +18,10 @@ from dlperf.catalog.references import (
     framework_problems,
     hardware_problems,
 )
-from dlperf.errors import DlperfError
+from dlperf.errors import DlperfError, RequestError
 
 BUILTIN = Path(__file__).parent / "builtin"
+BUILTIN_PROGRAMS = Path(__file__).parent.parent / "workloads"
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,36 @@ def load_formats(workspace_catalog: Path) -> tuple[LogFormat, ...]:
     return tuple(item.entry for item in formats)
 
 
+def read_programs(names: Iterable[str], workspace_catalog: Path | None = None) -> dict[str, bytes]:
+    """Read the training programs of a recipe; the workspace's own come before the built-in ones.
+
+    Raises:
+        RequestError: one is missing or cannot be read.
+    """
+    return {name: _read_program(name, workspace_catalog) for name in names}
+
+
+def _read_program(name: str, workspace_catalog: Path | None) -> bytes:
+    paths = (folder / name for folder in _program_folders(workspace_catalog))
+    path = next(filter(Path.is_file, paths), None)
+    if path is None:
+        raise RequestError(f"program {name} is neither in dlperf/workloads nor in catalog/workloads: add it there")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise RequestError(f"{path}: {error.strerror}") from error
+
+
+def _program_folders(workspace_catalog: Path | None) -> list[Path]:
+    return [*([workspace_catalog / PROGRAMS] if workspace_catalog else []), BUILTIN_PROGRAMS]
+
+
 def _ids(
     layers: list[Layer], known_formats: Collection[str] | None, workspace_catalog: Path | None
 ) -> dict[str, set[str]]:
     ids = {kind: {name for layer in layers for name in layer.declared[kind]} for kind in KINDS}
-    ids[PROGRAMS] = program_names(workspace_catalog)
+    folders = filter(Path.is_dir, _program_folders(workspace_catalog))
+    ids[PROGRAMS] = {path.name for folder in folders for path in folder.iterdir() if path.is_file()}
     if known_formats is None:
         del ids["formats"]
     else:

@@ -19,7 +19,9 @@ MAX_NODES = 50_000
 """Counted after aliases are resolved, so that a few lines cannot expand to millions of entries."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_SCALARS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "timestamp"))
+_TAGS = frozenset(
+    f"tag:yaml.org,2002:{name}" for name in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp")
+)
 
 
 @dataclass
@@ -106,16 +108,18 @@ class _Converter:
     def convert(self, node: yaml.Node, at: Location) -> Any:
         self.count += 1
         if self.count > MAX_NODES or len(at) > MAX_DEPTH:
-            raise _TooBig("is too large once its aliases are followed (write the entries out)")
+            raise _TooBig("is too large with its aliases resolved (write the entries out)")
         self.document.lines.setdefault(at, node.start_mark.line + 1)
+        if node.tag not in _TAGS:
+            self.report(at, f"YAML tag {node.tag} is not allowed (plain data only)", node)
+            return None
         if isinstance(node, yaml.MappingNode):
             return self.mapping(node, at)
         if isinstance(node, yaml.SequenceNode):
-            return self.sequence(node, at)
+            return tuple(self.convert(item, (*at, index)) for index, item in enumerate(node.value))
         return self.scalar(node, at)
 
     def mapping(self, node: yaml.MappingNode, at: Location) -> dict[str, Any]:
-        self.check_tag(node, at, "tag:yaml.org,2002:map")
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
             key = self.key(key_node, at)
@@ -139,24 +143,13 @@ class _Converter:
             self.report(at, "a key must be text", node)
         return None
 
-    def sequence(self, node: yaml.SequenceNode, at: Location) -> tuple[Any, ...]:
-        self.check_tag(node, at, "tag:yaml.org,2002:seq")
-        return tuple(self.convert(item, (*at, index)) for index, item in enumerate(node.value))
-
     def scalar(self, node: yaml.Node, at: Location) -> Any:
         self.document.texts[at] = node.value
-        if node.tag not in _SCALARS:
-            self.report(at, f"YAML tag {node.tag} is not allowed (plain data only)", node)
-            return None
         try:
             return self.scalars.construct_object(node)
         except (ValueError, yaml.YAMLError):
             self.report(at, f"{node.value[:40]!r} cannot be read as {node.tag.rpartition(':')[2]} (quote it)", node)
             return None
-
-    def check_tag(self, node: yaml.Node, at: Location, allowed: str) -> None:
-        if node.tag != allowed:
-            self.report(at, f"YAML tag {node.tag} is not allowed (plain data only)", node)
 
     def report(self, at: Location, message: str, node: yaml.Node) -> None:
         line = node.start_mark.line + 1

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from dlperf.catalog.programs import read_programs
+from dlperf.catalog.load import read_programs
 from dlperf.errors import UnreachableError
 from dlperf.executors.base import NodeObservation, Observation, Reference, Trial
 from dlperf.executors.logs import collect_files, log_end, tail_machine
