@@ -124,8 +124,5 @@ def _problems(error: ValidationError, model: type[Entry], document: Document, ro
         problem = Problem(document.path, document.line(location), field_name(location[len(root) :]), message)
         found.setdefault(location, problem)
     # A list whose only item is wrong is also "too short".
-    return [problem for place, problem in found.items() if not any(_inside(other, place) for other in found)]
-
-
-def _inside(location: Location, outer: Location) -> bool:
-    return len(location) > len(outer) and location[: len(outer)] == outer
+    outer = {location[:size] for location in found for size in range(len(location))}
+    return [problem for location, problem in found.items() if location not in outer]

@@ -1,4 +1,4 @@
-"""Pydantic's errors in the words of a catalogue's author: what is wrong, and what would be right."""
+"""Reword pydantic's errors for authors of a catalogue: what is wrong, and what is expected."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel
 
-from dlperf.catalog.problem import hint, listed
+from dlperf.catalog.problem import hint
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -27,7 +27,7 @@ _EXPECTED = {
 }
 
 _PLAIN = re.compile(r"-?[0-9]+(\.[0-9]+)?|true|false")
-"""Texts that are numbers or truth values without their quotes."""
+"""Texts that would be numbers or booleans without quotes."""
 
 _PATTERNS: dict[str, str] = {
     r"^[a-z0-9][a-z0-9.-]{0,62}$": "an id has 1 to 63 small letters, digits, dots and hyphens, no underscore",
@@ -37,16 +37,16 @@ _PATTERNS: dict[str, str] = {
     r"^[A-Za-z_][A-Za-z0-9_]*$": "a variable's name has letters, digits and underscores",
     r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$": "a file name, without folders",
 }
-"""Pattern of the model → what it asks for."""
+"""Pattern of the model → its meaning."""
 
 
 def wording(error: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
-    """One error as a sentence.
+    """Reword one error.
 
     Args:
         error: one of ``ValidationError.errors()``.
         model: the model that was validated.
-        written: the scalar as the file has it, or None where the value is no scalar.
+        written: the scalar as it is written in the file; None where the value is not a scalar.
     """
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     if kind == "missing":
@@ -85,25 +85,13 @@ def _quoting(kind: str, value: Any, written: str | None) -> str:
 
 
 def _field_hint(model: type, location: tuple[str | int, ...]) -> str:
-    inner = _model_at(model, location[:-1])
-    name = str(location[-1])
-    return hint(name, _fields(inner)) if inner else f"known: {listed(())}"
-
-
-def _model_at(model: type, location: tuple[str | int, ...]) -> type | None:
-    """The model that a location inside another model's data belongs to."""
-    for part in location:
-        fields = _fields(model)
-        if isinstance(part, str) and part in fields:
-            inner = _first_model(fields[part])
-            if inner is None:
-                return None
-            model = inner
-    return model
+    for part in location[:-1]:
+        if part in (fields := _fields(model)):
+            model = _first_model(fields[str(part)]) or model
+    return hint(str(location[-1]), _fields(model))
 
 
 def _fields(model: Any) -> dict[str, Any]:
-    """The fields of a model with their types."""
     if issubclass(model, BaseModel):
         return {name: field.annotation for name, field in model.model_fields.items()}
     return {field.name: field.type for field in dataclasses.fields(model)}

@@ -112,11 +112,11 @@ def failure_kind(cause: Message | None) -> Message | None:
     inner = cause.parameters.get("cause")
     if cause.code == "last_output" and isinstance(inner, Message):
         return failure_kind(inner)
-    return Message(cause.code, {name: _kind_of_value(value) for name, value in cause.parameters.items()})
-
-
-def _kind_of_value(value: Value) -> Value:
-    return failure_kind(value) or value if isinstance(value, Message) else value
+    parameters: dict[str, Value] = {
+        name: (failure_kind(value) or value) if isinstance(value, Message) else value
+        for name, value in cause.parameters.items()
+    }
+    return Message(cause.code, parameters)
 
 
 class Executor(Protocol):

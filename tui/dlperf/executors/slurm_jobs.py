@@ -11,7 +11,7 @@ from dlperf.executors.base import NodeObservation
 from dlperf.executors.verdict import node_observation
 from dlperf.messages import Message, message, quoted
 from dlperf.nodes.client import NodeClient
-from dlperf.nodes.messages import CommandResult, NodeReport
+from dlperf.nodes.messages import NodeReport
 from dlperf.runs.records import State
 
 SQUEUE_FORMAT = "JobArrayID:64|,State:64|,RestartCnt:64|,Reason:256|,NodeList:256"
@@ -215,7 +215,8 @@ class SlurmQueue:
         options = ["--noheader", "--array", "--states=all", f"--Format={SQUEUE_FORMAT}"]
         answer = await self._client.slurm(["squeue", *options, f"--jobs={','.join(numbers)}"])
         if answer.code != 0 and _NO_SUCH_JOB not in answer.err:
-            self._note_silence(answer)
+            self.error = (answer.err.strip().splitlines() or [f"exit code {answer.code}"])[-1]
+            self.silent_since = self.silent_since or datetime.now(UTC).isoformat(timespec="milliseconds")
             return {}
         self.silent_since = None
         known = parse_squeue(answer.out)
@@ -229,7 +230,3 @@ class SlurmQueue:
         answer = await self._client.slurm(["sacct", *options, f"--jobs={','.join(numbers)}"])
         self._accounting = _NO_ACCOUNTING not in answer.err and answer.code != 127
         return parse_sacct(answer.out)
-
-    def _note_silence(self, answer: CommandResult) -> None:
-        self.error = (answer.err.strip().splitlines() or [f"exit code {answer.code}"])[-1]
-        self.silent_since = self.silent_since or datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -153,8 +153,11 @@ class NodeClient:
         """Send one frame and receive one; after an error the channel is out of step and is dropped."""
         try:
             async with asyncio.timeout(REQUEST_SECONDS):
-                await channel.write(_frame(request, raw))
-                return await _read_frame(channel)
+                body = json.dumps(request).encode()
+                await channel.write(struct.pack(">I", len(body)) + body + raw)
+                (size,) = struct.unpack(">I", await channel.read_exactly(4))
+                answer = json.loads(await channel.read_exactly(size))
+                return answer, await channel.read_exactly(answer.pop("raw"))
         except BaseException:
             await self._drop()
             raise
@@ -214,17 +217,6 @@ async def _start_agent(channel: Channel) -> None:
             case bootstrap.NO_HOME:
                 raise RefusedError(message("no_home"))
     raise EOFError
-
-
-def _frame(request: dict[str, Any], raw: bytes) -> bytes:
-    body = json.dumps(request).encode()
-    return struct.pack(">I", len(body)) + body + raw
-
-
-async def _read_frame(channel: Channel) -> tuple[dict[str, Any], bytes]:
-    (size,) = struct.unpack(">I", await channel.read_exactly(4))
-    answer = json.loads(await channel.read_exactly(size))
-    return answer, await channel.read_exactly(answer.pop("raw"))
 
 
 def _job_answer(answer: dict[str, Any]) -> JobAnswer:

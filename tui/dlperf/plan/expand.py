@@ -73,7 +73,8 @@ def _configurations(selection: Selection, catalog: Catalog) -> Iterator[Configur
         computed = precisions_of(_accelerator(hardware, catalog))
         precisions = selection.precisions or [name for name in (recipe or case).precisions if name in computed]
         batch_sizes = selection.batch_sizes or (recipe and recipe.batch_sizes) or case.batch_sizes
-        scales = _scales(selection) or _offered_scales(hardware, (recipe and recipe.scales) or case.scales)
+        offered = map(parse_scale, (recipe and recipe.scales) or case.scales)
+        scales = _scales(selection) or [scale for scale in offered if fits(hardware, *scale)]
         for precision, batch_size, (nodes, gpus) in product(precisions, batch_sizes, scales):
             yield Configuration(hardware.id, framework.id, case.id, precision, batch_size, nodes, gpus)
 
@@ -91,10 +92,6 @@ def _combinations(selection: Selection, catalog: Catalog) -> Iterator[tuple[Hard
         has_recipe = recipe_asked or _recipe(framework, case) is not None
         if has_recipe and (device_asked or device(machine) in framework.devices):
             yield machine, framework, case
-
-
-def _offered_scales(hardware: Hardware, scales: Iterable[str]) -> list[tuple[int, int]]:
-    return [scale for scale in map(parse_scale, scales) if fits(hardware, *scale)]
 
 
 def _accelerator(hardware: Hardware, catalog: Catalog) -> Accelerator | None:

@@ -31,12 +31,10 @@ def preview(launch: Launch) -> dict[str, RenderedNode]:
 def preview_text(launch: Launch) -> str:
     """Return the scripts of every node as text."""
     text = "\n".join(_node_text(name, node) for name, node in preview(launch).items())
-    return _batch_text(launch) + text if launch.executor == "slurm" else text
-
-
-def _batch_text(launch: Launch) -> str:
-    batch = Batch(TRIAL_ID, FOLDER, SUPERVISOR, ("python3",))
-    return f"=== {BATCH} is given to sbatch\n{batch_script(launch, batch).decode()}\n"
+    if launch.executor != "slurm":
+        return text
+    script = batch_script(launch, Batch(TRIAL_ID, FOLDER, SUPERVISOR, ("python3",)))
+    return f"=== {BATCH} is given to sbatch\n{script.decode()}\n{text}"
 
 
 def _node_text(name: str, node: RenderedNode) -> str:

@@ -48,13 +48,17 @@ def batch_script(launch: Launch, batch: Batch) -> bytes:
     Raises:
         RequestError: an option of the hardware's ``slurm:`` has a character that cannot be printed.
     """
+    options = list(_options(launch, batch))
+    for option in options:
+        if not option.isprintable():
+            raise RequestError(f"slurm: option {option!r} contains a character that cannot be printed")
     supervisor = f'"$python" -I -S {shlex.quote(batch.supervisor)}'
     folder = f'{shlex.quote(batch.stem)}."$SLURM_ARRAY_TASK_ID"' if batch.tasks else shlex.quote(batch.folder)
     nodes = len(launch.nodes)
     srun = shlex.join(("srun", f"--nodes={nodes}", f"--ntasks={nodes}", *_SRUN))
     lines = [
         "#!/bin/sh",
-        *(f"#SBATCH {_quoted(option)}" for option in _options(launch, batch)),
+        *(f"#SBATCH {shlex.quote(option)}" for option in options),
         "set -eu",
         "python=",
         f"for candidate in {shlex.join(batch.interpreters)}; do",
@@ -110,9 +114,3 @@ def _gres(launch: Launch, asked: dict[str, Any]) -> str:
     default = "gpu:{gpus}" if launch.nodes[0].gpu_indices else ""
     gres = asked.get("gres")
     return str(default if gres is None else gres).replace("{gpus}", str(launch.gpus))
-
-
-def _quoted(option: str) -> str:
-    if not option.isprintable():
-        raise RequestError(f"slurm: option {option!r} contains a character that cannot be printed")
-    return shlex.quote(option)
