@@ -32,7 +32,7 @@ from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selec
 from dlperf.report.build import build_site
 from dlperf.report.mkdocs import CHINESE_CONFIG
 from dlperf.report.template import create_site
-from dlperf.results.derived import derive, write_derived
+from dlperf.results.timeline import derive, write_derived
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, State, TrialStatus
 from dlperf.runs.store import append_records, write_campaign

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dlperf.plan import Configuration, Impossible, Launch, Node, PlannedConfiguration, Selection, TrialKey
-from dlperf.results.derived import derive, write_derived
+from dlperf.results.timeline import derive, write_derived
 from dlperf.runs.archive import seal
 from dlperf.runs.journal import figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace

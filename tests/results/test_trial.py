@@ -12,7 +12,7 @@ from handmade_trials import START, own_log, planned, write_trial
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.results.trial import measure_trial, write_result
-from dlperf.runs.checksums import sha256_of
+from dlperf.runs.archive import sha256_of
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State, TrialRecord, TrialStatus
 from dlperf.runs.store import read_record, write_record

@@ -18,9 +18,9 @@ from dlperf.errors import DlperfError, StorageError, UnreachableError
 from dlperf.executors.base import CheckItem, Executor, Observation
 from dlperf.messages import Message, message
 from dlperf.plan import TrialKey
-from dlperf.results.derived import derive, write_derived
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
+from dlperf.results.timeline import derive, write_derived
 from dlperf.runs.archive import seal
 from dlperf.runs.clock import utc_now
 from dlperf.runs.records import Event, State, TrialStatus

@@ -14,12 +14,10 @@ from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.report.data import is_published
 from dlperf.report.downloads import Download
 from dlperf.results.conditions import flattened
-from dlperf.results.derived import derive_timeline, write_timeline
 from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.model import ConfigurationResult, TrialResult
-from dlperf.results.timeline import Timeline, origin_of
-from dlperf.runs.archive import TrialFiles
-from dlperf.runs.checksums import sha256_of
+from dlperf.results.timeline import Timeline, derive_timeline, origin_of, write_timeline
+from dlperf.runs.archive import TrialFiles, sha256_of
 from dlperf.runs.paths import NodePaths, TrialPaths, Workspace
 from dlperf.runs.store import Complain, read_record_if_whole
 

@@ -10,12 +10,11 @@ from contextlib import contextmanager
 from dlperf import __version__
 from dlperf.errors import DlperfError, RequestError
 from dlperf.plan import PlannedConfiguration, Selection, TrialKey
-from dlperf.results.derived import derive, write_derived
 from dlperf.results.importing import NODE, ImportedLog, ImportPlan
 from dlperf.results.logs import LogReader, is_gzip
 from dlperf.results.model import TrialResult
-from dlperf.runs.archive import seal
-from dlperf.runs.checksums import sha256_of
+from dlperf.results.timeline import derive, write_derived
+from dlperf.runs.archive import seal, sha256_of
 from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace

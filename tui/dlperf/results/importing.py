@@ -20,7 +20,7 @@ from dlperf.results.identify import Identity, catalog_id, identify
 from dlperf.results.logs import LogReader
 from dlperf.results.names import NameFacts, PathPattern, facts_of_name
 from dlperf.results.sources import SkippedFile, SourceFile, find_files
-from dlperf.runs.checksums import sha256_of
+from dlperf.runs.archive import sha256_of
 
 NODE = "imported"
 """Name of the node and of the executor of imported logs."""

@@ -1,4 +1,4 @@
-"""``timeline.json``: curves and log lines of a trial, derived so that a page needs small files only."""
+"""Derive ``result.json`` and ``timeline.json`` of a trial: its curves and the log lines that gave the figure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from dlperf.formats.samples import Run
 from dlperf.measure.outliers import outliers
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.plan import PlannedConfiguration
-from dlperf.results.logs import open_log
+from dlperf.results.logs import BUILTIN_FORMATS, LogReader, open_log
 from dlperf.results.model import TrialResult
 from dlperf.results.telemetry import TelemetryRow, read_telemetry
-from dlperf.results.trial import nodes_of
-from dlperf.runs.checksums import sha256_of
+from dlperf.results.trial import gather, nodes_of, result_of, write_result
+from dlperf.runs.archive import sha256_of
 from dlperf.runs.paths import TrialPaths
+from dlperf.runs.records import TrialStatus
+from dlperf.runs.store import dump_record, write_atomic
 from dlperf.runs.upgrades import SCHEMA_VERSION
 
 Point = tuple[float, float]
@@ -94,7 +96,7 @@ def origin_of(result: TrialResult, log_sha256: str | None, telemetry_sha256: Map
     return Origin(log_sha256, dict(telemetry_sha256), steps, lines, result.samples)
 
 
-def timeline_of(paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, run: Run | None) -> Timeline:
+def _timeline_of(paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, run: Run | None) -> Timeline:
     """Derive a timeline from the files of a trial and the run of its log."""
     telemetry = {node.directory.name: node.telemetry for node in nodes_of(paths, planned) if node.telemetry.is_file()}
     points = _throughput(run, planned) if run else []
@@ -187,3 +189,36 @@ def _whole(stream: Iterable[bytes]) -> Iterator[bytes]:
 def _quoted(line: bytes) -> str:
     text = line[: LONGEST_LINE * 4].decode("utf-8", "replace").rstrip("\r\n")
     return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…"
+
+
+@dataclass(frozen=True)
+class Derived:
+    """``result.json`` and ``timeline.json``."""
+
+    result: TrialResult
+    timeline: Timeline
+
+
+def derive(
+    paths: TrialPaths, planned: PlannedConfiguration, status: TrialStatus, logs: LogReader = BUILTIN_FORMATS
+) -> Derived:
+    """Measure a trial, see ``measure_trial``, and derive its timeline."""
+    evidence = gather(paths, planned, logs)
+    result = result_of(evidence, planned, status)
+    return Derived(result, _timeline_of(paths, planned, result, evidence.run))
+
+
+def derive_timeline(paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, logs: LogReader) -> Timeline:
+    """Derive the timeline of a trial that was measured before."""
+    return _timeline_of(paths, planned, result, gather(paths, planned, logs).run)
+
+
+def write_derived(paths: TrialPaths, derived: Derived) -> None:
+    """Write both files, the timeline first, so that a result has one unless the machine crashed."""
+    write_timeline(paths, derived.timeline, durable=False)
+    write_result(paths, derived.result)
+
+
+def write_timeline(paths: TrialPaths, timeline: Timeline, durable: bool = True) -> None:
+    """Write ``timeline.json``; it is derived again where a crash damages one that is not ``durable``."""
+    write_atomic(paths.timeline, dump_record(timeline) + b"\n", durable)

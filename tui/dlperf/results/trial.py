@@ -22,8 +22,7 @@ from dlperf.results.causes import diagnosis, explained
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader, log_tail
 from dlperf.results.model import TrialResult
 from dlperf.results.telemetry import TelemetryRow, in_window, mean_clock, mean_power, read_telemetry
-from dlperf.runs.archive import TrialFiles
-from dlperf.runs.checksums import sha256_of
+from dlperf.runs.archive import TrialFiles, sha256_of
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.records import State, TrialRecord, TrialStatus
 from dlperf.runs.store import read_record_if_whole, write_record

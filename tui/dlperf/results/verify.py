@@ -8,10 +8,9 @@ from typing import Any
 
 from dlperf.messages import Message
 from dlperf.plan import PlannedConfiguration, TrialKey
-from dlperf.results.derived import derive, write_timeline
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
-from dlperf.results.timeline import Timeline
+from dlperf.results.timeline import Timeline, derive, write_timeline
 from dlperf.results.trial import write_result
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.clock import utc_now

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from dlperf.runs.checksums import ChecksumProblem, expected_digests, sha256_of
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.store import read_record_if_whole, write_atomic, write_record
 from dlperf.runs.upgrades import SCHEMA_VERSION
@@ -28,6 +27,19 @@ RENDERED = "rendered"
 """First part of the names of sent files: ``rendered/<node>/launch.sh``."""
 FOLDED = frozenset({"trial.json", "ref.json", "launch.sh", "supervisor.json", "environment.json", "exit.json"})
 _DIGEST = re.compile("[0-9a-f]{64}")
+PART = 1 << 16
+"""Bytes read at once: ``hashlib.file_digest`` would allocate 256 KB for each of many small files."""
+_SUM_LINE = re.compile(r"(\\?)([0-9a-f]{64}) [ *](.+)")
+
+
+@dataclass(frozen=True)
+class ChecksumProblem:
+    """A file of a trial that is not what was archived."""
+
+    file: str
+    """Relative to the trial's folder."""
+    problem: str
+    """changed, missing, added, unreadable, or (of ``archive.json``) unsealed."""
 
 
 @dataclass(frozen=True)
@@ -119,12 +131,21 @@ class TrialFiles:
         """List every file that changed, vanished or appeared since the trial was sealed, in name order."""
         loose: dict[str, Path | bytes] = dict(_loose_files(self._paths))
         if self.record is None and self._paths.checksums.is_file():
-            return _compare(expected_digests(self._paths), loose)
+            return _compare(_expected_digests(self._paths), loose)
         if self.record is None or not self.record.sealed:
             problem = "missing" if not self._paths.archive.exists() else "unsealed" if self.record else "unreadable"
             return [ChecksumProblem(self._paths.archive.name, problem)]
         kept = {name: source for name, item in self._archived.items() if (source := self._kept(item)) is not None}
         return _compare({item.path: item.sha256 for item in self.record.files}, kept | loose)
+
+
+def sha256_of(path: str | Path) -> str:
+    """Return the SHA-256 of a file of any size, in hexadecimal."""
+    with open(path, "rb", buffering=0) as stream:
+        digest = hashlib.sha256()
+        while part := stream.read(PART):
+            digest.update(part)
+        return digest.hexdigest()
 
 
 def keep_sent(paths: TrialPaths, files: Mapping[str, bytes]) -> None:
@@ -237,3 +258,22 @@ def _difference(source: Path | bytes, expected: str) -> str | None:
     except OSError:
         return "unreadable"
     return None if digest == expected else "changed"
+
+
+def _expected_digests(paths: TrialPaths) -> dict[str, str]:
+    """Read ``SHA256SUMS``: file name → SHA-256.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    expected = {}
+    for line in paths.checksums.read_text("utf-8", "surrogateescape").split("\n"):
+        if match := _SUM_LINE.fullmatch(line):
+            escaped, digest, name = match.groups()
+            expected[_unescape(name) if escaped else name] = digest
+    return expected
+
+
+def _unescape(name: str) -> str:
+    plain = {"\\\\": "\\", "\\n": "\n", "\\r": "\r"}
+    return re.sub(r"\\[\\nr]", lambda match: plain[match.group()], name)
