@@ -11,7 +11,7 @@ from handmade_trials import START, own_log, planned, write_trial
 
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.model import TrialResult
-from dlperf.results.trial import measure_trial, write_result
+from dlperf.results.trial import measure_trial
 from dlperf.runs.archive import sha256_of
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State, TrialRecord, TrialStatus
@@ -55,7 +55,7 @@ def test_a_trial_has_the_figure_of_its_protocol_with_the_lines_that_gave_it(path
 def test_a_result_that_was_written_is_read_back_the_same(paths: TrialPaths):
     write_trial(paths, {"n0/out.log": own_log(160.0)})
     result = measured(paths)
-    write_result(paths, result)
+    write_record(paths.result, result)
     assert read_record(paths.result, TrialResult) == result
 
 
@@ -193,5 +193,5 @@ def test_power_and_clock_are_unknown_where_there_is_no_gpu(paths: TrialPaths):
 
 def test_a_result_is_plain_json(paths: TrialPaths):
     write_trial(paths, {"n0/out.log": own_log(160.0)})
-    write_result(paths, measured(paths))
+    write_record(paths.result, measured(paths))
     assert json.loads(paths.result.read_text())["value"] == pytest.approx(160.0)

@@ -1,4 +1,4 @@
-"""Two sets of results side by side, matched on equal axes: by how much, and how sure. Pure."""
+"""Compare two sets of results, matched on equal axes. Pure."""
 
 from __future__ import annotations
 
@@ -10,95 +10,85 @@ from dlperf.messages import Message, message
 from dlperf.results.model import ConfigurationResult
 
 ByKey = dict[tuple[str, ...], list[ConfigurationResult]]
-"""Values of the axes that must be equal → the rows there."""
+"""Values of the equal axes → rows."""
 
 AXES = ("campaign", "hardware", "framework", "case", "precision", "batch_size", "scale")
 
 
 @dataclass(frozen=True)
 class Selector:
-    """Which rows one side of a comparison means."""
+    """The rows of one side of a comparison."""
 
     text: str
     fixed: dict[str, str]
-    """Axis → value. The axes that either side fixes may differ between the sides; all others must be equal."""
+    """Axis → value. Axes that a side fixes may differ between the sides; all others are equal."""
 
     def matches(self, row: ConfigurationResult) -> bool:
-        return all(axis_value(row, axis) == value for axis, value in self.fixed.items())
+        return all(str(getattr(row, axis)) == value for axis, value in self.fixed.items())
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """B relative to A at one point of the matrix."""
+    """B relative to A for one configuration."""
 
     a: ConfigurationResult
     b: ConfigurationResult
     ratio: float | None
-    """B's figure over A's; None where either is missing."""
     low: float | None
-    """B's worst trial over A's best, to ``high``: the range that the trials leave open. None under two trials each."""
+    """B's worst trial over A's best; None under two trials each."""
     high: float | None
+    """B's best trial over A's worst."""
     verdict: Message
-    """faster, slower, not_distinguishable (the ranges of the trials overlap), spread_unknown, or not_comparable."""
+    """faster, slower, not_distinguishable, spread_unknown or not_comparable."""
     differences: tuple[str, ...] = ()
-    """Conditions in which the sides differ beside the axes that are compared: options, protocol, environment."""
+    """Differing options, protocol and environment."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """A point that only one side holds."""
+    """A row without counterpart on the other side."""
 
     row: ConfigurationResult
     reason: str
-    """What the other side lacks."""
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """Every point that both sides hold, and what only one of them holds."""
+    """Pairs of rows, and rows of one side only."""
 
     pairs: tuple[Comparison, ...]
     only_a: tuple[Missing, ...]
     only_b: tuple[Missing, ...]
     ambiguous: tuple[str, ...]
-    """Points that one side holds more than once, in words; not compared."""
-
-
-def axis_value(row: ConfigurationResult, axis: str) -> str:
-    """A row's value on an axis, as text."""
-    return str(getattr(row, axis))
+    """Descriptions of keys with several rows on a side."""
 
 
 def parse_selector(text: str, rows: Sequence[ConfigurationResult]) -> Selector:
-    """A campaign's name, a configuration id, ``campaign/configuration id``, or ``axis=value[,axis=value…]``.
+    """Parse a campaign's name, a configuration id, ``campaign/configuration id``, or ``axis=value[,axis=value…]``.
 
     Raises:
-        RequestError: an unknown axis, or nothing that is called so.
+        RequestError: an unknown axis or name.
     """
     if any(row.campaign == text for row in rows):
         return Selector(text, {"campaign": text})
     for row in rows:
         if text in (row.configuration, f"{row.campaign}/{row.configuration}"):
-            axes = {axis: axis_value(row, axis) for axis in AXES}
-            return Selector(text, axes if "/" in text else {k: v for k, v in axes.items() if k != "campaign"})
+            axes = AXES if "/" in text else AXES[1:]
+            return Selector(text, {axis: str(getattr(row, axis)) for axis in axes})
     if "=" not in text:
         raise RequestError(f"{text!r} is no campaign and no configuration id here: see `dlperf results`")
-    return Selector(text, _axes_of(text))
-
-
-def _axes_of(text: str) -> dict[str, str]:
     fixed = dict(part.split("=", 1) for part in text.split(",") if "=" in part)
     for axis in fixed:
         if axis not in AXES:
             raise RequestError(f"{text!r}: {axis!r} is no axis: choose {', '.join(AXES)}")
-    return fixed
+    return Selector(text, fixed)
 
 
 def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector) -> Comparisons:
     """Match the rows of both sides on every axis that neither side fixes, and compare each pair.
 
     Raises:
-        RequestError: the sides share no point.
+        RequestError: the sides share no configuration.
     """
     axes = [axis for axis in AXES if axis not in a.fixed | b.fixed]
     left, right = (_by_key(rows, side, axes) for side in (a, b))
@@ -121,7 +111,7 @@ def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector) -> Co
 
 
 def falls_below(comparison: Comparison, threshold: float) -> bool:
-    """B is slower than the threshold allows, or has no figure where A has one."""
+    """Whether B is slower than the threshold, or has no figure where A has one."""
     if comparison.ratio is None:
         return comparison.a.value is not None
     return comparison.ratio < threshold
@@ -131,12 +121,11 @@ def _by_key(rows: Iterable[ConfigurationResult], side: Selector, axes: Sequence[
     found: ByKey = {}
     for row in rows:
         if side.matches(row):
-            found.setdefault(tuple(axis_value(row, axis) for axis in axes), []).append(row)
+            found.setdefault(tuple(str(getattr(row, axis)) for axis in axes), []).append(row)
     return found
 
 
 def _missing(side: ByKey, other: ByKey, axes: Sequence[str]) -> Iterator[Missing]:
-    """What the other side does not hold."""
     held = list(map(set, zip(*other, strict=True)))
     for key in side:
         if key not in other:
@@ -150,11 +139,13 @@ def _said(axis: str, value: str) -> str:
 
 
 def compare_rows(a: ConfigurationResult, b: ConfigurationResult) -> Comparison:
-    """B relative to A, whatever their axes are."""
+    """Compare B with A, whatever their axes are."""
     if a.unit != b.unit:
-        return Comparison(a, b, None, None, None, _not_comparable(message("units_differ", a=a.unit, b=b.unit)))
+        why = message("units_differ", a=a.unit, b=b.unit)
+        return Comparison(a, b, None, None, None, message("not_comparable", why=why))
     if not a.value or not b.value:
-        return Comparison(a, b, None, None, None, _not_comparable((b if a.value else a).status.in_full))
+        why = (b if a.value else a).status.in_full
+        return Comparison(a, b, None, None, None, message("not_comparable", why=why))
     ratio = b.value / a.value
     if min(len(a.values), len(b.values)) < 2:
         return Comparison(a, b, ratio, None, None, message("spread_unknown"))
@@ -166,10 +157,6 @@ def _verdict(low: float, high: float) -> str:
     if low > 1:
         return "faster"
     return "slower" if high < 1 else "not_distinguishable"
-
-
-def _not_comparable(why: Message) -> Message:
-    return message("not_comparable", why=why)
 
 
 def _ambiguity(key: tuple[str, ...], left: int, right: int) -> str:

@@ -1,4 +1,4 @@
-"""What a trial and a configuration come to: the rows of ``dlperf results`` and of every page."""
+"""Results of trials and configurations: the rows of ``dlperf results`` and of every page."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dlperf.messages import ENGLISH, Language, Message, message
 from dlperf.runs.upgrades import SCHEMA_VERSION, StoredMessage
 
 LONGEST_CAUSE = 160
-"""Characters of a cause in a status: a table's cell, not a log."""
+"""Characters of a cause in a status."""
 
 
 @dataclass(frozen=True)
 class TrialResult:
-    """``result.json``: derived from the files of the trial, rebuilt by ``dlperf verify --write``."""
+    """``result.json``, derived from the files of the trial."""
 
     number: int
     state: str
@@ -32,7 +32,7 @@ class TrialResult:
     last_step: int | None = None
     first_line: int | None = None
     last_line: int | None = None
-    """Lines of ``log`` that gave the figure."""
+    """Lines of ``log`` from which the figure is computed."""
     log: str | None = None
     """Path of the log, relative to the trial's folder."""
     log_sha256: str | None = None
@@ -41,20 +41,20 @@ class TrialResult:
     power_watts: float | None = None
     """Mean over the measured window, all GPUs together."""
     sm_clock_mhz: float | None = None
-    """Mean over the measured window and all GPUs: chips of one kind differ, and throttle."""
+    """Mean over the measured window and all GPUs."""
     samples_per_joule: float | None = None
     findings: tuple[Finding, ...] = ()
     schema: int = SCHEMA_VERSION
 
     @property
     def usable(self) -> bool:
-        """The figure may enter a median: there is one, and no finding of severity ``error`` speaks against it."""
+        """Whether there is a figure without a finding of severity ``error``."""
         return self.value is not None and not any(finding.severity == "error" for finding in self.findings)
 
 
 @dataclass(frozen=True)
 class Status:
-    """Where the figure of a configuration stands, or why it has none."""
+    """Status of a configuration's figure, or why there is none."""
 
     code: str
     """measured, published, not_run, not_published, running, out_of_memory, not_supported, or how its last trial ended:
@@ -65,32 +65,32 @@ class Status:
         return self.text()
 
     def as_data(self) -> str:
-        """The status as JSON output shows it."""
+        """Return the status for JSON output."""
         return self.text()
 
     @property
     def in_full(self) -> Message:
-        """The status as one message, its cause not cut."""
+        """The status and its full cause as one message."""
         kind = message(self.code)
         return message("and_more", told=kind, more=self.cause) if self.cause else kind
 
     def text(self, language: Language = ENGLISH) -> str:
-        """The code in words and, after a colon, the cause."""
+        """Return the text of the code and, after a colon, the cause."""
         return language.colon.join(part for part in (self.kind(language), self.reason(language)) if part)
 
     def kind(self, language: Language = ENGLISH) -> str:
-        """The code in words."""
+        """Return the text of the code."""
         return language.render(message(self.code))
 
     def reason(self, language: Language = ENGLISH) -> str:
-        """The cause in one line, cut to a table's cell."""
+        """Return the cause in one line, truncated."""
         line = " ".join(language.render(self.cause).split()) if self.cause else ""
         return line if len(line) <= LONGEST_CAUSE else line[: LONGEST_CAUSE - 1] + "…"
 
 
 @dataclass(frozen=True)
 class ConfigurationResult(Configuration):
-    """A configuration with what a campaign measured of it: one row of ``dlperf results --json``. None is missing."""
+    """A configuration and its results: one row of ``dlperf results --json``."""
 
     campaign: str
     unit: str
@@ -109,17 +109,17 @@ class ConfigurationResult(Configuration):
     """Configuration id."""
     samples_per_joule: float | None = None
     source: str = ""
-    """Where a published figure stands."""
+    """Source of a published figure."""
     printed: str = ""
-    """A published figure digit for digit, as its source prints it."""
+    """A published figure as printed."""
     variant: int = 1
-    """Which of the figures that a report prints for one configuration; 1 where it prints one."""
+    """Number of the figure where a report prints several for one configuration."""
 
     @property
     def values(self) -> tuple[float, ...]:
-        """The figures of the trials that ``value`` was made from."""
+        """The figures of the trials from which ``value`` was computed."""
         return tuple(trial.value for trial in self.trials if trial.usable and trial.value is not None)
 
 
 COLUMNS = ("campaign", *(item.name for item in fields(ConfigurationResult) if item.name != "campaign"))
-"""Fields of a configuration's result in the order of tables and files."""
+"""Fields in the order of tables and files."""

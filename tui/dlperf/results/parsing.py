@@ -63,7 +63,7 @@ class ParsedRun:
 
     def as_data(self) -> dict[str, object]:
         """Return the entry as plain data."""
-        estimate = self.figure.estimate if self.figure else None
+        figure = self.figure
         return {
             "log": self.log,
             "format": self.run.format,
@@ -75,10 +75,10 @@ class ParsedRun:
             "batch_size": self.batch_size,
             "precision": self.precision,
             "estimator": self.estimator,
-            "value": self.figure.value if self.figure else None,
-            "value_from_timestamps": self.figure.value_from_timestamps if self.figure else None,
-            "first_step": estimate.first_step if estimate else None,
-            "last_step": estimate.last_step if estimate else None,
+            "value": figure.value if figure else None,
+            "value_from_timestamps": figure.value_from_timestamps if figure else None,
+            "first_step": figure.estimate.first_step if figure else None,
+            "last_step": figure.estimate.last_step if figure else None,
             "findings": [finding.as_data() for finding in self.findings],
         }
 
@@ -171,7 +171,11 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
     batch_size = options.batch_size or batch_size_per_gpu(run.metadata, gpus) or facts.batch_size
     reading = Reading(run, gpus, facts.gpus_per_node, batch_size)
     estimator = options.estimator or natural_estimator(reading)
-    figure, reason = _figure(reading, estimator)
+    figure, reason = None, None
+    try:
+        figure = figure_of(reading, estimator)
+    except NotEstimable as shortage:
+        reason = shortage.message
     findings = findings_of_run(
         reading,
         figure,
@@ -186,16 +190,11 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
     return ParsedRun(log, stripped, samples, gpus, batch_size, precision, str(estimator), figure, reason, findings)
 
 
-def _figure(reading: Reading, estimator: Estimator) -> tuple[Figure | None, Message | None]:
-    try:
-        return figure_of(reading, estimator), None
-    except NotEstimable as shortage:
-        return None, shortage.message
-
-
 def _why_no_run(path: Path, format_id: str | None) -> str:
-    head = _head(path)
-    if head is None:
+    try:
+        with open_log(path) as stream:
+            head = stream.read(HEAD)
+    except (EOFError, OSError, zlib.error):
         return "a damaged gzip file: pack it again, or give the plain log"
     if not head:
         return "empty: nothing to parse"
@@ -210,11 +209,3 @@ def _why_no_run(path: Path, format_id: str | None) -> str:
         "no throughput record of any known format: is it a whole training log? "
         "A format of your own is an entry of a workspace's catalog/formats/"
     )
-
-
-def _head(path: Path) -> bytes | None:
-    try:
-        with open_log(path) as stream:
-            return stream.read(HEAD)
-    except (EOFError, OSError, zlib.error):
-        return None

@@ -18,11 +18,11 @@ from dlperf.plan import PlannedConfiguration
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader, open_log
 from dlperf.results.model import TrialResult
 from dlperf.results.telemetry import TelemetryRow, read_telemetry
-from dlperf.results.trial import gather, nodes_of, result_of, write_result
+from dlperf.results.trial import gather, nodes_of, result_of
 from dlperf.runs.archive import sha256_of
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import TrialStatus
-from dlperf.runs.store import dump_record, write_atomic
+from dlperf.runs.store import dump_record, write_atomic, write_record
 from dlperf.runs.upgrades import SCHEMA_VERSION
 
 Point = tuple[float, float]
@@ -216,7 +216,7 @@ def derive_timeline(paths: TrialPaths, planned: PlannedConfiguration, result: Tr
 def write_derived(paths: TrialPaths, derived: Derived) -> None:
     """Write both files, the timeline first, so that a result has one unless the machine crashed."""
     write_timeline(paths, derived.timeline, durable=False)
-    write_result(paths, derived.result)
+    write_record(paths.result, derived.result)
 
 
 def write_timeline(paths: TrialPaths, timeline: Timeline, durable: bool = True) -> None:

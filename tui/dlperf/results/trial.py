@@ -1,9 +1,10 @@
-"""Files of a trial → its result: what the files say is gathered, then what it comes to is computed, purely."""
+"""Measure a trial: gather evidence from its files, then compute the result from it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import nan
 from pathlib import Path
@@ -25,28 +26,25 @@ from dlperf.results.telemetry import TelemetryRow, in_window, mean_clock, mean_p
 from dlperf.runs.archive import TrialFiles, sha256_of
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.records import State, TrialRecord, TrialStatus
-from dlperf.runs.store import read_record_if_whole, write_record
+from dlperf.runs.store import read_record_if_whole
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the files of a trial say."""
+    """The contents of a trial's files that its result depends on."""
 
     log: str | None = None
     """Relative to the trial's folder."""
     log_sha256: str | None = None
     runs: tuple[Run, ...] = ()
-    """The runs that the log holds; none where no log holds one."""
     log_run: int | None = None
-    """Which of the runs is this trial's (1-based); the last one if None."""
+    """Number of this trial's run (1-based); the last one if None."""
     tail: str = ""
-    """The end of the log."""
     tails: Mapping[str, str] = field(default_factory=dict)
-    """The end of each node's own log, where there are several nodes."""
+    """End of each node's log, where there are several nodes."""
     slurm_tail: str = ""
-    """The end of what Slurm said."""
     telemetry: tuple[tuple[TelemetryRow, ...], ...] = ()
-    """Of each node that sampled its GPUs."""
+    """By node."""
     duration_seconds: float | None = None
 
     @property
@@ -59,31 +57,24 @@ class Evidence:
 def measure_trial(
     paths: TrialPaths, planned: PlannedConfiguration, status: TrialStatus, logs: LogReader = BUILTIN_FORMATS
 ) -> TrialResult:
-    """The result of a trial from its archived files.
+    """Compute the result of a trial from its archived files.
 
-    The figure is that of the protocol's estimator on the first log that holds records: node 0 first, ``out.log``
-    before the logs of single ranks. A file that is missing or unreadable leaves its part of the result empty.
-
-    Args:
-        logs: knows the formats of the workspace's catalogue, where it has any of its own.
+    The first log with records counts: node 0 first, ``out.log`` before the logs of single ranks. A missing or
+    unreadable file leaves its part of the result empty.
     """
     return result_of(gather(paths, planned, logs), planned, status)
 
 
-def write_result(paths: TrialPaths, result: TrialResult) -> None:
-    """Write ``result.json``."""
-    write_record(paths.result, result)
-
-
 def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) -> Evidence:
-    """Read what a trial left."""
+    """Read the files of a trial."""
     nodes, files = nodes_of(paths, planned), TrialFiles(paths)
+    record = read_record_if_whole(paths.trial, TrialRecord, read=files.read)
     log, runs = _log_with_records([log for node in nodes for log in node.logs()], planned.format, logs)
     return Evidence(
         log=log.relative_to(paths.directory).as_posix() if log else None,
         log_sha256=sha256_of(log) if log else None,
         runs=runs,
-        log_run=_log_run(paths, files),
+        log_run=record.log_run if record else None,
         tail=log_tail(log) if log else "",
         tails={node.directory.name: log_tail(node.log) for node in nodes} if len(nodes) > 1 else {},
         slurm_tail=log_tail(paths.slurm_log),
@@ -93,8 +84,9 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
 
 
 def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialStatus) -> TrialResult:
-    """What the evidence comes to under the plan's protocol. Pure."""
-    reading = _reading(evidence.run, planned)
+    """Compute a result under the plan's protocol. Pure."""
+    run, point = evidence.run, planned.configuration
+    reading = Reading(run, point.gpus_total, point.gpus, point.batch_size) if run else None
     measured, reason = _figure(reading, planned)
     window = _measured_rows(evidence, measured)
     power = mean_power(window)
@@ -127,13 +119,8 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
     )
 
 
-def _reading(run: Run | None, planned: PlannedConfiguration) -> Reading | None:
-    point = planned.configuration
-    return Reading(run, point.gpus_total, point.gpus, point.batch_size) if run else None
-
-
 def _figure(reading: Reading | None, planned: PlannedConfiguration) -> tuple[Figure | None, Message | None]:
-    """The figure, or the reason why there is none."""
+    """Return the figure, or the reason why there is none."""
     if reading is None:
         return None, message("no_records_of_format", format=planned.format)
     try:
@@ -158,7 +145,7 @@ def _findings(
 
 
 def _cause(evidence: Evidence, status: TrialStatus) -> Message | None:
-    """The cause that the journal holds, explained by the log of the node that it names."""
+    """Return the journal's cause, explained by the log of the node that it names."""
     cause = status.cause
     if status.state is State.SUCCEEDED:
         return cause
@@ -169,7 +156,7 @@ def _cause(evidence: Evidence, status: TrialStatus) -> Message | None:
 
 
 def _measured_rows(evidence: Evidence, measured: Figure | None) -> list[TelemetryRow]:
-    """Telemetry of every node between the first and the last record that gave the figure."""
+    """Return the telemetry of all nodes between the first and the last record that gave the figure."""
     run, estimate = evidence.run, measured.estimate if measured else None
     if run is None or estimate is None or estimate.first is None or estimate.last is None:
         return []
@@ -179,34 +166,23 @@ def _measured_rows(evidence: Evidence, measured: Figure | None) -> list[Telemetr
 
 
 def nodes_of(paths: TrialPaths, planned: PlannedConfiguration) -> list[NodePaths]:
-    """The folders of a trial's nodes, node 0 first, then any that the plan does not name."""
+    """Return the folders of a trial's nodes, node 0 first, then any that the plan does not name."""
     wanted = [paths.node(node.name) for node in planned.launch.nodes]
     return [*wanted, *(node for node in paths.nodes() if node not in wanted)]
 
 
 def _log_with_records(paths: list[Path], log_format: str, logs: LogReader) -> tuple[Path | None, tuple[Run, ...]]:
-    """The first log that holds records, else the first log. Another format is tried where the planned one fails."""
+    """Find the first log with records, also of another format, else the first log."""
     for name in (log_format, None) if log_format else (None,):
         for path in paths:
-            if runs := _runs_of(path, name, logs):
-                return path, runs
+            with suppress(RequestError):
+                if runs := logs.read(path, name):
+                    return path, tuple(runs)
     return (paths[0] if paths else None), ()
 
 
-def _runs_of(path: Path, log_format: str | None, logs: LogReader) -> tuple[Run, ...]:
-    try:
-        return tuple(logs.read(path, log_format))
-    except RequestError:
-        return ()
-
-
-def _log_run(paths: TrialPaths, files: TrialFiles) -> int | None:
-    record = read_record_if_whole(paths.trial, TrialRecord, read=files.read)
-    return record.log_run if record else None
-
-
 def _duration_seconds(nodes: list[NodePaths], files: TrialFiles) -> float | None:
-    """Of the node that took longest, by its own monotonic clock."""
+    """Return the longest duration of a node, by its own monotonic clock."""
     found = [seconds for node in nodes if (seconds := _exit_duration(node.exit, files)) is not None]
     return max(found, default=None)
 

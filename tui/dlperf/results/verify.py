@@ -11,13 +11,12 @@ from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
 from dlperf.results.timeline import Timeline, derive, write_timeline
-from dlperf.results.trial import write_result
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import campaign_status, figure_data
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import Event, JournaledFigure, State, TrialStatus
-from dlperf.runs.store import append_records, read_campaign, read_record_if_whole, record_bytes
+from dlperf.runs.store import append_records, read_campaign, read_record_if_whole, record_bytes, write_record
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ def _verify_trial(
         if stored != derived.timeline:
             write_timeline(paths, derived.timeline)
         if not paths.result.exists() or paths.result.read_bytes() != record_bytes(derived.result):
-            write_result(paths, derived.result)
+            write_record(paths.result, derived.result)
         _journal(campaign, status, derived.result)
     return broken + differing, derived.result
 
