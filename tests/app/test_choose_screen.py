@@ -11,10 +11,9 @@ from builder import finished_campaign
 from driving import driving, screen_of, until_gone, until_shown
 
 from dlperf.app.engine import Outcome
-from dlperf.app.model.choice import Choice, arguments_of, choice_of, command_line
+from dlperf.app.model.choice import PRESETS, Choice, Preset, arguments_of, choice_of, command_line
 from dlperf.app.model.options import options_of
 from dlperf.app.model.planned import plan_lines
-from dlperf.app.model.presets import PRESETS, Preset
 from dlperf.app.screens.choose import ChooseScreen
 from dlperf.app.screens.plan_actions import check_rows
 from dlperf.catalog.load import Catalog, load_catalog

@@ -10,7 +10,7 @@ from builder import POINTS, CampaignBuilder, clock, finished_campaign, planned, 
 from driving import driving, screen_of, until, until_gone, until_shown
 
 from dlperf.app.model.comparison import comparable, comparison_of
-from dlperf.app.model.results_table import ResultsView, beside
+from dlperf.app.model.results_table import ResultsView, similar_results
 from dlperf.app.screens.publish import opener_of, served_lines
 from dlperf.app.screens.results import ResultsScreen
 from dlperf.messages import message, quoted
@@ -120,7 +120,7 @@ def test_campaigns_without_a_common_configuration_are_not_offered():
 def test_beside_a_figure_stand_those_of_the_same_case_precision_and_gpus():
     published = result("published/report", 300.0, hardware="v100", status=Status("published"))
     other = result("x", 900.0, precision="fp32")
-    assert beside((FAST, published, other, NONE, SLOW), FAST) == [published, SLOW]
+    assert similar_results((FAST, published, other, NONE, SLOW), FAST) == [published, SLOW]
 
 
 async def test_results_are_listed_sorted_and_filtered(workspace: Workspace):

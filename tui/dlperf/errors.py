@@ -1,4 +1,4 @@
-"""What can go wrong, said in one line: what, where, and what to do next."""
+"""Define the errors that are printed as one line: what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ class ExitCode(IntEnum):
 
 
 class DlperfError(Exception):
-    """An error that its reader can act on; ``str()`` is the one line that is printed, in English."""
+    """An error that the user can act on; ``str()`` is the printed line, in English."""
 
     exit_code = ExitCode.MEASURED_FAILED
 
     def __init__(self, problem: str | Message = "") -> None:
         super().__init__(problem)
         self.message = problem if isinstance(problem, Message) else quoted(problem)
-        """The same for records and for readers of other languages."""
+        """The same as a code, for records and other languages."""
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What is printed: one line, or one for each of several things that are wrong."""
+        """The printed lines, one for each error."""
         return (str(self),)
 
 
 class RequestError(DlperfError):
-    """The request was wrong: an unknown id, an impossible axis, a file that is no log."""
+    """The request is wrong: an unknown id, an impossible axis, a file that is not a log."""
 
     exit_code = ExitCode.BAD_REQUEST
 
 
 class UnreachableError(DlperfError):
-    """A machine could not be reached; the message names the machine, where it is known, and the cause."""
+    """A machine cannot be reached; the message names it, if known, and the cause."""
 
     exit_code = ExitCode.UNREACHABLE
 
@@ -51,8 +51,8 @@ class UnreachableError(DlperfError):
 
 
 class RefusedError(UnreachableError):
-    """A machine answered and refused (wrong host key, refused user key, no Python): trying again does not help."""
+    """A machine refuses (wrong host key, refused user key, no Python), so that a retry does not help."""
 
 
 class StorageError(DlperfError):
-    """A file of the workspace cannot be written: the disk is full, or it may not be."""
+    """A file of the workspace cannot be written: full disk or missing permission."""

@@ -1,1 +1,1 @@
-"""What the terminal and the command line show alike: standing, estimates, and starting a campaign."""
+"""What screens and commands share: state of campaigns, text formats, estimates, starting a campaign."""

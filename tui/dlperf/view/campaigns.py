@@ -1,4 +1,4 @@
-"""How the campaigns of a workspace stand."""
+"""Summarize the campaigns of a workspace."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ BAD = (State.FAILED, State.TIMED_OUT, State.LOST)
 
 
 class Standing(StrEnum):
-    """How a campaign stands, for the person who comes back to it."""
+    """State of a campaign."""
 
     RUNNING = N_("running")
     PAUSED = N_("paused")
     INTERRUPTED = N_("engine stopped")
-    """Trials are left and no engine works on them: `dlperf resume` goes on."""
+    """Unfinished trials and no engine: `dlperf resume` continues."""
     FINISHED = N_("finished")
     LOADING = N_("reading")
     UNREADABLE = N_("unreadable")
@@ -39,28 +39,27 @@ class CampaignSummary:
     done: int = 0
     total: int = 0
     bad: int = 0
-    """Trials that ended without a figure, though nobody had cancelled them."""
+    """Trials that failed, timed out or were lost."""
     seconds_left: float | None = None
     engine_pid: int | None = None
     selection: Selection = field(default_factory=Selection)
     unreachable: dict[str, str] = field(default_factory=dict)
     stopped: dict[str, Message] = field(default_factory=dict)
-    """Configuration id → why it is not tried any more."""
+    """Configuration id → why no more of its trials are started."""
     trial_seconds: dict[str, float] = field(default_factory=dict)
-    """Configuration id → median seconds of its trials that succeeded."""
+    """Configuration id → median seconds of its successful trials."""
     problem: str = ""
     """Why the campaign cannot be read."""
 
     @property
     def live(self) -> bool:
-        """An engine works on it."""
+        """Whether an engine runs."""
         return self.engine_pid is not None
 
 
 def summary_of(
     record: CampaignRecord, status: CampaignStatus, progress: Progress | None, engine_pid: int | None
 ) -> CampaignSummary:
-    """What the files of a campaign say of it now."""
     finished = [trial.state for trial in status.trials.values() if trial.state.finished]
     return CampaignSummary(
         name=record.name,
@@ -79,7 +78,6 @@ def summary_of(
 
 
 def standing_of(status: CampaignStatus, engine_pid: int | None) -> Standing:
-    """How a campaign stands."""
     if status.finished:
         return Standing.FINISHED
     if engine_pid is not None:
@@ -88,15 +86,15 @@ def standing_of(status: CampaignStatus, engine_pid: int | None) -> Standing:
     return Standing.INTERRUPTED if unfinished else Standing.FINISHED
 
 
-def in_order(summaries: list[CampaignSummary], matching: str = "") -> list[CampaignSummary]:
-    """What runs first, then what waits to be resumed, then the newest; only names that hold ``matching``."""
-    wanted = [item for item in summaries if matching.lower() in item.name.lower()]
-    newest_first = sorted(wanted, key=lambda item: item.created or "", reverse=True)
+def sort_campaigns(summaries: list[CampaignSummary], matching: str = "") -> list[CampaignSummary]:
+    """Return running campaigns, then interrupted ones, then the newest; only names that contain ``matching``."""
+    matches = [item for item in summaries if matching.lower() in item.name.lower()]
+    newest_first = sorted(matches, key=lambda item: item.created or "", reverse=True)
     return sorted(newest_first, key=lambda item: (not item.live, item.standing is not Standing.INTERRUPTED))
 
 
 def read_summary(paths: CampaignPaths, pid: int | None) -> CampaignSummary:
-    """The summary of one campaign; an unreadable one says why."""
+    """Return the summary of a campaign, which may be that it is unreadable."""
     try:
         reader = CampaignReader(paths)
         return summary_of(reader.record, reader.refresh(), read_progress(paths), pid)
@@ -105,5 +103,5 @@ def read_summary(paths: CampaignPaths, pid: int | None) -> CampaignSummary:
 
 
 def read_progress(paths: CampaignPaths) -> Progress | None:
-    """Return what the engine wrote last; None where there is nothing or it is damaged."""
+    """Return what the engine wrote last; None if it is missing or damaged."""
     return read_record_if_whole(paths.progress, Progress)

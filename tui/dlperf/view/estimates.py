@@ -1,4 +1,4 @@
-"""How long a plan takes, from earlier trials."""
+"""Estimate how long a plan takes from earlier trials."""
 
 from __future__ import annotations
 
@@ -12,38 +12,33 @@ from dlperf.plan import Configuration, Plan
 
 @dataclass(frozen=True)
 class Estimate:
-    """How long a plan takes, from earlier trials."""
+    """Expected duration of a plan."""
 
     seconds: float
-    """Of the machine that takes longest; machines work side by side."""
+    """Of the machine that takes longest; machines run in parallel."""
     unknown: int
-    """Configurations without any earlier trial to go by; they are not in ``seconds``."""
+    """Configurations without an earlier trial; not in ``seconds``."""
 
 
-def trial_seconds(point: Configuration, history: Mapping[str, float], by_kind: Mapping[str, float]) -> float | None:
-    """How long one trial takes: as the same configuration did, else as the same framework and case did there."""
-    return history.get(point.id) or by_kind.get(_kind(point))
+def expected_seconds(point: Configuration, history: Mapping[str, float], by_kind: Mapping[str, float]) -> float | None:
+    """Return the seconds of a trial from those of its configuration, else of its hardware, framework and case."""
+    return history.get(point.id) or by_kind.get(f"{point.hardware}_{point.framework}_{point.case}")
 
 
 def seconds_by_kind(history: Mapping[str, float]) -> dict[str, float]:
-    """Median seconds of the configurations of each hardware, framework and case."""
+    """Return median seconds by hardware, framework and case."""
     kinds: dict[str, list[float]] = defaultdict(list)
     for configuration, seconds in history.items():
         kinds["_".join(configuration.split("_")[:3])].append(seconds)
     return {kind: median(values) for kind, values in kinds.items()}
 
 
-def _kind(point: Configuration) -> str:
-    return f"{point.hardware}_{point.framework}_{point.case}"
-
-
 def estimate(plan: Plan, history: Mapping[str, float]) -> Estimate:
-    """How long the plan takes."""
     by_kind = seconds_by_kind(history)
     machines: dict[str, float] = defaultdict(float)
     unknown = 0
     for item in plan.configurations:
-        one = trial_seconds(item.configuration, history, by_kind)
+        one = expected_seconds(item.configuration, history, by_kind)
         if one is None:
             unknown += 1
         else:

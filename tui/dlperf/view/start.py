@@ -24,17 +24,17 @@ def start_campaign(workspace: Workspace, plan: Plan, name: str | None = None) ->
 
 
 def resume_campaign(workspace: Workspace, paths: CampaignPaths) -> int | None:
-    """Lift a pause and start an engine where none runs; return the process id of an engine that was started.
+    """Lift a pause, or start an engine if none runs; return the process id of an engine that was started.
 
     Raises:
-        DlperfError: an engine works already, or did not start.
+        DlperfError: an engine runs already, or did not start.
     """
     pid = lift_pause(paths)
     return start_detached(workspace, paths) if pid is None else None
 
 
 def lift_pause(paths: CampaignPaths) -> int | None:
-    """Ask for the end of a pause; return the process id of the engine that will take it up, None where none runs.
+    """Request the end of a pause; return the engine's process id, None if none runs.
 
     Raises:
         RequestError: an engine runs and is not paused.
@@ -43,5 +43,5 @@ def lift_pause(paths: CampaignPaths) -> int | None:
     if campaign_status(paths).paused:
         ask(paths, "resume")
     elif pid is not None:
-        raise RequestError(f"campaign {paths.name!r}: its engine runs (process {pid}) and is not paused")
+        raise RequestError(f"campaign {paths.name!r}: its engine is running (process {pid}) and is not paused")
     return pid

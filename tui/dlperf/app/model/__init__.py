@@ -1,1 +1,1 @@
-"""What the screens show, as data: pure functions of records, tested without a terminal."""
+"""Compute what the screens show from records, as plain data that is tested without a terminal."""

@@ -1,4 +1,4 @@
-"""What is marked on the Choose screen. Frozen: a mark gives a new choice."""
+"""Hold what is marked on the Choose screen, and presets to start from. Immutable."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from dlperf.messages import N_
 from dlperf.plan import Selection
 
-AXES = ("hardware", "frameworks", "cases", "precisions", "batch_sizes", "scales")
-"""The lists of the screen; each is a field of ``Selection``."""
-
-_OPTIONS = {
+OPTIONS = {
     "hardware": "--hardware",
     "frameworks": "--framework",
     "cases": "--case",
@@ -19,15 +17,17 @@ _OPTIONS = {
     "batch_sizes": "--batch-size",
     "scales": "--gpus",
 }
+"""Field of ``Selection``, which is a list of the screen → option of ``dlperf run`` and ``dlperf plan``."""
+AXES = tuple(OPTIONS)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Marked values by axis, in the order in which they were marked; an axis without a mark means all that fits."""
+    """Marked values by axis, in the order of marking; an axis without a mark means every value that fits."""
 
     marked: dict[str, tuple[str, ...]] = field(default_factory=dict)
     repeats: int | None = None
-    """None: as the protocol says."""
+    """None: the protocol's."""
     protocol: str | None = None
 
     @property
@@ -38,7 +38,6 @@ class Choice:
         return self.marked.get(axis, ())
 
     def toggle(self, axis: str, value: str) -> Choice:
-        """With a mark set or taken away."""
         values = self.values(axis)
         changed = tuple(item for item in values if item != value) if value in values else (*values, value)
         return replace(self, marked=self.marked | {axis: changed})
@@ -47,29 +46,21 @@ class Choice:
         return replace(self, repeats=repeats)
 
     def selection(self) -> Selection:
-        """The same as the planner reads it."""
-        return Selection(
-            hardware=self.values("hardware"),
-            frameworks=self.values("frameworks"),
-            cases=self.values("cases"),
-            precisions=self.values("precisions"),
-            batch_sizes=tuple(int(value) for value in self.values("batch_sizes")),
-            scales=self.values("scales"),
-            repeats=self.repeats,
-            protocol=self.protocol,
-        )
+        marks = {axis: self.values(axis) for axis in AXES if axis != "batch_sizes"}
+        sizes = tuple(map(int, self.values("batch_sizes")))
+        return Selection(**marks, batch_sizes=sizes, repeats=self.repeats, protocol=self.protocol)
 
 
 def choice_of(selection: Selection) -> Choice:
-    """The choice that gives this selection."""
+    """Return the choice that gives this selection."""
     marked = {axis: tuple(str(value) for value in getattr(selection, axis)) for axis in AXES}
     return Choice(marked, selection.repeats, selection.protocol)
 
 
 def arguments_of(choice: Choice) -> list[str]:
-    """The options of ``dlperf run`` and ``dlperf plan`` that say the same."""
+    """Return the equivalent options of ``dlperf run`` and ``dlperf plan``."""
     words: list[str] = []
-    for axis, option in _OPTIONS.items():
+    for axis, option in OPTIONS.items():
         if choice.values(axis):
             words += [option, ",".join(choice.values(axis))]
     if choice.repeats is not None:
@@ -80,5 +71,71 @@ def arguments_of(choice: Choice) -> list[str]:
 
 
 def command_line(words: Iterable[str]) -> str:
-    """A command as a shell reads it."""
+    """Return a command quoted for a shell."""
     return shlex.join(["dlperf", *words])
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Marks that select what a report measured; marked hardware is kept if the preset names none."""
+
+    name: str
+    about: str
+    marked: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    repeats: int | None = None
+    protocol: str | None = None
+
+    def applied(self, before: Choice) -> Choice:
+        kept = {} if "hardware" in self.marked else {"hardware": before.values("hardware")}
+        return Choice(kept | self.marked, self.repeats, self.protocol)
+
+
+PRESETS = (
+    Preset(
+        "quickstart",
+        N_("LeNet-5 with NumPy on this machine, in a minute"),
+        {
+            "hardware": ("local",),
+            "frameworks": ("numpy",),
+            "cases": ("lenet5",),
+            "precisions": ("fp32",),
+            "batch_sizes": ("64", "128"),
+            "scales": ("1n1g",),
+        },
+        repeats=3,
+    ),
+    Preset(
+        "ResNet50 V1.5",
+        N_("The report of PaddlePaddle/Perf: Paddle, TensorFlow, PyTorch and MXNet, FP32 and AMP, 1, 8 and 32 GPUs"),
+        {
+            "frameworks": ("paddleclas", "ngc-tensorflow", "ngc-pytorch", "ngc-mxnet"),
+            "cases": ("resnet50",),
+            "precisions": ("fp32", "amp"),
+            "batch_sizes": ("128", "256"),
+            "scales": ("1n1g", "1n8g", "4n8g"),
+        },
+    ),
+    Preset(
+        "PLSC ArcFace",
+        N_("The report of DLPerf: face recognition with split classes, FP32, 128 samples per GPU"),
+        {
+            "frameworks": ("plsc",),
+            "cases": ("arcface",),
+            "precisions": ("fp32",),
+            "batch_sizes": ("128",),
+            "scales": ("1n1g", "1n8g", "4n8g"),
+        },
+        protocol="plsc",
+    ),
+    Preset(
+        "VGG16",
+        N_("The baseline of FleetX: FP32, AMP and automatic strategy"),
+        {
+            "frameworks": ("fleetx-fp32", "fleetx-amp", "fleetx-auto"),
+            "cases": ("vgg16",),
+            "precisions": ("fp32", "amp"),
+            "scales": ("1n1g", "1n8g", "2n8g", "4n8g"),
+        },
+        protocol="fleetx",
+    ),
+)

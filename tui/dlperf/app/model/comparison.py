@@ -1,4 +1,4 @@
-"""Two campaigns side by side, as rows: regressions first, then what only one of them holds. Pure."""
+"""Compare two campaigns as rows: regressions first, then what only one of them has. Pure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dlperf.app.model.results_table import about_result, axes_of, figure_text
-from dlperf.app.model.table import Column, Row, Tone
-from dlperf.app.model.view import TableView
+from dlperf.app.model.table import Column, Row, TableView, Tone, axis_columns
 from dlperf.errors import RequestError
 from dlperf.messages import N_, _
-from dlperf.results.compare import Comparison, Comparisons, Missing, Selector, compare
+from dlperf.results.compare import Comparisons, Missing, Selector, compare
 from dlperf.results.model import ConfigurationResult
 from dlperf.view.text import number, percent, printable
 
@@ -27,14 +26,14 @@ VERDICTS = {
     NEW: N_("new"),
     NOT_COMPARED: N_("several rows, not compared"),
 }
-"""Code of a verdict of ``dlperf.results.compare``, or of what only one side holds → its label: bad news first."""
+"""Verdict of ``dlperf.results.compare``, or what only one side has → its label, bad news first."""
 TONES: dict[str, Tone] = {"slower": "bad", "faster": "good", NO_FIGURE: "bad", MISSING: "bad"}
 Side = ConfigurationResult | None
 
 
 @dataclass(frozen=True)
 class Point:
-    """A configuration in two campaigns; one of them may lack it."""
+    """A configuration in two campaigns, or in one of them."""
 
     before: Side
     after: Side
@@ -45,27 +44,27 @@ class Point:
 
     @property
     def result(self) -> ConfigurationResult:
-        """That of the later campaign, where it has one."""
+        """The result of the later campaign if it has one."""
         found = self.after or self.before
         assert found is not None
         return found
 
     @property
     def rank(self) -> tuple[int, float]:
-        """Regressions first, the worst of them at the top; then what cannot be compared."""
+        """Sort key: lost results, then ratios from the worst on, then what cannot be compared."""
         lost = self.verdict == NO_FIGURE and self.before is not None and self.before.value is not None
         return (0 if lost else 1 if self.ratio is not None else 2, self.ratio or math.inf)
 
 
 @dataclass(frozen=True)
 class ComparisonView(TableView[Point]):
-    """What the Results screen shows of two campaigns."""
+    """Rows of the Results screen for two campaigns."""
 
     points: tuple[Point, ...] = ()
     before: str = ""
     after: str = ""
     not_compared: int = 0
-    """Points that one of them holds several times."""
+    """Points with several rows in one campaign."""
 
     def items(self) -> Sequence[Point]:
         return self.points
@@ -82,12 +81,7 @@ class ComparisonView(TableView[Point]):
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            Column(_("case"), 9, importance=9),
-            Column(_("framework"), 11, importance=9),
-            Column(_("prec."), 5, importance=8),
-            Column(_("batch"), 6, right=True, importance=8),
-            Column(_("GPUs"), 6, importance=8),
-            Column(_("hardware"), 10, importance=5),
+            *axis_columns(9, 11, 10),
             Column(_("figure"), 10, right=True, importance=9),
             Column(_("baseline"), 9, right=True, importance=9),
             Column(_("change"), 9, right=True, importance=9),
@@ -129,13 +123,12 @@ class ComparisonView(TableView[Point]):
         return _("{after} against {before}", after=printable(self.after), before=printable(self.before))
 
     def summary(self) -> str:
-        """How many points are how."""
         counts = Counter(point.verdict for point in self.points)
         counts[NOT_COMPARED] = self.not_compared
         return " · ".join(f"{_(label)}: {counts[code]}" for code, label in VERDICTS.items() if counts[code])
 
     def about(self, item: Point) -> list[str]:
-        """Both figures with their worth, and the range that the trials leave open."""
+        """Return both results with their details, and the range of their ratio."""
         lines = [" · ".join(map(printable, axes_of(item.result)))]
         for side in (item.after, item.before):
             if side is not None:
@@ -146,35 +139,35 @@ class ComparisonView(TableView[Point]):
 
 
 def comparison_of(rows: Iterable[ConfigurationResult], before: str, after: str) -> ComparisonView | None:
-    """Two campaigns compared on equal axes; None where they share no configuration.
+    """Compare two campaigns on equal axes; return None if they share no configuration.
 
-    Where they were measured on one machine each, it may be another.
+    Campaigns measured on one machine each are compared across these machines.
     """
     both = [row for row in rows if row.campaign in (before, after)]
-    found = _compared(both, before, after)
+    found = _compare_rows(both, before, after)
     if found is None:
         return None
-    points = [_pair(pair) for pair in found.pairs]
-    points += [Point(item.row, None, MISSING) for item in _of_one(found.only_a)]
-    points += [Point(None, item.row, NEW) for item in _of_one(found.only_b)]
+    points = [Point(pair.a, pair.b, pair.verdict.code, pair.ratio, pair.low, pair.high) for pair in found.pairs]
+    points += [Point(item.row, None, MISSING) for item in _with_value(found.only_a)]
+    points += [Point(None, item.row, NEW) for item in _with_value(found.only_b)]
     ordered = tuple(sorted(points, key=lambda point: point.rank))
     return ComparisonView(points=ordered, before=before, after=after, not_compared=len(found.ambiguous))
 
 
-def _of_one(missing: Iterable[Missing]) -> Iterable[Missing]:
-    """What has a figure on one side alone: what neither side could run is no difference."""
+def _with_value(missing: Iterable[Missing]) -> Iterable[Missing]:
+    """Return the points with a value: what neither side could run is no difference."""
     return (item for item in missing if item.row.value is not None)
 
 
-def _compared(rows: Sequence[ConfigurationResult], before: str, after: str) -> Comparisons | None:
+def _compare_rows(rows: Sequence[ConfigurationResult], before: str, after: str) -> Comparisons | None:
     machines = [{row.hardware for row in rows if row.campaign == name} for name in (before, after)]
-    tries = [(Selector(before, {"campaign": before}), Selector(after, {"campaign": after}))]
+    attempts = [(Selector(before, {"campaign": before}), Selector(after, {"campaign": after}))]
     if all(len(names) == 1 for names in machines):
         first, second = (
             {"campaign": name, "hardware": min(on)} for name, on in zip((before, after), machines, strict=True)
         )
-        tries.append((Selector(before, first), Selector(after, second)))
-    for a, b in tries:
+        attempts.append((Selector(before, first), Selector(after, second)))
+    for a, b in attempts:
         try:
             return compare(rows, a, b)
         except RequestError:
@@ -182,12 +175,8 @@ def _compared(rows: Sequence[ConfigurationResult], before: str, after: str) -> C
     return None
 
 
-def _pair(pair: Comparison) -> Point:
-    return Point(pair.a, pair.b, pair.verdict.code, pair.ratio, pair.low, pair.high)
-
-
 def comparable(rows: Sequence[ConfigurationResult], after: str) -> dict[str, ComparisonView]:
-    """Every other campaign that shares a configuration with this one, compared with it."""
+    """Compare a campaign with every other one that shares a configuration with it."""
     by_campaign: dict[str, list[ConfigurationResult]] = {}
     for row in rows:
         by_campaign.setdefault(row.campaign, []).append(row)

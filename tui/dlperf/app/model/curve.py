@@ -1,4 +1,4 @@
-"""Throughput over steps, drawn with braille dots: warm-up shaded, the measured window marked. Pure."""
+"""Draw throughput over steps with braille dots; warm-up and measured window are marked. Pure."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dlperf.view.text import number
 
 LABEL_WIDTH = 9
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-"""Bits of a braille pattern, by row and column of the dot (Unicode chart U+2800)."""
+"""Bits of a braille pattern by row and column of the dot (Unicode chart U+2800)."""
 LEAST_SPAN = 0.1
-"""Of the value, from the lower to the upper edge: less would make a mountain range of the noise."""
+"""Least height of the drawing as a share of the value; less would exaggerate noise."""
 
 
 @dataclass(frozen=True)
@@ -28,23 +28,23 @@ class Series:
     unit: str = ""
 
     def points(self) -> list[tuple[float, float]]:
-        """Finite points, in order."""
+        """Return the finite points in order."""
         pairs = zip(self.steps, self.values, strict=True)
         return [(step, value) for step, value in pairs if isfinite(step) and isfinite(value)]
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of a row of the drawing."""
+    """Characters of one tone in a row of the drawing."""
 
     text: str
     tone: str = ""
-    """``warmup``, ``measured``, ``axis`` or nothing."""
+    """``warmup``, ``measured``, ``axis`` or empty."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The room of a drawing, and the values at its edges."""
+    """Size of a drawing in cells, and the values at its edges."""
 
     columns: int
     rows: int
@@ -54,24 +54,24 @@ class Frame:
     high: float
 
     def column(self, step: float) -> float:
-        """Where a step lies, in cells."""
+        """Return the position of a step in cells."""
         return (step - self.first_step) / (self.last_step - self.first_step) * (self.columns - 1)
 
     def step(self, column: int) -> float:
         return self.first_step + column / max(1, self.columns - 1) * (self.last_step - self.first_step)
 
     def dot(self, value: float) -> int:
-        """Where a value lies, in dots from the top; outside of the drawing where it is cut off."""
+        """Return the position of a value in dots from the top; out of range if it is cut off."""
         return round((self.high - value) / (self.high - self.low) * (self.rows * 4 - 1))
 
 
 def draw(
     series: Series, width: int, height: int, warm_up: float | None = None, window: tuple[float, float] | None = None
 ) -> list[list[Piece]]:
-    """The drawing, row by row.
+    """Return the rows of the drawing.
 
     Args:
-        series: what to draw; empty gives one row that says so.
+        series: curve; fewer than two points give one row with a message.
         width: cells, axis labels included.
         height: rows, axis included.
         warm_up: the last step of the warm-up.
@@ -82,7 +82,7 @@ def draw(
         return [[Piece(_("No curve yet: the log holds fewer than two throughput records."))]]
     low, high = _range(points, warm_up, window)
     legend = packed(
-        _legend(series, low, warm_up, window) + _cut_in_words(points, low, high), width - LABEL_WIDTH, " · "
+        _legend(series, low, warm_up, window) + _cut_off_legend(points, low, high), width - LABEL_WIDTH, " · "
     )
     frame = Frame(width - LABEL_WIDTH, height - 2 - len(legend), *_ends(points), low, high)
     cells = _plot(points, frame)
@@ -99,25 +99,25 @@ def _ends(points: list[tuple[float, float]]) -> tuple[float, float]:
 def _range(
     points: list[tuple[float, float]], warm_up: float | None, window: tuple[float, float] | None
 ) -> tuple[float, float]:
-    """Lowest and highest value of the drawing: what is measured and a little room.
+    """Return the lowest and highest value of the drawing: the measured ones with a margin.
 
-    A first step that takes minutes would flatten all that follows: what lies beyond is cut off.
+    Values beyond are cut off, since a first step of minutes would flatten the rest.
     """
     measured = [value for step, value in points if _is_measured(step, warm_up, window)]
     values = measured if len(measured) > 1 else [value for _, value in points]
     low, high = min(values), max(values)
     spread = high - low
-    room = max(spread * 0.05, (LEAST_SPAN * abs(high) - spread) / 2) or 1.0
-    return max(0.0, low - room), high + room
+    margin = max(spread * 0.05, (LEAST_SPAN * abs(high) - spread) / 2) or 1.0
+    return max(0.0, low - margin), high + margin
 
 
 def _is_measured(step: float, warm_up: float | None, window: tuple[float, float] | None) -> bool:
-    """Whether a step belongs to what is measured; while that is not known, to what follows the warm-up."""
+    """Return whether a step is in the window or, before that is known, after the warm-up."""
     return window[0] <= step <= window[1] if window is not None else step > (warm_up or 0)
 
 
 def _plot(points: list[tuple[float, float]], frame: Frame) -> list[list[str]]:
-    """The drawing's cells by row and column: each dot column spans the values that fall on it."""
+    """Return cells by row and column; each dot column spans the values that fall on it."""
     dots = [[0] * frame.columns for _ in range(frame.rows)]
     for x, (top, bottom) in _spans(points, frame).items():
         for y in range(max(0, top), min(bottom, frame.rows * 4 - 1) + 1):
@@ -131,20 +131,20 @@ def _plot(points: list[tuple[float, float]], frame: Frame) -> list[list[str]]:
 
 
 def _spans(points: list[tuple[float, float]], frame: Frame) -> dict[int, tuple[int, int]]:
-    """Dot column → its highest and its lowest dot."""
+    """Return the highest and lowest dot of each dot column."""
     spans: dict[int, tuple[int, int]] = {}
     previous: tuple[int, int] | None = None
     for step, value in points:
         here = round(frame.column(step) * 2), frame.dot(value)
-        for column, dot in _joined(previous, here):
+        for column, dot in _interpolate(previous, here):
             top, bottom = spans.get(column, (dot, dot))
             spans[column] = (min(top, dot), max(bottom, dot))
         previous = here
     return {x: span for x, span in spans.items() if 0 <= x < frame.columns * 2}
 
 
-def _joined(start: tuple[int, int] | None, end: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """The dots from one point to the next, one for each column; a step back starts anew."""
+def _interpolate(start: tuple[int, int] | None, end: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield a dot per column from one point to the next; a step back starts a new line."""
     if start is None or end[0] <= start[0]:
         yield end
         return
@@ -174,9 +174,9 @@ def _row(frame: Frame, row: int, cells: list[str], tones: list[str]) -> list[Pie
 
 
 CUT = {False: "▼", True: "▲"}
-"""At the lower and at the upper edge of the drawing, where the curve runs below or above it."""
+"""Marks at the lower and upper edge where the curve is cut off."""
 AXIS = {"warmup": "░", "measured": "═", "": "─"}
-"""What the axis is drawn with below a part of the curve: on a terminal without colours it alone tells them apart."""
+"""Characters of the axis below the parts of the curve, for terminals without colours."""
 
 
 def _axis(frame: Frame, tones: Sequence[str]) -> list[list[Piece]]:
@@ -200,8 +200,7 @@ def _legend(series: Series, low: float, warm_up: float | None, window: tuple[flo
     return parts
 
 
-def _cut_in_words(points: list[tuple[float, float]], low: float, high: float) -> list[str]:
-    """How far the curve runs beyond the drawing."""
+def _cut_off_legend(points: list[tuple[float, float]], low: float, high: float) -> list[str]:
     values = [value for _, value in points]
     parts = []
     if min(values) < low:

@@ -1,4 +1,4 @@
-"""What each list of the Choose screen offers for the present choice, and why an entry cannot be had. Pure."""
+"""Compute the entries of the lists of the Choose screen, and why an entry is unavailable. Pure."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Option:
     title: str = ""
     marked: bool = False
     reason: str = ""
-    """Why it cannot be had with what is marked in the other lists; empty where it can."""
+    """Why it is unavailable with the marks of the other lists; empty if it is available."""
     note: str = ""
 
 
 @dataclass(frozen=True)
 class _Match:
-    """Hardware, framework and case that go together."""
+    """A compatible combination."""
 
     hardware: Hardware
     framework: Framework
@@ -38,7 +38,7 @@ class _Match:
 
 
 def options_of(catalog: Catalog, choice: Choice) -> dict[str, tuple[Option, ...]]:
-    """The entries of every list, by axis."""
+    """Return the entries of each list by axis."""
     matches = list(_matches(catalog, choice))
     offers = {
         "hardware": _hardware(catalog, choice),
@@ -52,7 +52,7 @@ def options_of(catalog: Catalog, choice: Choice) -> dict[str, tuple[Option, ...]
 
 
 def _chosen_hardware(catalog: Catalog, choice: Choice) -> list[Hardware]:
-    """What is marked and known, else every machine that can be run on."""
+    """Return the marked machines, or all that are not examples if none is marked."""
     marked = [catalog.hardware[name] for name in choice.values("hardware") if name in catalog.hardware]
     return marked or [item for item in catalog.hardware.values() if not item.example]
 
@@ -147,7 +147,7 @@ def _precisions(matches: list[_Match], choice: Choice) -> Iterator[Option]:
 
 
 def _batch_sizes(matches: list[_Match], choice: Choice) -> Iterator[Option]:
-    """The sizes offered, and those that were asked for beside them: a recipe without a list takes any."""
+    """Yield the offered sizes and the marked ones: a recipe without a list takes any."""
     offered = {size for match in matches for size in match.recipe.batch_sizes or match.case.batch_sizes}
     takes_any = any(match.recipe.batch_sizes is None for match in matches)
     marked = choice.values("batch_sizes")
@@ -175,8 +175,8 @@ def _ids(entries: Iterable[Hardware | Framework | Case]) -> str:
     return ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
 
 
-def matching(options: Iterable[Option], text: str) -> list[Option]:
-    """The options that hold every word of a text, those first that have it in their name."""
+def filter_options(options: Iterable[Option], text: str) -> list[Option]:
+    """Return the options that contain every word of a text, matches of the id first."""
     words = text.lower().split()
     found = [
         item for item in options if all(word in f"{item.value} {item.title} {item.note}".lower() for word in words)
@@ -185,7 +185,7 @@ def matching(options: Iterable[Option], text: str) -> list[Option]:
 
 
 def option_row(option: Option) -> Row:
-    """An entry with its mark; grey where it cannot be had."""
+    """Return the row of an entry: its mark and id, dimmed if it is unavailable."""
     glyph = "[x]" if option.marked else " - " if option.reason else "[ ]"
     tone: Tone = "warn" if option.marked and option.reason else "dim" if option.reason else ""
     return Row((f"{glyph} {option.value}",), "good" if option.marked and not option.reason else tone)

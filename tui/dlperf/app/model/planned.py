@@ -1,18 +1,18 @@
-"""A plan in words and rows: what would run, for how long, and what cannot. Pure."""
+"""Show a plan as lines and rows: what would run, for how long, and what cannot. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
-from dlperf.app.model.table import Column, Row
+from dlperf.app.model.table import Column, Row, axis_columns
 from dlperf.messages import _, pgettext, render
 from dlperf.plan import Configuration, Impossible, Plan, PlannedConfiguration
-from dlperf.view.estimates import estimate, seconds_by_kind, trial_seconds
+from dlperf.view.estimates import estimate, expected_seconds, seconds_by_kind
 from dlperf.view.text import short_duration
 
 
 def plan_lines(plan: Plan, history: Mapping[str, float]) -> list[str]:
-    """The plan in at most three lines."""
+    """Return the plan in at most three lines."""
     runnable = [item for item in plan.configurations if not item.example]
     trials = sum(item.repeats for item in runnable)
     parts = [_("configurations: {count}", count=len(runnable)), _("trials: {count}", count=trials)]
@@ -41,14 +41,8 @@ def _time_line(plan: Plan, history: Mapping[str, float]) -> str:
 
 
 def plan_columns() -> tuple[Column, ...]:
-    """The columns of the table of configurations."""
     return (
-        Column(_("case"), 12, importance=9),
-        Column(_("framework"), 18, importance=9),
-        Column(_("prec."), 5, importance=8),
-        Column(_("batch"), 6, right=True, importance=8),
-        Column(_("GPUs"), 6, importance=8),
-        Column(_("hardware"), 14, importance=6),
+        *axis_columns(12, 18, 14, hardware_importance=6),
         Column(pgettext("narrow column", "trials"), 6, right=True, importance=5),
         Column(_("time"), 6, right=True, importance=6),
         Column(_("note"), 10, importance=7, flexible=True),
@@ -56,10 +50,10 @@ def plan_columns() -> tuple[Column, ...]:
 
 
 def plan_rows(plan: Plan, history: Mapping[str, float]) -> dict[Hashable, Row]:
-    """Rows by ``plan`` or ``impossible`` and the configuration's id: what runs, then what cannot, with the reason."""
+    """Return rows by (``plan`` or ``impossible``, configuration id); those that can run come first."""
     by_kind = seconds_by_kind(history)
     rows: dict[Hashable, Row] = {
-        ("plan", item.configuration.id): _planned_row(item, trial_seconds(item.configuration, history, by_kind))
+        ("plan", item.configuration.id): _planned_row(item, expected_seconds(item.configuration, history, by_kind))
         for item in plan.configurations
     }
     return rows | {("impossible", item.configuration.id): _impossible_row(item) for item in plan.impossible}

@@ -1,13 +1,12 @@
-"""Results as rows: sorted, filtered, beside the published figures. Pure."""
+"""Show results as rows, and comparable results of others. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dlperf.app.model.table import Column, Row, Tone
+from dlperf.app.model.table import Column, Row, TableView, Tone, axis_columns
 from dlperf.app.model.trial_pages import finding_text
-from dlperf.app.model.view import TableView
 from dlperf.messages import _, language
 from dlperf.results.model import ConfigurationResult
 from dlperf.view.text import number, percent, printable
@@ -15,7 +14,7 @@ from dlperf.view.text import number, percent, printable
 
 @dataclass(frozen=True)
 class ResultsView(TableView[ConfigurationResult]):
-    """What the Results screen shows of all rows."""
+    """Rows of the Results screen for all results."""
 
     rows: tuple[ConfigurationResult, ...] = ()
     published: bool = True
@@ -33,12 +32,7 @@ class ResultsView(TableView[ConfigurationResult]):
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            Column(_("case"), 9, importance=9),
-            Column(_("framework"), 14, importance=9),
-            Column(_("prec."), 5, importance=8),
-            Column(_("batch"), 6, right=True, importance=7),
-            Column(_("GPUs"), 6, importance=8),
-            Column(_("hardware"), 10, importance=5),
+            *axis_columns(9, 14, 10, batch_importance=7),
             Column(_("figure"), 17, right=True, importance=9),
             Column(_("spread"), 7, right=True, importance=7),
             Column("n", 2, right=True, importance=7),
@@ -73,20 +67,19 @@ class ResultsView(TableView[ConfigurationResult]):
 
 
 def axes_of(row: ConfigurationResult) -> tuple[str, ...]:
-    """The point of the matrix, as the first columns show it."""
+    """Return the configuration's axes, one per column."""
     batch = "-" if row.batch_size is None else str(row.batch_size)
     return (row.case, row.framework, row.precision, batch, f"{row.nodes}n{row.gpus}g", row.hardware)
 
 
 def figure_text(row: ConfigurationResult) -> str:
-    """The figure, or why there is none: a word, and after a colon the cause."""
+    """Return the value, or why there is none."""
     if row.value is not None:
         return number(row.value, row.unit)
     return printable(row.status.text(language()))
 
 
 def _note(row: ConfigurationResult) -> str:
-    """What a reader must know of the figure."""
     if row.value is None:
         return printable(row.status.reason(language()))
     if row.status.code != "measured":
@@ -95,7 +88,7 @@ def _note(row: ConfigurationResult) -> str:
 
 
 def about_result(row: ConfigurationResult) -> list[str]:
-    """The figure of a row with its worth: trials, protocol, findings."""
+    """Return a result with its trials, protocol and findings, its name first."""
     values = [number(trial.value) for trial in row.trials if trial.value is not None]
     lines = [
         " · ".join((*map(printable, axes_of(row)), printable(row.campaign))),
@@ -111,8 +104,8 @@ def about_result(row: ConfigurationResult) -> list[str]:
     return lines
 
 
-def beside(rows: Iterable[ConfigurationResult], row: ConfigurationResult) -> list[ConfigurationResult]:
-    """Other figures for the same case, precision and number of GPUs, best first."""
+def similar_results(rows: Iterable[ConfigurationResult], row: ConfigurationResult) -> list[ConfigurationResult]:
+    """Return other results of the same case, precision and number of GPUs, best first."""
     others = [
         other
         for other in rows
@@ -124,8 +117,7 @@ def beside(rows: Iterable[ConfigurationResult], row: ConfigurationResult) -> lis
     return sorted(others, key=lambda other: -(other.value or 0.0))
 
 
-def beside_columns() -> tuple[Column, ...]:
-    """The columns of the figures beside."""
+def similar_columns() -> tuple[Column, ...]:
     return (
         Column(_("framework"), 16, importance=9),
         Column(_("hardware"), 16, importance=8, flexible=True),
@@ -136,8 +128,8 @@ def beside_columns() -> tuple[Column, ...]:
     )
 
 
-def beside_rows(row: ConfigurationResult, others: Sequence[ConfigurationResult]) -> list[Row]:
-    """Other figures, and what part of each this one is."""
+def similar_rows(row: ConfigurationResult, others: Sequence[ConfigurationResult]) -> list[Row]:
+    """Return rows of other results with the ratio of this one to each."""
     return [
         Row(
             (

@@ -1,12 +1,15 @@
-"""What a table is made of."""
+"""Describe tables: columns, rows, and views that filter and sort their items."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, Self, TypeVar
 
 from rich.cells import cell_len, set_cell_size
+
+from dlperf.messages import _
+from dlperf.results.model import ConfigurationResult
 
 Tone = Literal["", "group", "good", "busy", "warn", "bad", "dim"]
 GAP = 2
@@ -14,31 +17,45 @@ GAP = 2
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its title, its width in cells, and when it is left out."""
+    """A column; its width is in cells."""
 
     title: str
     width: int
     right: bool = False
     importance: int = 5
-    """Where the table is too narrow, the least important column goes first."""
+    """In a narrow table the least important column is dropped first."""
     flexible: bool = False
-    """Takes what the others leave; several share it."""
+    """Shares the spare width with other flexible columns."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What a row shows; a group's row has one cell across the whole width."""
+    """Cells of a row; the row of a group has one cell across the whole width."""
 
     cells: tuple[str, ...]
     tone: Tone = ""
     tones: tuple[Tone, ...] = ()
-    """Tones of single cells, where they differ from the row's."""
+    """Tones of cells that differ from the row's."""
     merged: int | None = None
-    """From this cell on there is nothing but the last one, which takes all the room."""
+    """Index from which the last cell takes the whole width."""
+
+
+def axis_columns(
+    case: int, framework: int, hardware: int, *, batch_importance: int = 8, hardware_importance: int = 5
+) -> tuple[Column, ...]:
+    """Return the columns of a configuration's axes; the arguments are widths."""
+    return (
+        Column(_("case"), case, importance=9),
+        Column(_("framework"), framework, importance=9),
+        Column(_("prec."), 5, importance=8),
+        Column(_("batch"), 6, right=True, importance=batch_importance),
+        Column(_("GPUs"), 6, importance=8),
+        Column(_("hardware"), hardware, importance=hardware_importance),
+    )
 
 
 def columns_that_fit(columns: Sequence[Column], width: int) -> list[tuple[int, int]]:
-    """Index and width of the columns to show; the flexible ones are stretched."""
+    """Return index and width of the columns to show; flexible ones are stretched."""
     chosen = list(range(len(columns)))
 
     def needed() -> int:
@@ -56,7 +73,7 @@ def columns_that_fit(columns: Sequence[Column], width: int) -> list[tuple[int, i
 
 
 def aligned(text: str, width: int, right: bool = False) -> str:
-    """``text`` in exactly ``width`` cells: padded, or cut with an ellipsis."""
+    """Return ``text`` in exactly ``width`` cells: padded, or cut with an ellipsis."""
     length = cell_len(text)
     if length > width:
         return set_cell_size(text, width - 1) + "…" if width > 1 else set_cell_size(text, width)
@@ -73,3 +90,66 @@ def packed(parts: Iterable[str], width: int, gap: str = "  ") -> list[str]:
         else:
             lines.append(part)
     return lines
+
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class TableView(Generic[Item]):
+    """Items of one kind, filtered and sorted."""
+
+    matching: str = ""
+    """Words that every shown item contains."""
+    column: int | None = None
+    """Sort column; None: default order."""
+    descending: bool = False
+
+    def items(self) -> Sequence[Item]:
+        """Return all items in their default order."""
+        raise NotImplementedError
+
+    def text(self, item: Item) -> str:
+        """Return the text that a filter searches."""
+        raise NotImplementedError
+
+    def key(self, item: Item, column: int) -> object:
+        """Return the sort key of a column; None for a missing value."""
+        raise NotImplementedError
+
+    def columns(self) -> tuple[Column, ...]:
+        raise NotImplementedError
+
+    def cells(self, item: Item) -> Row:
+        raise NotImplementedError
+
+    def result(self, item: Item) -> ConfigurationResult:
+        raise NotImplementedError
+
+    def about(self, item: Item) -> list[str]:
+        """Return all that is known of an item, its name first."""
+        raise NotImplementedError
+
+    def title(self) -> str:
+        raise NotImplementedError
+
+    def summary(self) -> str:
+        """Return a line about all items."""
+        return ""
+
+    def shown(self) -> list[Item]:
+        """Return the items that match, sorted; missing values are last in either direction."""
+        words = self.matching.lower().split()
+        shown = [item for item in self.items() if all(word in self.text(item).lower() for word in words)]
+        if self.column is None:
+            return shown
+        keys: list[tuple[Any, Item]] = [(self.key(item, self.column), item) for item in shown]
+        known = sorted((pair for pair in keys if pair[0] is not None), key=lambda pair: pair[0])
+        ordered = known[::-1] if self.descending else known
+        return [item for _, item in ordered] + [item for key, item in keys if key is None]
+
+    def sorted_by(self, column: int) -> Self:
+        """Sort by a column; reverse the order if it is sorted by it already."""
+        if column == self.column:
+            return replace(self, descending=not self.descending)
+        return replace(self, column=column, descending=False)

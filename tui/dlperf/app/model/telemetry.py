@@ -1,4 +1,4 @@
-"""The last telemetry of a trial's nodes, as rows."""
+"""Read the newest telemetry of a trial's nodes and show it as rows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 from dlperf.app.model.bars import bar
 from dlperf.app.model.table import Column, Row
@@ -13,12 +14,12 @@ from dlperf.messages import _, pgettext
 from dlperf.view.text import printable
 
 TAIL_BYTES = 8192
-"""Enough for the last second of 16 GPUs several times over."""
+"""Several times the last second of 16 GPUs."""
 
 
 @dataclass(frozen=True)
 class Device:
-    """One GPU, or the processors of a machine without one, a moment ago. None: not told."""
+    """The newest sample of a GPU, or of the processors of a machine without one. None: not reported."""
 
     node: str
     name: str
@@ -33,11 +34,11 @@ class Device:
 
 
 SLOWED = 0x08 | 0x40 | 0x80 | 0x20
-"""Throttle reasons that slow a GPU which could run faster (NVML): hardware, heat, power brake; not the power cap."""
+"""NVML throttle reasons that mean trouble: hardware, heat, power brake; the power cap is normal."""
 
 
 def read_devices(path: Path, node: str) -> list[Device]:
-    """The newest sample of each device; empty while there is none."""
+    """Return the newest sample of each device; empty if there is none."""
     try:
         with path.open("rb") as stream:
             header = stream.readline().decode("ascii", "replace")
@@ -48,11 +49,10 @@ def read_devices(path: Path, node: str) -> list[Device]:
         return []
     lines = tail.splitlines() if start + len(tail) < TAIL_BYTES else tail.splitlines()[1:]
     whole = lines if tail.endswith("\n") else lines[:-1]
-    return newest(csv.DictReader([header, *whole]), node)
+    return _newest(csv.DictReader([header, *whole]), node)
 
 
-def newest(rows: Iterable[Mapping[str, str | None]], node: str) -> list[Device]:
-    """The last row of each device, in the order of their names."""
+def _newest(rows: Iterable[Mapping[str, str | None]], node: str) -> list[Device]:
     devices: dict[str, Device] = {}
     for row in rows:
         device = _device(row, node)
@@ -82,7 +82,6 @@ def _device(row: Mapping[str, str | None], node: str) -> Device | None:
 
 
 def device_columns() -> tuple[Column, ...]:
-    """The columns of the telemetry table."""
     return (
         Column(_("GPU"), 4, importance=9, flexible=True),
         Column(_("busy"), 9, importance=9),
@@ -93,8 +92,7 @@ def device_columns() -> tuple[Column, ...]:
     )
 
 
-def device_row(device: Device) -> Row:
-    """A device as a row."""
+def _device_row(device: Device) -> Row:
     busy = device.utilization_percent
     gauge = "" if busy is None else f"{bar(busy / 100, 3)} {busy:3.0f} %"
     slow = device.throttled or device.foreign_processes > 0
@@ -110,17 +108,17 @@ def device_row(device: Device) -> Row:
 
 
 def device_rows(devices: Sequence[Device]) -> dict[Hashable, Row]:
-    """Each node's name, and below it its devices, by node and name."""
+    """Return a row per node, each followed by the rows of its devices."""
     rows: dict[Hashable, Row] = {}
     for node, known in _by_node(devices).items():
         rows[node] = Row((node,), "group")
-        rows |= {(node, device.name): device_row(device) for device in known}
+        rows |= {(node, device.name): _device_row(device) for device in known}
     return rows
 
 
-def nodes_in_words(devices: Sequence[Device]) -> list[str]:
-    """A line for each node."""
-    return [f"{node}: {_in_words(known)}" for node, known in _by_node(devices).items()]
+def node_summaries(devices: Sequence[Device]) -> list[str]:
+    """Return a line for each node."""
+    return [f"{node}: {_summarize(known)}" for node, known in _by_node(devices).items()]
 
 
 def _by_node(devices: Sequence[Device]) -> dict[str, list[Device]]:
@@ -128,8 +126,8 @@ def _by_node(devices: Sequence[Device]) -> dict[str, list[Device]]:
     return {node: [device for device in devices if device.node == node] for node in nodes}
 
 
-def _in_words(known: Sequence[Device]) -> str:
-    """The devices of a node: means of what they tell, and what slows them."""
+def _summarize(known: Sequence[Device]) -> str:
+    """Return the means over the devices of a node, and what slows them."""
     name = "CPU" if known[0].name == "CPU" else "GPU" if len(known) == 1 else f"{len(known)} × GPU"
     parts = [
         name,
@@ -144,8 +142,8 @@ def _in_words(known: Sequence[Device]) -> str:
 
 
 def _mean_text(values: Iterable[float | None], unit: str) -> str:
-    told = [value for value in values if value is not None]
-    return f"{sum(told) / len(told):.0f} {unit}" if told else ""
+    present = [value for value in values if value is not None]
+    return f"{fmean(present):.0f} {unit}" if present else ""
 
 
 def _with_unit(value: float | None, unit: str = "") -> str:

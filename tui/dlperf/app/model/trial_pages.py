@@ -1,4 +1,4 @@
-"""The pages about one trial: figure and findings, environment, command. Texts, from records. Pure."""
+"""Compose the pages about one trial: result and findings, environment, command."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BY_SEVERITY = {"note": N_("note: {message}"), "warning": N_("warning: {message}"
 
 
 def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
-    """The figure, where it comes from, and what a careful reader must know."""
+    """Return the value of a trial, where it comes from, and its findings."""
     lines = [_line(_("state"), _(STATE_NAMES[trial.state])), _line(_("started"), local_time(trial.started))]
     if trial.cause and trial.state is not State.SUCCEEDED:
         lines.append(_line(_("cause"), render(trial.cause)))
@@ -45,21 +45,20 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
     ]
     if result.estimates:
         lines += ["", _("The same samples under other estimators")]
-        lines += [_beside(f"  {name}", number(value, result.unit)) for name, value in result.estimates.items()]
+        lines += [_labelled(f"  {name}", number(value, result.unit)) for name, value in result.estimates.items()]
     return lines
 
 
 def finding_text(finding: Finding) -> str:
-    """A finding with its weight."""
+    """Return a finding with its severity."""
     return _(BY_SEVERITY[finding.severity], message=printable(render(finding.message)))
 
 
 def _line(name: str, text: str) -> str:
-    return _beside(name, printable(text))
+    return _labelled(name, printable(text))
 
 
-def _beside(name: str, text: str) -> str:
-    """A name, and in a column of its own what there is to say."""
+def _labelled(name: str, text: str) -> str:
     return f"{name}{' ' * max(1, NAME_WIDTH - cell_len(name))}{text}"
 
 
@@ -68,17 +67,17 @@ def _range(words: str, first: int | None, last: int | None) -> str:
 
 
 def environment_lines(planned: PlannedConfiguration, probed: Mapping[str, Any]) -> list[str]:
-    """What the catalogue states, then what each node found of itself."""
+    """Return what the catalogue states, then what was detected on each node."""
     lines = [_("Stated by the catalogue")]
-    lines += [_beside(f"  {name}", printable(value)) for name, value in planned.facts.items()]
+    lines += [_labelled(f"  {name}", printable(value)) for name, value in planned.facts.items()]
     for node, facts in probed.items():
         lines += ["", _("Found on {node}", node=printable(node))]
-        lines += [_beside(f"  {printable(name)}", printable(value)) for name, value in _flat(facts)]
+        lines += [_labelled(f"  {printable(name)}", printable(value)) for name, value in _flatten(facts)]
     return lines
 
 
 def read_environment(paths: TrialPaths) -> dict[str, Any]:
-    """``environment.json`` of each node that left one."""
+    """Return ``environment.json`` of each node that has one."""
     found: dict[str, Any] = {}
     files = TrialFiles(paths)
     for node in files.nodes():
@@ -89,14 +88,14 @@ def read_environment(paths: TrialPaths) -> dict[str, Any]:
     return found
 
 
-def _flat(facts: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Nested facts as lines: ``cpu.model``, ``gpus.0.name``."""
+def _flatten(facts: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield nested facts as names, such as ``gpus.0.name``, and lines."""
     if isinstance(facts, dict):
         for name, value in facts.items():
-            yield from _flat(value, f"{prefix}{name}.")
+            yield from _flatten(value, f"{prefix}{name}.")
     elif isinstance(facts, list):
         for index, value in enumerate(facts):
-            yield from _flat(value, f"{prefix}{index}.")
+            yield from _flatten(value, f"{prefix}{index}.")
     elif facts is not None and str(facts):
         text = str(facts)
         for index, line in enumerate(text.splitlines()):
@@ -104,7 +103,7 @@ def _flat(facts: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 
 def command_text(paths: TrialPaths, planned: PlannedConfiguration, finished: bool) -> str:
-    """Exactly what was sent to the nodes; before that, what would be."""
+    """Return the scripts that were sent to the nodes or, before that, would be."""
     files = TrialFiles(paths)
     scripts = [path for path in files.sent() if path.suffix in (".sh", ".sbatch", "")]
     if not scripts:

@@ -1,10 +1,11 @@
-"""The trials of a campaign as rows, grouped by configuration."""
+"""Show the trials of a campaign as rows, grouped by configuration."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from dlperf.app.model.bars import sparkline
 from dlperf.app.model.table import Column, Row, Tone
@@ -43,7 +44,7 @@ REQUESTS = {
     "pause": N_("pause requested"),
     "resume": N_("resume requested"),
 }
-"""What is shown until the engine has done what it was asked for."""
+"""Shown until the engine has carried out the request."""
 TONES: dict[State, Tone] = {
     State.PLANNED: "dim",
     State.SUBMITTED: "busy",
@@ -58,7 +59,7 @@ TONES: dict[State, Tone] = {
 
 @dataclass(frozen=True)
 class Group:
-    """The row above the trials of a configuration."""
+    """Key of the row above the trials of a configuration."""
 
     configuration: str
 
@@ -67,7 +68,6 @@ RowKey = Group | TrialKey
 
 
 def trial_columns() -> tuple[Column, ...]:
-    """The columns of the table of trials."""
     return (
         Column(pgettext("narrow column", "trial"), 7, importance=9),
         Column(_("state"), 12, importance=9),
@@ -80,10 +80,10 @@ def trial_columns() -> tuple[Column, ...]:
 
 
 def row_keys(status: CampaignStatus, matching: str = "", folded: Collection[str] = ()) -> list[RowKey]:
-    """Groups in the order of the plan, each followed by its trials; only those that hold every word of ``matching``."""
+    """Return groups in the order of the plan, each followed by its trials that contain every word of ``matching``."""
     groups: dict[str, list[TrialKey]] = defaultdict(list)
     for key, trial in status.trials.items():
-        if not matching or _holds(trial, matching):
+        if not matching or _matches(trial, matching):
             groups[key.configuration].append(key)
     rows: list[RowKey] = []
     for configuration, keys in groups.items():
@@ -93,8 +93,8 @@ def row_keys(status: CampaignStatus, matching: str = "", folded: Collection[str]
     return rows
 
 
-def _holds(trial: TrialStatus, matching: str) -> bool:
-    """Both as it is stored and as it is shown."""
+def _matches(trial: TrialStatus, matching: str) -> bool:
+    """Search the text as stored and as shown."""
     words = STATE_NAMES[trial.state]
     cause = f"{trial.cause} {render(trial.cause)}" if trial.cause else ""
     text = f"{trial.key.configuration} {trial.key.number} {words} {_(words)} {cause}".lower()
@@ -102,10 +102,10 @@ def _holds(trial: TrialStatus, matching: str) -> bool:
 
 
 def configuration_text(configuration: Configuration) -> str:
-    """A configuration in one line, as people say it."""
+    """Return a configuration's axes in one line."""
     point = configuration
-    parts = (point.case, point.framework, point.precision, f"bs{point.batch_size}", point.scale, point.hardware)
-    return " · ".join(parts)
+    batch = f"bs{point.batch_size}"
+    return " · ".join((point.case, point.framework, point.precision, batch, point.scale, point.hardware))
 
 
 def group_row(
@@ -115,13 +115,11 @@ def group_row(
     values: Sequence[float],
     unit: str,
 ) -> Row:
-    """The row of a configuration: what it is, how many of its trials have ended, what they gave."""
+    """Return the row of a configuration: its axes, progress and median."""
     done = sum(trial.state.finished for trial in trials)
     parts = [configuration_text(configuration), _("{done} of {total}", done=done, total=len(trials))]
     if values:
-        ordered = sorted(values)
-        middle = (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
-        parts.append(_("median {value}", value=number(middle, unit)))
+        parts.append(_("median {value}", value=number(median(values), unit)))
     if stopped:
         parts.append(_("stopped: {reason}", reason=printable(render(stopped))))
     return Row(("  ".join(parts),), "group")
@@ -130,7 +128,6 @@ def group_row(
 def trial_row(
     trial: TrialStatus, progress: TrialProgress | None, result: TrialResult | None, asked: str | None = None
 ) -> Row:
-    """The row of a trial."""
     live = progress if trial.state is State.RUNNING else None
     silent = live is not None and bool(live.unreachable_since)
     throughput = _throughput(live, result)
@@ -167,19 +164,21 @@ def _note(trial: TrialStatus, progress: TrialProgress | None, result: TrialResul
 
 
 def trial_to_show(key: RowKey | None, status: CampaignStatus) -> TrialKey | None:
-    """The trial whose log is shown: the selected one, or of a configuration what runs, ended last, or comes first."""
+    """Return the trial whose log is shown; of a configuration, one that runs, ended last or comes first."""
     if not isinstance(key, Group):
         return key
     trials = [trial for trial in status.trials.values() if trial.key.configuration == key.configuration]
     order = {State.RUNNING: 0, State.SUBMITTED: 1, State.PLANNED: 3}
-    best = sorted(
-        trials, key=lambda trial: (order.get(trial.state, 2), -trial.key.number if trial.state.finished else 0)
+    best = min(
+        trials,
+        key=lambda trial: (order.get(trial.state, 2), -trial.key.number if trial.state.finished else 0),
+        default=None,
     )
-    return best[0].key if best else None
+    return best.key if best else None
 
 
 def by_configuration(status: CampaignStatus) -> Mapping[str, list[TrialStatus]]:
-    """The trials of each configuration."""
+    """Return the trials of each configuration."""
     groups: dict[str, list[TrialStatus]] = defaultdict(list)
     for trial in status.trials.values():
         groups[trial.key.configuration].append(trial)
@@ -187,7 +186,7 @@ def by_configuration(status: CampaignStatus) -> Mapping[str, list[TrialStatus]]:
 
 
 def nodes_of(record: CampaignRecord, key: TrialKey) -> tuple[str, ...]:
-    """Names of the nodes that the plan gives a trial."""
+    """Return the names of the nodes that the plan assigns to a trial."""
     for item in record.configurations:
         if item.configuration.id == key.configuration:
             return tuple(node.name for node in item.launch.nodes)

@@ -20,7 +20,7 @@ from dlperf.app.screens.pages import filtered_title
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import N_, _
-from dlperf.view.campaigns import CampaignSummary, Standing, in_order
+from dlperf.view.campaigns import CampaignSummary, Standing, sort_campaigns
 from dlperf.view.text import local_time, printable, short_duration
 
 GLYPHS = {
@@ -76,7 +76,7 @@ class CampaignsScreen(PlaceScreen):
         return self.main.book.summaries
 
     def _show(self) -> None:
-        summaries = in_order(list(self._summaries.values()), self._matching)
+        summaries = sort_campaigns(list(self._summaries.values()), self._matching)
         table = self.query_one(RowTable)
         table.empty = self._nothing() if not self._matching else _no_match(self._matching, len(self._summaries))
         table.show_rows([summary.name for summary in summaries], self._row)

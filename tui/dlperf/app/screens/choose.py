@@ -142,11 +142,11 @@ class ChooseScreen(PlanActions):
         self._make_plan()
 
     def _show_list(self, axis: str) -> None:
-        from dlperf.app.model.options import matching, option_row
+        from dlperf.app.model.options import filter_options, option_row
 
         table = self.query_one(f"#{axis}", RowTable)
         text = self._matching.get(axis, "")
-        options = {option.value: option for option in matching(self._options[axis], text)}
+        options = {option.value: option for option in filter_options(self._options[axis], text)}
         table.empty = _("nothing matches {text}", text=text) if text else ""
         table.show_rows(list(options), lambda key: option_row(options[str(key)]))
         panel = self.query_one(f"#panel-{axis}")

@@ -12,8 +12,7 @@ from rich.cells import cell_len
 from textual import work
 
 from dlperf.app.engine import Outcome, run_command
-from dlperf.app.model.choice import Choice, arguments_of, choice_of, command_line
-from dlperf.app.model.presets import PRESETS
+from dlperf.app.model.choice import PRESETS, Choice, arguments_of, choice_of, command_line
 from dlperf.app.model.table import Column, Row
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.confirm import ConfirmScreen

@@ -17,12 +17,11 @@ from dlperf.app.actions import bindings_of
 from dlperf.app.model.comparison import ComparisonView, comparable, comparison_of
 from dlperf.app.model.results_table import (
     ResultsView,
-    beside,
-    beside_columns,
-    beside_rows,
+    similar_columns,
+    similar_results,
+    similar_rows,
 )
-from dlperf.app.model.table import Column, Row
-from dlperf.app.model.view import TableView
+from dlperf.app.model.table import Column, Row, TableView
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.pages import ListPage, TextPage, filtered_title
 from dlperf.app.widgets.prompt import Prompt
@@ -60,7 +59,7 @@ class ResultsScreen(PlaceScreen):
             with VerticalScroll(classes="panel", id="result-panel"):
                 yield Static(id="result-text", markup=False)
             with Vertical(classes="panel", id="beside-panel"):
-                yield RowTable(beside_columns(), id="beside")
+                yield RowTable(similar_columns(), id="beside")
 
     def on_mount(self) -> None:
         self.query_one("#beside-panel").border_title = _("Same case, precision and number of GPUs")
@@ -153,7 +152,7 @@ class ResultsScreen(PlaceScreen):
         self.query_one("#beside-panel").border_title = Content(
             " · ".join(part for part in (_("Same case, precision and number of GPUs"), campaign) if part)
         )
-        rows = beside_rows(row, beside(self._all.rows, row)) if row else []
+        rows = similar_rows(row, similar_results(self._all.rows, row)) if row else []
         table = self.query_one("#beside", RowTable)
         table.empty = _("No other figure.") if row else ""
         table.show_rows(list(range(len(rows))), lambda key: rows[key] if isinstance(key, int) else Row(()))

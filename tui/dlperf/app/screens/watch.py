@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from dlperf.app.actions import ACTIONS, bindings_of
 from dlperf.app.model.table import Row
-from dlperf.app.model.telemetry import Device, device_columns, device_rows, nodes_in_words, read_devices
+from dlperf.app.model.telemetry import Device, device_columns, device_rows, node_summaries, read_devices
 from dlperf.app.model.trials import (
     Group,
     by_configuration,
@@ -36,7 +36,7 @@ from dlperf.errors import DlperfError
 from dlperf.messages import N_, _, render
 from dlperf.plan import TrialKey
 from dlperf.runs.records import CampaignStatus, State, TrialStatus
-from dlperf.view.campaigns import Standing, in_order, standing_of
+from dlperf.view.campaigns import Standing, sort_campaigns, standing_of
 from dlperf.view.text import printable
 
 REFRESH_SECONDS = 0.2
@@ -85,7 +85,7 @@ class WatchScreen(CampaignActions, LogActions):
         """Shown: the campaign that was asked for, else what runs, else the newest."""
         if self.main.watched is None:
             self.main.book.list_names()
-            summaries = in_order(list(self.main.book.summaries.values()))
+            summaries = sort_campaigns(list(self.main.book.summaries.values()))
             self.main.watched = summaries[0].name if summaries else None
         if self.main.watched is None:
             self._show_nothing(_("There is no campaign in this workspace yet. 2 chooses what to measure."))
@@ -178,7 +178,7 @@ class WatchScreen(CampaignActions, LogActions):
             return
         lines = campaign_lines(self.campaign, self.size.width - 2)
         if self.has_class("-narrow"):
-            lines = [*lines, *nodes_in_words(self._devices)]
+            lines = [*lines, *node_summaries(self._devices)]
         self.query_one("#campaign-line", Static).update("\n".join(lines[:3]))
 
     def _no_rows(self) -> str:
