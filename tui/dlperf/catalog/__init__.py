@@ -1,1 +1,1 @@
-"""What can be measured: hardware, accelerators, frameworks, cases, protocols and log formats, as YAML."""
+"""The catalogue of hardware, accelerators, frameworks, cases, protocols and log formats, as YAML."""

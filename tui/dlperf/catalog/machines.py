@@ -15,7 +15,7 @@ Schema = dict[str, Any]
 
 @dataclass(frozen=True)
 class Rule:
-    """What pydantic shall check of a value beyond its type."""
+    """A check by pydantic beyond the type of a value."""
 
     checks: tuple[tuple[str, object], ...]
 
@@ -24,7 +24,7 @@ class Rule:
 
 
 class NullIsEmpty:
-    """Lets a file say ``null`` where an empty text stands for what is absent."""
+    """Converts ``null`` in a file to an empty text."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Schema]) -> Schema:
         function = {"type": "no-info", "function": lambda value, check: "" if value is None else check(value)}
@@ -43,19 +43,19 @@ NO_OTHERS = {"extra": "forbid"}
 
 @dataclass(frozen=True)
 class Node:
-    """One machine, or one share of a machine, that takes part in a trial."""
+    """A machine, or a part of one, that runs a trial."""
 
     name: Annotated[str, Rule((("min_length", 1),))]
     """Names the node's folder and its line in a message."""
     transport: Literal["local", "ssh"] = "ssh"
     host: Annotated[Word, NullIsEmpty()] = ""
-    """What ``ssh`` is given (an alias of ~/.ssh/config, a name, an address); the node's name if empty."""
+    """The argument of ``ssh`` (an alias of ~/.ssh/config, a name, an address); the node's name if empty."""
     address: Annotated[Word, NullIsEmpty()] = ""
-    """What the other nodes call this one (rendezvous, MPI host list); the host if empty."""
+    """The address for the other nodes (rendezvous, MPI host list); the host if empty."""
     port: Port | None = None
     user: str | None = None
     gpu_indices: tuple[Index, ...] | None = None
-    """The GPUs of the machine that belong to this node; all of them if None. In a plan: those that are made visible."""
+    """The GPUs of the machine that belong to this node; all of them if None. In a plan: the visible ones."""
     interface: str | None = None
     """Network interface for NCCL, Gloo and MPI."""
     __pydantic_config__: ClassVar[dict[str, str]] = NO_OTHERS

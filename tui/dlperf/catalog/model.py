@@ -1,7 +1,7 @@
-"""What can be measured: the typed model of the catalogue.
+"""The typed model of the catalogue.
 
 Every entry is one YAML mapping with an ``id``. Models are frozen, forbid unknown keys and do not
-coerce types, so that a typing error in a file is reported and never guessed away.
+coerce types, so that a typing error in a file is reported.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Hardware(Entry):
     """
     env: Environment = {}
     facts: dict[str, str] = {}
-    """Stated environment (cpu, memory, os, driver, interconnect, topology), shown beside what is probed."""
+    """Stated environment (cpu, memory, os, driver, interconnect, topology), shown with the probed one."""
     example: bool = False
     """A machine of a published report: its host names are placeholders, it cannot be run on as it is."""
 
@@ -269,7 +269,7 @@ class LogFormat(Dialect, Entry):
     every_rank: bool = False
     """Every rank writes its records into the same log."""
     facts: dict[str, str] = {}
-    """What holds for every log of this format: field → value."""
+    """Facts of every log of this format: field → value."""
     metadata: dict[str, OneOrMore] = {}
     """Field (batch_size, global_batch_size, gpus, precision …) → regular expressions, each with one group.
 

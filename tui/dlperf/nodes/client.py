@@ -206,8 +206,8 @@ class NodeClient:
 async def _start_agent(channel: Channel) -> None:
     """Answer the bootstrap script until the agent is ready."""
     while line := await channel.read_line():
-        _, _, said = line.decode(errors="replace").rpartition(ANSWER)
-        match said.strip():
+        _, _, state = line.decode(errors="replace").rpartition(ANSWER)
+        match state.strip():
             case bootstrap.READY:
                 return
             case bootstrap.SEND:
