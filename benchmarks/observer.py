@@ -20,7 +20,8 @@ from selection import DLPERF, Bench, arguments, bench
 
 from dlperf.catalog.load import load_catalog
 from dlperf.formats.registry import parser_for
-from dlperf.measure.figure import figure
+from dlperf.measure.figure import figure_of
+from dlperf.measure.reading import Reading
 
 
 def main() -> None:
@@ -93,7 +94,7 @@ def rate(log: Path, format_id: str, estimator: str) -> float:
     parser = parser_for(format_id)
     parser.feed(log.read_bytes())
     parser.finish()
-    return figure(parser.runs[-1], estimator).value
+    return figure_of(Reading(parser.runs[-1]), estimator).value
 
 
 def summary(pairs: list[tuple[float, float]]) -> dict[str, object]:

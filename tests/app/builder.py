@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from dlperf.measure.finding import Finding, warning
+from dlperf.measure.findings import Finding, warning
 from dlperf.messages import Message, message
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey
 from dlperf.results.model import TrialResult

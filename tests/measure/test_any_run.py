@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import Figure, figure_of
-from dlperf.measure.findings import findings_of_run
 from dlperf.measure.reading import NotEstimable, Reading
+from dlperf.measure.run_findings import findings_of_run
 
 NUMBERS = st.sampled_from([nan, inf, -inf, -1.0, 0.0, 1e-300, 0.5, 1.0, 2.0, 10.0, 20.0, 1e300])
 COUNTS = st.sampled_from([None, 1, 8])

@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 
 from dlperf.errors import RequestError
 from dlperf.formats.samples import Run
-from dlperf.measure.estimators import ESTIMATORS, NotEstimable, estimate, parse_estimator
+from dlperf.measure.estimators import ESTIMATORS, estimate, parse_estimator
+from dlperf.measure.reading import NotEstimable, Reading
 
 CASES = yaml.safe_load((Path(__file__).parent.parent / "data" / "estimators" / "cases.yaml").read_text())
 
 
 def estimate_of(case: dict[str, Any]) -> Any:
     known = {key: case.get(key) for key in ("gpus", "gpus_per_node", "batch_size")}
-    return estimate(run_of(**case["run"]), case["estimator"], **known)
+    return estimate(Reading(run_of(**case["run"]), **known), case["estimator"])
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "gives" in case], ids=lambda case: case["name"])
@@ -65,8 +66,8 @@ def test_an_estimator_has_one_canonical_text(text: str, canonical: str) -> None:
     [
         ("median()", "choose mean(), skipmean(k)"),
         ("skipmean()", "missing a required argument"),
-        ("skipmean(-1)", "'-1' is no whole number"),
-        ("skipmean(ten)", "'ten' is no whole number"),
+        ("skipmean(-1)", "'-1' is not a whole number"),
+        ("skipmean(ten)", "'ten' is not a whole number"),
         ("tailmean(0)", "n must be at least 1"),
         ("window(120, 20)", "b must be more than a"),
         ("mean(1)", "too many positional arguments"),
@@ -88,7 +89,7 @@ def test_the_order_of_records_is_that_of_the_file() -> None:
     """Paddle logs copied by a launcher hold later steps before earlier lines of others: nothing is sorted."""
     run: Run = run_of(value=[5, 1, 9], step=[3, 1, 2], epoch=[0, 0, 0])
 
-    assert estimate(run, "skipmean(1)").value == 5.0
+    assert estimate(Reading(run), "skipmean(1)").value == 5.0
 
 
 @given(st.lists(st.sampled_from([1.0, 2.0, 2.5, 3.0, float("nan")]) | st.floats(1, 9), min_size=14, max_size=60))
@@ -98,6 +99,6 @@ def test_tipc_leaves_out_the_lowest_and_the_highest(values: list[float]) -> None
     kept = sorted(place for _, place in sorted(usable)[trim:-trim])
     if len(usable) <= 10:
         return
-    result = estimate(run_of(value=values), "tipc(skip=0)")
+    result = estimate(Reading(run_of(value=values)), "tipc(skip=0)")
     assert result.value == statistics.fmean(values[place] for place in kept)
     assert (result.first, result.last, result.samples) == (kept[0], kept[-1], len(kept))

@@ -5,10 +5,9 @@ import functools
 import pytest
 from handmade_runs import run_of
 
-from dlperf.measure.estimator import ESTIMATORS, Estimate, Rule, parse_estimator
-from dlperf.measure.estimators import NotEstimable
-from dlperf.measure.figure import OTHER_ESTIMATORS, figure, figure_of
-from dlperf.measure.reading import Reading
+from dlperf.measure.estimators import ESTIMATORS, Rule, parse_estimator
+from dlperf.measure.figure import OTHER_ESTIMATORS, figure_of
+from dlperf.measure.reading import Estimate, NotEstimable, Reading
 from dlperf.measure.run_findings import findings_of_run
 
 STEPS = {"from": 1, "to": 200}
@@ -18,7 +17,7 @@ SECONDS = [0.5 * step for step in range(1, 201)]
 def test_a_mean_carries_the_speed_of_the_same_records_by_their_timestamps() -> None:
     run = run_of(value=[70.0] * 200, time=SECONDS)
 
-    result = figure(run, "skipmean(10)", gpus=2, batch_size=16)
+    result = figure_of(Reading(run, gpus=2, batch_size=16), "skipmean(10)")
 
     assert result.value == result.value_printed == 70.0
     assert result.value_from_timestamps == pytest.approx(64.0)
@@ -27,7 +26,7 @@ def test_a_mean_carries_the_speed_of_the_same_records_by_their_timestamps() -> N
 def test_a_rate_carries_the_mean_printed_in_its_window() -> None:
     run = run_of(value=STEPS, time=SECONDS)
 
-    result = figure(run, "rate(skip=20, take=100)", gpus=2, batch_size=16)
+    result = figure_of(Reading(run, gpus=2, batch_size=16), "rate(skip=20, take=100)")
 
     assert result.value == result.value_from_timestamps == pytest.approx(64.0)
     assert result.value_printed == pytest.approx((21 + 120) / 2)
@@ -36,7 +35,7 @@ def test_a_rate_carries_the_mean_printed_in_its_window() -> None:
 def test_the_other_rules_stand_beside_the_figure() -> None:
     run = run_of(value=STEPS, time=SECONDS, summaries=[99.0])
 
-    estimates = figure(run, "mean()", gpus=2, batch_size=16).estimates
+    estimates = figure_of(Reading(run, gpus=2, batch_size=16), "mean()").estimates
 
     assert estimates["summary()"] == 99.0
     assert estimates["rate(skip=20)"] == pytest.approx(64.0)
@@ -54,12 +53,12 @@ def test_every_kind_of_rule_is_among_them() -> None:
 def test_without_a_batch_size_there_is_no_second_source() -> None:
     run = run_of(value=STEPS, time=SECONDS)
 
-    assert figure(run, "mean()").value_from_timestamps is None
+    assert figure_of(Reading(run), "mean()").value_from_timestamps is None
 
 
 def test_a_rule_that_the_log_does_not_give_is_refused_with_its_reason() -> None:
     with pytest.raises(NotEstimable, match="no timestamps"):
-        figure(run_of(value=STEPS), "rate(skip=20)", gpus=2, batch_size=16)
+        figure_of(Reading(run_of(value=STEPS), gpus=2, batch_size=16), "rate(skip=20)")
 
 
 @pytest.mark.parametrize(
@@ -77,17 +76,17 @@ def test_a_rule_that_the_log_does_not_give_is_refused_with_its_reason() -> None:
     ],
 )
 def test_without_a_named_rule_the_log_gets_the_one_that_suits_it(columns, known, natural) -> None:
-    assert figure(run_of(**columns), **known).estimator == natural
+    assert figure_of(Reading(run_of(**columns), **known)).estimator == natural
 
 
 def test_a_log_that_lacks_one_fact_says_which() -> None:
     with pytest.raises(NotEstimable, match="batch size or GPU count unknown"):
-        figure(run_of(seconds_per_step=[1] * 40))
+        figure_of(Reading(run_of(seconds_per_step=[1] * 40)))
 
 
 def test_a_log_that_suits_no_rule_says_why() -> None:
     with pytest.raises(NotEstimable, match="the records carry no timestamps"):
-        figure(run_of(value=[], step=[]))
+        figure_of(Reading(run_of(value=[], step=[])))
 
 
 def test_no_rule_is_applied_twice_to_a_run_however_many_ask_for_it(monkeypatch: pytest.MonkeyPatch) -> None:

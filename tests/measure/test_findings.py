@@ -6,15 +6,10 @@ import pytest
 from handmade_runs import run_of
 
 from dlperf.measure.figure import figure_of
-from dlperf.measure.finding import note
-from dlperf.measure.findings import (
-    findings_of_run,
-    findings_of_scaling,
-    findings_of_telemetry,
-    findings_of_trials,
-)
+from dlperf.measure.findings import findings_of_scaling, findings_of_trials, note
 from dlperf.measure.reading import Reading
-from dlperf.measure.telemetry import GpuReading
+from dlperf.measure.run_findings import findings_of_run
+from dlperf.measure.telemetry import GpuReading, findings_of_telemetry
 from dlperf.messages import message
 
 SECONDS = [float(step) + 0.25 for step in range(1, 201)]

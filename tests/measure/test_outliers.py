@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dlperf.measure.outliers import outliers
+from dlperf.measure.statistics import outliers
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from math import isnan, nan
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlperf.measure.steps import spacings
+from dlperf.measure.columns import spacings
 
 STEPS = st.lists(st.sampled_from([nan, 0.0, 1.0, 2.0, 10.0, 20.0, 30.0]) | st.integers(0, 40).map(float), max_size=40)
 EVEN = st.builds(lambda first, by, count: [first + by * index for index in range(count)], *[st.integers(1, 20)] * 3)

@@ -9,7 +9,7 @@ from pathlib import Path
 from site_rows import LOG, measured, published
 
 from dlperf.catalog.model import Accelerator, Case, Container, Framework, Hardware, Protocol, Recipe
-from dlperf.measure.finding import warning
+from dlperf.measure.findings import warning
 from dlperf.messages import ENGLISH, message
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey
 from dlperf.report.build import overview_pages

@@ -8,7 +8,7 @@ import pytest
 from html_text import Document
 from site_rows import measured, published
 
-from dlperf.measure.finding import Finding
+from dlperf.measure.findings import Finding
 from dlperf.messages import CHINESE, ENGLISH, message, quoted
 from dlperf.report import figures
 from dlperf.report import markdown as md

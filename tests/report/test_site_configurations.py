@@ -12,7 +12,7 @@ from html_text import Document
 from site_rows import measured, published
 from site_sample import sample
 
-from dlperf.measure.finding import Finding
+from dlperf.measure.findings import Finding
 from dlperf.messages import CHINESE, ENGLISH, Message
 from dlperf.report import locations as at
 from dlperf.report.charts.colours import DARK, LIGHT

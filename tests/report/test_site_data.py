@@ -13,7 +13,7 @@ from pyarrow.parquet import read_table
 from site_rows import measured
 from site_sample import pages, sample
 
-from dlperf.measure.finding import note
+from dlperf.measure.findings import note
 from dlperf.report import locations as at
 from dlperf.report.build import tables
 from dlperf.report.downloads import SiteRow, audit_columns, site_rows

@@ -13,7 +13,8 @@ from interpreters import WORKLOADS, interpreter, run, trains
 from dlperf.catalog.load import load_catalog
 from dlperf.formats.registry import detect, parser_for
 from dlperf.formats.samples import Run
-from dlperf.measure.figure import figure
+from dlperf.measure.figure import figure_of
+from dlperf.measure.reading import Reading
 
 pytestmark = trains
 CATALOG = load_catalog(None)
@@ -117,7 +118,7 @@ def test_a_program_learns_and_its_log_gives_a_figure(name: str):
     assert trained.metadata.batch_size == 4
     assert trained.metadata.gpus == (2 if "two devices" in name else 1)
     assert trained.samples.loss[-1] < trained.samples.loss[0]
-    assert figure(trained, "rate(skip=2, take=4)").value > 0
+    assert figure_of(Reading(trained), "rate(skip=2, take=4)").value > 0
 
 
 @pytest.mark.parametrize(

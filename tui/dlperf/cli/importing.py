@@ -111,7 +111,7 @@ def _origin(source: Word) -> str | None:
 
 
 def _protocol(estimator: Word, protocol: Word, catalog: Catalog) -> dict[str, Any] | None:
-    from dlperf.measure.estimator import parse_estimator
+    from dlperf.measure.estimators import parse_estimator
 
     if estimator and protocol:
         raise RequestError("--estimator and --protocol: use one of them; a protocol includes an estimator")

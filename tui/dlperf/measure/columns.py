@@ -1,38 +1,40 @@
-"""What estimators and findings ask of columns of numbers."""
+"""Operations on columns of numbers, which estimators and findings share."""
 
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import compress
+from dataclasses import dataclass
+from itertools import compress, islice
 from math import fsum, isfinite, nan
+from operator import sub
 
 
 def finite_indices(column: Sequence[float]) -> Sequence[int]:
-    """Where a column holds a number: a range where it does throughout."""
+    """Return the indices of the finite numbers, as a range if all are finite."""
     indices = range(len(column))
-    return indices if all_finite(column) else array("q", compress(indices, map(isfinite, column)))
+    return indices if _all_finite(column) else array("q", compress(indices, map(isfinite, column)))
 
 
 def finite(numbers: Sequence[float]) -> Sequence[float]:
-    """Those that are numbers: the sequence itself where all are."""
-    return numbers if all_finite(numbers) else array("d", filter(isfinite, numbers))
+    """Return the finite numbers, the sequence itself if all are finite."""
+    return numbers if _all_finite(numbers) else array("d", filter(isfinite, numbers))
 
 
-def all_finite(numbers: Iterable[float]) -> bool:
-    """Whether none is NaN or infinite: a sum tells it in a third of the time, unless it overflows."""
+def _all_finite(numbers: Iterable[float]) -> bool:
+    # a sum takes a third of the time, but may overflow
     return isfinite(sum(numbers)) or all(map(isfinite, numbers))
 
 
 def positive(numbers: Sequence[float]) -> Sequence[float]:
-    """Those above 0."""
     return array("d", (number for number in numbers if number > 0))
 
 
 def total(numbers: Iterable[float]) -> float:
-    """Their sum, rounded once; not finite where one of them is not, or where they are too large together.
+    """Return the sum, rounded once; not finite if a number is not, or if it overflows.
 
-    Python's own sum rounds less often from 3.12 on: figures must be the same whatever Python computes them.
+    Not ``sum``, which rounds less often from Python 3.12 on: values must not depend on the Python that computes them.
     """
     try:
         return fsum(numbers)
@@ -41,7 +43,29 @@ def total(numbers: Iterable[float]) -> float:
 
 
 def entries_at(column: Sequence[float], indices: Sequence[int]) -> Sequence[float]:
-    """The entries of a column at some indices."""
     if isinstance(indices, range):
         return column[indices.start : indices.stop]
     return array("d", map(column.__getitem__, indices))
+
+
+@dataclass(frozen=True)
+class Spacings:
+    """Steps between each record and the next."""
+
+    counts: Counter[float]
+    """How often each spacing occurs, in order of first occurrence."""
+    back: Sequence[int]
+    """Indices of the records whose step is less than that of the record before."""
+
+    @property
+    def usual(self) -> float:
+        """The most frequent positive spacing; 1 if there is none."""
+        forward = {spacing: count for spacing, count in self.counts.items() if spacing > 0}
+        return max(forward, key=forward.__getitem__) if forward else 1.0
+
+
+def spacings(steps: Sequence[float]) -> Spacings:
+    """Return the spacings of a run's steps, ignoring records without a step number."""
+    gaps = array("d", map(sub, islice(steps, 1, None), steps))
+    back = [index for index, gap in enumerate(gaps, 1) if gap < 0]
+    return Spacings(Counter(filter(isfinite, gaps)), back)

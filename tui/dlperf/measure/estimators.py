@@ -1,72 +1,159 @@
-"""Estimators: the rules that turn the samples of a run into one figure.
+"""Estimators: named rules that turn the samples of a run into one throughput value.
 
-Each is a function of a ``Reading``, registered under its name.
+Each is a function of a ``Reading``, registered under its name; ``skipmean(10)`` is a rule with its arguments.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 import statistics
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from math import inf, isfinite
 
-from dlperf.formats.samples import Run, Summary
+from dlperf.catalog.patterns import BY_TIME
+from dlperf.errors import RequestError
+from dlperf.formats.samples import Summary
 from dlperf.measure.columns import entries_at, total
-from dlperf.measure.estimate import Estimate
-from dlperf.measure.estimator import ESTIMATORS, Estimator, apply, estimator, parse_estimator
-from dlperf.measure.reading import NotEstimable, Reading, have_equal_batches
+from dlperf.measure.reading import Estimate, NotEstimable, Reading
 from dlperf.messages import Value, message
 
-__all__ = ["ESTIMATORS", "Estimate", "Estimator", "NotEstimable", "estimate", "parse_estimator"]
+Rule = Callable[..., Estimate]
 
+ESTIMATORS: dict[str, Rule] = {}
+"""Rules by name."""
 TIPC_TRIM_SHARE = 0.05
 TIPC_TRIM_LEAST = 5
 """Paddle's test script ``analysis.py`` drops max(5 % of the records, 5) at either end of the sorted records."""
 
+_CALL = re.compile(r"\s*([a-z_]+)\s*(?:\(([^()]*)\))?\s*")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_AT_LEAST_ONE = ("n", "take")
 
-def estimate(
-    run: Run,
-    rule: Estimator | str,
-    gpus: int | None = None,
-    gpus_per_node: int | None = None,
-    batch_size: int | None = None,
-) -> Estimate:
-    """The figure of a run under an estimator: throughput of all GPUs, finite and positive.
 
-    Args:
-        gpus: over all nodes; what the log declares if None.
-        gpus_per_node: for logs that print the speed of a node; all GPUs on one node if None.
-        batch_size: samples per GPU and step; what the log declares if None.
+@dataclass(frozen=True)
+class Estimator:
+    """A rule's name with arguments."""
+
+    name: str
+    arguments: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        required = _required(self.name)
+        words = [str(value) if name in required else f"{name}={value}" for name, value in self.arguments]
+        return f"{self.name}({', '.join(words)})"
+
+    @property
+    def from_timestamps(self) -> bool:
+        """Whether it divides samples by time instead of averaging printed values."""
+        return self.name in BY_TIME
+
+    def __call__(self, reading: Reading) -> Estimate:
+        """Apply the rule, or return the result of an earlier application to this reading."""
+        if self not in reading.estimates:
+            reading.estimates[self] = ESTIMATORS[self.name](reading, **dict(self.arguments))
+        return reading.estimates[self]
+
+
+def estimator(rule: Rule) -> Rule:
+    """Register a rule. Its arguments without a default are written bare, the others by name."""
+    ESTIMATORS[rule.__name__] = rule
+    return rule
+
+
+def estimate(reading: Reading, rule: Estimator | str) -> Estimate:
+    """Return the throughput of all GPUs, finite and positive.
 
     Raises:
-        NotEstimable: the run does not give this figure; the message is the reason.
+        NotEstimable: the run does not give this value; the message is the reason.
         RequestError: ``rule`` is a text that names no estimator.
     """
-    return apply(Reading(run, gpus, gpus_per_node, batch_size), rule)
+    rule = parse_estimator(rule) if isinstance(rule, str) else rule
+    result = rule(reading)
+    if not isfinite(result.value) or result.value <= 0:
+        raise NotEstimable(message("no_speed", rule=str(rule), value=str(result.value)))
+    return result
+
+
+def parse_estimator(text: str) -> Estimator:
+    """Parse ``skipmean(10)`` or ``rate(skip=20, take=100)``.
+
+    Raises:
+        RequestError: an unknown name, or arguments that the estimator does not take.
+    """
+    match = _CALL.fullmatch(text)
+    if match is None or match[1] not in ESTIMATORS:
+        raise RequestError(f"estimator {text!r} is unknown: choose {', '.join(map(signature, ESTIMATORS))}")
+    words = [word.strip() for word in (match[2] or "").split(",") if word.strip()]
+    try:
+        return Estimator(match[1], _bind(match[1], words))
+    except (TypeError, ValueError) as error:
+        raise RequestError(f"estimator {text!r}: {error}; write {signature(match[1])} with whole numbers") from error
+
+
+def signature(name: str) -> str:
+    """Return how an estimator is written, with the names of its arguments."""
+    required = _required(name)
+    return f"{name}({', '.join(key if key in required else f'{key}=…' for key in _parameters(name))})"
+
+
+def _parameters(name: str) -> dict[str, inspect.Parameter]:
+    """Return the rule's arguments behind the reading, in order."""
+    return dict(list(inspect.signature(ESTIMATORS[name]).parameters.items())[1:])
+
+
+def _required(name: str) -> list[str]:
+    return [key for key, parameter in _parameters(name).items() if parameter.default is inspect.Parameter.empty]
+
+
+def _bind(name: str, words: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """Assign arguments, each written bare or as ``name=value``, to the rule's names in their order."""
+    bare = [_number(word) for word in words if "=" not in word]
+    named: dict[str, int] = {}
+    for key, value in (map(str.strip, word.split("=", 1)) for word in words if "=" in word):
+        if key in named:
+            raise ValueError(f"{key} is given twice")
+        named[key] = _number(value)
+    bound = inspect.Signature(list(_parameters(name).values())).bind(*bare, **named)
+    bound.apply_defaults()
+    arguments = {key: value for key, value in bound.arguments.items() if value is not None}
+    for key in _AT_LEAST_ONE:
+        if arguments.get(key) == 0:
+            raise ValueError(f"{key} must be at least 1")
+    if "b" in arguments and arguments["b"] <= arguments["a"]:
+        raise ValueError("b must be more than a")
+    return tuple(arguments.items())
+
+
+def _number(text: str) -> int:
+    if not _NUMBER.fullmatch(text.strip()):
+        raise ValueError(f"{text.strip()!r} is not a whole number")
+    return int(text)
 
 
 @estimator
 def mean(reading: Reading) -> Estimate:
-    """Arithmetic mean of every record."""
+    """Average all records."""
     return skipmean(reading, 0)
 
 
 @estimator
 def skipmean(reading: Reading, k: int) -> Estimate:
-    """Arithmetic mean without the first k records."""
+    """Average all records but the first k."""
     return _mean_of(reading, slice(k, None), "none_after", records=k)
 
 
 @estimator
 def tailmean(reading: Reading, n: int) -> Estimate:
-    """Arithmetic mean of the last n records."""
+    """Average the last n records."""
     _need(len(reading.usable) >= n, "few_last", count=len(reading.usable), wanted=n)
     return _mean_of(reading, slice(-n, None), "none_of_last", records=n)
 
 
 @estimator
 def window(reading: Reading, a: int, b: int) -> Estimate:
-    """Arithmetic mean of the records that end iterations a+1 … b: a dropped, b − a measured."""
+    """Average the records that end iterations a+1 … b: a dropped, b − a measured."""
     done, spacing = reading.steps_done, reading.spacings.usual
     reached = max(filter(isfinite, done), default=None)
     _need(reached is not None, "no_steps")
@@ -79,13 +166,13 @@ def window(reading: Reading, a: int, b: int) -> Estimate:
 
 @estimator
 def time_window(reading: Reading, a: int, b: int) -> Estimate:
-    """Samples between the ends of iterations a and b, over the time between them."""
+    """Divide the samples between the ends of iterations a and b by the time between them."""
     return rate(reading, skip=a, take=b - a)
 
 
 @estimator
 def rate(reading: Reading, skip: int = 0, take: int | None = None) -> Estimate:
-    """Samples between two timestamps over the time between them: ``take`` steps (or all) after the first ``skip``.
+    """Divide the samples of ``take`` steps (or all) after the first ``skip`` by the time between their timestamps.
 
     The window begins at the first record with ``skip`` steps done and ends at the first with ``take`` more,
     so a log that prints every tenth step is measured from one printed step to another.
@@ -103,7 +190,7 @@ def rate(reading: Reading, skip: int = 0, take: int | None = None) -> Estimate:
 
 @estimator
 def tipc(reading: Reading, skip: int = 10) -> Estimate:
-    """Paddle's rule: without the first ``skip`` records, then without the slowest and the fastest 5 % (5 at least)."""
+    """Apply Paddle's rule: drop the first ``skip`` records, then the slowest and the fastest 5 % (at least 5)."""
     rest, speeds = reading.usable[skip:], reading.speeds[skip:]
     trim = max(int(len(rest) * TIPC_TRIM_SHARE), TIPC_TRIM_LEAST)
     _need(len(rest) > 2 * TIPC_TRIM_LEAST, "few_tipc", least=skip + 2 * TIPC_TRIM_LEAST)
@@ -114,15 +201,15 @@ def tipc(reading: Reading, skip: int = 10) -> Estimate:
 
 @estimator
 def batch_over_time(reading: Reading, skip: int = 0) -> Estimate:
-    """Global batch over the mean seconds per step, without the first ``skip`` records.
+    """Divide the global batch by the mean seconds per step, without the first ``skip`` records.
 
-    Not given where the printed rates tell that the steps are not all of one size.
+    Refused where the printed rates show that steps differ in size.
     """
     indices = reading.with_step_seconds
     _need(bool(indices), "no_step_seconds")
     _need(len(indices) > skip, "few_skipped", count=len(indices), skipped=skip)
     used = indices[skip:]
-    _need(have_equal_batches(reading, used), "unequal_steps")
+    _need(reading.has_equal_batches(used), "unequal_steps")
     duration = statistics.fmean(entries_at(reading.run.samples.seconds_per_step, used))
     _need(duration > 0, "zero_step_seconds")
     return _estimate(reading, used, reading.global_batch_size / duration)
@@ -130,7 +217,7 @@ def batch_over_time(reading: Reading, skip: int = 0) -> Estimate:
 
 @estimator
 def summary(reading: Reading) -> Estimate:
-    """The program's own final figure."""
+    """Return the value that the program printed at its end."""
     _need(bool(reading.run.summaries), "no_summary")
     last = reading.run.summaries[-1]
     return _from_summaries(reading, [last], 0, last.value * reading.factor)
@@ -138,7 +225,7 @@ def summary(reading: Reading) -> Estimate:
 
 @estimator
 def hmean_epochs(reading: Reading, w: int) -> Estimate:
-    """Harmonic mean of the epochs' figures, without the first w epochs."""
+    """Return the harmonic mean of the values printed for each epoch, without the first w epochs."""
     epochs = [epoch for epoch in reading.run.epochs if isfinite(epoch.value) and epoch.value > 0]
     used = epochs[w:]
     _need(bool(used), "few_epochs", count=len(epochs), skipped=w)
@@ -147,7 +234,7 @@ def hmean_epochs(reading: Reading, w: int) -> Estimate:
 
 
 def between(reading: Reading, start: int, end: int) -> Estimate:
-    """Samples after record ``start`` up to record ``end``, over the time between the two.
+    """Divide the samples after record ``start`` up to record ``end`` by the time between the two.
 
     Where the step counter goes back (a new epoch), neither the samples nor the time in between count.
 
@@ -165,7 +252,7 @@ def between(reading: Reading, start: int, end: int) -> Estimate:
 
 
 def _first(indices: Sequence[int], reading: Reading, steps: float, shortage: str, /, **values: Value) -> int:
-    """The first of the records at which so many steps are done."""
+    """Return the first of the records at which so many steps are done."""
     for index in indices:
         if reading.steps_done[index] >= steps:
             return index
@@ -173,14 +260,13 @@ def _first(indices: Sequence[int], reading: Reading, steps: float, shortage: str
 
 
 def _mean_of(reading: Reading, used: slice, shortage: str, /, **values: Value) -> Estimate:
-    """Mean of some of the usable records."""
     indices = reading.usable[used]
     _need(len(indices) > 0, shortage, **values)
     return _estimate(reading, indices, statistics.fmean(reading.speeds[used]))
 
 
 def _estimate(reading: Reading, indices: Sequence[int], value: float) -> Estimate:
-    """An estimate from the records of these indices, in file order."""
+    """Return the estimate from the records of these indices, in file order."""
     samples, first, last = reading.run.samples, indices[0], indices[-1]
     return Estimate(
         value,
@@ -207,6 +293,6 @@ def _whole(number: float) -> int | None:
 
 
 def _need(condition: bool, shortage: str, /, **values: Value) -> None:
-    """Raise the message of this code where the condition does not hold."""
+    """Raise the message of this code unless the condition holds."""
     if not condition:
         raise NotEstimable(message(shortage, **values))

@@ -1,18 +1,20 @@
-"""One run → one figure under an estimator, with its second sources beside it."""
+"""One run → one throughput value under an estimator, with the values of other estimators."""
 
 from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass, field
+from itertools import chain
+from math import isfinite
 
-from dlperf.formats.samples import Run
 from dlperf.measure.columns import finite, positive
-from dlperf.measure.estimate import Estimate
-from dlperf.measure.estimator import Estimator, apply, parse_estimator
-from dlperf.measure.estimators import between
-from dlperf.measure.natural import natural_estimator
-from dlperf.measure.reading import NotEstimable, Reading
+from dlperf.measure.estimators import Estimator, between, estimate, parse_estimator
+from dlperf.measure.reading import Estimate, FactMissing, NotEstimable, Reading
 
+WARM_UP_STEPS = 20
+"""DLPerf and FleetX drop the first 20 steps."""
+IMPLAUSIBLE_FACTOR = 1.5
+"""Printed values and timestamps disagree this much only where the samples per step are wrong."""
 OTHER_ESTIMATORS = (
     "rate(skip=20, take=100)",
     "rate(skip=20)",
@@ -25,13 +27,13 @@ OTHER_ESTIMATORS = (
     "summary()",
     "hmean_epochs(1)",
 )
-"""Shown beside a figure: the same samples give visibly different figures under different rules. Each kind of rule is
-among them, as a report or its reproduction used it."""
+"""Shown with each value, because rules differ visibly on the same samples: each kind of rule, as a published report or
+its reproduction used it."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of one run, and what the same samples say by other rules."""
+    """The throughput of one run, and what the same samples give under other rules."""
 
     estimator: str
     """Canonical text."""
@@ -39,9 +41,9 @@ class Figure:
     value_from_timestamps: float | None = None
     """Throughput of the same records by their timestamps; None without timestamps or batch size."""
     value_printed: float | None = None
-    """Mean of the figures printed in the same records; None where the log prints none."""
+    """Mean of the values printed in the same records; None if the log prints none."""
     estimates: dict[str, float] = field(default_factory=dict)
-    """Other estimators' values, by canonical text; those that the log does not give are left out."""
+    """Values by canonical text of the other estimators that the log supports."""
 
     @property
     def value(self) -> float:
@@ -52,64 +54,93 @@ class Figure:
         return self.estimate.unit
 
 
-def figure(
-    run: Run,
-    rule: Estimator | str | None = None,
-    gpus: int | None = None,
-    gpus_per_node: int | None = None,
-    batch_size: int | None = None,
-) -> Figure:
-    """The figure of a run; arguments as for ``estimate``, and the log's natural estimator if ``rule`` is None.
+def figure_of(reading: Reading, rule: Estimator | str | None = None) -> Figure:
+    """Measure a run under a rule, or under the log's natural estimator if ``rule`` is None.
 
     Raises:
-        NotEstimable: the run does not give this figure; the message is the reason.
+        NotEstimable: the run does not give this value; the message is the reason.
         RequestError: ``rule`` is a text that names no estimator.
     """
-    return figure_of(Reading(run, gpus, gpus_per_node, batch_size), rule)
-
-
-def figure_of(reading: Reading, rule: Estimator | str | None = None) -> Figure:
-    """``figure`` for a reading at hand."""
     rule = parse_estimator(rule) if isinstance(rule, str) else rule or natural_estimator(reading)
-    estimate = apply(reading, rule)
+    result = estimate(reading, rule)
     return Figure(
         str(rule),
-        estimate,
-        value_from_timestamps=estimate.value if rule.from_timestamps else _by_timestamps(reading, estimate),
-        value_printed=_as_printed(reading, estimate, rule),
-        estimates=_others(reading, str(rule)),
+        result,
+        value_from_timestamps=result.value if rule.from_timestamps else _by_timestamps(reading, result),
+        value_printed=_printed_mean(reading, result) if rule.from_timestamps else result.value,
+        estimates=_other_estimates(reading, str(rule)),
     )
 
 
-def _by_timestamps(reading: Reading, estimate: Estimate) -> float | None:
-    """Throughput over the windows of the records used; the first window is left out where its start is not known."""
-    if estimate.first is None or estimate.last is None:
-        return None
-    begins = estimate.first == 0 or estimate.first in reading.epoch_starts
+def natural_estimator(reading: Reading) -> Estimator:
+    """Choose the best rule for a log, after the first 20 steps: samples over time, else a mean, else the summary.
+
+    Batches over time are skipped where they contradict the printed values by a factor: then the batch size is not
+    what a step of this log processes (gradient accumulation, or a wrong one was given). Where no rule applies, return
+    the one that lacks only one fact, so that its reason names the fact.
+    """
+    skip = _warm_up_records(reading)
+    choices = (f"rate(skip={WARM_UP_STEPS})", f"batch_over_time(skip={skip})", f"skipmean({skip})", "summary()")
+    rules = [parse_estimator(choice) for choice in choices]
+    fitting = (rule for rule in rules if _is_plausible(reading, rule, skip))
+    lacking = (rule for rule in rules if _lacks_a_fact(reading, rule))
+    return next(chain(fitting, lacking), rules[0])
+
+
+def _is_plausible(reading: Reading, rule: Estimator, skip: int) -> bool:
     try:
-        return between(reading, estimate.first - (not begins), estimate.last).value
+        value = estimate(reading, rule).value
+    except NotEstimable:
+        return False
+    try:
+        printed = parse_estimator(f"skipmean({skip})")(reading).value
+    except NotEstimable:
+        return True
+    return max(value, printed) < IMPLAUSIBLE_FACTOR * min(value, printed)
+
+
+def _lacks_a_fact(reading: Reading, rule: Estimator) -> bool:
+    try:
+        estimate(reading, rule)
+    except NotEstimable as error:
+        return isinstance(error, FactMissing)
+    return False
+
+
+def _warm_up_records(reading: Reading) -> int:
+    """Count the records within the warm-up, at most half of all; a tenth if steps are not numbered."""
+    done = reading.steps_done
+    inside = sum(steps <= WARM_UP_STEPS for steps in done) if any(map(isfinite, done)) else len(done) // 10
+    return min(inside, len(done) // 2)
+
+
+def _by_timestamps(reading: Reading, result: Estimate) -> float | None:
+    """Return throughput over the windows of the records used, without the first if its start is unknown."""
+    if result.first is None or result.last is None:
+        return None
+    begins = result.first == 0 or result.first in reading.epoch_starts
+    try:
+        return between(reading, result.first - (not begins), result.last).value
     except NotEstimable:
         return None
 
 
-def _as_printed(reading: Reading, estimate: Estimate, rule: Estimator) -> float | None:
-    if not rule.from_timestamps:
-        return estimate.value
-    if estimate.first is None or estimate.last is None:
+def _printed_mean(reading: Reading, result: Estimate) -> float | None:
+    if result.first is None or result.last is None:
         return None
     try:
-        printed = reading.values[estimate.first + 1 : estimate.last + 1]
+        printed = reading.values[result.first + 1 : result.last + 1]
     except NotEstimable:
         return None
     speeds = positive(finite(printed))
     return statistics.fmean(speeds) if speeds else None
 
 
-def _others(reading: Reading, chosen: str) -> dict[str, float]:
+def _other_estimates(reading: Reading, chosen: str) -> dict[str, float]:
     values = {}
     for text in OTHER_ESTIMATORS:
         try:
-            values[text] = apply(reading, text).value
+            values[text] = estimate(reading, text).value
         except NotEstimable:
             continue
     values.pop(chosen, None)

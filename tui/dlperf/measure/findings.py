@@ -1,25 +1,62 @@
-"""What a careful reader must know of a run, of its trials, of a scaling series and of the machine."""
+"""Findings: caveats about a run, a trial or a configuration; those of repeated trials and of scaling series."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
-from dlperf.measure.finding import Finding, warning
-from dlperf.measure.run_findings import findings_of_run
-from dlperf.measure.telemetry import findings_of_telemetry
-
-__all__ = ["findings_of_run", "findings_of_scaling", "findings_of_telemetry", "findings_of_trials"]
+from dlperf.messages import Message, Value, message
 
 TRIALS_LIMIT = 0.02
 """Coefficient of variation between trials; healthy nodes repeat within 1 %."""
 SUPER_LINEAR_LIMIT = 1.03
-"""Efficiency beyond this only a wrong baseline gives, as in published tables: FleetX VGG16 AMP 102 %, Paddle 103 %."""
+"""Only a wrong baseline gives a higher efficiency, as in published tables: FleetX VGG16 AMP 102 %, Paddle 103 %."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A caveat."""
+
+    message: Message
+    severity: str = "warning"
+    """``note``, ``warning`` or ``error``; an error keeps the value out of medians."""
+
+    @property
+    def code(self) -> str:
+        return self.message.code
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the finding as JSON output shows it."""
+        parameters = self.message.to_json()
+        code = parameters.pop("code")
+        return {"code": code, "message": str(self.message), "severity": self.severity, "parameters": parameters}
+
+
+def warning(code: str, /, **parameters: Value) -> Finding:
+    return Finding(message(code, **parameters))
+
+
+def note(code: str, /, **parameters: Value) -> Finding:
+    return Finding(message(code, **parameters), "note")
+
+
+def error(code: str, /, **parameters: Value) -> Finding:
+    return Finding(message(code, **parameters), "error")
+
+
+def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the first finding of each code."""
+    kept: dict[str, Finding] = {}
+    for finding in findings:
+        kept.setdefault(finding.code, finding)
+    return tuple(kept.values())
 
 
 def findings_of_trials(values: Sequence[float], repeats: int | None = None) -> tuple[Finding, ...]:
-    """What is odd between the trials of one configuration; ``repeats`` is what the protocol asks for."""
+    """Check the trials of one configuration; ``repeats`` is what the protocol demands."""
     found = []
     if repeats is not None and 0 < len(values) < repeats:
         found.append(warning("too_few_trials", count=len(values), repeats=repeats))
@@ -31,27 +68,18 @@ def findings_of_trials(values: Sequence[float], repeats: int | None = None) -> t
 
 
 def findings_of_scaling(values: Mapping[int, float]) -> dict[int, tuple[Finding, ...]]:
-    """What is odd in a scaling series of one configuration on one hardware: GPUs → findings of that point.
+    """Check a scaling series of one configuration on one hardware: GPUs → findings of that point.
 
     Args:
         values: GPUs over all nodes → throughput of all of them.
     """
     found: dict[int, list[Finding]] = {gpus: [] for gpus in values}
     for gpus in values:
-        if gpus > 1 and 1 in values:
-            found[gpus] += _super_linear(gpus, values[gpus] / values[1])
+        speedup = values[gpus] / values[1] if 1 in values else 0.0
+        if gpus > 1 and speedup > SUPER_LINEAR_LIMIT * gpus:
+            found[gpus].append(warning("super_linear", gpus=gpus, speedup=speedup, efficiency=speedup / gpus))
     for fewer, more in pairwise(sorted(values)):
-        found[more] += _rising(fewer, more, (values[more] / more) / (values[fewer] / fewer))
+        gain = (values[more] / more) / (values[fewer] / fewer)
+        if gain > SUPER_LINEAR_LIMIT:
+            found[more].append(warning("efficiency_rises", more=more, gain=gain - 1, fewer=fewer))
     return {gpus: tuple(findings) for gpus, findings in found.items()}
-
-
-def _super_linear(gpus: int, speedup: float) -> list[Finding]:
-    if speedup <= SUPER_LINEAR_LIMIT * gpus:
-        return []
-    return [warning("super_linear", gpus=gpus, speedup=speedup, efficiency=speedup / gpus)]
-
-
-def _rising(fewer: int, more: int, gain: float) -> list[Finding]:
-    if gain <= SUPER_LINEAR_LIMIT:
-        return []
-    return [warning("efficiency_rises", more=more, gain=gain - 1, fewer=fewer)]

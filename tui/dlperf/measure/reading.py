@@ -1,4 +1,4 @@
-"""A run together with what must be known beside its log: GPUs, batch size, how far each record had come."""
+"""A run with facts that its log may lack (GPUs, batch size), as columns for estimators."""
 
 from __future__ import annotations
 
@@ -13,30 +13,48 @@ from operator import add, mul, sub
 
 from dlperf.errors import DlperfError
 from dlperf.formats.samples import Run
-from dlperf.measure.columns import entries_at, finite, finite_indices, positive, total
-from dlperf.measure.estimate import Estimate
-from dlperf.measure.steps import Spacings, spacings
+from dlperf.measure.columns import Spacings, entries_at, finite, finite_indices, positive, spacings, total
 from dlperf.messages import message
 
 VARYING_UNITS = ("tokens/s", "words/s")
 """Units whose count per step differs from step to step, so that a batch size does not give it."""
 UNEQUAL_BATCHES = 0.1
-"""Sizes of batches told from rates and times differ by less where only their digits are rounded."""
+"""Batch sizes computed from printed rates and times differ by less if only digits are rounded."""
 
 
 class NotEstimable(DlperfError):
-    """A run does not give the figure that was asked for; ``message`` is the reason."""
+    """The run does not give the requested value; ``message`` is the reason."""
 
 
 class FactMissing(NotEstimable):
-    """It would give it, were a fact told that the log does not hold: batch size or GPU count."""
+    """The run would give it if the batch size or GPU count, which the log lacks, were stated."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A throughput value and the records that gave it."""
+
+    value: float
+    """Throughput of all GPUs together."""
+    unit: str
+    samples: int
+    """Records used."""
+    dropped: int
+    """Records of the run that were not used."""
+    first: int | None = None
+    """Index of the first record used; None if the value comes from the program's own summaries."""
+    last: int | None = None
+    first_step: int | None = None
+    last_step: int | None = None
+    first_line: int | None = None
+    last_line: int | None = None
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What estimators read. A count that is None is taken from the log where the log declares it.
+    """What estimators read. A count that is None is taken from the log if the log declares it.
 
-    Columns are worked out when they are first asked for, and may be the run's own: a run that grows is read anew.
+    Columns are computed on first use and may be the run's own: make a new reading of a run that has grown.
     """
 
     run: Run
@@ -46,7 +64,7 @@ class Reading:
     batch_size: int | None = None
     """Per GPU."""
     estimates: dict[Hashable, Estimate] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """What estimators gave, by the estimator: several ask for the same."""
+    """Results by estimator: several rules need the same."""
 
     @property
     def total_gpus(self) -> int | None:
@@ -54,19 +72,17 @@ class Reading:
 
     @cached_property
     def factor(self) -> float:
-        """What turns a printed figure into that of all GPUs.
+        """What a printed value is multiplied by to give that of all GPUs.
 
         Raises:
-            NotEstimable: the log prints the speed of one GPU or node, and nobody says how many there are.
+            NotEstimable: the log prints the speed of one GPU or node, and their number is unknown.
         """
         if self.run.scope == "global":
             return 1.0
         if self.total_gpus is None:
             raise FactMissing(message("gpus_unknown"))
-        if self.run.scope == "per_gpu":
-            return float(self.total_gpus)
         per_node = self.gpus_per_node or self.total_gpus
-        return self.total_gpus / per_node
+        return self.total_gpus / (1 if self.run.scope == "per_gpu" else per_node)
 
     @cached_property
     def global_batch_size(self) -> int:
@@ -83,7 +99,7 @@ class Reading:
         stated = per_gpu * self.total_gpus if per_gpu and self.total_gpus else None
         if declared.global_batch_size and (stated is None or declared.global_batch_size % stated == 0):
             return declared.global_batch_size
-        implied = stated or implied_batch_size(self)
+        implied = stated or self.implied_batch_size
         if implied is None:
             raise FactMissing(message("batch_unknown"))
         return implied
@@ -93,7 +109,7 @@ class Reading:
         """Global throughput of every record; NaN where a record gives none.
 
         Raises:
-            NotEstimable: the GPU count or batch size that this takes is unknown.
+            NotEstimable: the GPU count or batch size is unknown.
         """
         samples = self.run.samples
         if not any(map(isfinite, samples.value)):
@@ -112,34 +128,27 @@ class Reading:
 
     @cached_property
     def speeds(self) -> Sequence[float]:
-        """The values that are finite, in file order: one for each entry of ``usable``.
-
-        Raises:
-            NotEstimable: there is none.
-        """
+        """The value of each record of ``usable``."""
         return entries_at(self.values, self.usable)
 
     @cached_property
     def batches(self) -> Sequence[float]:
-        """Samples of a step by the rate and the time that each record prints, in the format's scope; NaN without."""
+        """Samples per step, printed rate times printed seconds of each record, in the format's scope; NaN if absent."""
         return array("d", map(mul, self.run.samples.value, self.run.samples.seconds_per_step))
 
     @cached_property
     def spacings(self) -> Spacings:
-        """How the step counter goes on from record to record."""
         return spacings(self.run.samples.step)
 
     @cached_property
     def rates(self) -> Sequence[float]:
-        """How fast it went up to every record, as a curve shows it; NaN where that is not known.
-
-        What the log prints; where it prints none, what was processed since the record before it, by their timestamps.
+        """Global throughput up to each record, for a curve: as printed, else from timestamps; NaN where unknown.
 
         Raises:
-            NotEstimable: the GPU count, batch size or tokens per step that this takes are unknown.
+            NotEstimable: the GPU count, batch size or tokens per step are unknown.
         """
         samples = self.run.samples
-        if any(map(isfinite, samples.value)) or any(map(isfinite, samples.seconds_per_step)):
+        if self._prints_speed:
             return self.values
         return array("d", _rates(self._processed, samples.time, frozenset(self.epoch_starts)))
 
@@ -150,27 +159,31 @@ class Reading:
         if any(map(isfinite, counted)):
             return iter(counted)
         if self.run.unit in VARYING_UNITS:
-            raise NotEstimable(message("step_size_unknown", samples=self.run.unit.partition("/")[0]))
+            raise self._unknown_step_size()
         return map(mul, self.steps_done, repeat(self.global_batch_size))
 
     @cached_property
     def usable(self) -> Sequence[int]:
-        """Indices of the records with a finite figure, in file order.
+        """Indices of the records with a finite value, in file order.
 
         Raises:
-            NotEstimable: there is none.
+            NotEstimable: no record prints a rate or step time.
         """
-        samples = self.run.samples
-        if not any(map(isfinite, samples.value)) and not any(map(isfinite, samples.seconds_per_step)):
+        if not self._prints_speed:
             raise NotEstimable(message("no_records"))
         return finite_indices(self.values)
 
+    @property
+    def _prints_speed(self) -> bool:
+        samples = self.run.samples
+        return any(map(isfinite, samples.value)) or any(map(isfinite, samples.seconds_per_step))
+
     @cached_property
     def steps_done(self) -> Sequence[float]:
-        """Steps that the run had behind it at each record, counted over epochs; NaN where unknown.
+        """Steps completed at each record, over all epochs; NaN where unknown.
 
-        A log that counts from 0 has done one step more than it says. Steps between the last record
-        of an epoch and its end are not in the log, and not counted.
+        A log that counts from 0 has done one step more than it prints. Steps between the last record of an epoch and
+        its end are not in the log, and not counted.
         """
         steps = self.run.samples.step
         if not any(map(isfinite, steps)):
@@ -187,17 +200,17 @@ class Reading:
 
     @cached_property
     def epoch_starts(self) -> Sequence[int]:
-        """Indices of the records before which the step counter went back: what lies between is not measured."""
+        """Indices of the records before which the step counter went back; the gap is not measured."""
         epochs = self.run.samples.epoch
         return array("q", (index for index in self.spacings.back if epochs[index] != epochs[index - 1]))
 
     def segments(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Records ``start`` … ``end`` cut where the step counter goes back: first and last index of each part."""
+        """Split records ``start`` … ``end`` where the step counter goes back: first and last index of each part."""
         cuts = (index for index in self.epoch_starts if start < index <= end)
-        return ((first, behind - 1) for first, behind in pairwise(chain((start,), cuts, (end + 1,))))
+        return ((first, following - 1) for first, following in pairwise(chain((start,), cuts, (end + 1,))))
 
     def work(self, first: int, last: int) -> float:
-        """Samples that all GPUs processed after record ``first`` up to record ``last`` of one epoch.
+        """Return the samples that all GPUs processed after record ``first`` up to record ``last`` of one epoch.
 
         Raises:
             NotEstimable: the log counts no samples, and batch size or tokens per step are unknown.
@@ -205,62 +218,58 @@ class Reading:
         counted = self.run.samples.samples
         if isfinite(counted[last] - counted[first]):
             return counted[last] - counted[first]
-        if self.run.unit in VARYING_UNITS:
-            return self._printed_work(first, last)
-        return (self.steps_done[last] - self.steps_done[first]) * self.global_batch_size
-
-    def _printed_work(self, first: int, last: int) -> float:
-        """Samples by the rate, step time and steps that every record prints."""
+        if self.run.unit not in VARYING_UNITS:
+            return (self.steps_done[last] - self.steps_done[first]) * self.global_batch_size
         inside = slice(first + 1, last + 1)
         steps = map(sub, self.steps_done[inside], self.steps_done[first:last])
         printed = total(map(mul, map(mul, self.values[inside], self.run.samples.seconds_per_step[inside]), steps))
         if not isfinite(printed):
-            raise NotEstimable(message("step_size_unknown", samples=self.run.unit.partition("/")[0]))
+            raise self._unknown_step_size()
         return printed
+
+    def _unknown_step_size(self) -> NotEstimable:
+        return NotEstimable(message("step_size_unknown", samples=self.run.unit.partition("/")[0]))
 
     @property
     def _counts_from_zero(self) -> bool:
-        """Whether the first step of a run is number 0: its first record is 0, or ends a window as 19, 39, … do."""
+        """Whether the first step is number 0: the first record is 0, or ends a window as 19, 39, … do."""
         first = next(filter(isfinite, self.run.samples.step))
         usual = self.spacings.usual
         return first == 0 or (usual > 1 and (first + 1) % usual == 0)
 
     @cached_property
     def clock_resolution(self) -> float:
-        """Seconds that the log's timestamps are rounded to: 1.0 where they are all whole."""
+        """Seconds to which timestamps are rounded: 1.0 if they are all whole."""
         return 1.0 if all(map(float.is_integer, filter(isfinite, self.run.samples.time))) else 0.0
 
+    def has_equal_batches(self, indices: Sequence[int]) -> bool:
+        """Tell whether all steps of the records are of one size, as far as they print both a rate and a step time.
 
-def have_equal_batches(reading: Reading, indices: Sequence[int]) -> bool:
-    """Whether the records are of steps of one size, where they print both a rate and a step time.
+        Not so for sentences, and for an interval divided by more steps than were timed (PaddleNLP, a new epoch).
+        """
+        if self.run.unit in VARYING_UNITS:
+            return False
+        sizes = positive(entries_at(self.batches, indices))
+        largest = max(sizes, default=0.0)
+        return not sizes or largest - min(sizes) < UNEQUAL_BATCHES * largest
 
-    Not so of sentences, and of an interval that is divided by more steps than were timed (PaddleNLP, a new epoch).
-    """
-    if reading.run.unit in VARYING_UNITS:
-        return False
-    sizes = positive(entries_at(reading.batches, indices))
-    largest = max(sizes, default=0.0)
-    return not sizes or largest - min(sizes) < UNEQUAL_BATCHES * largest
+    @property
+    def implied_batch_size(self) -> int | None:
+        """Global batch size by the records that print both a rate and a step time; None without such records.
 
-
-def implied_batch_size(reading: Reading) -> int | None:
-    """Global batch size, from records that print both a rate and a step time; None if they do not.
-
-    Raises:
-        NotEstimable: the GPU count that this takes is unknown.
-    """
-    if reading.run.unit in VARYING_UNITS:
-        return None
-    sizes = finite(reading.batches)
-    if not sizes:
-        return None
-    return round(round(statistics.median(sizes)) * reading.factor) or None
+        Raises:
+            NotEstimable: the GPU count is unknown.
+        """
+        sizes = () if self.run.unit in VARYING_UNITS else finite(self.batches)
+        if not sizes:
+            return None
+        return round(round(statistics.median(sizes)) * self.factor) or None
 
 
 def _rates(processed: Iterable[float], times: Iterable[float], breaks: Container[int]) -> Iterator[float]:
-    """Growth from one record to the next over the time between them, none across a break or where a count goes back.
+    """Return growth over time from each record to the next, NaN across a break or where a count goes back.
 
-    Of several records with one time, as a clock of whole seconds gives them, the first tells of the time before.
+    Of several records with the same whole second, the first accounts for the time before.
     """
     before = nan, nan
     for index, here in enumerate(zip(processed, times, strict=True)):

@@ -1,4 +1,4 @@
-"""What a careful reader must know of one run and its figure."""
+"""Findings about one run and its throughput."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from math import sqrt
 from dlperf.formats.samples import Run
 from dlperf.measure.columns import finite
 from dlperf.measure.figure import Figure
-from dlperf.measure.finding import Finding, distinct, error, note, warning
-from dlperf.measure.reading import NotEstimable, Reading, implied_batch_size
+from dlperf.measure.findings import Finding, distinct, error, note, warning
+from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.messages import message
 
 MINIMUM_SAMPLES = 10
-"""Paddle's test script wants more than ten records; fewer say nothing of their own spread."""
+"""Paddle's test script demands more than ten records; fewer give no spread."""
 MINIMUM_STEPS = 100
-"""DLPerf, FleetX, PLSC measure 100 steps: enough, in however few records they are printed."""
+"""DLPerf, FleetX and PLSC measure 100 steps: enough, however few records print them."""
 DRIFT_LIMIT = 0.02
 """Change of speed over the measured window; identical nodes repeat within 1 % (MLPerf Training v4.0, 8 GPUs: 0.2 %)."""
 DRIFT_SIGNIFICANCE = 3.0
-"""A slope counts where it is this many of its standard errors: noise has slopes too."""
+"""Standard errors by which a slope must differ from 0 to be more than noise."""
 DRIFT_POINTS = 1000
-"""A line is drawn through so many points at most."""
+"""Most points of the regression."""
 STALL_SHARE = 0.5
 """The last record of every NGC PyTorch log of 8 GPUs in PaddlePaddle/Perf is below half of the median: data ran out."""
 PRINTED_LIMIT = 0.01
 """A running mean (PaddleClas) or a rate without data loading (PLSC) is off by more than this."""
 ACCUMULATION = 0.5
-"""Printed figures are so much above those by timestamps where gradients are accumulated and the log does not say so."""
+"""Printed values exceed those by timestamps this much if gradients are accumulated and the log does not say so."""
 READER_LIMIT = 0.10
-"""Part of a step spent waiting for data beyond which the reader is measured, not the framework."""
+"""Share of a step spent waiting for data above which the reader is measured, not the framework."""
 FLOP_LIMIT = 1.0
-"""No training runs above the dense peak."""
+"""No training exceeds the dense peak."""
 
 NOTES = {
     "nan_loss": warning("nan_loss"),
@@ -44,12 +44,12 @@ NOTES = {
     "inference": warning("inference"),
     "run_limit": warning("run_limit"),
 }
-"""Oddities that a parser notes, as findings."""
+"""Findings by the code that a parser notes."""
 
 
 @dataclass(frozen=True)
-class _Case:
-    """All that the checks of one run look at."""
+class _Context:
+    """What the checks of one run look at."""
 
     reading: Reading
     figure: Figure | None
@@ -64,7 +64,7 @@ class _Case:
 
     @cached_property
     def measured(self) -> slice:
-        """From the first to the last record used; all of them where the figure does not say."""
+        """From the first to the last record used; all if the figure names no record."""
         estimate = self.figure.estimate if self.figure else None
         if estimate is None or estimate.first is None or estimate.last is None:
             return slice(0, len(self.run.samples))
@@ -72,7 +72,7 @@ class _Case:
 
     @cached_property
     def speeds(self) -> Sequence[float]:
-        """Printed throughput in the measured window; empty where it cannot be told."""
+        """Printed throughput in the measured window; empty if unknown."""
         try:
             return finite(self.reading.values[self.measured])
         except NotEstimable:
@@ -87,41 +87,41 @@ def findings_of_run(
     runs_in_log: int = 1,
     flop_limit: float | None = None,
 ) -> tuple[Finding, ...]:
-    """What is odd about a run and the figure that it gave.
+    """Check a run and the value that it gave.
 
     Args:
-        figure: None where the run gave none.
-        declared_gpus: what is compared with the log; the reading's if None.
-        declared_batch_size: what is compared with the log; the reading's if None.
-        runs_in_log: how many runs share the log.
+        figure: None if the run gave none.
+        declared_gpus: compared with the log; the reading's if None.
+        declared_batch_size: compared with the log; the reading's if None.
+        runs_in_log: number of runs that share the log.
         flop_limit: samples per second that the GPUs' dense peak allows.
     """
     declared = declared_gpus or reading.gpus, declared_batch_size or reading.batch_size
-    case = _Case(reading, figure, *declared, runs_in_log, flop_limit)
-    found = [check(case) for check in _CHECKS]
+    context = _Context(reading, figure, *declared, runs_in_log, flop_limit)
+    found = [check(context) for check in _CHECKS]
     noted = [NOTES.get(code) or note(code) for code in reading.run.notes]
     return distinct([*(finding for finding in found if finding), *noted])
 
 
-def _too_few_samples(case: _Case) -> Finding | None:
-    if case.figure is None or case.figure.estimate.first is None:
+def _too_few_samples(context: _Context) -> Finding | None:
+    if context.figure is None or context.figure.estimate.first is None:
         return None
-    count, done = case.figure.estimate.samples, case.reading.steps_done
-    steps = done[case.measured.stop - 1] - done[case.measured.start]
+    count, done = context.figure.estimate.samples, context.reading.steps_done
+    steps = done[context.measured.stop - 1] - done[context.measured.start]
     if count >= MINIMUM_SAMPLES or steps >= MINIMUM_STEPS:
         return None
     return warning("too_few_samples", count=count, least=MINIMUM_SAMPLES)
 
 
-def _drift(case: _Case) -> Finding | None:
-    change = relative_change(case.speeds)
+def _drift(context: _Context) -> Finding | None:
+    change = relative_change(context.speeds)
     if change is None or abs(change) <= DRIFT_LIMIT:
         return None
     return warning("drift", direction=message("rises" if change > 0 else "falls"), change=abs(change))
 
 
-def _end_stall(case: _Case) -> Finding | None:
-    speeds = case.speeds
+def _end_stall(context: _Context) -> Finding | None:
+    speeds = context.speeds
     if len(speeds) < 3 or not _is_slow(speeds[-1], speeds):
         return None
     without, mean = statistics.fmean(speeds[:-1]), statistics.fmean(speeds)
@@ -129,17 +129,18 @@ def _end_stall(case: _Case) -> Finding | None:
 
 
 def _is_slow(speed: float, speeds: Sequence[float]) -> bool:
-    """Whether a speed is below the share of the median: not so unless half of them are above what that would be."""
+    """Tell whether a speed is below ``STALL_SHARE`` of the median."""
+    # counting first saves sorting the speeds of most runs
     above = sum(other > speed / STALL_SHARE for other in speeds)
     return 2 * above >= len(speeds) and speed < STALL_SHARE * statistics.median(speeds)
 
 
-def _printed_rate(case: _Case) -> Finding | None:
-    figure = case.figure
+def _printed_rate(context: _Context) -> Finding | None:
+    figure = context.figure
     if figure is None or figure.value_printed is None or figure.value_from_timestamps is None:
         return None
     difference = figure.value_printed / figure.value_from_timestamps - 1
-    if abs(difference) <= PRINTED_LIMIT or abs(difference) <= PRINTED_LIMIT + _clock_error(case):
+    if abs(difference) <= PRINTED_LIMIT or abs(difference) <= PRINTED_LIMIT + _clock_error(context):
         return None
     return warning(
         "printed_rate",
@@ -151,73 +152,66 @@ def _printed_rate(case: _Case) -> Finding | None:
     )
 
 
-def _clock_error(case: _Case) -> float:
-    """What rounded timestamps can be wrong by, relative to the window."""
-    times = finite(case.run.samples.time[case.measured])
+def _clock_error(context: _Context) -> float:
+    """Return the error of rounded timestamps relative to the window."""
+    times = finite(context.run.samples.time[context.measured])
     elapsed = times[-1] - times[0] if times else 0.0
-    return case.reading.clock_resolution / elapsed if elapsed > 0 else 0.0
+    return context.reading.clock_resolution / elapsed if elapsed > 0 else 0.0
 
 
-def _several_runs(case: _Case) -> Finding | None:
-    if case.runs_in_log == 1:
-        return None
-    return note("several_runs", number=case.run.number, runs=case.runs_in_log)
+def _several_runs(context: _Context) -> Finding | None:
+    runs = context.runs_in_log
+    return note("several_runs", number=context.run.number, runs=runs) if runs != 1 else None
 
 
-def _batch_size(case: _Case) -> Finding | None:
-    stated, logged = case.declared_batch_size, _logged_batch_size(case)
-    if stated is None or logged is None or stated == logged:
+def _batch_size(context: _Context) -> Finding | None:
+    stated, logged = context.declared_batch_size, _logged_batch_size(context)
+    if stated is None or logged in (None, stated):
         return None
     return warning("batch_size_mismatch", stated=stated, logged=logged)
 
 
-def _logged_batch_size(case: _Case) -> int | None:
-    if case.run.metadata.batch_size:
-        return case.run.metadata.batch_size
-    gpus = case.reading.total_gpus
+def _logged_batch_size(context: _Context) -> int | None:
+    if context.run.metadata.batch_size:
+        return context.run.metadata.batch_size
+    gpus = context.reading.total_gpus
     try:
-        implied = implied_batch_size(case.reading)
+        implied = context.reading.implied_batch_size
     except NotEstimable:
         return None
     return round(implied / gpus) if implied and gpus else None
 
 
-def _gpu_count(case: _Case) -> Finding | None:
-    stated, logged = case.declared_gpus, case.run.metadata.gpus
-    if stated is None or logged is None or stated == logged:
+def _gpu_count(context: _Context) -> Finding | None:
+    stated, logged = context.declared_gpus, context.run.metadata.gpus
+    if stated is None or logged in (None, stated):
         return None
     return warning("gpu_count_mismatch", stated=stated, logged=logged)
 
 
-def _reader_bound(case: _Case) -> Finding | None:
-    shares = finite(case.run.samples.reader_share[case.measured])
+def _reader_bound(context: _Context) -> Finding | None:
+    shares = finite(context.run.samples.reader_share[context.measured])
     share = statistics.fmean(shares) if shares else 0.0
-    if share <= READER_LIMIT:
+    return warning("reader_bound", share=share) if share > READER_LIMIT else None
+
+
+def _above_flop_limit(context: _Context) -> Finding | None:
+    if context.figure is None or context.flop_limit is None or context.figure.value <= FLOP_LIMIT * context.flop_limit:
         return None
-    return warning("reader_bound", share=share)
+    return error("above_flop_limit", value=context.figure.value, unit=context.figure.unit, limit=context.flop_limit)
 
 
-def _above_flop_limit(case: _Case) -> Finding | None:
-    if case.figure is None or case.flop_limit is None or case.figure.value <= FLOP_LIMIT * case.flop_limit:
-        return None
-    return error("above_flop_limit", value=case.figure.value, unit=case.figure.unit, limit=case.flop_limit)
+def _missing_end(context: _Context) -> Finding | None:
+    return None if context.run.complete else note("missing_end_marker")
 
 
-def _missing_end(case: _Case) -> Finding | None:
-    if case.run.complete:
-        return None
-    return note("missing_end_marker")
+def _interleaved_ranks(context: _Context) -> Finding | None:
+    records = len(context.run.samples)
+    copies = round(records / max(records - context.reading.spacings.counts[0.0], 1))
+    return warning("interleaved_ranks", evidence=message("repeated_steps", copies=copies)) if copies > 1 else None
 
 
-def _interleaved_ranks(case: _Case) -> Finding | None:
-    records = len(case.run.samples)
-    copies = round(records / max(records - case.reading.spacings.counts[0.0], 1))
-    if copies < 2:
-        return None
-    return warning("interleaved_ranks", evidence=message("repeated_steps", copies=copies))
-
-
-_CHECKS: tuple[Callable[[_Case], Finding | None], ...] = (
+_CHECKS: tuple[Callable[[_Context], Finding | None], ...] = (
     _above_flop_limit,
     _printed_rate,
     _drift,
@@ -233,7 +227,7 @@ _CHECKS: tuple[Callable[[_Case], Finding | None], ...] = (
 
 
 def relative_change(speeds: Sequence[float]) -> float | None:
-    """Change over the window by a straight line through it, relative to the mean; None where noise explains it."""
+    """Return the change over the window by linear regression, relative to the mean; None if noise explains it."""
     if len(speeds) < MINIMUM_SAMPLES:
         return None
     means = _block_means(speeds)
@@ -248,6 +242,6 @@ def relative_change(speeds: Sequence[float]) -> float | None:
 
 
 def _block_means(speeds: Sequence[float]) -> list[float]:
-    """Means of equal blocks, few enough for a regression; the speeds themselves where they are few."""
+    """Average equal blocks to at most ``DRIFT_POINTS`` points."""
     size = len(speeds) // DRIFT_POINTS + 1
     return [statistics.fmean(speeds[start : start + size]) for start in range(0, len(speeds) - size + 1, size)]

@@ -1,4 +1,4 @@
-"""Trials → one value with its spread; scaling; what the hardware could do. All computed, never typed."""
+"""Trials → one value with its spread; outliers; scaling; limits of the hardware."""
 
 from __future__ import annotations
 
@@ -13,56 +13,66 @@ Aggregation = Literal["median", "mean", "olympic"]
 
 OLYMPIC_LEAST = 3
 """MLPerf Training drops the best and the worst run: three are needed for one to remain."""
+FAR = 3.5
+"""Modified z-score above which a value is an outlier: Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993."""
+NORMAL = 0.6745
+"""Median absolute deviation of a normal distribution, in standard deviations."""
+LEAST_SHARE = 0.02
+"""Smallest relative distance from the median of an outlier, however alike the other values are."""
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """Several trials of one configuration as one value."""
+    """The trials of one configuration as one value."""
 
     value: float
     spread: float | None
-    """(max - min) / median; None of a single trial."""
+    """(max - min) / median; None for a single trial."""
     n: int
 
 
 def aggregate(values: Sequence[float], how: Aggregation = "median") -> Aggregate:
-    """Trials as one value: their median, their mean, or (``olympic``) the mean without the best and the worst.
+    """Aggregate trials to their median, their mean, or (``olympic``) the mean without the best and the worst.
 
     Raises:
         RequestError: there is no value, or fewer than three for ``olympic``.
     """
     if not values:
-        raise RequestError("no trial gave a figure: nothing to aggregate")
+        raise RequestError("no trial gave a throughput: nothing to aggregate")
     if how == "olympic" and len(values) < OLYMPIC_LEAST:
         raise RequestError(
             f"olympic drops the best and the worst: {len(values)} trials are too few, run {OLYMPIC_LEAST}"
         )
-    return Aggregate(
-        value=_centre(values, how),
-        spread=(max(values) - min(values)) / statistics.median(values) if len(values) > 1 else None,
-        n=len(values),
-    )
-
-
-def _centre(values: Sequence[float], how: Aggregation) -> float:
+    median = statistics.median(values)
+    spread = (max(values) - min(values)) / median if len(values) > 1 else None
     if how == "median":
-        return statistics.median(values)
-    return statistics.fmean(values if how == "mean" else sorted(values)[1:-1])
+        return Aggregate(median, spread, len(values))
+    return Aggregate(statistics.fmean(values if how == "mean" else sorted(values)[1:-1]), spread, len(values))
+
+
+def outliers(values: Sequence[float]) -> tuple[int, ...]:
+    """Return the indices of the values whose modified z-score is above ``FAR``; none among fewer than five values."""
+    if len(values) < 5:
+        return ()
+    centre = statistics.median(values)
+    deviations = [abs(value - centre) for value in values]
+    least = max(FAR / NORMAL * statistics.median(deviations), LEAST_SHARE * abs(centre))
+    return tuple(index for index, deviation in enumerate(deviations) if deviation > least)
 
 
 def speedup(value: float, single_gpu: float | None) -> float | None:
-    """Value over that of 1 GPU of the same configuration on the same hardware; None without that baseline."""
+    """Divide by the value of 1 GPU of the same configuration on the same hardware; None without that baseline."""
     return value / single_gpu if single_gpu else None
 
 
 def efficiency(value: float, single_gpu: float | None, gpus: int) -> float | None:
-    """Speed-up over the number of GPUs; None without the 1-GPU baseline."""
+    """Divide the speed-up by the number of GPUs; None without the 1-GPU baseline."""
     gain = speedup(value, single_gpu)
     return None if gain is None else gain / gpus
 
 
 def mfu(gflops_per_sample: float | None, throughput: float, gpus: int, peak_tflops: float | None) -> float | None:
-    """Model FLOP utilisation: FLOP per second that the model needs, over the dense peak of all GPUs at that precision.
+    """Return model FLOP utilisation: FLOP per second of the model over the dense peak of all GPUs at that precision.
 
     Args:
         gflops_per_sample: forward and backward of one sample, in 10^9 FLOP.
@@ -74,21 +84,21 @@ def mfu(gflops_per_sample: float | None, throughput: float, gpus: int, peak_tflo
 
 
 def flop_limit(gflops_per_sample: float | None, gpus: int, peak_tflops: float | None) -> float | None:
-    """Samples per second that the dense peak of all GPUs allows; None where either figure is unknown."""
+    """Return the samples per second that the dense peak of all GPUs allows; None if either argument is unknown."""
     return gpus * peak_tflops * 1000 / gflops_per_sample if gflops_per_sample and peak_tflops else None
 
 
 def bandwidth_limit(bytes_per_sample: float | None, gpus: int, bandwidth_gb_per_s: float | None) -> float | None:
-    """Samples per second that the memory bandwidth of all GPUs allows; None where either figure is unknown."""
+    """Return the samples per second that the memory bandwidth of all GPUs allows; None if an argument is unknown."""
     return gpus * bandwidth_gb_per_s * 1e9 / bytes_per_sample if bytes_per_sample and bandwidth_gb_per_s else None
 
 
 def roofline_share(throughput: float, *limits: float | None) -> float | None:
-    """Throughput over the lowest of the known limits; None where none is known."""
+    """Divide throughput by the lowest known limit; None if none is known."""
     known = [limit for limit in limits if limit is not None]
     return throughput / min(known) if known else None
 
 
 def samples_per_joule(throughput: float, power_watts: float | None) -> float | None:
-    """Samples for each joule that all GPUs together drew; None where power was not sampled."""
+    """Divide throughput by the power of all GPUs together; None if power was not sampled."""
     return throughput / power_watts if power_watts else None

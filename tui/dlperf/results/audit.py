@@ -11,8 +11,8 @@ from pathlib import Path
 from dlperf.catalog.axes import Configuration
 from dlperf.errors import DlperfError
 from dlperf.formats.samples import Run
-from dlperf.measure.figure import Figure, figure
-from dlperf.measure.reading import NotEstimable
+from dlperf.measure.figure import Figure, figure_of
+from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.messages import Message, message
 from dlperf.results.importing import NODE
 from dlperf.results.logs import LogReader, log_reader
@@ -176,7 +176,7 @@ def _recomputed(item: PublishedFigure, rule: str | None, log: LocalLog | None, r
     if not runs:
         return message("no_records")
     try:
-        return figure(runs[-1], rule, item.gpus, gpus_per_node(item), item.batch_size)
+        return figure_of(Reading(runs[-1], item.gpus, gpus_per_node(item), item.batch_size), rule)
     except NotEstimable as error:
         return error.message
 

@@ -13,7 +13,7 @@ from typing import Any
 from dlperf.catalog.load import Catalog
 from dlperf.errors import DlperfError, RequestError
 from dlperf.formats.samples import Run
-from dlperf.measure.natural import natural_estimator
+from dlperf.measure.figure import natural_estimator
 from dlperf.measure.reading import Reading
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, TrialKey
 from dlperf.results.identify import Identity, catalog_id, identify

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 
 from dlperf.catalog.axes import Configuration
-from dlperf.measure.finding import Finding
+from dlperf.measure.findings import Finding
 from dlperf.messages import ENGLISH, Language, Message, message
 from dlperf.runs.upgrades import SCHEMA_VERSION, StoredMessage
 

@@ -9,12 +9,11 @@ from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError
 from dlperf.formats.samples import Run, Samples
-from dlperf.measure.estimator import Estimator
-from dlperf.measure.figure import Figure, figure_of
-from dlperf.measure.finding import Finding, error
-from dlperf.measure.findings import findings_of_run
-from dlperf.measure.natural import natural_estimator
+from dlperf.measure.estimators import Estimator
+from dlperf.measure.figure import Figure, figure_of, natural_estimator
+from dlperf.measure.findings import Finding, error
 from dlperf.measure.reading import NotEstimable, Reading
+from dlperf.measure.run_findings import findings_of_run
 from dlperf.messages import Message
 from dlperf.results.identify import batch_size_per_gpu, gpus_over_all_nodes
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader, open_log

@@ -8,7 +8,7 @@ from dataclasses import replace
 from statistics import median
 
 from dlperf.catalog.axes import Configuration
-from dlperf.measure.finding import note
+from dlperf.measure.findings import note
 from dlperf.messages import quoted
 from dlperf.results.identify import catalog_id
 from dlperf.results.model import ConfigurationResult, Status, TrialResult

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from dlperf.measure.finding import Finding, distinct, error, warning
-from dlperf.measure.findings import findings_of_scaling, findings_of_trials
+from dlperf.measure.findings import Finding, distinct, error, findings_of_scaling, findings_of_trials, warning
 from dlperf.measure.statistics import OLYMPIC_LEAST, aggregate, efficiency, mfu, speedup
 from dlperf.measure.telemetry import disturbance
 from dlperf.messages import Message, message

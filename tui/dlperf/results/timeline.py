@@ -12,8 +12,8 @@ from pathlib import Path
 from statistics import fmean
 
 from dlperf.formats.samples import Run
-from dlperf.measure.outliers import outliers
 from dlperf.measure.reading import NotEstimable, Reading
+from dlperf.measure.statistics import outliers
 from dlperf.plan import PlannedConfiguration
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader, open_log
 from dlperf.results.model import TrialResult

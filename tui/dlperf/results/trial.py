@@ -12,7 +12,7 @@ from pathlib import Path
 from dlperf.errors import RequestError
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import Figure, figure_of
-from dlperf.measure.finding import Finding, error
+from dlperf.measure.findings import Finding, error
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.measure.run_findings import findings_of_run
 from dlperf.measure.statistics import flop_limit, samples_per_joule

@@ -10,7 +10,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from dlperf.app.model.trials import STATE_NAMES
-from dlperf.measure.finding import Finding
+from dlperf.measure.findings import Finding
 from dlperf.messages import N_, _, render
 from dlperf.plan import PlannedConfiguration
 from dlperf.results.model import TrialResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from dlperf.catalog.model import Protocol
-from dlperf.measure.estimator import signature
+from dlperf.measure.estimators import signature
 from dlperf.messages import N_, Language
 from dlperf.report import html
 from dlperf.report import locations as at
