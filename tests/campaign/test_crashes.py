@@ -102,7 +102,7 @@ def test_ctrl_c_leaves_the_trials_on_their_nodes(counting):
     engine.send_signal(signal.SIGINT)
     _, said = engine.communicate()
     assert engine.returncode == 130
-    assert b"`dlperf resume try` comes back to it" in said
+    assert b"`dlperf resume try` continues the campaign" in said
     (counting.home / "hold-32").unlink()
     counting.dlperf("resume", "try")
     assert counting.states("try") == {"32/1": "succeeded"}
@@ -112,7 +112,7 @@ def test_ctrl_c_leaves_the_trials_on_their_nodes(counting):
 def test_two_engines_at_once_are_refused(counting):
     engine = running(counting, 1)
     refused = counting.dlperf("resume", "try", code=2)
-    assert f"its engine runs (process {engine.pid})" in refused.stderr
+    assert f"its engine is running (process {engine.pid})" in refused.stderr
     counting.dlperf("cancel", "try")
     engine.communicate()
     assert engine.returncode == 1
