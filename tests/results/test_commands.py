@@ -100,7 +100,7 @@ def test_the_frame_of_an_empty_workspace_has_its_columns(tmp_path: Path):
 def test_a_wrong_filter_is_a_wrong_request(run: Command):
     done = run("results", "-g", "2x8")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("dlperf: --gpus: '2x8'")
+    assert done.stderr.startswith("dlperf: --gpus: invalid scale '2x8'")
 
 
 def test_a_campaign_that_is_not_there_is_a_wrong_request(run: Command):

@@ -92,15 +92,17 @@ def estimator_of(rule: str) -> str | None:
 def audit(reports: Iterable[PublishedReport], logs: Sequence[LocalLog], read: ReadRuns) -> list[AuditRow]:
     """Return one row for every published throughput, in the order of the reports."""
     reports = list(reports)
-    index = _by_name(logs)
+    index: dict[str, list[LocalLog]] = {}
+    for log in logs:
+        index.setdefault(log.source.rpartition("/")[2], []).append(log)
     versions = _versions(figure for report in reports for figure in report.figures)
     rows = []
     for report in reports:
         for item in report.figures:
             if item.metric in FIGURES and item.value is not None:
-                log = _find_log(item, index)
-                certain = log is not None and (bool(_parts(log.source)[0]) or len(versions[_parts(item.log)[1]]) == 1)
-                rows.append(_row(report, item, log, certain, read))
+                found = _find_log(item, index)
+                certain = bool(found and _parts(found.source)[0]) or len(versions[_parts(item.log)[1]]) == 1
+                rows.append(_row(report, item, found, certain, read))
     return rows
 
 
@@ -117,13 +119,6 @@ def _parts(name: str) -> tuple[str, str]:
     """Split a name into ``owner/repository@commit``, which may be "", and the path."""
     commit, colon, path = name.partition(":")
     return (commit, path) if colon and "@" in commit else ("", name)
-
-
-def _by_name(logs: Iterable[LocalLog]) -> dict[str, list[LocalLog]]:
-    found: dict[str, list[LocalLog]] = {}
-    for log in logs:
-        found.setdefault(log.source.rpartition("/")[2], []).append(log)
-    return found
 
 
 def _versions(figures: Iterable[PublishedFigure]) -> dict[str, set[str]]:

@@ -94,15 +94,15 @@ class ConfigurationResult(Configuration):
 
     campaign: str
     unit: str
-    value: float | None
-    spread: float | None
+    value: float | None = None
+    spread: float | None = None
     """(max - min) / median of the trials."""
-    n: int | None
-    speedup: float | None
-    efficiency: float | None
-    mfu: float | None
-    protocol: str | None
-    status: Status
+    n: int | None = None
+    speedup: float | None = None
+    efficiency: float | None = None
+    mfu: float | None = None
+    protocol: str | None = None
+    status: Status = Status("not_run")
     trials: tuple[TrialResult, ...] = ()
     findings: tuple[Finding, ...] = ()
     configuration: str = ""

@@ -10,7 +10,7 @@ from dlperf.measure.findings import Finding, distinct, error, findings_of_scalin
 from dlperf.measure.statistics import OLYMPIC_LEAST, aggregate, efficiency, mfu, speedup
 from dlperf.measure.telemetry import disturbance
 from dlperf.messages import Message, message
-from dlperf.plan import Configuration, Impossible, PlannedConfiguration, TrialKey
+from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.causes import is_out_of_memory
 from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialStatus
@@ -31,7 +31,12 @@ def rows_of_campaign(
         tried = statuses.get(planned.configuration.id, ())
         trials = [results[item.key] for item in tried if item.key in results]
         rows.append(_measured_row(record.name, planned, trials, tried))
-    return with_scaling(rows) + [_impossible_row(record.name, item) for item in record.impossible]
+    for item in record.impossible:
+        point, why = item.configuration, Status("not_supported", item.reason)
+        rows.append(
+            ConfigurationResult(**vars(point), campaign=record.name, unit="", status=why, configuration=point.id)
+        )
+    return with_scaling(rows)
 
 
 def _measured_row(
@@ -39,7 +44,14 @@ def _measured_row(
 ) -> ConfigurationResult:
     """Return the row of one configuration without its scaling."""
     trials = _with_repeats(trials, statuses)
-    row = _empty_row(campaign, planned.configuration, planned.unit, planned.protocol.get("id"), tuple(trials))
+    row = ConfigurationResult(
+        **vars(planned.configuration),
+        campaign=campaign,
+        unit=planned.unit,
+        protocol=planned.protocol.get("id"),
+        trials=tuple(trials),
+        configuration=planned.configuration.id,
+    )
     values = row.values
     if not values:
         return replace(row, status=_status_without_figure(trials, statuses), findings=_trial_findings(trials))
@@ -141,31 +153,6 @@ def _first_error(trial: TrialResult) -> Message:
 
 def _baseline_key(row: ConfigurationResult) -> BaselineKey:
     return (row.campaign, row.hardware, row.framework, row.case, row.precision, row.batch_size)
-
-
-def _empty_row(
-    campaign: str, point: Configuration, unit: str, protocol: str | None, trials: tuple[TrialResult, ...]
-) -> ConfigurationResult:
-    return ConfigurationResult(
-        **vars(point),
-        campaign=campaign,
-        unit=unit,
-        value=None,
-        spread=None,
-        n=None,
-        speedup=None,
-        efficiency=None,
-        mfu=None,
-        protocol=protocol,
-        status=Status("not_run"),
-        trials=trials,
-        configuration=point.id,
-    )
-
-
-def _impossible_row(campaign: str, item: Impossible) -> ConfigurationResult:
-    status = Status("not_supported", item.reason)
-    return replace(_empty_row(campaign, item.configuration, "", None, ()), status=status)
 
 
 def _peak_tflops(planned: PlannedConfiguration) -> float | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 from dlperf.messages import Message
-from dlperf.plan import PlannedConfiguration, TrialKey
+from dlperf.plan import PlannedConfiguration
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
 from dlperf.results.timeline import Timeline, derive, write_timeline
@@ -68,20 +69,20 @@ def verify_campaign(paths: CampaignPaths, logs: LogReader, *, write: bool = Fals
 
 
 def _verify_trial(
-    campaign: CampaignPaths, status: TrialStatus, planned: PlannedConfiguration, logs: LogReader, *, write: bool = False
+    campaign: CampaignPaths, status: TrialStatus, planned: PlannedConfiguration, logs: LogReader, *, write: bool
 ) -> tuple[list[Difference], TrialResult | None]:
     """Return the differences, and the recomputed result; None where the trial left nothing."""
+    difference = partial(Difference, campaign.name, str(status.key))
     paths = campaign.trial(status.key)
     if not paths.directory.is_dir():
-        gone = [_difference(campaign, status.key, ".", "missing")] if status.state is State.SUCCEEDED else []
-        return gone, None
-    broken = [_difference(campaign, status.key, item.file, item.problem) for item in TrialFiles(paths).problems()]
+        return [difference(".", "missing")] if status.state is State.SUCCEEDED else [], None
+    broken = [difference(item.file, item.problem) for item in TrialFiles(paths).problems()]
     derived = derive(paths, planned, status, logs)
     before = read_record_if_whole(paths.result, TrialResult)
-    differing = list(_differing_fields(campaign, status.key, before, derived.result))
+    differing = [difference(*item) for item in _differing_fields(before, derived.result)]
     stored = read_record_if_whole(paths.timeline, Timeline)
     if stored and stored.origin == derived.timeline.origin and stored != derived.timeline:
-        differing.append(_difference(campaign, status.key, paths.timeline.name, "differs"))
+        differing.append(difference(paths.timeline.name, "differs"))
     if write and not broken:
         if stored != derived.timeline:
             write_timeline(paths, derived.timeline)
@@ -98,16 +99,14 @@ def _journal(campaign: CampaignPaths, status: TrialStatus, result: TrialResult) 
         append_records(campaign.journal, [Event(utc_now(), "measured", str(status.key), source="verify", data=data)])
 
 
-def _differing_fields(
-    campaign: CampaignPaths, key: TrialKey, stored: TrialResult | None, result: TrialResult
-) -> Iterator[Difference]:
+def _differing_fields(stored: TrialResult | None, result: TrialResult) -> Iterator[tuple[Any, ...]]:
     if stored is None:
-        yield _difference(campaign, key, "result.json", "missing or unreadable")
+        yield "result.json", "missing or unreadable"
         return
     for field in fields(TrialResult):
         before, after = (_comparable(getattr(item, field.name)) for item in (stored, result))
         if before != after:
-            yield _difference(campaign, key, field.name, "differs", before, after)
+            yield field.name, "differs", before, after
 
 
 def _comparable(value: Any) -> Any:
@@ -117,9 +116,3 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, tuple):
         return [{"code": item.code, "message": str(item.message), "severity": item.severity} for item in value]
     return value
-
-
-def _difference(
-    campaign: CampaignPaths, key: TrialKey, what: str, problem: str, stored: Any = None, recomputed: Any = None
-) -> Difference:
-    return Difference(campaign.name, str(key), what, problem, stored, recomputed)
