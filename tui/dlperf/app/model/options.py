@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from dlperf.app.model.choice import AXES, Choice
 from dlperf.app.model.table import Row, Tone
@@ -13,6 +14,8 @@ from dlperf.catalog.model import Case, Framework, Hardware, Recipe
 from dlperf.messages import _, language
 from dlperf.plan.expand import PRECISIONS
 from dlperf.plan.subject import device, fits, max_nodes
+
+Entry = TypeVar("Entry", Hardware, Framework, Case)
 
 
 @dataclass(frozen=True)
@@ -51,26 +54,16 @@ def options_of(catalog: Catalog, choice: Choice) -> dict[str, tuple[Option, ...]
     return {axis: tuple(offers[axis]) for axis in AXES}
 
 
-def _chosen_hardware(catalog: Catalog, choice: Choice) -> list[Hardware]:
-    """Return the marked machines, or all that are not examples if none is marked."""
-    marked = [catalog.hardware[name] for name in choice.values("hardware") if name in catalog.hardware]
-    return marked or [item for item in catalog.hardware.values() if not item.example]
-
-
-def _chosen_frameworks(catalog: Catalog, choice: Choice) -> list[Framework]:
-    marked = [catalog.frameworks[name] for name in choice.values("frameworks") if name in catalog.frameworks]
-    return marked or list(catalog.frameworks.values())
-
-
-def _chosen_cases(catalog: Catalog, choice: Choice) -> list[Case]:
-    marked = [catalog.cases[name] for name in choice.values("cases") if name in catalog.cases]
-    return marked or list(catalog.cases.values())
+def _chosen(entries: Mapping[str, Entry], names: Iterable[str]) -> list[Entry]:
+    """Return the marked entries, or all that are not examples if none is marked."""
+    marked = [entries[name] for name in names if name in entries]
+    return marked or [entry for entry in entries.values() if not getattr(entry, "example", False)]
 
 
 def _matches(catalog: Catalog, choice: Choice) -> Iterator[_Match]:
-    cases = _chosen_cases(catalog, choice)
-    for hardware in _chosen_hardware(catalog, choice):
-        for framework in _chosen_frameworks(catalog, choice):
+    cases = _chosen(catalog.cases, choice.values("cases"))
+    for hardware in _chosen(catalog.hardware, choice.values("hardware")):
+        for framework in _chosen(catalog.frameworks, choice.values("frameworks")):
             if device(hardware) not in framework.devices:
                 continue
             for case in cases:
@@ -84,7 +77,10 @@ def _recipe(framework: Framework, case: Case) -> Recipe | None:
 
 
 def _hardware(catalog: Catalog, choice: Choice) -> Iterator[Option]:
-    frameworks, cases = _chosen_frameworks(catalog, choice), _chosen_cases(catalog, choice)
+    frameworks, cases = (
+        _chosen(catalog.frameworks, choice.values("frameworks")),
+        _chosen(catalog.cases, choice.values("cases")),
+    )
     for item in catalog.hardware.values():
         usable = [framework for framework in frameworks if device(item) in framework.devices]
         reason = ""
@@ -107,7 +103,10 @@ def _machines(hardware: Hardware) -> str:
 
 
 def _frameworks(catalog: Catalog, choice: Choice) -> Iterator[Option]:
-    hardware, cases = _chosen_hardware(catalog, choice), _chosen_cases(catalog, choice)
+    hardware, cases = (
+        _chosen(catalog.hardware, choice.values("hardware")),
+        _chosen(catalog.cases, choice.values("cases")),
+    )
     for item in catalog.frameworks.values():
         reason = ""
         if not any(device(machine) in item.devices for machine in hardware):
@@ -126,16 +125,18 @@ def _frameworks(catalog: Catalog, choice: Choice) -> Iterator[Option]:
 
 
 def _cases(catalog: Catalog, choice: Choice) -> Iterator[Option]:
-    hardware = _chosen_hardware(catalog, choice)
+    hardware = _chosen(catalog.hardware, choice.values("hardware"))
     frameworks = [
         framework
-        for framework in _chosen_frameworks(catalog, choice)
+        for framework in _chosen(catalog.frameworks, choice.values("frameworks"))
         if any(device(machine) in framework.devices for machine in hardware)
     ]
     for item in catalog.cases.values():
         reason = ""
         if not any(_recipe(framework, item) for framework in frameworks):
-            reason = _("no recipe in {frameworks}", frameworks=_ids(_chosen_frameworks(catalog, choice)))
+            reason = _(
+                "no recipe in {frameworks}", frameworks=_ids(_chosen(catalog.frameworks, choice.values("frameworks")))
+            )
         yield Option(item.id, _title(item), item.id in choice.values("cases"), reason, item.unit)
 
 
