@@ -1,4 +1,4 @@
-"""Why a trial failed: a diagnosis from the end of its log, added to the cause that its executor gave. Pure."""
+"""Diagnose a failed trial from the end of its log. Pure."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ _TAG = re.compile(r"^\[\d+,\d+\]<std(?:out|err)>:\s*|^\[rank\d+\]:\s*", re.MULTI
 
 
 def diagnosis(log_tail: str) -> Message | None:
-    """The cause that the end of a log shows; None where it shows none.
+    """Return the cause that the end of a log shows: a known one anywhere, else the last Python exception.
 
-    A known cause is named whatever stands around it; else the last exception that Python printed is quoted. That a
-    port was in use makes the engine try again, so only the last exception, or the last line, may say so.
+    A port in use makes the engine retry, so only the last exception or line may name it.
     """
     for code, pattern in _KNOWN:
         if re.search(pattern, log_tail):
@@ -41,18 +40,16 @@ def diagnosis(log_tail: str) -> Message | None:
 
 
 def is_out_of_memory(cause: Message | None) -> bool:
-    """Whether memory did not suffice, of a GPU or of the host."""
+    """Whether a GPU or the host ran out of memory."""
     return cause is not None and cause.mentions("out_of_memory", "slurm_memory")
 
 
 def explained(cause: Message | None, found: Message | None, log_tail: str = "") -> Message | None:
-    """A cause with what the log shows: the diagnosis, else the last line where the cause quotes none yet.
-
-    A cause that was explained before stays as it is.
+    """Add the diagnosis of the log to a cause, else its last line, unless they are there.
 
     Args:
         found: the diagnosis of the log.
-        log_tail: what the last line is taken from; "" where it is of no interest.
+        log_tail: source of the last line; "" to add none.
     """
     if found is None:
         return _with_last_output(cause, log_tail) if cause else None
@@ -61,8 +58,8 @@ def explained(cause: Message | None, found: Message | None, log_tail: str = "") 
     if found in cause.chain():
         return cause
     inner = cause.parameters.get("cause")
-    told = inner if cause.code == "last_output" and isinstance(inner, Message) else cause
-    return message("and_more", told=told, more=found)
+    outer = inner if cause.code == "last_output" and isinstance(inner, Message) else cause
+    return message("and_more", told=outer, more=found)
 
 
 def _with_last_output(cause: Message, log_tail: str) -> Message:

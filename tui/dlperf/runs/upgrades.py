@@ -145,6 +145,5 @@ def upgrade(kind: str, data: Data, upgrades: Upgrades = UPGRADES, current: int =
     if schema > current:
         raise NewerError(f"written by a newer dlperf (schema {schema}, this one knows {current}): update dlperf")
     for version in range(schema, current):
-        if convert := upgrades.get((kind, version)):
-            data = convert(data)
+        data = upgrades.get((kind, version), dict)(data)
     return data | {"schema": current}
