@@ -1,4 +1,4 @@
-"""Read GPUs, batch size, precision, framework, model and run number from the path of a log; no file is opened.
+"""Read GPUs, batch size, precision, framework, model and run number from the path of a log.
 
 Conventions of the public reports: PaddlePaddle/Perf (``PaddleClas_ResNet50_bs256_fp32_DP_N1C8_log``: N nodes, C GPUs
 over all nodes; ``tf_gpu8_amp_bs256.txt``; ``deeplabv3p_c8_fp32.log``; ``Deeplabv3_FP32_BS4-N8.log``: 8 GPUs) and DLPerf

@@ -113,10 +113,10 @@ def _figure(event: Event) -> JournaledFigure:
 
 def fold(record: CampaignRecord, events: Iterable[Event]) -> CampaignStatus:
     """Return the state of a campaign after all its events."""
-    folding = CampaignFold(record)
+    state = CampaignFold(record)
     for event in events:
-        folding.take(event)
-    return folding.status()
+        state.take(event)
+    return state.status()
 
 
 class CampaignReader:
@@ -132,9 +132,9 @@ class CampaignReader:
 
     def _start(self) -> None:
         self.record = read_campaign(self.paths)
-        self._folding = CampaignFold(self.record)
+        self._fold = CampaignFold(self.record)
         self._offset = 0
-        self.status = self._folding.status()
+        self.status = self._fold.status()
 
     def refresh(self) -> CampaignStatus:
         """Return the present state; the same object while nothing was appended."""
@@ -143,9 +143,9 @@ class CampaignReader:
         before = self._offset
         events, self._offset = read_records(self.paths.journal, Event, before)
         for event in events:
-            self._folding.take(event)
+            self._fold.take(event)
         if self._offset != before:
-            self.status = self._folding.status()
+            self.status = self._fold.status()
         return self.status
 
     def _replaced(self) -> bool:
