@@ -17,9 +17,9 @@ To add a command:
 
 2. Add the module to ``GROUPS`` of ``cli/root.py``: its place there is the command's place in ``dlperf --help``.
 
-At the top of such a module only the standard library, ``typer``, ``dlperf.errors`` and ``dlperf.cli.*`` may
-be imported, so that ``dlperf --help`` starts fast. Raise ``DlperfError`` (``RequestError`` for a wrong
-request): ``main`` prints it and exits with its code. Print results with ``cli.output``:
+At the top of such a module only the standard library, ``typer``, ``dlperf.errors``, ``dlperf.view.text``
+and ``dlperf.cli.*`` may be imported, so that ``dlperf --help`` starts fast. Raise ``DlperfError``
+(``RequestError`` for a wrong request): ``main`` prints it and exits with its code. Print results with ``cli.output``:
 ``print_json`` for ``--json``, ``print_table`` otherwise; live progress goes to stderr with ``LiveLines``.
 """
 
