@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 
 from dlperf.errors import DlperfError
 from dlperf.plan import Node
+from dlperf.results.model import TrialResult
 from dlperf.runs.records import Progress
 from dlperf.runs.store import read_record, write_record
 from dlperf.runs.upgrades import upgrade
@@ -57,3 +58,10 @@ def test_imported_campaigns_of_version_0_1_name_a_transport_that_nodes_can_have(
     old = {"configurations": [{"launch": {"nodes": [node]}}]}
     (configuration,) = upgrade("CampaignRecord", old)["configurations"]
     assert TypeAdapter(Node).validate_python(configuration["launch"]["nodes"][0]).transport == "local"
+
+
+def test_a_finding_of_version_0_1_keeps_its_code_and_shows_the_text_that_was_written():
+    text = "the speed falls by 3.1% over the measured window: no steady state"
+    old = {"number": 1, "state": "succeeded", "findings": [{"code": "drift", "message": text, "severity": "error"}]}
+    (finding,) = TypeAdapter(TrialResult).validate_python(upgrade("TrialResult", old)).findings
+    assert (finding.code, finding.severity, str(finding.message)) == ("drift", "error", text)
