@@ -12,8 +12,7 @@ import pytest
 
 from dlperf.errors import StorageError
 from dlperf.runs import archive
-from dlperf.runs.archive import INLINE_BYTES, TrialFiles, keep_sent, seal
-from dlperf.runs.archive import ChecksumProblem
+from dlperf.runs.archive import INLINE_BYTES, ChecksumProblem, TrialFiles, keep_sent, seal
 from dlperf.runs.paths import TrialPaths
 
 PROGRAM = b"print('training')\n" * 200
