@@ -18,9 +18,8 @@ from dlperf.report.build import overview_pages
 from dlperf.report.charts import svg
 from dlperf.report.charts.axis import doubling, linear, tick_text
 from dlperf.report.charts.bars import Bar, bars
-from dlperf.report.charts.colours import coloured
 from dlperf.report.charts.plot import Band, Line, Plot, plot
-from dlperf.report.charts.svg import COLOURS
+from dlperf.report.charts.svg import COLOURS, coloured
 from dlperf.results.timeline import thinned
 
 STYLE = (Path(__file__).parents[2] / "site/theme/assets/stylesheets/dlperf.css").read_text()

@@ -15,8 +15,7 @@ from site_sample import sample
 from dlperf.measure.findings import Finding
 from dlperf.messages import CHINESE, ENGLISH, Message
 from dlperf.report import locations as at
-from dlperf.report.charts.colours import DARK, LIGHT
-from dlperf.report.charts.svg import DASHES
+from dlperf.report.charts.svg import DARK, DASHES, LIGHT
 from dlperf.report.data import SiteData
 from dlperf.report.evidence import Evidence
 from dlperf.report.pages.configurations import configurations

@@ -12,7 +12,7 @@ from typing import TypeVar
 from dlperf.catalog.model import Accelerator, Case, Entry, Framework, Hardware, Protocol
 from dlperf.messages import N_, Language
 from dlperf.plan import PlannedConfiguration
-from dlperf.report.charts.colours import coloured
+from dlperf.report.charts.svg import coloured
 from dlperf.report.locations import Group, group_of
 from dlperf.report.machine import Probed
 from dlperf.results.audit import AuditRow

@@ -1,6 +1,4 @@
-"""Charts as SVG inside the page: pure functions from numbers to one line of HTML.
+"""Charts as SVG: pure functions from numbers to one line of HTML that needs no script.
 
-They need no script, so they are there on paper, in a folder and in a reader without JavaScript; colours come from the
-style sheet, which has a set for the light and one for the dark theme. Every chart stands beside a table that has the
-same figures: the picture has one label for a screen reader, the table has the numbers.
+Colours come from the style sheet, one set for each theme. A table beside each chart holds the same numbers.
 """

@@ -1,4 +1,4 @@
-"""Axes: where a value stands, and which values are named."""
+"""Axes: the position of each value, and the ticks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 NAMES = 5
-"""Dates that fit side by side."""
+"""Most dates that fit on an axis."""
 ROOM = 30
-"""Pixels that half a name takes."""
+"""Width of half a name in pixels."""
 
 
 @dataclass(frozen=True)
@@ -24,30 +24,22 @@ class Axis:
     logarithmic: bool = False
 
     def __call__(self, value: float) -> float:
-        """Where a value stands."""
-        low, high, at = (map(math.log, (self.low, self.high, value)) if self.logarithmic else
-                         (self.low, self.high, value))  # fmt: skip
+        values = (self.low, self.high, value)
+        low, high, at = map(math.log, values) if self.logarithmic else values
         return self.start + (at - low) / (high - low) * (self.end - self.start)
 
     def places(self, values: Iterable[float]) -> list[float]:
-        """Where many values stand."""
         if self.logarithmic:
             return [self(value) for value in values]
         scale = (self.end - self.start) / (self.high - self.low)
         return [self.start + (value - self.low) * scale for value in values]
 
 
-def linear(
-    values: Sequence[float],
-    start: float,
-    end: float,
-    *,
-    ends_with_values: bool = False,
-) -> Axis:
-    """An axis of about five round ticks; one value alone stands in its middle.
+def linear(values: Sequence[float], start: float, end: float, *, ends_with_values: bool = False) -> Axis:
+    """Return an axis with about five round ticks; a single value is centred.
 
     Args:
-        ends_with_values: nothing is left empty behind the last value.
+        ends_with_values: end the axis at the last value instead of the next tick.
     """
     low, high = min(values), max(values)
     if high <= low:
@@ -61,8 +53,7 @@ def linear(
 
 
 def named(count: int, start: float, end: float) -> Axis:
-    """An axis of so many things, counted from 1 and standing ``ROOM`` from the ends: at most ``NAMES`` of them are
-    named, the last among them."""
+    """Return an axis of items counted from 1, ``ROOM`` from its ends, and at most ``NAMES`` ticks, with the last."""
     places = max(count - 1, 1)
     step = -(-places // (NAMES - 1))
     ticks = tuple(float(number) for number in range(count, 0, -step))
@@ -71,14 +62,14 @@ def named(count: int, start: float, end: float) -> Axis:
 
 
 def doubling(values: Sequence[float], start: float, end: float) -> Axis:
-    """A logarithmic axis with ticks at powers of two, for GPU counts and speed-ups above zero."""
+    """Return a logarithmic axis with ticks at powers of two."""
     first, last = math.floor(math.log2(min(values)) + 1e-9), math.ceil(math.log2(max(values)) - 1e-9)
     ticks = tuple(2.0**power for power in range(first, max(last, first + 1) + 1))
     return Axis(ticks[0], ticks[-1], start, end, ticks, logarithmic=True)
 
 
 def tick_text(value: float) -> str:
-    """``20k`` for 20000: short enough for an axis."""
+    """Format 20000 as ``20k``."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= size:
             return f"{value / (1e3 if letter == 'k' else size):.4g}{letter}"
@@ -86,6 +77,6 @@ def tick_text(value: float) -> str:
 
 
 def _round_step(wanted: float) -> float:
-    """1, 2 or 5 times a power of ten, at least ``wanted``."""
+    """Return 1, 2 or 5 times a power of ten, at least ``wanted``."""
     power = 10.0 ** math.floor(math.log10(wanted))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= wanted * (1 - 1e-9))

@@ -1,4 +1,4 @@
-"""Figures side by side, the longest bar first."""
+"""Bar charts."""
 
 from __future__ import annotations
 
@@ -14,60 +14,50 @@ HATCH = 8
 
 @dataclass(frozen=True)
 class Bar:
-    """One figure."""
+    """One value."""
 
     label: str
     value: float
     """Above zero."""
     figure: str
-    """The value as it is written everywhere else."""
+    """The value as text."""
     series: int
-    """Index of the colour."""
     spread: str = ""
-    """How many trials, and how far they lie apart, small beside the figure."""
+    """Number of trials and their variation, small beside the value."""
     low: float | None = None
     high: float | None = None
     """Lowest and highest trial, drawn as a whisker."""
 
 
 def bars(label: str, unit: str, members: Sequence[Bar]) -> str:
-    """A bar for each figure, from zero; nothing where there is none."""
+    """Draw a bar from zero for each value; empty without values."""
     if not members:
         return ""
     scale = (svg.WIDTH - 2) / max(bar.high or bar.value for bar in members)
     rows = [_row(bar, number * ROW, scale, unit) for number, bar in enumerate(members)]
-    told = "; ".join(f"{bar.label}: {bar.figure} {unit}" for bar in members)
-    return svg.picture(f"{label}. {told}", len(members) * ROW + 2, *rows)
+    values = "; ".join(f"{bar.label}: {bar.figure} {unit}" for bar in members)
+    return svg.picture(f"{label}. {values}", len(members) * ROW + 2, *rows)
 
 
 def _row(bar: Bar, top: float, scale: float, unit: str) -> str:
     middle = top + 20 + BAR / 2
     whisker = ""
     if bar.low is not None and bar.high is not None and bar.high > bar.low:
-        whisker = svg.element(
-            "path",
-            d=f"M{svg.plain(bar.low * scale)},{svg.plain(middle)}H{svg.plain(bar.high * scale)}",
-            class_="whisker",
-        )
+        line = f"M{svg.plain(bar.low * scale)},{svg.plain(middle)}H{svg.plain(bar.high * scale)}"
+        whisker = svg.element("path", d=line, class_="whisker")
+    colour, width = svg.colour(bar.series).split()[0], bar.value * scale
     return (
         svg.mark(4.5, top + 10, bar.series)
         + svg.text(bar.label, 13, top + 14)
         + svg.text(f"{bar.figure} {unit}", svg.WIDTH, top + 14, "value", "end", aside=bar.spread)
-        + svg.element(
-            "rect",
-            x=0,
-            y=top + 20,
-            width=bar.value * scale,
-            height=BAR,
-            class_=f"bar {svg.colour(bar.series).split()[0]}",
-        )
-        + _hatch(bar, top + 20, bar.value * scale)
+        + svg.element("rect", x=0, y=top + 20, width=width, height=BAR, class_=f"bar {colour}")
+        + _hatch(bar, top + 20, width)
         + whisker
     )
 
 
 def _hatch(bar: Bar, top: float, width: float) -> str:
-    """Strokes over a bar whose colour others have too: upright, slanted, or one along it."""
+    """Draw strokes over a bar whose colour is used twice: upright, slanted, or one along it."""
     kind = svg.dash(bar.series)
     if kind == 0:
         return ""

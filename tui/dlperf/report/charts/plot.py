@@ -12,27 +12,24 @@ from dlperf.results.timeline import Point, thinned
 LEFT, RIGHT, TOP, BOTTOM = 46, 10, 24, 40
 LEGEND_ROW = 18
 MOST_DRAWN = 60
-"""Points of one line that a picture has; what a reader zooms into has more."""
+"""Points drawn of one line; the data for zooming has more."""
 MOST_MARKS = 25
-"""Points of the longest line of a plot whose points are drawn as marks, each with a tooltip of its own."""
+"""Lines with more points have no marks and tooltips."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One series."""
-
     label: str
     points: tuple[Point, ...]
     series: int
     outliers: tuple[Point, ...] = ()
-    """Points that are marked as lying far from the others."""
     spans: tuple[tuple[float, float, float], ...] = ()
-    """x, lowest and highest: how far the trials behind a point lie apart."""
+    """x, lowest and highest trial of a point."""
 
 
 @dataclass(frozen=True)
 class Band:
-    """A part of the x axis that has a name."""
+    """A named part of the x axis."""
 
     label: str
     first: float
@@ -43,18 +40,16 @@ class Band:
 
 @dataclass(frozen=True)
 class Plot:
-    """What is drawn."""
-
     label: str
     x: str
     y: str
     lines: tuple[Line, ...]
     bands: tuple[Band, ...] = ()
     ideal: str = ""
-    """Name of the line on which y equals x, where there is one; both axes are logarithmic then."""
+    """Name of the line y = x; if given, both axes are logarithmic."""
     height: int = 240
     names: tuple[str, ...] = ()
-    """What x counts, from 1 on: a name in place of each number, those left out that would not fit."""
+    """Names for x = 1, 2, …, as many as fit."""
     legend_columns: int = 2
 
     @property
@@ -63,23 +58,27 @@ class Plot:
 
     @property
     def bottom(self) -> int:
-        """Where the axis of x stands."""
+        """y of the x axis."""
         return self.height - (BOTTOM if self.x else BOTTOM // 2)
 
 
 def plot(wanted: Plot) -> str:
-    """The chart; nothing where no line has two points."""
+    """Draw the chart; empty if no line has two points."""
     content, height = drawing(wanted)
-    return svg.picture(_told(wanted), height, content) if content else ""
+    if not content:
+        return ""
+    ranges = (
+        f"{line.label}: {line.points[0][1]:.5g} – {line.points[-1][1]:.5g}" for line in wanted.lines if line.points
+    )
+    return svg.picture(f"{wanted.label}: {wanted.y}, {wanted.x}. {'; '.join(ranges)}", height, content)
 
 
 def drawing(wanted: Plot) -> tuple[str, float]:
-    """What is inside the chart, and its height; nothing where no line has two points."""
-    points = [point for line in wanted.lines for point in (*line.points, *_ends(line))]
-    if not any(len(line.points) > 1 for line in wanted.lines):
+    """Return the content of the chart and its height; empty if no line has two points."""
+    longest = max((len(line.points) for line in wanted.lines), default=0)
+    if longest < 2:
         return "", 0
-    x, y = _axes(wanted, points)
-    longest = max(len(line.points) for line in wanted.lines)
+    x, y = _axes(wanted)
     content = [
         *(_band(band, x, wanted) for band in wanted.bands if band.last > x.low and band.first < x.high),
         _grid(x, y, wanted),
@@ -93,7 +92,9 @@ def drawing(wanted: Plot) -> tuple[str, float]:
     return "".join([*content, names]), wanted.height + 8 + rows * LEGEND_ROW
 
 
-def _axes(wanted: Plot, points: Sequence[Point]) -> tuple[Axis, Axis]:
+def _axes(wanted: Plot) -> tuple[Axis, Axis]:
+    ends = [(x, end) for line in wanted.lines for x, low, high in line.spans for end in (low, high)]
+    points = [*(point for line in wanted.lines for point in line.points), *ends]
     xs, ys = [x for x, _ in points], [y for _, y in points]
     left, right, top, bottom = LEFT, svg.WIDTH - RIGHT, wanted.top, wanted.bottom
     if wanted.ideal:
@@ -120,14 +121,8 @@ def _x_text(tick: float, wanted: Plot) -> str:
 
 def _band(band: Band, x: Axis, wanted: Plot) -> str:
     first, last = x(max(band.first, x.low)), x(min(band.last, x.high))
-    shade = svg.element(
-        "rect",
-        x=first,
-        y=wanted.top,
-        width=max(last - first, 0.5),
-        height=wanted.bottom - wanted.top,
-        class_=f"band {band.kind}",
-    )
+    width, height = max(last - first, 0.5), wanted.bottom - wanted.top
+    shade = svg.element("rect", x=first, y=wanted.top, width=width, height=height, class_=f"band {band.kind}")
     return shade + (svg.text(band.label, (first + last) / 2, wanted.top + 12, "tick", "middle") if band.label else "")
 
 
@@ -139,9 +134,10 @@ def _ideal(wanted: Plot, x: Axis, y: Axis) -> str:
 
 
 def _line(line: Line, x: Axis, y: Axis, wanted: Plot, *, marked: bool) -> str:
-    points = _drawn(line.points)
+    points = thinned(line.points, MOST_DRAWN)
     drawn = svg.element("path", d=_path(points, x, y), class_=f"line {svg.colour(line.series)}")
-    marks = [svg.mark(x(a), y(b), line.series, _tooltip(line, a, b, wanted)) for a, b in points * marked]
+    tips = [f"{line.label}: {_x_text(a, wanted)}, {b:.5g}" for a, b in points * marked]
+    marks = [svg.mark(x(a), y(b), line.series, tip) for (a, b), tip in zip(points, tips, strict=False)]
     spans = "".join(f"M{svg.plain(x(a))},{svg.plain(y(low))}V{svg.plain(y(high))}" for a, low, high in line.spans)
     whiskers = svg.element("path", d=spans, class_="whisker") if spans else ""
     rings = [
@@ -150,25 +146,13 @@ def _line(line: Line, x: Axis, y: Axis, wanted: Plot, *, marked: bool) -> str:
     return drawn + whiskers + "".join(marks + rings)
 
 
-def _tooltip(line: Line, x: float, y: float, wanted: Plot) -> str:
-    return f"{line.label}: {_x_text(x, wanted)}, {y:.5g}"
-
-
-def _ends(line: Line) -> list[Point]:
-    return [(x, end) for x, low, high in line.spans for end in (low, high)]
-
-
-def _drawn(points: tuple[Point, ...]) -> tuple[Point, ...]:
-    return thinned(points, MOST_DRAWN)
-
-
 def _path(points: Sequence[Point], x: Axis, y: Axis) -> str:
     across, down = x.places(a for a, _ in points), y.places(b for _, b in points)
     return "M" + "L".join(map("%.1f,%.1f".__mod__, zip(across, down, strict=True)))
 
 
 def _legend(entries: Sequence[Line], top: float, columns: int) -> str:
-    """Columns of names, each behind a piece of its line."""
+    """Draw names in columns, each after a piece of its line."""
     parts = []
     for number, entry in enumerate(entries):
         left, middle = number % columns * svg.WIDTH / columns, top + number // columns * LEGEND_ROW + 6
@@ -178,10 +162,3 @@ def _legend(entries: Sequence[Line], top: float, columns: int) -> str:
             parts.append(svg.mark(left + 11, middle, entry.series))
         parts.append(svg.text(entry.label, left + 28, middle + 4, "tick"))
     return "".join(parts)
-
-
-def _told(wanted: Plot) -> str:
-    lines = "; ".join(
-        f"{line.label}: {line.points[0][1]:.5g} – {line.points[-1][1]:.5g}" for line in wanted.lines if line.points
-    )
-    return f"{wanted.label}: {wanted.y}, {wanted.x}. {lines}"

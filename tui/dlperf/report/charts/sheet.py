@@ -1,23 +1,19 @@
-"""Several charts in one file, one below the other, each to be shown by its name: ``file.svg#name``.
-
-A picture in a file does not see the page's style sheet: it brings its own, whose colours are those of the page.
-"""
+"""Several charts in one file, one below the other, each shown by its name: ``file.svg#name``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from dlperf.report.charts import svg
-from dlperf.report.charts.colours import DARK, LIGHT
 from dlperf.report.charts.plot import Plot, drawing
 
 GAP = 8
 
 
 def sheet(plots: Mapping[str, Plot]) -> tuple[str, dict[str, tuple[float, float]]]:
-    """The file, and width and height of each chart in it; a chart without a line is left out.
+    """Return the file, and width and height of each chart in it, without charts that have no line.
 
-    The charts hold no words of a language: the page says what they show.
+    The charts hold no text of a language, so that all pages share them.
     """
     top, parts = 0.0, []
     shapes: dict[str, tuple[float, float]] = {}
@@ -41,7 +37,7 @@ def _series(colours: tuple[str, ...]) -> str:
 
 STYLE = (
     ":root{--ink:#000000de}"
-    + _series(LIGHT)
+    + _series(svg.LIGHT)
     + "text{fill:var(--ink);font:11.5px system-ui,sans-serif}.axis{font-weight:bold}"
     ".grid{fill:none;stroke:var(--ink);opacity:.12}.mark{fill:var(--series)}"
     ".line{fill:none;stroke:var(--series);stroke-width:2;stroke-dasharray:var(--dash)}"
@@ -49,7 +45,7 @@ STYLE = (
     + ".band{opacity:.12}.warm-up{fill:var(--ink)}"
     ".measured{fill:#00795a}.outlier{fill:none;stroke:#c44e00;stroke-width:2}"
     "@media (prefers-color-scheme:dark){:root{--ink:#e2e4e9d1}"
-    + _series(DARK)
+    + _series(svg.DARK)
     + ".measured{fill:#2dc79a}.outlier{stroke:#ff9248}}"
 )
-"""As ``dlperf.css`` has it for charts inside a page."""
+"""As in ``dlperf.css``, which a picture in a file does not see."""

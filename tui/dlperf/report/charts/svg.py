@@ -1,18 +1,23 @@
-"""Elements of SVG, as text that is safe inside a Markdown page."""
+"""SVG elements, as text that is safe inside a Markdown page, and the style of each series."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Iterable, Set
 from functools import cache
 
 from dlperf.report import markdown as md
 
 WIDTH = 400
 """Units of every picture: small enough that its text can be read on a telephone."""
+LIGHT = ("#0072b2", "#c44e00", "#00795a", "#b0468a", "#8a6d00", "#4a8fc4", "#6a50c7", "#5a5a5a")
+"""Colours of the series on a light page, as in ``dlperf.css``."""
+DARK = ("#56b4e9", "#ff9248", "#2dc79a", "#e89ac7", "#e6c229", "#a5c9ff", "#b9adff", "#c4c4c4")
+"""Colours on a dark page."""
 COLOURS = 8
-"""Colours of the style sheet, each with a mark of its own; what comes after them has the same colours with other marks,
-dashes and hatches."""
+"""Colours of the style sheet, each with its own mark; later series repeat them with other marks, dashes and hatches."""
 DASHES = ("none", "6 3", "2 3", "8 3 2 3", "14 4", "8 3 2 3 2 3", "2 8", "14 3 5 3")
-"""Kinds of lines, as the style sheet has them: lengths of strokes and gaps."""
+"""Lengths of strokes and gaps of each kind of line, as in the style sheet."""
 CIRCLE: tuple[tuple[float, float], ...] = ()
 MARKS = (
     CIRCLE,
@@ -29,7 +34,7 @@ MARKS = (
 
 
 def element(name: str, content: str = "", **attributes: str | float) -> str:
-    """An element; ``_`` in a name is ``-`` (``class_`` is ``class``), text in ``content`` is escaped already."""
+    """Return an element; ``_`` in a name becomes ``-`` (``class_``: ``class``), ``content`` must be escaped."""
     written = "".join(
         [
             f' {_attribute_name(key)}="{md.attribute(value) if isinstance(value, str) else plain(value)}"'
@@ -45,13 +50,13 @@ def _attribute_name(key: str) -> str:
 
 
 def text(words: str, x: float, y: float, class_: str = "", anchor: str = "start", aside: str = "") -> str:
-    """A line of text; ``aside`` stands small at its end."""
+    """Return a line of text; ``aside`` stands small at its end."""
     small = " " + element("tspan", md.attribute(aside), class_="aside") if aside else ""
     return element("text", md.attribute(words) + small, x=x, y=y, class_=class_, text_anchor=anchor)
 
 
 def mark(x: float, y: float, series: int, tooltip: str = "", class_: str = "mark") -> str:
-    """A point, in the colour and shape of its series."""
+    """Return a point in the colour and shape of its series."""
     corners = MARKS[(series + series // COLOURS) % len(MARKS)]
     title = element("title", md.attribute(tooltip)) if tooltip else ""
     if corners == CIRCLE:
@@ -61,28 +66,52 @@ def mark(x: float, y: float, series: int, tooltip: str = "", class_: str = "mark
 
 
 def colour(series: int) -> str:
-    """The class that the style sheet gives a colour and a dash to."""
+    """Return the classes to which the style sheet gives colour and dash."""
     return f"series-{series % COLOURS} dash-{dash(series)}"
 
 
 def dash(series: int) -> int:
-    """Which kind of line a series has, and of hatch; 0 is plain."""
+    """Return the index of the dash and hatch of a series; 0 is plain."""
     return series // COLOURS % len(DASHES)
 
 
-def trial(number: int) -> int:
-    """The series of a trial, counted from 1. Its curve has too many points for marks: its dash is its own, too."""
+def series_of_trial(number: int) -> int:
+    """Return the series of a trial, counted from 1. Dashes differ too, because its curve has too many points for marks."""
     kind = (number - 1) % COLOURS
     return kind + COLOURS * kind
 
 
 def picture(label: str, height: float, *content: str) -> str:
-    """A whole chart on one line: what it shows in words, and the picture."""
+    """Return a chart on one line, labelled for screen readers."""
     shape = f"0 0 {WIDTH} {plain(height)}"
     drawn = element("svg", "".join(content), viewBox=shape, role="img", aria_label=label)
     return f'<figure class="chart">{drawn}</figure>'
 
 
 def plain(number: float) -> str:
-    """A coordinate with at most one decimal: the same text on every machine."""
+    """Format a coordinate with at most one decimal: the same text on every machine."""
     return f"{number:.1f}".removesuffix(".0")
+
+
+def coloured(charts: Iterable[Set[str]], first: Collection[str] = ()) -> dict[str, int]:
+    """Assign an index to each name so that names of one chart differ in colour as far as possible.
+
+    Args:
+        charts: the names of each chart.
+        first: names that choose before all others, and so get plain colours.
+
+    Returns:
+        Name → index; from ``COLOURS`` on, colours repeat with other marks and dashes.
+    """
+    neighbours: dict[str, set[str]] = {}
+    for names in charts:
+        for name in names:
+            neighbours.setdefault(name, set()).update(names - {name})
+    chosen: dict[str, int] = {}
+    users: Counter[int] = Counter()
+    for name in sorted(neighbours, key=lambda name: (name not in first, -len(neighbours[name]), name)):
+        used = Counter(chosen[other] % COLOURS for other in neighbours[name] if other in chosen)
+        colour = min(range(COLOURS), key=lambda colour: (used[colour], users[colour], colour))
+        chosen[name] = colour + COLOURS * users[colour]
+        users[colour] += 1
+    return chosen

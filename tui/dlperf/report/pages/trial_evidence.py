@@ -45,7 +45,7 @@ Piece = tuple[int, str]
 def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
     """Speed by step and telemetry by second, a line for each trial: one file of SVG, the same for all languages."""
     lines = tuple(
-        Line(str(number), one.timeline.throughput, svg.trial(number), one.timeline.outliers)
+        Line(str(number), one.timeline.throughput, svg.series_of_trial(number), one.timeline.outliers)
         for number, one in found.items()
         if len(one.timeline.throughput) > 1
     )
@@ -53,7 +53,7 @@ def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
     for metric in METRICS:
         told = {number: one.timeline.telemetry.get(metric, ()) for number, one in found.items()}
         lines = tuple(
-            Line(str(number), points, svg.trial(number)) for number, points in told.items() if len(points) > 1
+            Line(str(number), points, svg.series_of_trial(number)) for number, points in told.items() if len(points) > 1
         )
         plots[metric] = Plot(metric, "", "", lines, height=SMALL, legend_columns=LEGEND_COLUMNS)
     return sheet(plots)
