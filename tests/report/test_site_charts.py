@@ -168,7 +168,7 @@ def test_colours_that_look_alike_to_a_colour_blind_reader_have_different_marks(s
 
 def test_a_framework_looks_the_same_on_the_pages_of_both_languages() -> None:
     data = sample()
-    assert data.spoken(CHINESE).series == data.series
+    assert data.localized(CHINESE).series == data.series
     classes = {
         path: re.findall(r'class="mark (series-[0-9] dash-[0-9])"/?>.*?<text[^>]*>(Alpha|Beta)<', page)
         for language in (ENGLISH, CHINESE)

@@ -16,7 +16,7 @@ from dlperf.messages import CHINESE, ENGLISH, Message, message, quoted
 from dlperf.plan import Selection, expand
 from dlperf.report import figures
 from dlperf.report.build import overview_pages
-from dlperf.report.data import SiteData, facts_in_words
+from dlperf.report.data import SiteData, localize_facts
 from dlperf.report.pages.protocols import AGGREGATES, DEFINITIONS
 from dlperf.results.model import Status
 from dlperf.runs.records import State
@@ -92,7 +92,7 @@ def test_titles_descriptions_and_facts_of_the_catalogue_are_chinese_where_it_say
     assert "# 一台机器" in page
     assert "| CPU | 至强 |" in page
     assert "# A box" in dict(overview_pages(ENGLISH, data))["results/hardware/box.md"]
-    assert facts_in_words(CHINESE, box, {"cpu": "another"}) == {"cpu": "another"}
+    assert localize_facts(CHINESE, box, {"cpu": "another"}) == {"cpu": "another"}
 
 
 def test_where_the_facts_of_protocols_and_accelerators_come_from_is_said_in_chinese() -> None:
@@ -101,7 +101,7 @@ def test_where_the_facts_of_protocols_and_accelerators_come_from_is_said_in_chin
     prose = [entry for entry in entries if re.search("data sheet|dlperf's own", entry.source)]
     assert len(prose) > 5
     assert [entry.id for entry in prose if entry.zh is None or not entry.zh.source] == []
-    spoken = SiteData(protocols=catalog.protocols, accelerators=catalog.accelerators).spoken(CHINESE)
+    spoken = SiteData(protocols=catalog.protocols, accelerators=catalog.accelerators).localized(CHINESE)
     assert "数据手册" in spoken.accelerators["h200-sxm"].source
     assert "dlperf 自定" in spoken.protocols["dlperf"].source
 

@@ -8,28 +8,27 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlperf.report.chinese_words import WORDS
-from dlperf.report.search import CUT, JOINER, in_words, mend_index
+from dlperf.report.search import CUT, JOINER, WORDS, mend_index, segment_words
 
 
 def test_a_listed_word_is_cut_out_of_a_longer_run() -> None:
-    assert in_words("自动混合精度").split(CUT) == ["自动", "混合", "精度"]
-    assert in_words("的训练吞吐率（单卡）").split(CUT) == ["的", "训练", "吞吐率（单卡）"]
-    assert in_words("BERT 训练 of 8 GPUs") == "BERT 训练 of 8 GPUs"
+    assert segment_words("自动混合精度").split(CUT) == ["自动", "混合", "精度"]
+    assert segment_words("的训练吞吐率（单卡）").split(CUT) == ["的", "训练", "吞吐率（单卡）"]
+    assert segment_words("BERT 训练 of 8 GPUs") == "BERT 训练 of 8 GPUs"
 
 
 @given(st.lists(st.sampled_from([*sorted(WORDS), "的", "与", "<p>", " ", "H200"])).map("".join))
 def test_cutting_changes_nothing_that_is_seen_and_is_done_once(text: str) -> None:
-    cut = in_words(text)
+    cut = segment_words(text)
     assert cut.replace(CUT, "").replace(JOINER, "") == text
     assert CUT * 2 not in cut
 
 
 def test_the_beginning_of_a_listed_word_is_no_word_of_its_own() -> None:
     """Else who types 测试方法 is led to whatever begins with 测试."""
-    assert in_words("<h2>6. 测试步骤</h2>") == f"<h2>6. 测试{JOINER}{CUT}步骤</h2>"
-    assert in_words("单次测试，测试") == f"单次测试，测试{JOINER}"
-    assert in_words("测试方法：测试了一次") == "测试方法：测试了一次"
+    assert segment_words("<h2>6. 测试步骤</h2>") == f"<h2>6. 测试{JOINER}{CUT}步骤</h2>"
+    assert segment_words("单次测试，测试") == f"单次测试，测试{JOINER}"
+    assert segment_words("测试方法：测试了一次") == "测试方法：测试了一次"
 
 
 def test_no_listed_word_begins_with_another() -> None:

@@ -1,4 +1,4 @@
-"""Who is fastest on what, by how much, and how sure that is."""
+"""Rankings: the fastest framework, its lead, and how certain the lead is."""
 
 from __future__ import annotations
 
@@ -17,31 +17,33 @@ class Answer:
     best: ConfigurationResult
     second: ConfigurationResult | None
     ranked: tuple[ConfigurationResult, ...] = ()
-    """Every framework that was measured at this scale, the fastest first."""
+    """All frameworks measured at this scale, the fastest first."""
 
     @property
     def lead(self) -> float | None:
-        """How much more the best does than the second, as a ratio; None without a second."""
+        """Value of the best over that of the second, minus 1; None without a second."""
         if self.second is None or not self.best.value or not self.second.value:
             return None
         return self.best.value / self.second.value - 1
 
     @property
     def spread(self) -> float | None:
-        """The larger of the two spreads; None where one of them is unknown."""
+        """The larger of the two spreads; None if one is unknown."""
         spreads = [result.spread for result in (self.best, self.second) if result is not None]
         return None if None in spreads else max(spread for spread in spreads if spread is not None)
 
     @property
     def clock_lead(self) -> float | None:
-        """How much higher the clock of the best one's GPUs was than that of the second's, as a ratio; None where it is
-        not known. Chips of one kind differ, and throttle: such a lead is not the framework's alone."""
+        """Clock of the best one's GPUs over that of the second's, minus 1; None if unknown.
+
+        Chips of one kind differ, and throttle: such a lead is not the framework's alone.
+        """
         clocks = [_clock(result) for result in (self.best, self.second) if result is not None]
         return clocks[0] / clocks[1] - 1 if len(clocks) == 2 and all(clocks) else None
 
     @property
     def certainty(self) -> str:
-        """How sure the answer is: ``unknown``, ``single``, ``clear`` or ``tie``."""
+        """``unknown``, ``single``, ``clear`` or ``tie``."""
         if is_published(self.best.campaign) and self.spread is None:
             return "unknown"
         if self.spread is None or min(result.n or 0 for result in (self.best, self.second or self.best)) < 2:
@@ -50,24 +52,23 @@ class Answer:
 
 
 def _clock(result: ConfigurationResult) -> float:
-    """MHz, the median of the trials; 0 where it is not known."""
+    """Return the median of the trials in MHz; 0 if unknown."""
     return median([trial.sm_clock_mhz for trial in result.trials if trial.sm_clock_mhz] or [0.0])
 
 
 def answers(results: Iterable[ConfigurationResult]) -> tuple[Answer, ...]:
-    """One answer for each hardware and precision of a report that has a figure."""
-    figures = [result for result in results if result.value is not None]
-    contests = grouped(figures, contest_of)
-    return tuple(_answer(contest) for contest in contests.values())
+    """Return an answer for each hardware and precision of a report with a value."""
+    measured = [result for result in results if result.value is not None]
+    return tuple(_answer(contest) for contest in grouped(measured, contest_of).values())
 
 
 def contest_of(result: ConfigurationResult) -> tuple[str, str, str]:
-    """What two figures of a report must share to be compared."""
+    """Return what two results of a report must share to be compared."""
     return result.hardware, result.precision, result.unit
 
 
 def _answer(contest: Iterable[ConfigurationResult]) -> Answer:
-    """At the largest scale on which most frameworks can be compared; each framework with its best batch size."""
+    """Rank frameworks at the largest scale that compares at least two, each with its best batch size."""
     scales = grouped(contest, lambda result: (gpus_total(result), result.nodes))
     rivals = {scale: _best_of_each(members) for scale, members in scales.items()}
     wanted = min(2, max(len(members) for members in rivals.values()))

@@ -13,7 +13,7 @@ from dlperf.messages import LANGUAGES, Language
 from dlperf.report import downloads
 from dlperf.report import locations as at
 from dlperf.report.data import SiteData
-from dlperf.report.evidence import NOTHING, Evidence, EvidenceReader
+from dlperf.report.evidence import NOTHING, Evidence, EvidenceReader, HashedFile
 from dlperf.report.feed import feed
 from dlperf.report.load import load_site_data
 from dlperf.report.locations import Group
@@ -37,47 +37,41 @@ from dlperf.runs.paths import Workspace
 
 @dataclass(frozen=True)
 class SiteBuild:
-    """What a build came to."""
+    """The outcome of a build."""
 
     pages: int
-    """Markdown pages generated, over both languages."""
+    """Markdown pages in both languages."""
     written: int
     """Files whose bytes changed."""
     seconds: float
     out: Path
     warnings: str = ""
-    """What could not be read, and what MkDocs warned of."""
+    """Unreadable files and warnings of MkDocs, one a line."""
 
 
 def build_site(workspace: Workspace, out: Path | None = None, strict: bool = False) -> SiteBuild:
     """Write the pages and build the site.
 
     Args:
-        out: where the HTML goes, ``site/html`` if absent. It is replaced as a whole.
-        strict: a warning of MkDocs (a broken link, a missing page) is an error.
+        out: folder of the HTML, ``site/html`` if absent. It is replaced as a whole.
+        strict: treat warnings of MkDocs (a broken link, a missing page) as errors.
 
     Raises:
-        DlperfError: results cannot be read, or MkDocs refused.
+        DlperfError: results cannot be read, or MkDocs failed.
     """
     started = time.monotonic()
     out = (out or workspace.site_html).resolve()
     refuse_foreign_folder(out)
-    sources = _write_sources(workspace)
-    warnings = "".join(f"{problem}\n" for problem in sources.problems) + build_html(workspace, out, strict)
+    data = load_site_data(workspace)
+    sources = write_pages(workspace, data)
+    problems = [*data.problems, *sorted(sources.problems)]
+    warnings = "".join(f"{problem}\n" for problem in problems) + build_html(workspace, out, strict)
     pages = sum(name.endswith(".md") for name in sources.kept)
     return SiteBuild(pages, sources.written, time.monotonic() - started, out, warnings)
 
 
-def _write_sources(workspace: Workspace) -> Sources:
-    """What MkDocs builds from; its problems are all that was found."""
-    data = load_site_data(workspace)
-    sources = write_pages(workspace, data)
-    sources.problems = [*data.problems, *sorted(sources.problems)]
-    return sources
-
-
 def write_pages(workspace: Workspace, data: SiteData) -> Sources:
-    """Write every generated file of ``site``, and remove those that nothing makes any more."""
+    """Write every generated file of ``site``, and remove those of earlier builds."""
     sources = Sources(workspace.site)
     # None stands for the overviews: they take longest and begin first
     for part in parallel_map(partial(_write_part, workspace, data), [None, *data.groups]):
@@ -116,7 +110,7 @@ def _write_downloads(sources: Sources, data: SiteData) -> None:
 
 
 def tables(data: SiteData) -> Iterator[tuple[str, downloads.Columns]]:
-    """The pages whose tables are offered as files of data, and what is in them."""
+    """Yield each page whose table can be downloaded, and the table."""
     pages: dict[str, Sequence[ConfigurationResult]] = {
         **{at.report_page(*key): results for key, results in data.reports.items()},
         **{at.hardware_page(name): results for name, results in data.of_hardware.items()},
@@ -130,8 +124,8 @@ def tables(data: SiteData) -> Iterator[tuple[str, downloads.Columns]]:
 
 
 def overview_pages(language: Language, data: SiteData) -> Iterator[tuple[str, str]]:
-    """Path and text of every page but those of configurations, and the explorer's data."""
-    data = data.spoken(language)
+    """Yield path and text of every page except those of configurations, and the explorer's data."""
+    data = data.localized(language)
     found = every_answer(data)
     yield at.HOME, home(language, data)
     yield at.REPORTS, reports_index(language, data)
@@ -154,22 +148,22 @@ def overview_pages(language: Language, data: SiteData) -> Iterator[tuple[str, st
 def _write_group(
     group: Group, results: tuple[ConfigurationResult, ...], sources: Sources, data: SiteData, reader: EvidenceReader
 ) -> None:
-    """The page of a group in every language, and the files that it links to; evidence is read once and let go."""
+    """Write the page of a group in every language, and the files that it links to."""
     evidence = {
-        (at.configuration_anchor(result), trial.number): _offered(sources, found)
+        (at.configuration_anchor(result), trial.number): _offer_files(sources, found)
         for result, trial, found in reader.of_group(results, data.plan)
     }
     for path, points in ((at.curves(group), curves(evidence)), (at.log_lines(group), log_lines(evidence))):
         if points:
             sources.write(path, points)
-    shapes = {at.configuration_anchor(result): _draw(sources, result, evidence) for result in results}
+    shapes = {at.configuration_anchor(result): _write_pictures(sources, result, evidence) for result in results}
     for language in LANGUAGES.values():
         path = at.language_root(language) + at.group_page(group)
-        sources.write(path, configurations(language, data.spoken(language), group, results, evidence, shapes))
+        sources.write(path, configurations(language, data.localized(language), group, results, evidence, shapes))
 
 
-def _draw(sources: Sources, result: ConfigurationResult, evidence: EvidenceOf) -> Shapes:
-    """The file of a configuration's charts, the same for every language."""
+def _write_pictures(sources: Sources, result: ConfigurationResult, evidence: EvidenceOf) -> Shapes:
+    """Write the charts of a configuration, which all languages share."""
     anchor = at.configuration_anchor(result)
     found = {trial.number: evidence.get((anchor, trial.number), NOTHING) for trial in result.trials}
     drawn, shapes = pictures(result, found)
@@ -178,11 +172,14 @@ def _draw(sources: Sources, result: ConfigurationResult, evidence: EvidenceOf) -
     return shapes
 
 
-def _offered(sources: Sources, found: Evidence) -> Evidence:
-    """What the trial left, its files among the downloads; a log that was altered is not offered."""
+def _offer_files(sources: Sources, found: Evidence) -> Evidence:
+    """Offer the trial's files as downloads, except an altered log."""
     if found.log is not None and not found.log_altered:
-        downloads.copy_log(sources, found.log.source, found.log.sha256)
-    return replace(
-        found,
-        downloads=tuple(downloads.copy_file(sources, file.name, file.source, file.sha256) for file in found.files),
-    )
+        sources.copy(at.log_download(found.log.sha256), found.log.source)
+    return replace(found, downloads=tuple(_offer_file(sources, file) for file in found.files))
+
+
+def _offer_file(sources: Sources, file: HashedFile) -> downloads.Download:
+    path = at.file_download(file.sha256, file.name)
+    sources.copy(path, file.source)
+    return downloads.Download(file.name, path, file.sha256)

@@ -1,4 +1,4 @@
-"""Everything that the pages are made from, and how it is put together and ordered."""
+"""The data of all pages, grouped and ordered."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KINDS = {
     "imported": N_("Computed from imported logs"),
     "published": N_("Published by others"),
 }
-"""How figures came about, in the order in which pages show them, with their headings."""
+"""Origins of results in the order of pages, with their headings."""
 FAMILIES = {
     "mindspore": "MindSpore",
     "mxnet": "MXNet",
@@ -42,13 +42,11 @@ FAMILIES = {
     "pytorch": "PyTorch",
     "tensorflow": "TensorFlow",
 }
-"""Frameworks that logs and their names tell (``results.names.FRAMEWORKS``) → their names, whatever the version."""
+"""Names of the frameworks that logs reveal (``results.names.FRAMEWORKS``), whatever the version."""
 
 
 @dataclass(frozen=True)
 class SiteData:
-    """One source of data for the pages of both languages."""
-
     results: tuple[ConfigurationResult, ...] = ()
     published: Mapping[str, PublishedReport] = field(default_factory=dict)
     """By campaign, ``published/<report>``."""
@@ -62,16 +60,16 @@ class SiteData:
     """By campaign, hardware and framework."""
     audit: tuple[AuditRow, ...] = ()
     problems: tuple[str, ...] = ()
-    """What could not be read and is left out, a line for each."""
+    """Files that could not be read, one a line."""
     address: str = ""
-    """Where the site stands on the web, with a slash at its end; empty where nobody said."""
+    """Address of the site with a trailing slash; empty if unknown."""
     templates: Path | None = None
-    """The workspace's own templates of pages."""
+    """Folder of the workspace's own page templates."""
     parquet: bool = False
-    """The figures are offered as Parquet too."""
+    """Whether Parquet files are offered."""
 
-    def spoken(self, language: Language) -> SiteData:
-        """The same data, with what the catalogue says in the page's language where it says it there."""
+    def localized(self, language: Language) -> SiteData:
+        """Return the data with the catalogue's texts in the language of the page, where translated."""
         return self._chinese if language.code == "zh" else self
 
     @cached_property
@@ -87,10 +85,9 @@ class SiteData:
 
     @cached_property
     def ordered(self) -> tuple[ConfigurationResult, ...]:
-        """The results in the order of every table, whatever order campaigns were read in; what a report prints twice
-        stands once."""
-        told = grouped(self.results, lambda row: (group_of(row), *_point(row), row.value))
-        return tuple(sorted((rows[0] for rows in told.values()), key=order))
+        """The results in the order of every table, without what a report prints twice."""
+        unique = grouped(self.results, lambda row: (group_of(row), *_point(row), row.value))
+        return tuple(sorted((rows[0] for rows in unique.values()), key=_order))
 
     @cached_property
     def groups(self) -> dict[Group, tuple[ConfigurationResult, ...]]:
@@ -106,22 +103,22 @@ class SiteData:
 
     @cached_property
     def series(self) -> dict[str, int]:
-        """Framework → the index of its colour and mark, the same on every page."""
-        meetings = grouped(self.ordered, lambda row: (self.source(row), row.case, row.hardware))
+        """Index of the colour and mark of each framework, the same on every page."""
+        contests = grouped(self.ordered, lambda row: (self.source(row), row.case, row.hardware))
         here = {row.framework for row in self.ordered if self.kind(row.campaign) == "measured"}
-        return coloured(({row.framework for row in rows} for rows in meetings.values()), first=here)
+        return coloured(({row.framework for row in rows} for rows in contests.values()), first=here)
 
     @cached_property
     def reports(self) -> dict[tuple[str, str], tuple[ConfigurationResult, ...]]:
-        """Source and case → results. Of what several campaigns measured the newest stands; the history has them all."""
-        told = grouped(self.ordered, lambda row: (self.source(row), row.case))
+        """Results by source and case, only the newest of those that several campaigns measured."""
+        reports = grouped(self.ordered, lambda row: (self.source(row), row.case))
         return {
             (source, case): self._newest(rows) if source.startswith(MEASURED) else rows
-            for (source, case), rows in told.items()
+            for (source, case), rows in reports.items()
         }
 
     def _newest(self, rows: Iterable[ConfigurationResult]) -> tuple[ConfigurationResult, ...]:
-        """One result for each configuration, in the order of first appearance; a figure before none, then by date."""
+        """Return the newest result of each configuration, in order of first appearance, preferably one with a value."""
         same = grouped(rows, lambda row: (row.configuration, row.unit))
         return tuple(
             max(members, key=lambda row: (row.value is not None, self.created(row.campaign), row.campaign))
@@ -130,20 +127,20 @@ class SiteData:
 
     @cached_property
     def repeated(self) -> dict[tuple[object, ...], tuple[ConfigurationResult, ...]]:
-        """What several campaigns measured: the configuration (``point``) → its figures, in the order of their dates."""
+        """Results, by date, of each configuration (``point``) that several campaigns measured."""
         measured = [row for row in self.ordered if row.value and not is_published(row.campaign)]
         dated = sorted(measured, key=lambda row: (self.created(row.campaign), row.campaign))
-        told = grouped(dated, point)
-        return {name: rows for name, rows in told.items() if len({row.campaign for row in rows}) > 1}
+        points = grouped(dated, point)
+        return {name: rows for name, rows in points.items() if len({row.campaign for row in rows}) > 1}
 
     def created(self, campaign: str) -> str:
-        """When a campaign was begun or a report published; empty where that is not known."""
+        """Return when a campaign was created or a report published; empty if unknown."""
         record, report = self.campaigns.get(campaign), self.published.get(campaign)
         return record.created if record else (report.date if report else None) or ""
 
     @cached_property
     def plans(self) -> dict[tuple[str, str], PlannedConfiguration]:
-        """Campaign and configuration id → what was planned."""
+        """Planned configurations by campaign and id."""
         return {
             (name, planned.configuration.id): planned
             for name, record in self.campaigns.items()
@@ -154,30 +151,29 @@ class SiteData:
         return self.plans.get((result.campaign, result.configuration))
 
     @cached_property
-    def imported(self) -> frozenset[str]:
-        """Campaigns of somebody else's logs: the figures were computed here, nothing was run here."""
+    def _imported(self) -> frozenset[str]:
         return frozenset(name for (name, _), plan in self.plans.items() if plan.launch.executor == IMPORTED)
 
     def is_imported(self, campaign: str) -> bool:
-        """Whether a campaign holds somebody else's logs."""
-        return campaign in self.imported
+        """Tell whether a campaign holds imported logs: values were computed here, nothing was run here."""
+        return campaign in self._imported
 
     def source(self, result: ConfigurationResult) -> str:
-        """What a report is made of: a public report, an imported campaign, or all that was measured here by a protocol.
+        """Return the name of a public report, an imported campaign, or our measurements under one protocol.
 
-        Only figures of one source are compared: elsewhere machines and protocols differ in ways that nobody wrote down.
+        Only results of one source are compared: between sources, machines and protocols differ in undocumented ways.
         """
         measured = self.kind(result.campaign) == "measured"
         return f"{MEASURED}{result.protocol or ''}" if measured else result.campaign
 
     def kind(self, campaign: str) -> str:
-        """How the figures of a campaign or source came about: ``published``, ``imported`` or ``measured``."""
+        """Return the origin of a campaign or source, one of ``KINDS``."""
         if is_published(campaign):
             return "published"
         return "imported" if self.is_imported(campaign) else "measured"
 
     def source_title(self, language: Language, source: str) -> str:
-        """What a campaign, a public report or a source is called, as plain text."""
+        """Return the name of a campaign, a public report or a source, as plain text."""
         report = self.published.get(source)
         if report:
             return report.title.localized(language.code)
@@ -189,27 +185,26 @@ class SiteData:
         return _title(self.cases, case) or case
 
     def framework_title(self, framework: str, campaign: str = "") -> str:
-        """What a framework is called: in a published report as it says, elsewhere as the catalogue says.
+        """Return the name of a framework: as printed in a published report, elsewhere as in the catalogue.
 
-        A log of others tells of PyTorch, but not which: it is called that, and nothing the catalogue says of its own.
+        The framework of an imported log has no known version, and so no catalogue entry.
         """
-        if self.tells_no_version(framework, campaign):
+        if self.lacks_version(framework, campaign):
             return FAMILIES[framework]
         printed = self._printed_names.get(("framework", framework, campaign))
         return printed if printed and campaign else _title(self.frameworks, framework) or printed or framework
 
-    def tells_no_version(self, framework: str, campaign: str) -> bool:
-        """Whether a campaign's framework is what imported logs or their names tell, and no stack of the catalogue."""
+    def lacks_version(self, framework: str, campaign: str) -> bool:
+        """Tell whether the framework is known from imported logs only."""
         return framework in FAMILIES and self.is_imported(campaign)
 
     def hardware_title(self, hardware: str, campaign: str = "") -> str:
-        """As ``framework_title``."""
         printed = self._printed_names.get(("hardware", hardware, campaign))
         return printed if printed and campaign else _title(self.hardware, hardware) or printed or hardware
 
     @cached_property
     def _printed_names(self) -> dict[tuple[str, str, str], str]:
-        """Axis, id and campaign → the name that the report prints; without a campaign the first report's."""
+        """Names printed in reports by axis, id and campaign; in the first report if the campaign is empty."""
         names: dict[tuple[str, str, str], str] = {}
         for campaign, report in self.published.items():
             for figure in report.figures:
@@ -223,8 +218,8 @@ def is_published(campaign: str) -> bool:
     return campaign.startswith(PUBLISHED)
 
 
-def facts_in_words(language: Language, entry: Hardware, facts: Mapping[str, str]) -> dict[str, str]:
-    """Facts of a machine in the page's language, those that are still what the catalogue says of it."""
+def localize_facts(language: Language, entry: Hardware, facts: Mapping[str, str]) -> dict[str, str]:
+    """Translate the facts of a machine that equal those of the catalogue."""
     chinese = entry.zh.facts if entry.zh and language.code == "zh" else {}
     return {
         name: chinese.get(name, value) if entry.facts.get(name) == value else value for name, value in facts.items()
@@ -236,17 +231,16 @@ def gpus_total(result: ConfigurationResult) -> int:
 
 
 def point(result: ConfigurationResult) -> tuple[object, ...]:
-    """What is the same in each campaign that measures a configuration."""
+    """Return what identifies a configuration over campaigns."""
     return result.case, result.hardware, result.framework, *_point(result), result.unit
 
 
-def order(result: ConfigurationResult) -> tuple[bool, str]:
-    """What is measured here comes first, then by name; within a campaign or report its own order stays."""
+def _order(result: ConfigurationResult) -> tuple[bool, str]:
     return is_published(result.campaign), result.campaign
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tuple[Item, ...]]:
-    """Items under their key, keys in order of first appearance."""
+    """Group items by key, in order of first appearance."""
     found: defaultdict[Key, list[Item]] = defaultdict(list)
     for item in items:
         found[key(item)].append(item)
@@ -254,7 +248,7 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tupl
 
 
 def distinct(items: Iterable[Key]) -> tuple[Key, ...]:
-    """Items without their repetitions, in order of first appearance."""
+    """Remove repetitions, in order of first appearance."""
     return tuple(dict.fromkeys(items))
 
 

@@ -1,9 +1,10 @@
-"""What a figure rests on, read from the run directory: script, environment, timeline and log of a trial."""
+"""Evidence of a result from the run directory: script, environment, timeline and log of a trial."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -24,12 +25,10 @@ from dlperf.runs.store import Complain, read_record_if_whole
 
 @dataclass(frozen=True)
 class HashedFile:
-    """A file as it is now."""
-
     name: str
     sha256: str
     source: Path | bytes
-    """The file that holds its bytes, or the bytes."""
+    """Path or bytes."""
 
     def read(self) -> bytes:
         return self.source if isinstance(self.source, bytes) else self.source.read_bytes()
@@ -37,19 +36,19 @@ class HashedFile:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one trial left, as far as a page shows it."""
+    """The files and facts of one trial that a page shows."""
 
     node: str = ""
     launch: str = ""
-    """The script; of the first trial of a page only, which shows it as an example."""
+    """Script, as an example: only of the first trial of a page."""
     environment: Mapping[str, str] = field(default_factory=dict)
     log: HashedFile | None = None
     log_altered: bool = False
-    """The bytes are not those that gave the figure."""
+    """Whether the bytes differ from those that gave the value."""
     files: tuple[HashedFile, ...] = ()
-    """What else can be downloaded: script, environment, telemetry."""
+    """Other files to download: script, environment, telemetry."""
     downloads: tuple[Download, ...] = ()
-    """The same, where the site offers them."""
+    """The same files on the site."""
     topology: str = ""
     timeline: Timeline = field(default_factory=Timeline)
 
@@ -59,10 +58,10 @@ NOTHING = Evidence()
 
 
 class EvidenceReader:
-    """Reads what trials of one workspace left."""
+    """Reads the evidence of trials of one workspace."""
 
     def __init__(self, workspace: Workspace, damaged: Complain | None = None) -> None:
-        """``damaged`` is told of each timeline that is there and cannot be read, and has to be made again."""
+        """``damaged`` receives a message for each unreadable timeline, which is made again."""
         self._workspace = workspace
         self._damaged = damaged
         self._environments: dict[str, dict[str, str]] = {}
@@ -70,7 +69,7 @@ class EvidenceReader:
     def of_group(
         self, results: Iterable[ConfigurationResult], plan_of: PlanOf
     ) -> Iterator[tuple[ConfigurationResult, TrialResult, Evidence]]:
-        """Each trial of the configurations of a page, with what it left; the first script only."""
+        """Yield each trial of a page with its evidence, the script only once."""
         shown = False
         for row in results:
             planned = plan_of(row)
@@ -87,10 +86,10 @@ class EvidenceReader:
         *,
         with_launch: bool = True,
     ) -> Evidence:
-        """The evidence of a trial; parts that are missing stay empty. Published figures have none.
+        """Return the evidence of a trial, empty for published results; missing parts stay empty.
 
         Args:
-            planned: what was to run; without it there is no timeline.
+            planned: needed for the timeline.
         """
         if is_published(row.campaign):
             return NOTHING
@@ -114,7 +113,7 @@ class EvidenceReader:
             timeline=self._timeline(paths, planned, trial, log) if planned and not altered else Timeline(),
         )
 
-    def _tell_of_timeline(self, problem: str) -> None:
+    def _report_timeline(self, problem: str) -> None:
         if self._damaged is not None:
             self._damaged(f"{problem}: made again from log and telemetry; nothing is to do")
 
@@ -123,7 +122,6 @@ class EvidenceReader:
         return log_reader(self._workspace)
 
     def _environment(self, probed: HashedFile | None) -> dict[str, str]:
-        """Equal files are read once."""
         if probed is None:
             return {}
         if probed.sha256 not in self._environments:
@@ -133,8 +131,8 @@ class EvidenceReader:
     def _timeline(
         self, paths: TrialPaths, planned: PlannedConfiguration, trial: TrialResult, log: HashedFile | None
     ) -> Timeline:
-        """What was written when the trial was measured; made now where that is missing, damaged or of other files."""
-        kept = read_record_if_whole(paths.timeline, Timeline, self._tell_of_timeline)
+        """Return the stored timeline; make and store it if it is missing, damaged or of other files."""
+        kept = read_record_if_whole(paths.timeline, Timeline, self._report_timeline)
         nodes = {node.name: paths.node(node.name) for node in planned.launch.nodes}
         nodes |= {name: paths.node(name) for name in kept.origin.telemetry_sha256} if kept else {}
         files = TrialFiles(paths)
@@ -142,12 +140,13 @@ class EvidenceReader:
         if kept and kept.origin == origin_of(trial, log.sha256 if log else None, telemetry):
             return kept
         made = derive_timeline(paths, planned, trial, self._logs)
-        _keep(paths, made)
+        with suppress(DlperfError):  # a read-only workspace is published without a stored timeline
+            write_timeline(paths, made, durable=False)
         return made
 
 
 def _hashed(kept: TrialFiles, path: Path | None) -> HashedFile | None:
-    """Return the file with its hash; None where there is none, it cannot be read, or it is a link."""
+    """Return the file with its hash; None if it is missing, unreadable or a link."""
     source = kept.source(path) if path else None
     if path is None or source is None:
         return None
@@ -161,13 +160,13 @@ def _hashed(kept: TrialFiles, path: Path | None) -> HashedFile | None:
 def _first_node(
     paths: TrialPaths, planned: PlannedConfiguration | None, nodes: Sequence[NodePaths]
 ) -> NodePaths | None:
-    """Node 0 of the plan, else the first that left anything."""
+    """Return node 0 of the plan, else the first with files."""
     first = paths.node(planned.launch.nodes[0].name) if planned and planned.launch.nodes else None
     return first if first in nodes else next(iter(nodes), None)
 
 
 def _log(paths: TrialPaths, trial: TrialResult) -> Path | None:
-    """The log that gave the figure, if it lies inside the trial's folder."""
+    """Return the log that gave the value if it is inside the trial's folder."""
     if not trial.log or trial.log.startswith("/") or ".." in trial.log.split("/"):
         return None
     return paths.directory / trial.log
@@ -188,11 +187,3 @@ def _read_environment(file: HashedFile) -> dict[str, str]:
         return {}
     probed.pop("schema", None)
     return probed
-
-
-def _keep(paths: TrialPaths, timeline: Timeline) -> None:
-    """For the next build; a workspace that cannot be written to is published as well without it."""
-    try:
-        write_timeline(paths, timeline, durable=False)
-    except DlperfError:
-        return

@@ -1,4 +1,4 @@
-"""What is new, as an Atom feed (RFC 4287)."""
+"""The Atom feed of new results (RFC 4287)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from dlperf.results.model import ConfigurationResult
 
 NAMESPACE = "http://www.w3.org/2005/Atom"
 NO_DATE = "1970-01-01T00:00:00Z"
-"""Of a feed without entries: Atom demands one."""
+"""Date of a feed without entries: Atom demands one."""
 
 
 def feed(data: SiteData) -> str:
-    """An entry for each report, the one with the newest figures first. Links are relative to the feed, unless it is
-    known where the site stands (``site_url`` in mkdocs.yml)."""
+    """Return an entry for each report, newest first.
+
+    Links are relative to the feed, unless the address of the site is known (``site_url`` in mkdocs.yml).
+    """
     entries = sorted(_dated(data), reverse=True)
     root = ElementTree.Element("feed", {"xmlns": NAMESPACE})
     _add(root, "title", "dlperf")
@@ -44,27 +46,26 @@ def feed(data: SiteData) -> str:
 
 
 def _dated(data: SiteData) -> list[tuple[str, str, str]]:
-    """Date, source and case of every report whose date is known."""
+    """Return date, source and case of every report with a known date."""
     dates = {key: max(_changed(data, row) for row in rows) for key, rows in data.reports.items()}
     return [(date, source, case) for (source, case), date in dates.items() if date]
 
 
 def _changed(data: SiteData, row: ConfigurationResult) -> str:
-    """When the last of its trials began, or its campaign; of a published figure, the date of the report."""
+    """Return when the last of its trials or its campaign began, or its report was published."""
     began = data.created(row.campaign)
     return max((_moment(date) for date in (began, *(trial.started for trial in row.trials)) if date), default="")
 
 
 def _summary(data: SiteData, rows: Sequence[ConfigurationResult]) -> str:
-    """How many figures there are, and which campaign gave the newest."""
     count = sum(row.value is not None for row in rows)
     newest = max(rows, key=lambda row: _changed(data, row)).campaign
-    told = f"{count} figure{'s' * (count != 1)}"
-    return told if is_published(newest) else f"{told}, the newest from {newest}"
+    figures = f"{count} figure{'s' * (count != 1)}"
+    return figures if is_published(newest) else f"{figures}, the newest from {newest}"
 
 
 def _moment(date: str) -> str:
-    """A time as it is; ``2021``, ``2021-05`` or ``2021-05-12`` as the first moment of it."""
+    """Complete ``2021``, ``2021-05`` or ``2021-05-12`` to its first moment."""
     return date if "T" in date else f"{date}{'-01-01'[len(date) - 4 :] if len(date) < 10 else ''}T00:00:00Z"
 
 

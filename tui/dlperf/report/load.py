@@ -1,4 +1,4 @@
-"""A workspace's results, plans, reports and catalogue as the one source of data for the pages."""
+"""Load a workspace's results, reports and catalogue for the pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SITE_URL = re.compile(r"""^site_url:\s*["']?(https?://[^\s"']+)""", re.MULTILINE
 
 
 def load_site_data(workspace: Workspace) -> SiteData:
-    """Everything that the pages are made from. A campaign that cannot be read is left out, and said.
+    """Load the data of all pages; a campaign that cannot be read is left out and listed in ``problems``.
 
     Raises:
         DlperfError: a published report or the catalogue cannot be read; the message names the file.
@@ -66,8 +66,8 @@ def load_site_data(workspace: Workspace) -> SiteData:
 
 
 def site_address(config: Path) -> str:
-    """``site_url`` of mkdocs.yml, with a slash at its end; empty without one. Read as a line: other lines may hold tags
-    that only MkDocs knows."""
+    """Return ``site_url`` of mkdocs.yml with a trailing slash; empty without one."""
+    # not parsed as YAML: other lines may hold tags that only MkDocs knows
     found = SITE_URL.search(config.read_text("utf-8")) if config.is_file() else None
     return f"{found[1].rstrip('/')}/" if found else ""
 
@@ -78,7 +78,7 @@ def _probed(
     plans: Mapping[tuple[str, str], PlannedConfiguration],
     damaged: Complain,
 ) -> dict[tuple[str, str, str], Probed]:
-    """What the first trial of each framework on each hardware of a campaign found there."""
+    """Return the environment of the first trial of each framework on each hardware of a campaign."""
     reader = EvidenceReader(workspace, damaged)
     found: dict[tuple[str, str, str], Probed] = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""Where every page and download stands, as a path below the root of the English or Chinese pages."""
+"""Paths of pages and downloads, below the root of the pages of a language."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EXPLORER = "results/explorer.md"
 EXPLORER_DATA = "results/figures.js"
 HISTORY = "results/history.md"
 SCRIPTS = "assets/javascripts"
-"""Of the theme, in each language."""
+"""Folder of the theme's scripts, in each language."""
 RESULTS_PARQUET = "data/results.parquet"
 FEED = "data/feed.xml"
 RESULTS_JSON = "data/results.json"
@@ -44,7 +44,7 @@ class Group:
 
 @lru_cache(maxsize=1 << 16)
 def slug(name: str) -> str:
-    """A name as a part of an address: an id stays as it is, anything else gets a digest that keeps it unique."""
+    """Return a unique part of an address: an id as it is, another name with a digest."""
     if SAFE.fullmatch(name):
         return name
     readable = re.sub(r"[^a-z0-9.-]+", "-", name.lower()).strip("-.")[:40]
@@ -52,7 +52,7 @@ def slug(name: str) -> str:
 
 
 def campaign_folder(campaign: str) -> str:
-    """``published/<report>`` keeps its folder; no campaign can be called so."""
+    """Return the folder of a campaign; ``published/<report>`` is two levels deep."""
     return "/".join(slug(part) for part in campaign.split("/"))
 
 
@@ -66,22 +66,21 @@ def group_page(group: Group) -> str:
 
 
 def curves(group: Group) -> str:
-    """The points of the curves on a group's page."""
+    """Data of the curves on a group's page."""
     return f"data/curves/{_group_name(group)}.js"
 
 
 def log_lines(group: Group) -> str:
-    """The log lines that gave the figures of a group's page."""
+    """Log lines that gave the values of a group's page."""
     return f"data/lines/{_group_name(group)}.js"
 
 
 def pictures(result: ConfigurationResult) -> str:
-    """The charts of a configuration."""
     return f"data/pictures/{_group_name(group_of(result))}/{configuration_anchor(result)}.svg"
 
 
 def page_data(page: str, kind: str) -> str:
-    """The figures of a page as a file of data: ``csv``, ``json`` or ``parquet``."""
+    """Data file of a page's tables: ``csv``, ``json`` or ``parquet``."""
     return f"data/tables/{page.removeprefix('results/').removesuffix('.md')}.{kind}"
 
 
@@ -90,7 +89,7 @@ def _group_name(group: Group) -> str:
 
 
 def configuration_anchor(result: ConfigurationResult) -> str:
-    """Names a configuration on its group's page, the same in every language."""
+    """Anchor of a configuration on its group's page, the same in every language."""
     batch = "n" if result.batch_size is None else str(result.batch_size)
     variant = f"-{result.variant}" if result.variant > 1 else ""
     return f"{slug(result.precision)}-bs{batch}-{result.nodes}n{result.gpus}g{variant}"
@@ -101,7 +100,7 @@ def configuration_page(result: ConfigurationResult) -> str:
 
 
 def history_anchor(result: ConfigurationResult) -> str:
-    """Names what several campaigns measured on the history page, the same in every language."""
+    """Anchor of a configuration on the history page, the same in every language."""
     names = (slug(part) for part in (result.hardware, result.framework, result.case))
     return "-".join((*names, configuration_anchor(result)))
 
@@ -111,7 +110,7 @@ def report_page(campaign: str, case: str) -> str:
 
 
 def fairness(campaign: str, case: str) -> str:
-    """Where a report says what differs between its frameworks."""
+    """Section of a report on differences between its frameworks."""
     return f"{report_page(campaign, case)}#fairness"
 
 
@@ -132,34 +131,34 @@ def protocol_page(protocol: str) -> str:
 
 
 def log_download(sha256: str) -> str:
-    """Logs are named by their content: two trials with one log have one download, and the name proves the bytes."""
+    """Download of a log, named by its content."""
     return f"data/logs/{sha256}.log.txt"
 
 
 def file_download(sha256: str, name: str) -> str:
-    """As ``log_download``, for another file of a trial; a script is offered as text."""
+    """Download of another file of a trial; a script is offered as text."""
     return f"data/files/{sha256}.{name}" + (".txt" if name.endswith(".sh") else "")
 
 
 def relative(page: str, target: str) -> str:
-    """``target`` as a link on ``page``, both below the root of the same language."""
+    """Return ``target`` as a link on ``page``, both below the root of the same language."""
     path, mark, anchor = target.partition("#")
     return _relative_path(posixpath.dirname(page) or ".", path) + mark + anchor
 
 
 def html_address(page: str, target: str) -> str:
-    """``target`` as a link of the built site, for what MkDocs does not read: data and feeds."""
+    """Return ``target`` as a link of the built site, for files that MkDocs does not read."""
     path, mark, anchor = relative(page, target).partition("#")
     return quote(path.removesuffix(".md") + ".html") + mark + quote(anchor)
 
 
 def up_from(language: Language, page: str) -> str:
-    """What leads from a page to the site's root."""
+    """Return the relative path from a page to the site's root."""
     return "../" * f"{language_root(language)}{page}".count("/")
 
 
 def relative_file(language: Language, page: str, target: str) -> str:
-    """A download as a link on ``page``: downloads stand once, beside the English pages."""
+    """Return a download, which lies beside the English pages, as a link on ``page``."""
     return relative(f"{language_root(language)}{page}", target)
 
 

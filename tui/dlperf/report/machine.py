@@ -1,4 +1,4 @@
-"""What was probed on a node, as the few lines that a report shows."""
+"""Facts probed on a node, as a report shows them."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ GIB = 2.0**30
 
 @dataclass(frozen=True)
 class Probed:
-    """What one trial of a framework on a hardware found there."""
+    """The environment of one trial."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
     """Facts of ``environment.json`` by dotted name."""
     declared: Mapping[str, str] = field(default_factory=dict)
-    """What the log says of its own run."""
+    """Facts that the log prints."""
     topology: str = ""
 
     @property
     def framework_version(self) -> str:
-        """As the program printed it; empty where it did not."""
+        """As the program printed it; empty if it did not."""
         return self.declared.get("framework_version", "")
 
 
 def machine_facts(environment: Mapping[str, str]) -> dict[str, str]:
-    """Name, for translation → value; what was not found is left out."""
+    """Return the known facts by msgid of their name."""
     gpus = Counter(value for name, value in environment.items() if GPU_NAME.fullmatch(name))
     facts = {
         N_("System"): " ".join(filter(None, (environment.get("os"), _after("Linux ", environment.get("kernel"))))),
@@ -50,8 +50,8 @@ def machine_facts(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-def fact_in_words(name: str, value: str) -> str:
-    """A fact of ``environment.json`` as a reader says it."""
+def format_fact(name: str, value: str) -> str:
+    """Format a fact of ``environment.json`` for people."""
     return _memory(value) or value if name == "memory_bytes" else value
 
 

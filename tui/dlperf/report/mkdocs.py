@@ -1,4 +1,4 @@
-"""MkDocs, run as the separate program that it is: Markdown pages in, HTML out; data is put beside them as it is."""
+"""Run MkDocs on the Markdown pages of both languages and add the data files."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ from dlperf.runs.paths import Workspace
 WARNINGS = ("WARNING", "ERROR", "Error", "CRITICAL")
 CHINESE_CONFIG = "mkdocs.zh.yml"
 ENGLISH, CHINESE = "html", "zh"
-"""Where each language is built."""
+"""Temporary folder of each language."""
 
 
 def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
-    """Build both languages beside ``out``, put them in its place when both are whole, and return MkDocs's warnings.
+    """Build both languages in parallel, replace ``out`` when both are complete, and return MkDocs's warnings.
 
-    The languages are two sites to MkDocs, so that each has its own search, menu and ``lang``; they are built side
-    by side.
+    The languages are two sites to MkDocs, so that each has its own search, menu and ``lang``.
 
     Raises:
-        DlperfError: MkDocs refused, or ``out`` holds something that is not a site, or cannot be written.
+        DlperfError: MkDocs failed, or ``out`` holds something that is not a site, or cannot be written.
     """
     refuse_foreign_folder(out)
-    with _folder_beside(out) as name:
+    with _temporary_folder(out) as name:
         folder = Path(name)
         new, data = folder / ENGLISH, folder / "data"
         with _started(workspace, folder, strict) as builds:
@@ -50,9 +49,9 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
 
 @contextmanager
 def _started(workspace: Workspace, folder: Path, strict: bool) -> Iterator[list[subprocess.Popen[str]]]:
-    """Start ``mkdocs build`` for each language that has a configuration; end what still runs at the end."""
+    """Start ``mkdocs build`` for each configured language; kill what still runs on leaving."""
     configs = {workspace.mkdocs_config: ENGLISH, workspace.root / CHINESE_CONFIG: CHINESE}
-    # the date of the build would be the only thing to differ between two builds of the same pages
+    # without SOURCE_DATE_EPOCH two builds of the same pages differ in their date
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}
     # not --quiet: MkDocs would then count no warning, and --strict would pass
     command = [sys.executable, "-m", "mkdocs", "build", *["--strict"] * strict]
@@ -69,7 +68,7 @@ def _started(workspace: Workspace, folder: Path, strict: bool) -> Iterator[list[
         yield builds
 
 
-def _folder_beside(out: Path) -> tempfile.TemporaryDirectory[str]:
+def _temporary_folder(out: Path) -> tempfile.TemporaryDirectory[str]:
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         return tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent)
@@ -78,7 +77,7 @@ def _folder_beside(out: Path) -> tempfile.TemporaryDirectory[str]:
 
 
 def _link(source: str, target: str) -> None:
-    """The same file at another place, where the disk can; ``Sources`` writes a file anew, never into it."""
+    """Link the file, or copy it where the disk cannot; safe because ``Sources`` never writes into a file."""
     try:
         os.link(source, target)
     except OSError:
@@ -92,7 +91,7 @@ def _move(made: Path, place: Path) -> None:
 
 
 def _warnings(build: subprocess.Popen[str]) -> str:
-    """Wait for MkDocs, and return the lines that it warned with."""
+    """Wait for MkDocs and return its warnings."""
     output = build.communicate()[0]
     lines = [line.strip() for line in output.splitlines()]
     warnings = [line for line in lines if line.startswith(WARNINGS)]
@@ -104,7 +103,7 @@ def _warnings(build: subprocess.Popen[str]) -> str:
 
 
 def refuse_foreign_folder(out: Path) -> None:
-    """The folder is replaced as a whole: it must be a site, or empty, or not there."""
+    """Raise unless the folder, which is replaced as a whole, is a site, empty or missing."""
     if out.is_dir() and any(out.iterdir()) and not (out / "sitemap.xml").is_file():
         raise RequestError(f"{out}: holds files that are not a site: give an empty folder with --out")
     if out.exists() and not out.is_dir():
@@ -112,7 +111,7 @@ def refuse_foreign_folder(out: Path) -> None:
 
 
 def _replace(new: Path, out: Path) -> None:
-    """``new`` in the place of ``out``; a reader finds one or the other."""
+    """Put ``new`` in place of ``out``."""
     if out.is_dir():
         old = new.with_name("old")
         out.replace(old)

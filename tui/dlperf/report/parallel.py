@@ -17,14 +17,13 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _inherited: dict[str, Any] = {}
-"""In a worker: the function and its items. A fork inherits them, so that only results are pickled."""
+"""The function and its items in a worker, inherited by the fork so that only results are pickled."""
 
 
 def parallel_map(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Return ``work(item)`` for each item, in order; no process is left, however this ends.
+    """Return ``work(item)`` for each item, in order, and leave no process behind.
 
-    Everything runs in this process on one core, and where a fork is not safe: a forked process could inherit a lock
-    that belongs to another thread.
+    On one core, and where a fork could inherit the lock of another thread, this process does all the work.
 
     Raises:
         Exception: the first one that ``work`` raised.

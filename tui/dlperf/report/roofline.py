@@ -1,4 +1,4 @@
-"""How far a figure is from what its hardware allows."""
+"""Throughput relative to the limit of its hardware."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ SIXTEEN_BIT = ("fp16", "bf16", "amp")
 
 
 def roofline(data: SiteData, row: ConfigurationResult) -> float | None:
-    """The figure over what the slower of arithmetic and memory traffic allows; None where the plan does not tell.
+    """Return throughput over the lower limit of arithmetic and memory bandwidth; None if unknown.
 
-    The traffic of a case is that at 16 bit, so that there is no roofline at other precisions.
+    The memory traffic of a case is known at 16 bit only.
     """
     plan = data.plan(row)
     if plan is None or row.value is None or row.precision not in SIXTEEN_BIT:
@@ -20,8 +20,7 @@ def roofline(data: SiteData, row: ConfigurationResult) -> float | None:
     accelerator = plan.accelerator or {}
     case = data.cases.get(row.case)
     peak = accelerator.get("peak_tflops", {}).get(row.precision)
-    memory = bandwidth_limit(
-        case.bytes_per_sample if case else None, gpus_total(row), accelerator.get("bandwidth_gb_per_s")
-    )
+    traffic, bandwidth = case.bytes_per_sample if case else None, accelerator.get("bandwidth_gb_per_s")
+    memory = bandwidth_limit(traffic, gpus_total(row), bandwidth)
     arithmetic = flop_limit(plan.gflops_per_sample, gpus_total(row), peak)
     return roofline_share(row.value, arithmetic, memory) if memory and arithmetic else None

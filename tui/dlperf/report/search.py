@@ -1,4 +1,4 @@
-"""The index of the site's search, which every page loads: MkDocs makes it, here it becomes small and Chinese."""
+"""Shrink MkDocs's search index, which every page loads, and segment its Chinese words."""
 
 from __future__ import annotations
 
@@ -6,43 +6,55 @@ import json
 import re
 from pathlib import Path
 
-from dlperf.report.chinese_words import WORDS
-
 INDEX = "search/search_index.json"
 SCRIPT = "search/search_index.js"
-"""The same for pages that are opened from a folder."""
+"""The index for pages opened from a folder."""
+LISTED = """
+测试方法 测试项 测试批次 单次测试 基准 性能 深度学习 训练 预训练 模型 数据 合成 样本 采样 框架 镜像 容器 版本 代码
+补丁 编译 硬件 加速卡 显卡 单卡 多卡 卡数 单机 多机 主机 节点 集群 虚拟机 机器 拓扑 互连 网络 带宽 显存 内存 磁盘
+驱动 内核 系统 处理器 功率 频率 温度 利用率 峰值 算力 上限 精度 混合 自动 并行 损失 批大小 吞吐率 速度 加速比 扩展性
+扩展效率 弱扩展 线性 波动 中位数 均值 平均 估计方法 预热 窗口 稳态 离群 异常 失败 超时 取消 重试 重复 迭代 步数 步骤
+环境 搭建 安装 启动 命令 脚本 参数 选项 配置 结果 报告 日志 时间戳 格式 公布 来源 核对 复现 历史 回退 对比 比较 领先
+浏览 终端 界面 指南 公式 定义 说明 文件 导入 调度 队列 引擎 监控 校验 人脸 识别 图像 分类 策略 优化 读取 加载 能耗
+焦耳 正则表达式 工作区 退出码 阈值
+"""
+WORDS = frozenset(LISTED.split())
+"""Chinese words that a reader may search for; others are found only where a run of characters begins.
+
+None begins with another: Material would look for the shorter one alone."""
 CUT = "\N{ZERO WIDTH SPACE}"
-"""What the search takes for the end of a word, and nobody sees."""
+"""An invisible separator of words."""
 WORD = re.compile("|".join(sorted(WORDS, key=lambda word: (-len(word), word))))
-"""The longest that stands at a place."""
+"""Matches the longest word at a place."""
 NEEDLESS = re.compile(f"(?<![\u4e00-\u9fff]){CUT}|{CUT}(?![\u4e00-\u9fff])")
-"""Cuts where a run of Chinese characters begins or ends anyway."""
+"""Cuts at the ends of a run of Chinese characters."""
 JOINER = "\N{WORD JOINER}"
-"""Makes another word of what it ends, and nobody sees it."""
+"""Invisible; makes another word of what it ends."""
 BEGINNINGS = {word[:length] for word in WORDS for length in range(1, len(word))}
 END = rf"[\s{CUT}\-、。，．？！；<>]"
-"""What the search takes for the end of a word in a Chinese text, and tags."""
+"""What ends a word for the search, and tags."""
 BEGINNING_ALONE = re.compile(f"(?:(?<=^)|(?<={END}))(?:{'|'.join(sorted(BEGINNINGS))})(?=$|{END})")
-"""Where the index holds the beginning of a listed word, Material looks for that alone when the whole word is typed."""
+"""Where the index holds the beginning of a word, Material looks for that alone when the whole word is typed."""
 
 
 def mend_index(site: Path) -> None:
-    """Write the index of one language in UTF-8, where MkDocs writes six letters for each Chinese character, and cut it
-    into Chinese words."""
+    """Rewrite the index of one language in UTF-8 with segmented Chinese words.
+
+    MkDocs writes six letters for each Chinese character.
+    """
     index = site / INDEX
     if not index.is_file():
         return
-    told = json.loads(index.read_bytes())
-    for document in told["docs"]:
-        document |= {part: in_words(document[part]) for part in ("title", "text")}
-    written = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    content = json.loads(index.read_bytes())
+    for document in content["docs"]:
+        document |= {part: segment_words(document[part]) for part in ("title", "text")}
+    written = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     index.write_text(written, "utf-8")
     if (site / SCRIPT).is_file():
         (site / SCRIPT).write_text(f"var __index = {written}", "utf-8")
 
 
-def in_words(text: str) -> str:
-    """``text`` with a cut before and behind each word that stands inside a run of Chinese characters, and no beginning
-    of such a word as a word of its own."""
+def segment_words(text: str) -> str:
+    """Cut a text around each word inside a run of Chinese characters, so that no beginning of a word stands alone."""
     cut = NEEDLESS.sub("", WORD.sub(rf"{CUT}\g<0>{CUT}", text).replace(CUT * 2, CUT))
     return BEGINNING_ALONE.sub(rf"\g<0>{JOINER}", cut)

@@ -1,4 +1,4 @@
-"""``dlperf serve-site``: the built site on 127.0.0.1, built again when what it is made from changes."""
+"""``dlperf serve-site``: serve the site on 127.0.0.1 and rebuild it when its inputs change."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from dlperf.report.build import SiteBuild, build_site
 from dlperf.report.writing import FOLDERS, PAGES
 from dlperf.runs.paths import Workspace
 
-SECONDS_BETWEEN_LOOKS = 0.5
+POLL_SECONDS = 0.5
 
 Stamp = tuple[int, int]
 """Number of files, and the newest change in nanoseconds."""
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Files of the site; nothing is logged, nothing is cached while the site may change."""
+    """Serves files of the site, without a log and without caching."""
 
     def end_headers(self) -> None:
         self.send_header("Cache-Control", "no-cache")
         super().end_headers()
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """The site has a page of its own for a missing address."""
+        """Send the site's own page for a missing address."""
         page = Path(self.directory) / "404.html"
         if code != HTTPStatus.NOT_FOUND or not page.is_file():
             super().send_error(code, message, explain)
             return
-        told = page.read_bytes()
+        content = page.read_bytes()
         self.send_response(code)
         self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(told)))
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(told)
+            self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -50,7 +50,7 @@ def serve(workspace: Workspace, port: int, say: Callable[[str], None]) -> None:
     """Build, then serve until interrupted.
 
     Raises:
-        DlperfError: the first build failed; a later failure is said, and the last good site stays.
+        DlperfError: the first build failed; a later failure is reported, and the last good site stays.
         RequestError: the port is taken.
     """
     with open_server(workspace.site_html, port) as server:
@@ -60,12 +60,12 @@ def serve(workspace: Workspace, port: int, say: Callable[[str], None]) -> None:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         say(f"http://127.0.0.1:{server.server_port}/ (Ctrl-C ends it)")
         while True:
-            time.sleep(SECONDS_BETWEEN_LOOKS)
+            time.sleep(POLL_SECONDS)
             seen = rebuild_if_changed(workspace, seen, say)
 
 
 def open_server(folder: Path, port: int) -> ThreadingHTTPServer:
-    """A server of a folder on 127.0.0.1; port 0 takes a free one.
+    """Open a server of a folder on 127.0.0.1; port 0 takes a free one.
 
     Raises:
         RequestError: the port is taken.
@@ -77,7 +77,7 @@ def open_server(folder: Path, port: int) -> ThreadingHTTPServer:
 
 
 def rebuild_if_changed(workspace: Workspace, seen: Stamp, say: Callable[[str], None]) -> Stamp:
-    """Build again if anything changed since ``seen``; the stamp of what the site is made from now."""
+    """Rebuild if the inputs changed since ``seen``, and return their stamp."""
     now = stamp(workspace)
     if now == seen:
         return seen
@@ -96,13 +96,13 @@ def _say_warnings(site: SiteBuild, say: Callable[[str], None]) -> None:
 
 
 def stamp(workspace: Workspace) -> Stamp:
-    """Changes when a file that the site is made from appears, changes or goes."""
-    times = [path.stat().st_mtime_ns for path in _made_from(workspace)]
+    """Return a value that changes when an input of the site appears, changes or goes."""
+    times = [path.stat().st_mtime_ns for path in _inputs(workspace)]
     return len(times), max(times, default=0)
 
 
-def _made_from(workspace: Workspace) -> Iterator[Path]:
-    """What is written when something is measured, imported, described or edited; not what a running trial writes."""
+def _inputs(workspace: Workspace) -> Iterator[Path]:
+    """Yield the inputs of the site, except what a running trial writes."""
     yield from workspace.root.glob("mkdocs*.yml")
     for campaign in workspace.campaigns():
         yield from (path for path in (campaign.plan, campaign.journal) if path.is_file())

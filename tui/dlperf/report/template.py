@@ -1,4 +1,4 @@
-"""The files that a new workspace needs for its site: MkDocs settings, theme, hand-written pages."""
+"""Files of a new workspace for its site: MkDocs settings, theme, hand-written pages."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dlperf.report.writing import FOLDERS, PAGES
 from dlperf.runs.store import write_atomic
 
 PACKAGED = Path(__file__).parent / "template"
-"""Where the build of a wheel puts the files."""
+"""Their place in a wheel."""
 CHECKOUT = Path(__file__).parents[3]
-"""The repository, where dlperf runs from its sources."""
+"""Their place in a checkout."""
 PATTERNS = ("mkdocs*.yml", "site/theme/**/*", "site/docs/**/*")
 
 

@@ -1,4 +1,4 @@
-"""The generated files of ``site``: written only where their bytes change, removed when nothing makes them any more."""
+"""The generated files of ``site``, written only if their bytes change and removed when a build no longer makes them."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from dlperf.report.locations import language_root
 DOCS = "docs/"
 DATA = "data/"
 FOLDERS = (*(f"{DOCS}{language_root(language)}results" for language in LANGUAGES.values()), f"{DOCS}data", "data")
-"""Everything in these folders of ``site`` is made by ``dlperf build-site``: what is not made any more goes."""
+"""Folders of ``site`` whose whole content ``dlperf build-site`` generates."""
 PAGES = tuple(f"{DOCS}{language_root(language)}index.md" for language in LANGUAGES.values())
-"""The generated pages outside of them."""
+"""Generated pages outside of them."""
 
 
 @dataclass
 class Sources:
-    """The generated part of ``site`` during one build; names are addresses of the built site, or pages for MkDocs."""
+    """The generated files of one build, by address on the site or by page name."""
 
     root: Path
     kept: set[str] = field(default_factory=set)
     written: int = 0
     problems: list[str] = field(default_factory=list)
-    """What was damaged and made again, a line for each."""
+    """Damaged files that were made again, one a line."""
 
     def write(self, name: str, content: str | bytes) -> None:
-        """A file that belongs to this build. It is derived, so a crash may cut it: the next build mends it."""
+        """Write a file; one that a crash truncated is mended by the next build."""
         data = content.encode() if isinstance(content, str) else content
         path = self._keep(name)
         if not (path.is_file() and path.read_bytes() == data):
@@ -37,8 +37,11 @@ class Sources:
             path.write_bytes(data)
             self.written += 1
 
-    def copy(self, name: str, source: Path) -> None:
-        """A copy of a file that belongs to this build, made once; ``name`` holds the hash of its bytes."""
+    def copy(self, name: str, source: Path | bytes) -> None:
+        """Copy a file once; ``name`` holds the hash of its bytes."""
+        if isinstance(source, bytes):
+            self.write(name, source)
+            return
         path = self._keep(name)
         if not (path.is_file() and path.stat().st_size == source.stat().st_size):
             _make_room(path)
@@ -51,13 +54,13 @@ class Sources:
         return self.root / place
 
     def merge(self, part: Sources) -> None:
-        """Take in what another process wrote."""
+        """Add what another process wrote."""
         self.kept |= part.kept
         self.written += part.written
         self.problems += part.problems
 
     def remove_stale(self) -> None:
-        """Remove the generated files of an earlier build that this one did not make, and empty folders."""
+        """Remove generated files that this build did not make, and empty folders."""
         for folder in FOLDERS:
             for path, _, files in os.walk(self.root / folder, topdown=False):
                 below = os.path.relpath(path, self.root)
@@ -69,13 +72,12 @@ class Sources:
 
 
 def _place(name: str) -> str:
-    """Among the pages; but what trials left beside them: there may be hundreds of thousands of files, which MkDocs
-    would read into memory and copy."""
+    # MkDocs would read and copy hundreds of thousands of files of trials, were they in its folder
     of_trials = name.startswith(DATA) and name.count("/") > 1
     return name if of_trials else DOCS + name
 
 
 def _make_room(path: Path) -> None:
-    """Remove the file that is there, so that a hard link of the built site keeps its bytes; make its folder."""
+    """Make the folder and remove the old file, to which the built site may have a hard link."""
     path.unlink(missing_ok=True)
     path.parent.mkdir(parents=True, exist_ok=True)

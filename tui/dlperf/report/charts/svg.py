@@ -76,7 +76,7 @@ def dash(series: int) -> int:
 
 
 def series_of_trial(number: int) -> int:
-    """Return the series of a trial, counted from 1. Dashes differ too, because its curve has too many points for marks."""
+    """Return the series of a trial, counted from 1, with a dash of its own: curves have too many points for marks."""
     kind = (number - 1) % COLOURS
     return kind + COLOURS * kind
 

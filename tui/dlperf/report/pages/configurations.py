@@ -12,7 +12,7 @@ from dlperf.report import markdown as md
 from dlperf.report.data import SiteData, distinct, grouped, is_published, point
 from dlperf.report.evidence import NOTHING, Evidence
 from dlperf.report.locations import Group
-from dlperf.report.machine import fact_in_words
+from dlperf.report.machine import format_fact
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_facts
 from dlperf.report.pages.trial_evidence import Shapes, for_script, lines_on_demand, repeat, trial_charts
@@ -180,7 +180,7 @@ def _environment(page: Page, evidence: EvidenceOf) -> str:
                 "As probed on {node} at trial {number}", node=md.text(found.node), number=md.number(str(number))
             )
             rows = [
-                (md.text(page.fact(name)), md.text(fact_in_words(name, value)))
+                (md.text(page.fact(name)), md.text(format_fact(name, value)))
                 for name, value in news.items()
                 if not DEVICE.search(name)
             ]

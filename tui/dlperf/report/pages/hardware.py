@@ -11,7 +11,7 @@ from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer
-from dlperf.report.data import KINDS, SiteData, facts_in_words, gpus_total, grouped
+from dlperf.report.data import KINDS, SiteData, gpus_total, grouped, localize_facts
 from dlperf.report.pages.home import headlines
 from dlperf.report.pages.page import Page
 from dlperf.results.model import ConfigurationResult
@@ -85,7 +85,7 @@ def _facts(page: Page, name: str) -> str:
         (page._("Executor"), md.text(entry.executor)),
         *(
             (md.text(page.fact(fact)), md.web_link(value))
-            for fact, value in facts_in_words(language, entry, entry.facts).items()
+            for fact, value in localize_facts(language, entry, entry.facts).items()
         ),
     ]
     return md.paragraphs(md.heading(2, page._("Environment"), "environment"), page.facts(rows))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dlperf.messages import N_, Language
 from dlperf.plan import PlannedConfiguration
 from dlperf.report import figures
-from dlperf.report.data import distinct, facts_in_words
+from dlperf.report.data import distinct, localize_facts
 from dlperf.report.machine import Probed, machine_facts
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Column, Link, Table
@@ -70,7 +70,7 @@ def machine_of(page: Page, results: Results) -> dict[str, str]:
 def software_of(page: Page, framework: str, results: Results) -> dict[str, str]:
     """Version as the program printed it, image, repository and commit; nothing where the figures tell no version."""
     entry = page.data.frameworks.get(framework)
-    if entry is None or any(page.data.tells_no_version(framework, row.campaign) for row in results):
+    if entry is None or any(page.data.lacks_version(framework, row.campaign) for row in results):
         return {}
     versions = (probed.framework_version for probed in probed_of(page, results))
     printed = listed(page.language, filter(None, versions))
@@ -91,7 +91,7 @@ def hardware_of(page: Page, hardware: str, results: Results) -> dict[str, str]:
     entry = page.data.hardware.get(hardware)
     planned = [plan for plan in plans_of(page, results) if plan.configuration.hardware == hardware]
     facts = {**(entry.facts if entry else {}), **(planned[0].facts if planned else {})}
-    told = facts_in_words(page.language, entry, facts) if entry else facts
+    told = localize_facts(page.language, entry, facts) if entry else facts
     return {name: value for name, value in told.items() if name not in FRAMEWORK_FACTS}
 
 
