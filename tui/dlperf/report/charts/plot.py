@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dlperf.report.charts import svg
@@ -11,6 +11,8 @@ from dlperf.results.timeline import Point, thinned
 
 LEFT, RIGHT, TOP, BOTTOM = 46, 10, 24, 40
 LEGEND_ROW = 18
+GAP = 8
+"""Between two charts of a file."""
 MOST_DRAWN = 60
 """Points drawn of one line; the data for zooming has more."""
 MOST_MARKS = 25
@@ -64,7 +66,7 @@ class Plot:
 
 def plot(wanted: Plot) -> str:
     """Draw the chart; empty if no line has two points."""
-    content, height = drawing(wanted)
+    content, height = _drawing(wanted)
     if not content:
         return ""
     ranges = (
@@ -73,7 +75,7 @@ def plot(wanted: Plot) -> str:
     return svg.picture(f"{wanted.label}: {wanted.y}, {wanted.x}. {'; '.join(ranges)}", height, content)
 
 
-def drawing(wanted: Plot) -> tuple[str, float]:
+def _drawing(wanted: Plot) -> tuple[str, float]:
     """Return the content of the chart and its height; empty if no line has two points."""
     longest = max((len(line.points) for line in wanted.lines), default=0)
     if longest < 2:
@@ -162,3 +164,44 @@ def _legend(entries: Sequence[Line], top: float, columns: int) -> str:
             parts.append(svg.mark(left + 11, middle, entry.series))
         parts.append(svg.text(entry.label, left + 28, middle + 4, "tick"))
     return "".join(parts)
+
+
+def sheet(plots: Mapping[str, Plot]) -> tuple[str, dict[str, tuple[float, float]]]:
+    """Return the file, and width and height of each chart in it, without charts that have no line.
+
+    The charts hold no text of a language, so that all pages share them.
+    """
+    top, parts = 0.0, []
+    shapes: dict[str, tuple[float, float]] = {}
+    for name, wanted in plots.items():
+        content, height = _drawing(wanted)
+        if content:
+            shapes[name] = (svg.WIDTH, height)
+            shape = f"0 {svg.plain(top)} {svg.WIDTH} {svg.plain(height)}"
+            parts.append(f'<view id="{name}" viewBox="{shape}"/><g transform="translate(0 {svg.plain(top)})">')
+            parts.append(f"{content}</g>\n")
+            top += height + GAP
+    if not shapes:
+        return "", {}
+    opening = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {svg.WIDTH} {svg.plain(top - GAP)}">'
+    return f"{opening}<style>{STYLE}</style>\n{''.join(parts)}</svg>\n", shapes
+
+
+def _series(colours: tuple[str, ...]) -> str:
+    return "".join(f".series-{number}{{--series:{colour}}}" for number, colour in enumerate(colours))
+
+
+STYLE = (
+    ":root{--ink:#000000de}"
+    + _series(svg.LIGHT)
+    + "text{fill:var(--ink);font:11.5px system-ui,sans-serif}.axis{font-weight:bold}"
+    ".grid{fill:none;stroke:var(--ink);opacity:.12}.mark{fill:var(--series)}"
+    ".line{fill:none;stroke:var(--series);stroke-width:2;stroke-dasharray:var(--dash)}"
+    + "".join(f".dash-{number}{{--dash:{dash}}}" for number, dash in enumerate(svg.DASHES))
+    + ".band{opacity:.12}.warm-up{fill:var(--ink)}"
+    ".measured{fill:#00795a}.outlier{fill:none;stroke:#c44e00;stroke-width:2}"
+    "@media (prefers-color-scheme:dark){:root{--ink:#e2e4e9d1}"
+    + _series(svg.DARK)
+    + ".measured{fill:#2dc79a}.outlier{stroke:#ff9248}}"
+)
+"""As in ``dlperf.css``, which a picture in a file does not see."""

@@ -12,8 +12,7 @@ from dlperf.report import html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.charts import svg
-from dlperf.report.charts.plot import Band, Line, Plot
-from dlperf.report.charts.sheet import sheet
+from dlperf.report.charts.plot import Band, Line, Plot, sheet
 from dlperf.report.evidence import Evidence
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.report_conditions import run_command
