@@ -15,6 +15,7 @@ from dlperf.report import markdown as md
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData
 from dlperf.report.pages.home import SURE_IN_CELLS, certainty, home
+from dlperf.report.templating import macro
 from dlperf.results.model import ConfigurationResult, Status
 
 
@@ -83,7 +84,8 @@ def test_a_small_spread_is_not_said_to_be_none(ratio: float | None, text: str) -
 
 def test_a_figure_of_which_a_reader_must_know_more_is_marked() -> None:
     note, warning = Finding(quoted("a cap"), "note"), Finding(quoted('it "rises" | *falls*'))
-    marked = [figures.html_cell(ENGLISH, "index.md", measured(findings=found)) for found in ((), (note,), (warning,))]
+    rows = [measured(findings=found) for found in ((), (note,), (warning,))]
+    marked = [macro("figure", ENGLISH)(figures.figure(ENGLISH, "index.md", row)) for row in rows]
     assert ["†" in cell for cell in marked] == [False, False, True]
     assert ("small", "title", 'it "rises" | *falls*') in Document(marked[2]).attributes
     assert "|" not in marked[2]

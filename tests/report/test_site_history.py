@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -31,7 +32,7 @@ def twice(before: float, after: float) -> SiteData:
 
 
 def test_a_slower_figure_is_marked_as_a_regression() -> None:
-    text = history(ENGLISH, twice(400.0, 380.0))
+    text = unescape(history(ENGLISH, twice(400.0, 380.0)))
     assert text.index(">first</a>") < text.index(">again</a>")
     assert '<strong class="regression">regression</strong></td><td data-place="aside">-5.0 %</td>' in text
 
@@ -78,7 +79,7 @@ def test_a_configuration_leads_to_its_history() -> None:
 
 
 def test_a_figure_within_the_spread_is_no_regression() -> None:
-    text = history(ENGLISH, twice(400.0, 399.5))
+    text = unescape(history(ENGLISH, twice(400.0, 399.5)))
     assert ".regression" not in text
     assert "within the spread" in text
     assert ">-0.1 %</td>" in text

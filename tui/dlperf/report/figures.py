@@ -9,7 +9,6 @@ from dlperf.messages import N_, Language
 from dlperf.report import markdown as md
 from dlperf.report.data import gpus_total, is_published
 from dlperf.report.locations import configuration_page, html_address
-from dlperf.report.templating import macro
 from dlperf.report.views import Figure
 from dlperf.results.model import ConfigurationResult
 
@@ -95,11 +94,6 @@ def figure(
         scaling=_scaling(result) if scaling else "",
         caveat=_caveat(language, result),
     )
-
-
-def html_cell(language: Language, page: str, result: ConfigurationResult) -> str:
-    """As ``figure``, as HTML."""
-    return macro("figure", language)(figure(language, page, result))
 
 
 def _scaling(result: ConfigurationResult) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dlperf.messages import N_, Language
-from dlperf.report import figures, html
+from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import PUBLISHED, SiteData, grouped
 from dlperf.report.pages.page import Page
+from dlperf.report.views import Link, Source
 from dlperf.results.audit import EXACT, OTHER_VERSION, AuditRow
 
 ANSWER = N_(
@@ -21,57 +22,41 @@ ANSWER_UNCHECKED = N_(
     "so none of the figures was computed again."
 )
 Rows = Sequence[AuditRow]
-WORDED = (0, 1, 2, 3, 9, 11, 12, 13)
-"""Columns of words."""
-TOLD_ONCE = (0, 1, 2, 3, 4, 9, 11, 12)
+COLUMNS = (
+    *("case", "hardware", "framework", "precision", "batch_size", "nodes_gpus", "published_value", "recomputed"),
+    *("from_timestamps", "unit", "difference", "verdict", "estimator", "log"),
+)
+CONSTANT = ("case", "hardware", "framework", "precision", "batch_size", "unit", "verdict", "estimator")
 """Columns that are often the same in a whole report."""
-PLACED = {6: "value", 10: "aside"}
-"""The published figure, and by how much the log's differs, in the block of a row on a telephone."""
+PLACES = {"published_value": "value", "difference": "aside"}
 
 
 def audit(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.AUDIT)
+    lead = page._(
+        "Published figures against the raw logs that were published with them. Logs that lie in this workspace "
+        "(`dlperf import`) are computed again under the source's own rule, and from their time stamps."
+    )
     if not data.audit:
-        return page.written(
-            page._("Audit"),
-            page._(
-                "Published figures against the raw logs that were published with them. Logs that lie in this "
-                "workspace (`dlperf import`) are computed again under the source's own rule, and from their time "
-                "stamps."
-            ),
-            page._("No log of a published figure is here to be checked."),
-        )
+        return page.written(page._("Audit"), lead, page._("No log of a published figure is here to be checked."))
     reports = grouped(data.audit, lambda row: row.report)
     sections = [_section(page, report, [row for row in rows if row.log]) for report, rows in reports.items()]
+    overview = _overview(page, reports)
     return page.written(
-        page._("Audit"),
-        _answer(page, data.audit),
-        page._(
-            "Published figures against the raw logs that were published with them. Logs that lie in this "
-            "workspace (`dlperf import`) are computed again under the source's own rule, and from their time "
-            "stamps."
-        ),
-        _overview(page, reports),
-        *sections,
-        page.data_files(),
-        wide=True,
+        page._("Audit"), _answer(page, data.audit), lead, overview, *sections, page.data_files(), wide=True
     )
 
 
 def _answer(page: Page, rows: Rows) -> str:
-    names = ("figures", "logged", "recomputed", "exact")
-    told = {name: md.number(str(count)) for name, count in zip(names, _counts(rows), strict=True)}
+    figures, logged, recomputed, exact = map(str, _counts(rows))
     others = sum(row.verdict.code == OTHER_VERSION for row in rows)
-    other = (
-        page._(
-            "Of {count} more, a log of the same name is here and gives another figure; it may be of another version.",
-            count=md.number(str(others)),
-        )
-        if others
-        else ""
+    answer = ANSWER if recomputed != "0" or others else ANSWER_UNCHECKED
+    words = page._(answer, figures=figures, logged=logged, recomputed=recomputed, exact=exact)
+    other = page._(
+        "Of {count} more, a log of the same name is here and gives another figure; it may be of another version.",
+        count=str(others),
     )
-    answer = ANSWER if _counts(rows)[2] or others else ANSWER_UNCHECKED
-    return md.paragraphs(page._(answer, **told), other)
+    return md.paragraphs(words, other if others else "")
 
 
 def _counts(rows: Rows) -> tuple[int, int, int, int]:
@@ -90,18 +75,18 @@ def _overview(page: Page, reports: Mapping[str, Rows]) -> str:
     checked = any(row.recomputed is not None for row in page.data.audit)
     body = []
     for report, rows in reports.items():
-        title, counts = md.text(page.data.source_title(page.language, f"{PUBLISHED}{report}")), _counts(rows)
+        title, counts = page.data.source_title(page.language, f"{PUBLISHED}{report}"), _counts(rows)
         differences = [abs(row.difference) for row in rows if row.difference is not None]
         body.append(
             (
-                html.link(title, f"#{_anchor(report)}") if counts[1] else title,
-                *(md.number(str(count)) for count in counts[:2]),
-                *(md.number(str(count)) if checked else "" for count in counts[2:]),
+                Link(title, f"#{_anchor(report)}" if counts[1] else ""),
+                *map(str, counts[:2]),
+                *(str(count) if checked else "" for count in counts[2:]),
                 figures.percent(max(differences, default=None), 3),
             )
         )
-    words = (N_("Report"), N_("Figures"), N_("With a raw log"), N_("Recomputed"), N_("Exact"), N_("Largest difference"))
-    return html.block("evidence", html.table([page._(word) for word in words], body, (0,)))
+    columns = ("report", "figures", "figures_with_log", "recomputed", "exact", "largest_difference")
+    return page.listing(page.table(columns, body), class_="evidence")
 
 
 def _anchor(report: str) -> str:
@@ -112,30 +97,24 @@ def _section(page: Page, report: str, logged: Rows) -> str:
     """The figures with a raw log; nothing where there is none."""
     title = md.text(page.data.source_title(page.language, f"{PUBLISHED}{report}"))
     heading = md.heading(2, title, _anchor(report), searched=False)
-    return md.paragraphs(heading, _table(page, logged)) if logged else ""
+    table = page.table(COLUMNS, [_row(page, row) for row in logged], constant=CONSTANT, places=PLACES)
+    return md.paragraphs(heading, page.listing(table)) if logged else ""
 
 
-def _table(page: Page, rows: Rows) -> str:
-    axes = (N_("Case"), N_("Hardware"), N_("Framework"), N_("Precision"), N_("Batch per GPU"), N_("Nodes × GPUs"))
-    words = (*axes, N_("Published value"), N_("Recomputed"), N_("From timestamps"), N_("Unit"), N_("Difference"))
-    header = [page._(word) for word in (*words, N_("Verdict"), N_("Estimator"), N_("Log"))]
-    return html.listing(page.told_once(header, [_row(page, row) for row in rows], WORDED, TOLD_ONCE, placed=PLACED))
-
-
-def _row(page: Page, row: AuditRow) -> tuple[str, ...]:
+def _row(page: Page, row: AuditRow) -> tuple[object, ...]:
     return (
-        md.text(page.data.case_title(row.case)),
-        md.text(page.data.hardware_title(row.hardware, f"{PUBLISHED}{row.report}")),
-        md.text(page.data.framework_title(row.framework, f"{PUBLISHED}{row.report}")),
-        md.text(row.precision.upper()),
-        "" if row.batch_size is None else md.number(str(row.batch_size)),
-        md.number(f"{row.nodes} × {row.gpus}"),
-        md.number(row.published),
+        page.data.case_title(row.case),
+        page.data.hardware_title(row.hardware, f"{PUBLISHED}{row.report}"),
+        page.data.framework_title(row.framework, f"{PUBLISHED}{row.report}"),
+        row.precision.upper(),
+        "" if row.batch_size is None else str(row.batch_size),
+        f"{row.nodes} × {row.gpus}",
+        row.published,
         figures.printed_digits(row.recomputed, like=row.published),
         figures.optional(row.from_timestamps),
-        md.text(row.unit),
+        row.unit,
         figures.percent(row.difference, 3),
-        md.text(page.language.render(row.verdict)),
-        md.code(row.rule) if row.rule else "",
-        md.source_link(row.log, brief=True),
+        page.language.render(row.verdict),
+        Link(row.rule, code=True) if row.rule else "",
+        Source(row.log) if row.log else "",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from dlperf.messages import N_, Language
+from dlperf.messages import Language
 from dlperf.report import figures, html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
@@ -17,12 +17,16 @@ from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_facts
 from dlperf.report.pages.trial_evidence import Shapes, for_script, lines_on_demand, repeat, trial_charts
 from dlperf.report.pages.trials import estimates, trials
-from dlperf.report.roofline import roofline
+from dlperf.report.views import Link
 from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
 EvidenceOf = Mapping[tuple[str, int], Evidence]
 """By configuration anchor and trial number."""
+OVERVIEW = (
+    *("precision", "batch_size", "nodes_gpus", "figure", "unit", "speedup", "efficiency", "mfu", "roofline"),
+    "samples_per_joule",
+)
 SCRIPTS = ("curves.js", "log-lines.js")
 DEVICE = re.compile(r"\.[0-9]+(\.|$)")
 """One of several devices: ``gpus.0.name``."""
@@ -92,58 +96,32 @@ def _index_title(page: Page, source: str) -> str:
 
 
 def _index(page: Page, groups: Sequence[Group]) -> str:
-    language, data = page.language, page.data
+    data = page.data
     rows = [
         (
-            md.text(group.campaign) if data.kind(group.campaign) == "measured" else "",
-            md.text(data.case_title(group.case)),
-            page.html_to(at.framework_page(group.framework), data.framework_title(group.framework, group.campaign)),
-            page.html_to(at.hardware_page(group.hardware), data.hardware_title(group.hardware, group.campaign)),
-            page.html_to(at.group_page(group), _count(language, len(data.groups[group]))),
+            group.campaign if data.kind(group.campaign) == "measured" else "",
+            data.case_title(group.case),
+            page.framework_link(group.framework, group.campaign),
+            page.hardware_link(group.hardware, group.campaign),
+            page.link(_count(page.language, len(data.groups[group])), at.group_page(group)),
         )
         for group in groups
     ]
-    header = [
-        page._(word) for word in (N_("Campaign"), N_("Case"), N_("Framework"), N_("Hardware"), N_("Configurations"))
-    ]
-    return html.listing(html.table(header, rows, range(4), {4: "value"}))
+    columns = ("campaign", "case", "framework", "hardware", "configurations")
+    return page.listing(page.table(columns, rows, places={"configurations": "value"}))
 
 
 def _count(language: Language, count: int) -> str:
     return (
         language.gettext("1 configuration")
         if count == 1
-        else language.gettext("{count} configurations", count=md.number(str(count)))
+        else language.gettext("{count} configurations", count=str(count))
     )
 
 
 def _overview(page: Page, results: Results) -> str:
-    rows = [
-        (
-            html.link(md.text(figures.precision_text(row)), f"#{at.configuration_anchor(row)}"),
-            figures.batch_text(row),
-            figures.scale_text(row),
-            figures.html_cell(page.language, page.path, row),
-            md.text(row.unit),
-            figures.factor(row.speedup),
-            figures.percent(row.efficiency),
-            figures.percent(row.mfu),
-            figures.percent(roofline(page.data, row)),
-            figures.optional(row.samples_per_joule),
-        )
-        for row in results
-    ]
-    words = (
-        N_("Precision"),
-        N_("Batch per GPU"),
-        N_("Nodes × GPUs"),
-        N_("Figure"),
-        N_("Unit"),
-        N_("Speed-up"),
-        N_("Efficiency"),
-    )
-    header = [page._(word) for word in (*words, N_("MFU"), N_("Share of roofline"), N_("Per joule"))]
-    return html.listing(html.table(header, rows, (0, 4), {3: "value", 4: "aside"}))
+    precision = {"precision": lambda row: Link(figures.precision_text(row), f"#{at.configuration_anchor(row)}")}
+    return page.listing(page.listed(results, OVERVIEW, precision, constant=()))
 
 
 def _protocols(page: Page, results: Results) -> str:

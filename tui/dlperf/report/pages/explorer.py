@@ -32,7 +32,8 @@ TEXTS = {
     "per_joule": COLUMNS["samples_per_joule"],
     "spread": N_("Spread"),
     "list_separator": N_("; "),
-    **{name: title for name, title in COLUMNS.items() if name not in ("figure", "samples_per_joule")},
+    **{name: COLUMNS[name] for name in ("source", "case", "hardware", "framework", "unit", "precision", "batch_size")},
+    **{name: COLUMNS[name] for name in ("nodes_gpus", "speedup", "efficiency", "mfu", "roofline", "protocol")},
 }
 """Name in the script → text."""
 
@@ -59,9 +60,9 @@ def explorer(language: Language, data: SiteData) -> str:
 
 def explorer_data(language: Language, data: SiteData) -> str:
     """``figures.js``: names once, then a row of numbers for each figure, so that 10 000 of them stay under 2 MB."""
-    names = {column: distinct(name(row) for row in data.ordered) for column, name in _names(language, data).items()}
-    numbers = {column: {name: index for index, name in enumerate(listed)} for column, listed in names.items()}
     readers = _names(language, data)
+    names = {column: distinct(map(name, data.ordered)) for column, name in readers.items()}
+    numbers = {column: {name: index for index, name in enumerate(listed)} for column, listed in names.items()}
     read_numbers: dict[str, Callable[[ConfigurationResult], object]] = {**NUMBERS, "roofline": partial(roofline, data)}
     rows = [
         [*(numbers[column][readers[column](row)] for column in names), *(read(row) for read in read_numbers.values())]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlperf.catalog.model import Framework
-from dlperf.messages import N_, Language
-from dlperf.report import figures, html
+from dlperf.messages import Language
+from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer
-from dlperf.report.data import KINDS, SiteData, distinct, gpus_total, grouped
-from dlperf.report.pages.page import Page
+from dlperf.report.data import SiteData, distinct, gpus_total
+from dlperf.report.pages.page import COUNTS, Page
+from dlperf.report.templating import Safe
 from dlperf.results.model import ConfigurationResult
 
 
@@ -46,21 +47,16 @@ def framework(
 
 def frameworks_index(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.FRAMEWORKS)
-    ordered = sorted(data.ordered, key=lambda row: row.framework)
-    stacks = grouped(ordered, lambda row: row.framework)
     rows = [
-        (
-            page.html_to(at.framework_page(name), data.framework_title(name)),
-            language.separator.join(map(md.code, versions(data, name))),
-            *page.counts(results),
-        )
-        for name, results in stacks.items()
+        (page.framework_link(name), _listed_versions(page, name), *page.counts(results))
+        for name, results in sorted(data.of_framework.items())
     ]
-    header = [page._(word) for word in (N_("Framework"), N_("Version measured here"), *KINDS.values())]
-    told = html.listing(html.table(header, rows, (0, 1), {})) if rows else page._("No figure here yet.")
-    return page.written(
-        page._("Frameworks"), page._("The software stacks, and how many figures come from each."), told, wide=True
-    )
+    table = page.table(("framework", "version", *COUNTS), rows)
+    return page.index(page._("Frameworks"), page._("The software stacks, and how many figures come from each."), table)
+
+
+def _listed_versions(page: Page, name: str) -> Safe:
+    return Safe(page.language.separator.join(map(md.code, versions(page.data, name))))
 
 
 def versions(data: SiteData, name: str) -> tuple[str, ...]:
@@ -78,38 +74,23 @@ def _standing(page: Page, name: str, found: Sequence[Answer]) -> str:
     rows = [_place(page, answer, row) for answer in contests for row in answer.ranked if row.framework == name]
     if not rows:
         return ""
-    words = (
-        N_("Case"),
-        N_("Hardware"),
-        N_("Place"),
-        N_("Of the fastest"),
-        N_("Figure"),
-        N_("Unit"),
-        N_("Precision"),
-        N_("GPUs"),
-        N_("Source"),
-    )
-    table = html.table([page._(word) for word in words], rows, (0, 1, 5, 6, 8), {4: "value", 5: "aside"})
-    return md.paragraphs(
-        md.heading(2, page._("Beside other frameworks"), "standing", searched=False), html.listing(table)
-    )
+    columns = ("case", "hardware", "rank", "percent_of_best", "figure", "unit", "precision", "gpus", "source")
+    heading = md.heading(2, page._("Beside other frameworks"), "standing", searched=False)
+    return md.paragraphs(heading, page.listing(page.table(columns, rows)))
 
 
-def _place(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[str, ...]:
+def _place(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[object, ...]:
     ahead = sum((rival.value or 0.0) > (row.value or 0.0) for rival in answer.ranked)
-    share = (row.value or 0.0) / answer.best.value if answer.best.value else None
     return (
-        md.text(page.data.case_title(row.case)),
-        page.html_to(at.hardware_page(row.hardware), page.data.hardware_title(row.hardware, row.campaign)),
-        page._("{place} of {count}", place=md.number(str(ahead + 1)), count=md.number(str(len(answer.ranked)))),
-        figures.percent(share),
-        figures.html_cell(page.language, page.path, row),
-        md.text(row.unit),
-        md.text(figures.precision_text(row)),
-        md.number(str(gpus_total(row))),
-        page.html_to(
-            at.report_page(page.data.source(row), row.case), page.data.source_title(page.language, row.campaign)
-        ),
+        page.data.case_title(row.case),
+        page.hardware_link(row.hardware, row.campaign),
+        page._("{place} of {count}", place=str(ahead + 1), count=str(len(answer.ranked))),
+        figures.percent((row.value or 0.0) / answer.best.value if answer.best.value else None),
+        page.figure(row),
+        row.unit,
+        figures.precision_text(row),
+        str(gpus_total(row)),
+        page.report_link(row),
     )
 
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 
 from dlperf.catalog.model import Accelerator
-from dlperf.messages import N_, Language
-from dlperf.report import figures, html
+from dlperf.messages import Language
+from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer
-from dlperf.report.data import KINDS, SiteData, gpus_total, grouped, localize_facts
+from dlperf.report.data import SiteData, gpus_total, localize_facts
 from dlperf.report.pages.home import headlines
-from dlperf.report.pages.page import Page
+from dlperf.report.pages.page import COUNTS, Page
 from dlperf.results.model import ConfigurationResult
 
 
@@ -41,30 +41,26 @@ def hardware(
 
 def hardware_index(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.HARDWARE)
-    machines = grouped(sorted(data.ordered, key=lambda row: row.hardware), lambda row: row.hardware)
     rows = [
         (
-            page.html_to(at.hardware_page(name), data.hardware_title(name)),
+            page.hardware_link(name),
             _accelerator_title(data, name),
             _size(data, name, results),
             *page.counts(results),
         )
-        for name, results in machines.items()
+        for name, results in sorted(data.of_hardware.items())
     ]
-    header = [page._(word) for word in (N_("Hardware"), N_("Accelerator"), N_("Nodes × GPUs"), *KINDS.values())]
-    told = html.listing(html.table(header, rows, (0, 1), {})) if rows else page._("No figure here yet.")
-    return page.written(
-        page._("Hardware"), page._("The machines, and how many figures come from each."), told, wide=True
-    )
+    table = page.table(("hardware", "accelerator", "nodes_gpus", *COUNTS), rows)
+    return page.index(page._("Hardware"), page._("The machines, and how many figures come from each."), table)
 
 
 def _size(data: SiteData, name: str, results: Sequence[ConfigurationResult]) -> str:
     """All nodes and the GPUs of each; of a machine that only reports tell of, the most that has a figure."""
     entry = data.hardware.get(name)
     if entry:
-        return md.number(f"{len(entry.nodes)} × {entry.gpus_per_node}")
-    told = [row for row in results if row.value is not None]
-    return figures.scale_text(max(told, key=gpus_total)) if told else ""
+        return md.unbroken(f"{len(entry.nodes)} × {entry.gpus_per_node}")
+    measured = [row for row in results if row.value is not None]
+    return figures.scale_text(max(measured, key=gpus_total)) if measured else ""
 
 
 def _description(page: Page, name: str) -> str:
@@ -79,7 +75,7 @@ def _facts(page: Page, name: str) -> str:
     language = page.language
     rows = [
         (page._("Id"), md.code(name)),
-        (page._("Accelerator"), _accelerator_title(page.data, name) or "–"),
+        (page._("Accelerator"), md.text(_accelerator_title(page.data, name) or "–")),
         (page._("Nodes"), md.number(str(len(entry.nodes)))),
         (page._("GPUs per node"), md.number(str(entry.gpus_per_node))),
         (page._("Executor"), md.text(entry.executor)),
@@ -95,20 +91,16 @@ def _accelerator(page: Page, name: str) -> str:
     accelerator = _accelerator_of(page.data, name)
     if accelerator is None:
         return ""
-    language = page.language
     rows = [
-        (page._("GPU memory"), f"{md.number(figures.exact(accelerator.memory_gb))} GB"),
-        (page._("Memory bandwidth"), f"{md.number(figures.exact(accelerator.bandwidth_gb_per_s))} GB/s"),
+        (page._("GPU memory"), f"{figures.exact(accelerator.memory_gb)} GB"),
+        (page._("Memory bandwidth"), f"{figures.exact(accelerator.bandwidth_gb_per_s)} GB/s"),
         *(
-            (
-                page._("Peak, {precision}", precision=md.text(precision.upper())),
-                f"{md.number(figures.exact(peak))} TFLOP/s",
-            )
+            (page._("Peak, {precision}", precision=md.text(precision.upper())), f"{figures.exact(peak)} TFLOP/s")
             for precision, peak in accelerator.peak_tflops.items()
         ),
-        *([(page._("Source"), md.web_link(accelerator.source))] if accelerator.source else []),
+        (page._("Source"), md.web_link(accelerator.source) if accelerator.source else ""),
     ]
-    title = md.heading(2, page._("Accelerator") + language.colon + md.text(accelerator.title), "accelerator")
+    title = md.heading(2, page._("Accelerator") + page.language.colon + md.text(accelerator.title), "accelerator")
     return md.paragraphs(title, page.facts(rows))
 
 
@@ -117,11 +109,11 @@ def _accelerator_of(data: SiteData, name: str) -> Accelerator | None:
     entry = data.hardware.get(name)
     if entry:
         return data.accelerators.get(entry.accelerator or "")
-    printed = data.hardware_title(name)
-    called = (one for one in data.accelerators.values() if any(re.search(pattern, printed) for pattern in one.match))
-    return next(called, None)
+    title = data.hardware_title(name)
+    matching = (one for one in data.accelerators.values() if any(re.search(pattern, title) for pattern in one.match))
+    return next(matching, None)
 
 
 def _accelerator_title(data: SiteData, name: str) -> str:
     entry, accelerator = data.hardware.get(name), _accelerator_of(data, name)
-    return md.text(accelerator.title if accelerator else (entry.accelerator if entry else "") or "")
+    return accelerator.title if accelerator else (entry.accelerator if entry else "") or ""

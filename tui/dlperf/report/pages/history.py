@@ -13,14 +13,17 @@ from dlperf.report import markdown as md
 from dlperf.report.charts.plot import Line, Plot, plot
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
+from dlperf.report.templating import Safe
+from dlperf.report.views import Link
 from dlperf.results.compare import Comparison, compare_rows
 from dlperf.results.model import ConfigurationResult
 
 MOST = 200
 """Configurations that stand on the page, those that became slower first; the data has them all."""
 HEIGHT = 200
-WORDED = (0, 1, 6)
-"""Columns of words in the overview; what a reader looks for stands first, where a telephone shows it."""
+OVERVIEW = ("configuration", "verdict", "change", "figure", "change_since_first", "campaigns", "date")
+"""Columns; what a reader looks for stands first, where a telephone shows it."""
+COLUMNS = ("date", "figure", "verdict", "change", "campaign")
 
 Series = Sequence[ConfigurationResult]
 
@@ -28,24 +31,19 @@ Series = Sequence[ConfigurationResult]
 def history(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.HISTORY)
     found = sorted(data.repeated.values(), key=lambda rows: compare_rows(*rows[-2:]).ratio or 0.0)
+    lead = page._(
+        "Configurations that several campaigns measured, the largest loss first. A regression is a figure whose best "
+        "trial is slower than the worst trial of the campaign before."
+    )
     if not found:
-        return page.written(
-            page._("History"),
-            page._(
-                "Configurations that several campaigns measured, the largest loss first. A regression is a figure "
-                "whose best trial is slower than the worst trial of the campaign before."
-            ),
-            page._("No configuration has been measured by more than one campaign yet."),
-        )
+        none = page._("No configuration has been measured by more than one campaign yet.")
+        return page.written(page._("History"), lead, none)
     shown = found[:MOST]
     return page.written(
         page._("History"),
         _answer(page, found),
-        page._(
-            "Configurations that several campaigns measured, the largest loss first. A regression is a figure "
-            "whose best trial is slower than the worst trial of the campaign before."
-        ),
-        page._("The {count} with the largest losses are shown; the data has them all.", count=md.number(str(MOST)))
+        lead,
+        page._("The {count} with the largest losses are shown; the data has them all.", count=str(MOST))
         if len(found) > MOST
         else "",
         _same(page, shown),
@@ -68,13 +66,14 @@ def history(language: Language, data: SiteData) -> str:
 def _answer(page: Page, found: Sequence[Series]) -> str:
     """How many configurations became slower or faster in their newest campaign."""
     verdicts = Counter(compare_rows(*rows[-2:]).verdict.code for rows in found)
-    counts = {"count": len(found), "slower": verdicts["slower"], "faster": verdicts["faster"]}
-    open_ = len(found) - verdicts["slower"] - verdicts["faster"]
-    told = {name: md.number(str(count)) for name, count in {**counts, "open": open_}.items()}
+    slower, faster = verdicts["slower"], verdicts["faster"]
     return page._(
         "Configurations measured again: {count}, of which {slower} became slower than in the campaign "
         "before, {faster} became faster and {open} cannot be told apart.",
-        **told,
+        count=str(len(found)),
+        slower=str(slower),
+        faster=str(faster),
+        open=str(len(found) - slower - faster),
     )
 
 
@@ -87,45 +86,35 @@ def _same(page: Page, found: Sequence[Series]) -> str:
 
 def _overview(page: Page, found: Sequence[Series]) -> str:
     """A row for each configuration: where it stands now, and what became of it."""
-    words = (
-        N_("Configuration"),
-        N_("Verdict"),
-        N_("Change"),
-        N_("Figure"),
-        N_("Since the first"),
-        N_("Campaigns"),
-        N_("Date"),
-    )
     newest = [rows[-1] for rows in found]
     rows = [_overview_row(page, rows, newest) for rows in found]
-    return html.listing(html.table([page._(word) for word in words], rows, WORDED, {2: "aside", 3: "value"}))
+    return page.listing(page.table(OVERVIEW, rows, places={"change": "aside", "figure": "value"}))
 
 
-def _overview_row(page: Page, rows: Series, among: Series) -> tuple[str, ...]:
+def _overview_row(page: Page, rows: Series, among: Series) -> tuple[object, ...]:
     newest, compared = rows[-1], compare_rows(*rows[-2:])
     return (
-        html.link(_text(_names(page, newest, among)), f"#{at.history_anchor(newest)}"),
+        Link(_text(_names(page, newest, among)), f"#{at.history_anchor(newest)}"),
         _verdict(page, compared),
         _change(compared),
-        f"{figures.html_cell(page.language, page.path, newest)} <small>{md.text(newest.unit)}</small>",
+        Safe(f"{page.html(page.figure(newest))} <small>{md.text(newest.unit)}</small>"),
         _change(compare_rows(rows[0], newest)),
-        md.number(str(len(rows))),
+        str(len(rows)),
         _date(page, newest),
     )
 
 
 def _section(page: Page, rows: Series) -> str:
     compared = [None, *(compare_rows(a, b) for a, b in pairwise(rows))]
-    header = [page._(word) for word in (N_("Date"), N_("Figure"), N_("Verdict"), N_("Change"), N_("Campaign"))]
     cells = [_row(page, *pair) for pair in zip(rows, compared, strict=True)]
-    table = html.table(header, cells, (0, 2, 4), {1: "value", 2: "by", 3: "aside"})
-    heading = md.heading(2, _text(_names(page, rows[0])), at.history_anchor(rows[0]))
-    return md.paragraphs(heading, _chart(page, rows, compared), html.listing(table))
+    table = page.table(COLUMNS, cells, places={"figure": "value", "verdict": "by", "change": "aside"})
+    heading = md.heading(2, md.text(_text(_names(page, rows[0]))), at.history_anchor(rows[0]))
+    return md.paragraphs(heading, _chart(page, rows, compared), page.listing(table))
 
 
 def _text(names: Sequence[str]) -> str:
     """The names in a line, which is not broken within ``4 × 8``."""
-    return md.name(" · ".join(names))
+    return md.unbroken(" · ".join(names))
 
 
 def _names(page: Page, row: ConfigurationResult, among: Series = ()) -> list[str]:
@@ -144,19 +133,18 @@ def _axes(page: Page, row: ConfigurationResult, among: Series) -> tuple[tuple[st
     )
 
 
-def _row(page: Page, row: ConfigurationResult, compared: Comparison | None) -> tuple[str, ...]:
+def _row(page: Page, row: ConfigurationResult, compared: Comparison | None) -> tuple[object, ...]:
     return (
         _date(page, row),
-        figures.html_cell(page.language, page.path, row),
+        page.figure(row),
         _verdict(page, compared) if compared else "",
         _change(compared) if compared else "",
-        page.html_to(at.group_page(at.group_of(row)), row.campaign),
+        page.link(row.campaign, at.group_page(at.group_of(row))),
     )
 
 
-def _date(page: Page, row: ConfigurationResult) -> str:
-    day = page.data.created(row.campaign)[:10]
-    return f"<time>{md.text(day)}</time>" if day else ""
+def _date(page: Page, row: ConfigurationResult) -> Safe:
+    return html.time(page.data.created(row.campaign)[:10])
 
 
 def _change(compared: Comparison) -> str:
@@ -166,7 +154,7 @@ def _change(compared: Comparison) -> str:
 def _verdict(page: Page, compared: Comparison) -> str:
     regression = page._("regression")
     words = {
-        "slower": f'<strong class="regression">{regression}</strong>',
+        "slower": Safe(f'<strong class="regression">{regression}</strong>'),
         "faster": page._("faster"),
         "not_distinguishable": page._("within the spread"),
     }

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 
 from dlperf.measure.telemetry import SLOWER_CLOCK
 from dlperf.messages import N_, Language
-from dlperf.report import figures, html
+from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, answers
 from dlperf.report.data import KINDS, SiteData, distinct, gpus_total, grouped, is_published
 from dlperf.report.pages import pictures
 from dlperf.report.pages.page import Page
+from dlperf.report.templating import Safe
 from dlperf.results.model import ConfigurationResult
 
 MOST_CHARTS = 6
@@ -35,8 +36,6 @@ SURE_IN_CELLS = {
 """How sure an answer is (``Answer.certainty``), and that the machines of the best ran at a higher clock."""
 HIGHER_CLOCK = 1 / SLOWER_CLOCK - 1
 """A lead in clock that is said beside a lead in throughput."""
-WORDED = (0, 1, 2, 3, 6)
-"""Columns of words in the table of answers."""
 
 
 def home(language: Language, data: SiteData) -> str:
@@ -224,49 +223,32 @@ def weight(answer: Answer) -> tuple[bool, bool, int, float]:
 def _table(page: Page, title: str, found: Sequence[Answer]) -> str:
     if not found:
         return ""
-    words = (
-        N_("Case"),
-        N_("Hardware"),
-        N_("Precision"),
-        N_("Fastest"),
-        N_("Figure"),
-        N_("Lead over the next"),
-        N_("Source"),
-    )
-    table = html.table([page._(word) for word in words], [_row(page, answer) for answer in found], WORDED)
-    return md.paragraphs(md.heading(2, title, searched=False), html.block("evidence answers", table))
+    columns = ("case", "hardware", "precision", "fastest", "figure", "lead", "source")
+    table = page.table(columns, [_row(page, answer) for answer in found])
+    heading = md.heading(2, title, searched=False)
+    return md.paragraphs(heading, page.listing(table, class_="evidence answers"))
 
 
-def _row(page: Page, answer: Answer) -> tuple[str, ...]:
+def _row(page: Page, answer: Answer) -> tuple[object, ...]:
     best = answer.best
     return (
-        md.text(page.data.case_title(best.case)),
-        _counted(page, best, page.html_to(*_machine(page, best))),
-        md.text(figures.precision_text(best)),
-        page.html_to(*_framework(page, best)),
-        f"{figures.html_cell(page.language, page.path, best)}<br><small>{md.text(best.unit)}</small>",
-        _lead(page, answer),
-        page.html_to(
-            at.report_page(page.data.source(best), best.case), page.data.source_title(page.language, best.campaign)
-        ),
+        page.data.case_title(best.case),
+        Safe(_counted(page, best, page.html(page.hardware_link(best.hardware, best.campaign)))),
+        figures.precision_text(best),
+        page.framework_link(best.framework, best.campaign),
+        Safe(f"{page.html(page.figure(best))}<br><small>{md.text(best.unit)}</small>"),
+        Safe(_lead(page, answer)),
+        page.report_link(best),
     )
 
 
 def _lead(page: Page, answer: Answer) -> str:
     if answer.second is None:
         return "<em>" + page._("no other framework") + "</em>"
-    name = page.html_to(*_framework(page, answer.second))
+    name = page.html(page.framework_link(answer.second.framework, answer.second.campaign))
     sure = certainty(page.language, answer, SURE_IN_CELLS)
     before = page._("ahead of {name}", name=name) + page._("; ").rstrip()
     return f"{figures.percent(answer.lead)} <small>{before}<br> {sure}</small>"
-
-
-def _framework(page: Page, row: ConfigurationResult) -> tuple[str, str]:
-    return at.framework_page(row.framework), page.data.framework_title(row.framework, row.campaign)
-
-
-def _machine(page: Page, row: ConfigurationResult) -> tuple[str, str]:
-    return at.hardware_page(row.hardware), page.data.hardware_title(row.hardware, row.campaign)
 
 
 def _download(page: Page) -> str:

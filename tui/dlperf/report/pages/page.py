@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from dlperf.messages import N_, Language
-from dlperf.report import figures, html
+from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import KINDS, SiteData
-from dlperf.report.templating import macro
-from dlperf.report.views import Column, Link, Table, filled
+from dlperf.report.roofline import roofline
+from dlperf.report.templating import Safe, macro
+from dlperf.report.views import Column, Figure, Link, Table, filled
 from dlperf.results.model import ConfigurationResult
 
-Tell = Callable[[ConfigurationResult], object]
-"""A cell of a row."""
-NO_MORE: Mapping[str, Tell] = MappingProxyType({})
+Cell = Callable[[ConfigurationResult], object]
+"""Content of a cell."""
+NO_CELLS: Mapping[str, Cell] = MappingProxyType({})
 COLUMNS = {
     "source": N_("Source"),
     "case": N_("Case"),
@@ -34,13 +35,39 @@ COLUMNS = {
     "roofline": N_("Share of roofline"),
     "samples_per_joule": N_("Per joule"),
     "protocol": N_("Protocol"),
+    **{f"{kind}_figures": title for kind, title in KINDS.items()},
+    "aggregate": N_("Repeats merged by"),
+    "accelerator": N_("Accelerator"),
+    "campaign": N_("Campaign"),
+    "campaigns": N_("Campaigns"),
+    "change": N_("Change"),
+    "change_since_first": N_("Since the first"),
+    "configuration": N_("Configuration"),
+    "configurations": N_("Configurations"),
+    "date": N_("Date"),
+    "difference": N_("Difference"),
+    "estimator": N_("Estimator"),
+    "exact": N_("Exact"),
+    "fastest": N_("Fastest"),
+    "figures": N_("Figures"),
+    "figures_with_log": N_("With a raw log"),
+    "from_timestamps": N_("From timestamps"),
+    "gpus": N_("GPUs"),
+    "largest_difference": N_("Largest difference"),
+    "lead": N_("Lead over the next"),
+    "log": N_("Log"),
+    "percent_of_best": N_("Of the fastest"),
+    "published_value": N_("Published value"),
+    "rank": N_("Place"),
+    "recomputed": N_("Recomputed"),
+    "report": N_("Report"),
+    "repeats": N_("Repeats"),
+    "skip_steps": N_("Steps dropped"),
+    "take_steps": N_("Steps measured"),
+    "verdict": N_("Verdict"),
+    "version": N_("Version measured here"),
 }
-"""Columns of lists of configurations → their titles."""
-ORIGINS = {
-    "measured": N_("Measured here, campaigns: {campaigns}"),
-    "imported": N_("Computed here from logs of others, imported as {campaigns}. Nothing was run here."),
-    "published": N_("Published by others: {campaigns}"),
-}
+"""Columns of tables → their titles."""
 FACTS = {
     "os": N_("System"),
     "framework_version": N_("Framework version, by its log"),
@@ -74,7 +101,12 @@ FACTS = {
 FIGURE_COLUMNS = (
     *("figure", "unit", "precision", "batch_size", "nodes_gpus", "speedup", "efficiency", "mfu", "protocol"),
 )
-WORDED = ("source", "case", "hardware", "framework", "unit", "precision", "protocol")
+COUNTS = tuple(f"{kind}_figures" for kind in KINDS)
+"""Columns of ``Page.counts``."""
+WORDED = (
+    *("source", "case", "hardware", "framework", "unit", "precision", "protocol", "accelerator", "campaign", "date"),
+    *("configuration", "estimator", "aggregate", "fastest", "log", "report", "verdict", "version"),
+)
 """Columns of words."""
 PLACED = {"figure": "value", "unit": "aside"}
 """Columns of a list that have a place of their own on a telephone."""
@@ -142,25 +174,38 @@ class Page:
 
     def subject(self, row: ConfigurationResult, among: Sequence[ConfigurationResult]) -> Link:
         """What sets a configuration apart from the others."""
-        several = [len({axis(other) for other in among}) > 1 for axis in (_framework, _hardware)]
-        names = (
-            self.data.framework_title(row.framework, row.campaign) if several[0] else "",
-            self.data.hardware_title(row.hardware, row.campaign) if several[1] else "",
-        )
-        parts = (*(name for name in names if name), figures.point_text(row))
+        parts = [figures.point_text(row)]
+        if len({other.hardware for other in among}) > 1:
+            parts.insert(0, self.data.hardware_title(row.hardware, row.campaign))
+        if len({other.framework for other in among}) > 1:
+            parts.insert(0, self.data.framework_title(row.framework, row.campaign))
         return self.link(md.BETWEEN.join(parts), at.configuration_page(row))
 
-    def protocol(self, protocol: str | None) -> str:
-        if protocol is None:
-            return ""
+    def protocol(self, protocol: str) -> str:
         if protocol not in self.data.protocols:
             return md.text(protocol)
         return self.to(at.protocol_page(protocol), md.text(protocol))
 
+    def report_link(self, row: ConfigurationResult) -> Link:
+        """A link to the report that a figure stands in, called like its source."""
+        page = at.report_page(self.data.source(row), row.case)
+        return self.link(md.unbroken(self.data.source_title(self.language, row.campaign)), page)
+
+    def html(self, cell: Link | Figure) -> str:
+        """A link or a figure as HTML."""
+        return str(macro("cell", self.language)(cell))
+
+    def joined(self, links: Iterable[Link]) -> Safe:
+        """Links with commas between them."""
+        return Safe(macro("listed", self.language)(list(links)))
+
+    def figure(self, row: ConfigurationResult) -> Figure:
+        return figures.figure(self.language, self.path, row)
+
     def counts(self, results: Sequence[ConfigurationResult]) -> list[str]:
         """How many figures of each kind there are, in the order of ``KINDS``."""
         kinds = [self.data.kind(row.campaign) for row in results if row.value is not None]
-        return [md.number(str(kinds.count(kind))) if kind in kinds else "" for kind in KINDS]
+        return [str(kinds.count(kind)) if kind in kinds else "" for kind in KINDS]
 
     def facts(self, rows: Iterable[tuple[str, str]]) -> str:
         """Names and values, both Markdown already; those without a value are left out."""
@@ -187,42 +232,32 @@ class Page:
         """A link to the page of the guide that explains the files of data."""
         return self.to("guide/data.md", self._("what the columns mean"))
 
-    def told_once(
+    def index(self, title: str, lead: str, table: Table) -> str:
+        """A whole page that lists pages."""
+        return self.written(title, lead, self.listing(table) or self._("No figure here yet."), wide=True)
+
+    def table(
         self,
-        header: Sequence[str],
-        rows: Sequence[Sequence[str]],
-        words: Sequence[int],
-        once: Iterable[int],
+        columns: Sequence[str],
+        rows: Sequence[Sequence[object]],
         *,
-        said: str = N_("The same in every row: {facts}."),
-        note: str = "",
-        placed: Mapping[int, str] | None = None,
-    ) -> str:
-        """A table of HTML; what is the same in all of its rows stands in a line before it.
+        constant: Collection[str] = (),
+        places: Mapping[str, str] = PLACED,
+    ) -> Table:
+        """A table without its empty columns.
 
         Args:
-            words: columns of words.
-            once: columns that may be said once.
-            said: the text in which they are said.
-            note: Markdown that stands before them.
-            placed: of a list: as for ``html.table``.
+            columns: keys of ``COLUMNS``.
+            constant: those that are stated once if all rows have the same value.
+            places: columns that have a place of their own on a telephone.
         """
-        same = html.constant(rows, sorted(once))
-        facts = self.language.separator.join(
-            f"{header[column]} {rows[0][column]}" for column in same if rows[0][column]
-        )
-        shown = [column for column in range(len(header)) if column not in same]
-        body = [[row[column] for column in shown] for row in rows]
-        told = html.table(
-            [header[column] for column in shown],
-            body,
-            [place for place, column in enumerate(shown) if column in words],
-            placed and {place: placed[column] for place, column in enumerate(shown) if column in placed},
-        )
-        once_said = self._(said, facts=facts) if facts else ""
-        return html.paragraph(self.language.gap.join(filter(None, (note, once_said)))) + (
-            told if len(shown) > 1 else ""
-        )
+        heads = [Column(self._(COLUMNS[name]), name in WORDED, place=places.get(name, "")) for name in columns]
+        return filled(heads, rows, [place for place, name in enumerate(columns) if name in constant])
+
+    def listing(self, table: Table, note: str = "", *, of_trials: bool = False, class_: str = "evidence rows") -> str:
+        """A table as HTML; nothing without rows."""
+        render = macro("listing", self.language, self.data.templates)
+        return str(render(table, note, of_trials, class_)) if table.rows else ""
 
     def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> str:
         """A long table, one row for each configuration: the axes in ``columns``, which vary on this page, then the
@@ -231,32 +266,33 @@ class Page:
             "Small print: n trials, and their spread (highest − lowest) ÷ median. A figure marked † has something that "
             "a careful reader must know: its configuration says what."
         )
-        table = self.listed(results, (*columns, *FIGURE_COLUMNS, "source"))
-        return macro("listing", self.language, self.data.templates)(table, note)
+        return self.listing(self.listed(results, (*columns, *FIGURE_COLUMNS, "source")), note)
 
     def listed(
-        self, results: Sequence[ConfigurationResult], columns: Sequence[str], more: Mapping[str, Tell] = NO_MORE
+        self,
+        results: Sequence[ConfigurationResult],
+        columns: Sequence[str],
+        cells: Mapping[str, Cell] = NO_CELLS,
+        constant: Collection[str] = (*WORDED, "batch_size"),
     ) -> Table:
-        """A list of configurations, with what ``columns`` name; what is the same in all of them is said once.
+        """A table of configurations.
 
         Args:
-            more: cells of columns that are not of every page, or are other ones here.
+            cells: of columns that are different here.
+            constant: as for ``table``.
         """
-        cells = {**self._cells(), **more}
-        heads = [Column(self._(COLUMNS[name]), name in WORDED, place=PLACED.get(name, "")) for name in columns]
-        once = [place for place, name in enumerate(columns) if name in (*WORDED, "batch_size")]
-        return filled(heads, [[cells[name](row) for name in columns] for row in results], once)
+        readers = {**self._cells(), **cells}
+        rows = [[readers[name](row) for name in columns] for row in results]
+        return self.table(columns, rows, constant=constant)
 
-    def _cells(self) -> dict[str, Tell]:
+    def _cells(self) -> dict[str, Cell]:
         """What is known of a configuration, by column."""
         return {
-            "source": lambda row: self.link(
-                self.data.source_title(self.language, row.campaign), at.report_page(self.data.source(row), row.case)
-            ),
+            "source": self.report_link,
             "case": lambda row: self.data.case_title(row.case),
             "hardware": lambda row: self.hardware_link(row.hardware, row.campaign),
             "framework": lambda row: self.framework_link(row.framework, row.campaign),
-            "figure": lambda row: figures.figure(self.language, self.path, row),
+            "figure": self.figure,
             "unit": lambda row: row.unit,
             "precision": figures.precision_text,
             "batch_size": figures.batch_text,
@@ -264,6 +300,8 @@ class Page:
             "speedup": lambda row: figures.factor(row.speedup),
             "efficiency": lambda row: figures.percent(row.efficiency),
             "mfu": lambda row: figures.percent(row.mfu),
+            "roofline": lambda row: figures.percent(roofline(self.data, row)),
+            "samples_per_joule": lambda row: figures.optional(row.samples_per_joule),
             "protocol": lambda row: self.protocol_link(row.protocol, code=True),
         }
 
@@ -271,14 +309,3 @@ class Page:
         if protocol is None or protocol not in self.data.protocols:
             return protocol or ""
         return Link(protocol, at.html_address(self.path, at.protocol_page(protocol)), code)
-
-    def html_to(self, target: str, words: str) -> str:
-        return html.link(md.name(words), at.html_address(self.path, target))
-
-
-def _framework(row: ConfigurationResult) -> str:
-    return row.framework
-
-
-def _hardware(row: ConfigurationResult) -> str:
-    return row.hardware

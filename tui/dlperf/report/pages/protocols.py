@@ -7,14 +7,15 @@ from collections import Counter
 from dlperf.catalog.model import Protocol
 from dlperf.measure.estimators import signature
 from dlperf.messages import N_, Language
-from dlperf.report import html
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import SiteData
-from dlperf.report.pages.page import Page
+from dlperf.report.pages.page import COLUMNS, Page
+from dlperf.report.templating import Safe
+from dlperf.report.views import Link
 
-FACTS = (N_("Steps dropped"), N_("Steps measured"), N_("Estimator"), N_("Repeats"), N_("Repeats merged by"))
-"""What a protocol lays down."""
+FACTS = ("skip_steps", "take_steps", "estimator", "repeats", "aggregate")
+"""Keys of ``COLUMNS`` for the fields of a protocol."""
 AGGREGATES = {"median": N_("median"), "mean": N_("mean"), "olympic": N_("mean without the best and the worst")}
 DEFINITIONS = {
     "mean": N_("Arithmetic mean of every record."),
@@ -69,14 +70,13 @@ def _overview(page: Page) -> str:
     used = Counter(row.protocol for row in page.data.ordered if row.value is not None)
     rows = [
         (
-            html.link(md.code(name), f"#{at.protocol_anchor(name)}"),
-            *(value for _, value in _facts(page.language, page.data.protocols[name])),
-            md.number(str(used[name])) if used[name] else "",
+            Link(name, f"#{at.protocol_anchor(name)}", code=True),
+            *(Safe(value) for _, value in _facts(page.language, page.data.protocols[name])),
+            str(used[name]) if used[name] else "",
         )
         for name in sorted(page.data.protocols)
     ]
-    header = [page._("Protocol"), *map(page._, FACTS), page._("Figures")]
-    return html.listing(html.table(header, rows, (0, 3, 5), {}))
+    return page.listing(page.table(("protocol", *FACTS, "figures"), rows))
 
 
 def protocol_facts(page: Page, name: str) -> str:
@@ -95,7 +95,7 @@ def _facts(language: Language, protocol: Protocol) -> list[tuple[str, str]]:
         md.number(str(protocol.repeats)),
         language.gettext(AGGREGATES[protocol.aggregate]),
     )
-    return list(zip(map(language.gettext, FACTS), values, strict=True))
+    return [(language.gettext(COLUMNS[name]), value) for name, value in zip(FACTS, values, strict=True)]
 
 
 def _described(page: Page, name: str) -> str:

@@ -239,13 +239,12 @@ def _findings(page: Page, results: Results) -> list[tuple[Link, str]]:
 
 def reports_index(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.REPORTS)
-    words = (N_("Report"), N_("Source"), N_("Date"), N_("Figures"), N_("Hardware"), N_("Framework"))
+    columns = ("report", "source", "date", "figures", "hardware", "framework")
     parts = []
     for case, keys in grouped(data.reports, lambda key: key[1]).items():
         rows = [_report_row(page, source, data.reports[source, case]) for source, _ in keys]
-        table = html.table([page._(word) for word in words], rows, (0, 1, 2, 4, 5), {})
         heading = md.heading(2, md.text(data.case_title(case)), searched=False)
-        parts.append(md.paragraphs(heading, html.listing(table)))
+        parts.append(md.paragraphs(heading, page.listing(page.table(columns, rows))))
     return page.written(
         page._("Reports"),
         page._("One report for each source and case."),
@@ -254,20 +253,14 @@ def reports_index(language: Language, data: SiteData) -> str:
     )
 
 
-def _report_row(page: Page, source: str, results: Results) -> tuple[str, ...]:
-    data = page.data
-    machines = {row.hardware: data.hardware_title(row.hardware, row.campaign) for row in results}
-    frameworks = {row.framework: data.framework_title(row.framework, row.campaign) for row in results}
-    day = max(data.created(row.campaign) for row in results)[:10]
+def _report_row(page: Page, source: str, results: Results) -> tuple[object, ...]:
+    machines = {row.hardware: page.hardware_link(row.hardware, row.campaign) for row in results}
+    frameworks = {row.framework: page.framework_link(row.framework, row.campaign) for row in results}
     return (
-        page.html_to(
-            at.report_page(data.source(results[0]), results[0].case), data.source_title(page.language, source)
-        ),
-        page._(ORIGINS[data.kind(source)]),
-        f"<time>{md.text(day)}</time>" if day else "",
-        md.number(str(sum(row.value is not None for row in results))),
-        page.language.separator.join(page.html_to(at.hardware_page(name), title) for name, title in machines.items()),
-        page.language.separator.join(
-            page.html_to(at.framework_page(name), title) for name, title in frameworks.items()
-        ),
+        page.link(page.data.source_title(page.language, source), at.report_page(source, results[0].case)),
+        page._(ORIGINS[page.data.kind(source)]),
+        html.time(max(page.data.created(row.campaign) for row in results)[:10]),
+        str(sum(row.value is not None for row in results)),
+        page.joined(machines.values()),
+        page.joined(frameworks.values()),
     )

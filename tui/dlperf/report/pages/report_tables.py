@@ -64,11 +64,7 @@ def scaling(page: Page, results: Results) -> Table | None:
 def utilisation(page: Page, results: Results) -> Table | None:
     """Model FLOPs utilisation, share of the roofline, and samples per joule of every figure that has one of them."""
     known = [row for row in results if row.mfu or row.samples_per_joule or roofline(page.data, row)]
-    more = {
-        "figure": lambda row: page.link(figures.value_text(row), at.configuration_page(row)),
-        "roofline": lambda row: figures.percent(roofline(page.data, row)),
-        "samples_per_joule": lambda row: figures.optional(row.samples_per_joule),
-    }
+    more = {"figure": lambda row: page.link(figures.value_text(row), at.configuration_page(row))}
     return page.listed(known, (*AXES, "mfu", "roofline", "samples_per_joule"), more) if known else None
 
 

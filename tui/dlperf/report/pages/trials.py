@@ -12,89 +12,75 @@ from dlperf.report import markdown as md
 from dlperf.report.data import distinct, is_published
 from dlperf.report.evidence import Evidence
 from dlperf.report.pages.page import Page
+from dlperf.report.templating import Safe
+from dlperf.report.views import Column, Link, filled
 from dlperf.results.model import ConfigurationResult, TrialResult
 
 SHOWN_OF_HASH = 12
 """Digits of a SHA-256 that stand on the page; the name of the file has all of them."""
+OUTCOME = (
+    *(N_("Trial"), N_("State"), N_("Figure"), N_("From timestamps"), N_("Samples"), N_("Steps"), N_("Log lines")),
+    *(N_("Estimator"), N_("Started (UTC)"), N_("Duration")),
+)
 
 
 def trials(page: Page, row: ConfigurationResult, found: Mapping[int, Evidence]) -> str:
     """What each trial came to, and what it left."""
     if not row.trials:
         return ""
-    files = distinct(file.name for one in found.values() for file in one.downloads)
     outcomes = [_outcome(page, trial, found[trial.number]) for trial in row.trials]
-    words = (
-        N_("Trial"),
-        N_("State"),
-        N_("Figure"),
-        N_("From timestamps"),
-        N_("Samples"),
-        N_("Steps"),
-        N_("Log lines"),
-        N_("Estimator"),
-    )
-    came_to = _of_trials(page, [*map(page._, (*words, N_("Started (UTC)"), N_("Duration")))], outcomes)
+    listed = _listing(page, OUTCOME, outcomes)
     if is_published(row.campaign):
-        return came_to
-    left = [_left(page, files, trial, found[trial.number]) for trial in row.trials]
-    header = [page._("Trial"), page._("Log"), *map(md.text, files)]
+        return listed
+    files = distinct(file.name for one in found.values() for file in one.downloads)
+    rows = [_artifacts(page, files, trial, found[trial.number]) for trial in row.trials]
     note = page._("What each trial left. A file is named by its SHA-256, of which the first digits stand here.")
-    return f"{came_to}\n{_of_trials(page, header, left, note)}"
+    return f"{listed}\n{_listing(page, (N_('Trial'), N_('Log'), *files), rows, note)}"
 
 
-def _of_trials(page: Page, header: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> str:
+def _listing(page: Page, titles: Sequence[str], rows: Sequence[Sequence[object]], note: str = "") -> str:
     """A table with a row for each trial."""
-    words = [column for column, name in enumerate(header) if name == page._("State")]
-    placed = {column: "value" for column, name in enumerate(header) if name == page._("Figure")}
-    told = page.told_once(
-        header,
-        rows,
-        words,
-        range(1, len(header)),
-        said=N_("The same in all trials: {facts}."),
-        note=note,
-        placed=placed,
-    )
-    return html.listing(told)
+    columns = [
+        Column(page._(title), words=title == "State", place="value" if title == "Figure" else "") for title in titles
+    ]
+    return page.listing(filled(columns, rows, range(1, len(columns))), note, of_trials=True)
 
 
-def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[str, ...]:
+def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[object, ...]:
     """The figure leads to the log that it came from."""
-    seconds, figure, log = trial.duration_seconds, figures.optional(trial.value), _log_address(page, trial, found)
+    seconds, figure = trial.duration_seconds, figures.optional(trial.value)
     return (
-        md.number(str(trial.number)),
+        str(trial.number),
         _ended(page.language, trial),
-        html.link(figure, log) if figure and log else figure,
+        Link(figure, _log_address(page, trial, found)) if figure else "",
         figures.optional(trial.value_from_timestamps),
-        md.number(str(trial.samples)) if trial.log else "",
+        str(trial.samples) if trial.log else "",
         _range(trial.first_step, trial.last_step),
         _range(trial.first_line, trial.last_line),
-        md.code(trial.estimator) if trial.estimator else "",
-        f"<time>{md.text(_to_the_second(trial.started))}</time>" if trial.started else "",
-        "" if seconds is None else page._("{value} s", value=md.number(f"{seconds:.1f}")),
+        Link(trial.estimator, code=True) if trial.estimator else "",
+        html.time(_to_the_second(trial.started or "")),
+        "" if seconds is None else page._("{value} s", value=f"{seconds:.1f}"),
     )
 
 
 def _ended(language: Language, trial: TrialResult) -> str:
     """How a trial ended, and why where it gave no figure."""
     cause = language.render(trial.cause) if trial.cause and trial.value is None else ""
-    return md.text(f"{figures.stored_word(language, trial.state)}{language.colon + cause if cause else ''}")
+    return f"{figures.stored_word(language, trial.state)}{language.colon + cause if cause else ''}"
 
 
-def _left(page: Page, names: Sequence[str], trial: TrialResult, found: Evidence) -> list[str]:
-    """Links to what the trial left, each under the beginning of its hash."""
+def _artifacts(page: Page, names: Sequence[str], trial: TrialResult, found: Evidence) -> list[object]:
+    """Links to the files of a trial, each under the beginning of its hash."""
     files = {file.name: file for file in found.downloads}
     others = [_file(page.data_file(files[name].path), files[name].sha256) if name in files else "" for name in names]
-    return [md.number(str(trial.number)), _log(page, trial, found), *others]
+    return [str(trial.number), _log(page, trial, found), *others]
 
 
-def _log(page: Page, trial: TrialResult, found: Evidence) -> str:
+def _log(page: Page, trial: TrialResult, found: Evidence) -> Link | str:
     if found.log is None or not trial.log_sha256:
         return page._("no log kept")
     if found.log_altered:
-        changed = page._("log changed since it was measured")
-        return f"{html.strong(changed)} {md.code(trial.log_sha256)}"
+        return Safe(f"{html.strong(page._('log changed since it was measured'))} {md.code(trial.log_sha256)}")
     return _file(_log_address(page, trial, found), trial.log_sha256)
 
 
@@ -104,25 +90,21 @@ def _log_address(page: Page, trial: TrialResult, found: Evidence) -> str:
     return page.data_file(at.log_download(trial.log_sha256 or "")) if offered else ""
 
 
-def _file(address: str, sha256: str) -> str:
-    return html.link(sha256[:SHOWN_OF_HASH], address)
+def _file(address: str, sha256: str) -> Link:
+    return Link(sha256[:SHOWN_OF_HASH], address)
 
 
 def estimates(page: Page, trials: Sequence[TrialResult]) -> str:
     """The same samples under each of the other estimators."""
     names = sorted({name for trial in trials for name in trial.estimates})
     rows = [
-        (
-            md.number(str(trial.number)),
-            *(figures.optional(trial.estimates[name]) if name in trial.estimates else "" for name in names),
-        )
+        (str(trial.number), *(figures.optional(trial.estimates.get(name)) for name in names))
         for trial in trials
         if trial.estimates
     ]
-    if not rows:
-        return ""
-    lead = html.paragraph(page._("The same samples under other estimators") + page.language.colon.rstrip())
-    return html.listing(lead + html.table((page._("Trial"), *map(md.code, names)), rows, placed={}))
+    columns = [Column(page._("Trial")), *(Column(Link(name, code=True)) for name in names)]
+    lead = page._("The same samples under other estimators") + page.language.colon.rstrip()
+    return page.listing(filled(columns, rows), lead)
 
 
 def _to_the_second(time: str) -> str:
@@ -130,4 +112,4 @@ def _to_the_second(time: str) -> str:
 
 
 def _range(first: int | None, last: int | None) -> str:
-    return "" if first is None or last is None else md.number(f"{first}-{last}")
+    return "" if first is None or last is None else f"{first}-{last}"
