@@ -20,7 +20,6 @@ from builder import (
 from driving import press, until_shown
 from textual.pilot import Pilot
 
-from dlperf.app.engine import Outcome
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.plan_actions import check_page, check_rows
 from dlperf.cli.machines import check_document
@@ -158,17 +157,17 @@ async def ready_machines(pilot: Pilot[str]) -> None:
         CheckItem("h200-01", "gpu_idle", False, message("gpus_used", users=users)),
         CheckItem("h200-02", "reachable", False, silence, advice=advice),
     ]
-    rows = check_rows(Outcome(3, json.dumps([check_document(item) for item in answers]), ""))
+    rows = check_rows(json.dumps([check_document(item) for item in answers]))
     pilot.app.push_screen(check_page(rows))
     await until_shown(pilot, users)
 
 
-async def said_by_the_builder(pilot: Pilot[str]) -> None:
+async def output_of_the_builder(pilot: Pilot[str]) -> None:
     await until_shown(pilot, "index.html")
     screen = pilot.app.screen
     assert isinstance(screen, PlaceScreen)
     for line in ("Reading runs/ …", "116 pages written", "INFO - Building documentation to directory: site/html"):
-        screen._say(line)  # type: ignore[attr-defined]
+        screen._add_line(line)  # type: ignore[attr-defined]
     await until_shown(pilot, "116 pages written")
 
 
@@ -204,7 +203,7 @@ SCENES = {
     "results-compared": Scene("results", changed, presses("h200-driver-580", "end c enter", "%")),
     "results-empty": Scene("results", empty, shows(NO_RESULTS)),
     "publish": Scene("publish", empty, shows(NO_SITE)),
-    "publish-built": Scene("publish", built, said_by_the_builder),
+    "publish-built": Scene("publish", built, output_of_the_builder),
     "help": Scene("watch", alone, presses("71/120", "question_mark", "Show every key of this screen")),
     "palette": Scene("watch", alone, presses("71/120", "ctrl+p", "Run the selected trial again, as a new trial")),
 }

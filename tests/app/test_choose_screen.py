@@ -10,7 +10,6 @@ import pytest
 from builder import finished_campaign
 from driving import driving, screen_of, until_gone, until_shown
 
-from dlperf.app.engine import Outcome
 from dlperf.app.model.choice import PRESETS, Choice, Preset, arguments_of, choice_of, command_line
 from dlperf.app.model.options import options_of
 from dlperf.app.model.planned import plan_lines
@@ -116,10 +115,10 @@ def test_what_a_check_says_becomes_rows():
     reached = CheckItem("a", "reachable", True, quoted("0.4 ms"))
     busy = CheckItem("b", "gpu_idle", False, quoted("5 processes\x1b[2J of others"))
     documents = [check_document(item) for item in (reached, busy)]
-    rows = list(check_rows(Outcome(1, json.dumps(documents), "")).values())
+    rows = list(check_rows(json.dumps(documents)).values())
     assert [row.cells[2] for row in rows] == ["ok", "NOT READY"]
     assert rows[1].cells[3] == "5 processes of others"
-    assert check_rows(Outcome(3, "no json", "node a: refused")) == {}
+    assert check_rows("no json") == {}
 
 
 async def test_marking_greys_what_does_not_fit_and_changes_the_plan(workspace: Workspace):

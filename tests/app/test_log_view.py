@@ -181,4 +181,4 @@ async def test_the_log_takes_the_whole_screen_and_gives_it_back(workspace: Works
             await until_gone(pilot, "71/120")
             await pilot.press("m")
             await until_shown(pilot, "71/120")
-            await until(pilot, lambda: screen_of(pilot, WatchScreen).log_view.following)
+            await until(pilot, lambda: "following" in shown(pilot))

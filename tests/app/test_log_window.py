@@ -18,7 +18,7 @@ def window_over(path: Path, text: str, height: int = 4, width: int = 10) -> LogW
 
 
 def shown(window: LogWindow) -> list[str]:
-    return [row.text for row in window.rows()]
+    return [text for _line, text in window.rows()]
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 
 from dlperf.app.screens.choose import ChooseScreen
 from dlperf.app.screens.watch import WatchScreen
+from dlperf.app.widgets.prompt import Prompt
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import Workspace
 
@@ -88,7 +89,7 @@ async def test_a_click_elsewhere_accepts_what_was_typed(workspace: Workspace):
         await pilot.press("slash", *"failed")
         await until_gone(pilot, "71/120")
         await pilot.click("#trials")
-        await until(pilot, lambda: not screen_of(pilot, WatchScreen).prompt.has_class("-asking"))
+        await until(pilot, lambda: not screen_of(pilot, WatchScreen).query_one(Prompt).has_class("-asking"))
         await until_shown(pilot, "/failed · esc shows all")
 
 

@@ -1,4 +1,4 @@
-"""The operator's terminal: a view of the files in runs/ and of the catalogue."""
+"""The terminal user interface: a view of the files in runs/ and of the catalogue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app: screens as modes, themes, the frame that everything is drawn by, and a quiet way out."""
+"""The app: screens as modes, themes, the timer that refreshes the screen shown, and the exit."""
 
 from __future__ import annotations
 
@@ -8,67 +8,71 @@ import signal
 import traceback
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from textual import events
 from textual.app import App
 from textual.binding import BindingType
-from textual.command import CommandPalette, Provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.filter import LineFilter
 from textual.geometry import Size
 from textual.screen import Screen
 
-from dlperf.app.actions import bindings_of
-from dlperf.app.ascii import AsciiFilter
+from dlperf.app.actions import EVERYWHERE, Action, actions_of, bindings_of
 from dlperf.app.campaigns import CampaignBook
-from dlperf.app.driver import TerminalDriver
-from dlperf.app.palette import Actions
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.settings import Settings
+from dlperf.app.terminal import AsciiFilter, TerminalDriver
 from dlperf.messages import CODES, _, use_language
 
 CRASHED = 70
-"""Exit code after a mistake of this program (EX_SOFTWARE of sysexits.h)."""
+"""Exit code after an internal error (EX_SOFTWARE of sysexits.h)."""
 HUNG_UP = 128 + signal.SIGHUP
-"""Exit code where the terminal was closed, as a shell has it."""
-LEAST_SIZE = Size(80, 24)
-"""What the screens are made for; in less, what matters least is left out."""
+"""Exit code after a closed terminal, as a shell reports it."""
+MIN_SIZE = Size(80, 24)
+"""Below this, the screens leave out what matters least."""
 DARK, LIGHT = "textual-dark", "textual-light"
 
 
-def _campaigns() -> Screen[Any]:
-    from dlperf.app.screens.campaigns import CampaignsScreen
-
-    return CampaignsScreen()
-
-
-def _watch() -> Screen[Any]:
-    from dlperf.app.screens.watch import WatchScreen
-
-    return WatchScreen()
+def _screen_of(place: str) -> Screen[Any]:
+    """Import a screen when it is first shown."""
+    module = import_module(f"dlperf.app.screens.{place}")
+    screen: Screen[Any] = getattr(module, f"{place.capitalize()}Screen")()
+    return screen
 
 
-def _choose() -> Screen[Any]:
-    from dlperf.app.screens.choose import ChooseScreen
+class Actions(Provider):
+    """The actions of the screen and of the app, for the command palette."""
 
-    return ChooseScreen()
+    @property
+    def _actions(self) -> tuple[Action, ...]:
+        place = cast(PlaceScreen, self.screen).place
+        return tuple(action for action in actions_of(place) if action.id != "command_palette")
+
+    async def discover(self) -> Hits:
+        for action in self._actions:
+            yield DiscoveryHit(_title(action), partial(self._run, action), help=_(action.help))
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for action in self._actions:
+            title = f"{_title(action)} · {_(action.help)}"
+            if (score := matcher.match(title)) > 0:
+                yield Hit(score, matcher.highlight(title), partial(self._run, action))
+
+    async def _run(self, action: Action) -> None:
+        where = "app" if action in EVERYWHERE else "screen"
+        await self.app.run_action(f"{where}.{action.call}")
 
 
-def _results() -> Screen[Any]:
-    from dlperf.app.screens.results import ResultsScreen
-
-    return ResultsScreen()
-
-
-def _publish() -> Screen[Any]:
-    from dlperf.app.screens.publish import PublishScreen
-
-    return PublishScreen()
+def _title(action: Action) -> str:
+    return f"{_(action.text)}  ({action.shown_key})"
 
 
 class DlperfApp(App[str]):
-    """A view of a workspace. Ends with ``again`` when it shall be drawn anew in another language."""
+    """A view of a workspace. Ends with ``again`` to be started anew in another language."""
 
     CSS_PATH = "app.tcss"
     TITLE = "dlperf"
@@ -78,11 +82,7 @@ class DlperfApp(App[str]):
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("everywhere")
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
-        "campaigns": _campaigns,
-        "choose": _choose,
-        "watch": _watch,
-        "results": _results,
-        "publish": _publish,
+        place: partial(_screen_of, place) for place in ("campaigns", "choose", "watch", "results", "publish")
     }
 
     def __init__(self, settings: Settings) -> None:
@@ -91,7 +91,6 @@ class DlperfApp(App[str]):
         self.settings = settings
         self.book = CampaignBook(settings.workspace)
         self.watched: str | None = None
-        """The campaign of the Watch screen."""
         self.theme = DARK if settings.dark else LIGHT
         self._frame_number = 0
         self._small = False
@@ -103,26 +102,22 @@ class DlperfApp(App[str]):
         self._leave_on_signals()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Where the window becomes smaller than the screens are made for, say so once."""
-        small = event.size.width < LEAST_SIZE.width or event.size.height < LEAST_SIZE.height
+        small = event.size.width < MIN_SIZE.width or event.size.height < MIN_SIZE.height
         if small and not self._small:
             self.notify(_("This window is small: from {size} on there is room for everything.", size="80 × 24"))
         self._small = small
 
     def get_line_filters(self) -> list[LineFilter]:
-        """Textual's own, and the one for terminals that know ASCII alone."""
         return [*super().get_line_filters(), *([AsciiFilter()] if self.settings.plain else [])]
 
     def _frame(self) -> None:
         self._frame_number += 1
         if not self.is_running:  # closing: the screens lose their widgets one by one
             return
-        if not (self.is_headless or os.isatty(0)):  # hung up, and started so as not to be told
+        if not (self.is_headless or os.isatty(0)):  # hung up, and started with SIGHUP ignored
             self.exit("left", HUNG_UP)
         if isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
             self.screen.frame(self._frame_number)
-
-    # ---------------------------------------------------------------- actions
 
     async def action_show_screen(self, place: str) -> None:
         await self.switch_mode(place)
@@ -137,8 +132,7 @@ class DlperfApp(App[str]):
         self.theme = DARK if self.settings.dark else LIGHT
 
     def action_switch_language(self) -> None:
-        following = CODES[(CODES.index(self.settings.language) + 1) % len(CODES)]
-        self.settings.language = following
+        self.settings.language = CODES[(CODES.index(self.settings.language) + 1) % len(CODES)]
         self.settings.start_screen = self.current_mode
         self.exit("again")
 
@@ -147,7 +141,7 @@ class DlperfApp(App[str]):
             self.push_screen(CommandPalette(placeholder=_("Type a command …"), id="--command-palette"))
 
     def action_help(self) -> None:
-        from dlperf.app.screens.help import HelpScreen
+        from dlperf.app.screens.pages import HelpScreen
 
         if isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
             self.push_screen(HelpScreen(self.screen.place, self.screen.about))
@@ -156,13 +150,10 @@ class DlperfApp(App[str]):
         self.exit("left")
 
     def action_help_quit(self) -> None:
-        """What ctrl+c does where nothing is selected."""
         self.notify(_("q leaves this window; what runs goes on. x on the Watch screen cancels a trial."))
 
-    # ---------------------------------------------------------------- the end
-
     def _leave_on_signals(self) -> None:
-        """A closed terminal or a ``kill`` leaves the terminal as it was found."""
+        """Restore the terminal after a hang-up or a ``kill``."""
         if self.is_headless:
             return
         loop = asyncio.get_running_loop()
@@ -170,7 +161,7 @@ class DlperfApp(App[str]):
             loop.add_signal_handler(number, partial(self.exit, "left", 128 + number))
 
     def _fatal_error(self) -> None:
-        """Textual would print a traceback with every local variable; ours goes to a file, without them."""
+        """Write the traceback to a file; Textual would print it with every local variable."""
         report = Path.home() / ".dlperf" / "dlperf-tui-crash.txt"
         try:
             report.parent.mkdir(parents=True, exist_ok=True)
@@ -178,12 +169,9 @@ class DlperfApp(App[str]):
         except OSError:
             report = Path("-")
         error = traceback.format_exc().strip().splitlines()[-1]
-        self._exit_renderables.append(
-            _(
-                "dlperf-tui: {error}\nWhat runs goes on. A report of this mistake lies in {file}.",
-                error=error,
-                file=report,
-            )
+        text = _(
+            "dlperf-tui: {error}\nWhat runs goes on. A report of this mistake lies in {file}.", error=error, file=report
         )
+        self._exit_renderables.append(text)
         self._return_code = CRASHED
         self._close_messages_no_wait()

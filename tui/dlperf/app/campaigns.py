@@ -1,4 +1,4 @@
-"""The campaigns of a workspace, read from their files and kept fresh at the price of a few ``stat`` calls."""
+"""Summaries of the campaigns of a workspace, read again only where files have changed."""
 
 from __future__ import annotations
 
@@ -11,28 +11,27 @@ from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.view.campaigns import CampaignSummary, read_summary
 
 Stamp = tuple[int, int, int | None]
-"""Size and time of change of the journal, and the engine's process."""
+"""Size and modification time of the journal, and the engine's process id."""
 
 
 class CampaignBook:
-    """Summaries of all campaigns. ``refresh`` reads what changed, and is meant for a thread."""
+    """Summaries of all campaigns. ``refresh`` is for a thread."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.summaries: Mapping[str, CampaignSummary] = {}
         """By name; replaced as a whole, so that one thread may read it while another refreshes."""
         self.version = 0
-        """Another one after every change."""
         self._stamps: dict[str, Stamp] = {}
         self._lock = Lock()
 
     def list_names(self) -> None:
-        """Know every campaign without having read it: for the first picture."""
+        """List the names of new campaigns, unread: for the first picture."""
         unread = {paths.name: CampaignSummary(paths.name) for paths in self._newest_first()}
         self._replace(unread | dict(self.summaries))
 
     def refresh(self, stop: Callable[[], bool]) -> None:
-        """Read the campaigns that are not as they were, newest first; who comes second leaves it to the first."""
+        """Read the campaigns that have changed, newest first; a concurrent refresh is skipped."""
         if not self._lock.acquire(blocking=False):
             return
         try:
@@ -41,23 +40,23 @@ class CampaignBook:
             self._lock.release()
 
     def trial_seconds(self) -> dict[str, float]:
-        """Configuration id → how long a trial of it took, by the newest campaign that knows."""
+        """Return the duration of a trial by configuration id, from the newest campaign that has one."""
         known: dict[str, float] = {}
         for summary in sorted(self.summaries.values(), key=lambda item: item.created or ""):
             known |= summary.trial_seconds
         return known
 
     def last_selection(self) -> tuple[str, Selection] | None:
-        """Name and selection of the newest campaign that was planned here."""
+        """Return name and selection of the newest campaign that was planned here."""
         planned = [item for item in self.summaries.values() if item.created and item.selection.cases]
         newest = max(planned, key=lambda item: item.created or "", default=None)
         return (newest.name, newest.selection) if newest else None
 
     def _refresh(self, stop: Callable[[], bool]) -> None:
-        there = {paths.name: paths for paths in self._newest_first()}
-        if gone := self.summaries.keys() - there.keys():
+        existing = {paths.name: paths for paths in self._newest_first()}
+        if gone := self.summaries.keys() - existing.keys():
             self._replace({name: summary for name, summary in self.summaries.items() if name not in gone})
-        for name, paths in there.items():
+        for name, paths in existing.items():
             if stop():
                 return
             stamp, known = _stamp(paths), self.summaries.get(name)
@@ -72,18 +71,19 @@ class CampaignBook:
         self.version += 1
 
     def _newest_first(self) -> list[CampaignPaths]:
-        return sorted(self.workspace.campaigns(), key=lambda paths: _changed(paths), reverse=True)
+        return sorted(self.workspace.campaigns(), key=_modified, reverse=True)
 
 
 def _stamp(paths: CampaignPaths) -> Stamp:
+    pid = engine_pid(paths)
     try:
         status = paths.journal.stat()
-        return status.st_size, status.st_mtime_ns, engine_pid(paths)
     except OSError:
-        return 0, 0, engine_pid(paths)
+        return 0, 0, pid
+    return status.st_size, status.st_mtime_ns, pid
 
 
-def _changed(paths: CampaignPaths) -> float:
+def _modified(paths: CampaignPaths) -> float:
     try:
         return paths.directory.stat().st_mtime
     except OSError:

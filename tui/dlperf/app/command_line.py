@@ -1,4 +1,4 @@
-"""``dlperf-tui [WORKSPACE]``: options, the terminal, the window, and what is said when it closes."""
+"""``dlperf-tui [WORKSPACE]``: options, starting the app, and what is printed when it closes."""
 
 from __future__ import annotations
 
@@ -8,26 +8,25 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from dlperf import __version__
-from dlperf.app.settings import Settings, frames_per_second
+from dlperf.app.settings import LOCAL_FRAMES, REMOTE_FRAMES, Settings
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.messages import LANGUAGES, Code, _, preferred_language, use_language
 from dlperf.runs.paths import Workspace
 
-MOST_FRAMES = 30
+MAX_FRAMES = 30
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line. Typer would load pydantic, which takes as long as the first picture."""
+    """Reports an error in one line. Typer would double the time to the first picture."""
 
     def error(self, message: str) -> NoReturn:
         raise RequestError(f"{message}: see `dlperf-tui --help`")
 
 
 def parser() -> Parser:
-    """The options of ``dlperf-tui``."""
     made = Parser(
         prog="dlperf-tui",
         description="Choose what to measure, watch it run, look back, publish. What runs goes on without the window.",
@@ -37,15 +36,14 @@ def parser() -> Parser:
     made.add_argument("workspace", nargs="?", type=Path, default=Path(), help="a folder of the workspace")
     made.add_argument("--language", metavar="|".join(LANGUAGES), help="the locale's, if absent")
     made.add_argument("--light", action="store_true", help="dark on light")
-    made.add_argument("--ascii", action="store_true", help="draw with ASCII alone")
-    made.add_argument(
-        "--frames", metavar="N", type=int, default=frames_per_second(), help=f"frames per second, 1 to {MOST_FRAMES}"
-    )
+    made.add_argument("--ascii", action="store_true", help="draw with ASCII only")
+    frames = REMOTE_FRAMES if "SSH_CONNECTION" in os.environ else LOCAL_FRAMES
+    made.add_argument("--frames", metavar="N", type=int, default=frames, help=f"frames per second, 1 to {MAX_FRAMES}")
     return made
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the program; its exit code."""
+    """Run the program and return its exit code."""
     try:
         settings = settings_of(parser().parse_args(arguments))
         if not sys.stdin.isatty():
@@ -57,14 +55,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
-    """What the window is started with.
+    """Turn options into settings.
 
     Raises:
-        DlperfError: there is no workspace, or an option has a value that it cannot have.
+        DlperfError: there is no workspace, or an option has an invalid value.
     """
-    if not 1 <= options.frames <= MOST_FRAMES:
-        raise RequestError(f"--frames {options.frames}: choose 1 to {MOST_FRAMES}")
-    utf8 = _speaks_utf8()
+    if not 1 <= options.frames <= MAX_FRAMES:
+        raise RequestError(f"--frames {options.frames}: choose 1 to {MAX_FRAMES}")
+    utf8 = _has_utf8()
     return Settings(
         language=_language(options.language) if utf8 or options.language else "en",
         workspace=Workspace.find(options.workspace),
@@ -75,15 +73,13 @@ def settings_of(options: argparse.Namespace) -> Settings:
 
 
 def show(settings: Settings) -> int:
-    """Show the window until it is left; the exit code."""
+    """Show the window until it is closed; return the exit code."""
     from dlperf.app.app import DlperfApp
 
     for name in ("COLUMNS", "LINES"):  # where a shell has exported them, they hide every resize of the terminal
         os.environ.pop(name, None)
-    while True:
-        app = DlperfApp(settings)
-        if app.run() != "again":
-            break
+    while (app := DlperfApp(settings)).run() == "again":
+        pass
     if app.return_code:
         return app.return_code
     use_language(settings.language)
@@ -93,7 +89,7 @@ def show(settings: Settings) -> int:
 
 
 def farewell(workspace: Workspace) -> list[str]:
-    """What goes on without the window, and how to come back."""
+    """Name the campaigns whose engines go on, and how to come back."""
     from dlperf.runs.lock import engine_pid
 
     lines = []
@@ -103,25 +99,21 @@ def farewell(workspace: Workspace) -> list[str]:
             lines.append(_("{name} goes on without this window (engine: process {pid}).", name=paths.name, pid=pid))
             lines.append(_("  how it stands:  dlperf status {name}", name=paths.name))
             lines.append(_("  end it:         dlperf cancel {name}", name=paths.name))
-    return (
-        [*lines, _("  come back:      dlperf-tui {folder}", folder=shlex.quote(str(workspace.root)))] if lines else []
-    )
+    if lines:
+        lines.append(_("  come back:      dlperf-tui {folder}", folder=shlex.quote(str(workspace.root))))
+    return lines
 
 
 def _language(asked: str | None) -> Code:
     if asked is None:
         return preferred_language().code
-    for language in LANGUAGES:
-        if asked == language:
-            return language
+    if asked in LANGUAGES:
+        return cast("Code", asked)
     raise RequestError(f"--language {asked}: choose {' or '.join(LANGUAGES)}")
 
 
-def _speaks_utf8(environment: Mapping[str, str] = os.environ) -> bool:
-    """Textual writes to standard error in that stream's own encoding.
-
-    Where the locale is C, Python takes UTF-8 for it (PEP 538 and 540); who says C means it.
-    """
-    told = environment.get("LC_ALL") or environment.get("LANG")
+def _has_utf8(environment: Mapping[str, str] = os.environ) -> bool:
+    # Textual writes to standard error; Python takes UTF-8 for a locale of C (PEP 538 and 540), but a user means C
+    locale = environment.get("LC_ALL") or environment.get("LANG")
     stream = sys.__stderr__
-    return told not in ("C", "POSIX") and stream is not None and stream.encoding.lower().replace("-", "") == "utf8"
+    return locale not in ("C", "POSIX") and stream is not None and stream.encoding.lower().replace("-", "") == "utf8"

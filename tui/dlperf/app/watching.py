@@ -1,4 +1,4 @@
-"""One campaign under watch: its records, kept fresh by reading what was added to its files."""
+"""One campaign on a screen: its records, kept fresh by reading what was added to its files."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dlperf.app.model.trials import nodes_of
-from dlperf.errors import DlperfError
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, NodePaths
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, TrialProgress
-from dlperf.runs.store import read_record
+from dlperf.runs.store import read_record_if_whole
 
 
 @dataclass(frozen=True)
 class Stream:
-    """One log of a trial."""
-
     node: str
     path: Path
 
@@ -29,7 +26,7 @@ class Stream:
 
 
 class WatchedCampaign:
-    """What a viewer knows of a campaign. Building it reads the whole plan: do that in a thread.
+    """The records of a campaign. The constructor reads the whole plan: call it in a thread.
 
     Raises:
         DlperfError: there is no such campaign, or its plan cannot be read.
@@ -44,27 +41,27 @@ class WatchedCampaign:
         self.progress: Progress | None = None
         self.engine_pid: int | None = None
         self.status: CampaignStatus = self._reader.refresh()
-        self._index()
+        self._index_plan()
         self.refresh()
 
     @property
     def record(self) -> CampaignRecord:
         return self._reader.record
 
-    def _index(self) -> None:
+    def _index_plan(self) -> None:
         self._configurations = {item.configuration.id: item for item in self.record.configurations}
 
     def refresh(self) -> bool:
-        """Read what was added; whether anything was."""
+        """Read what was added; return whether anything was."""
         before, record = self.status, self.record
         self.status = self._reader.refresh()
         if self.record is not record:
-            self._index()
+            self._index_plan()
             self._results.clear()
         return self._read_progress() or self.status is not before
 
     def refresh_engine(self) -> bool:
-        """Ask whether an engine runs; whether that has changed."""
+        """Check whether an engine runs; return whether that has changed."""
         before, self.engine_pid = self.engine_pid, engine_pid(self.paths)
         return before != self.engine_pid
 
@@ -76,40 +73,33 @@ class WatchedCampaign:
         if stamp == self._progress_stamp:
             return False
         self._progress_stamp = stamp
-        try:
-            self.progress = read_record(self.paths.progress, Progress)
-        except DlperfError:
-            return False
-        return True
+        progress = read_record_if_whole(self.paths.progress, Progress)
+        self.progress = progress or self.progress
+        return progress is not None
 
     def planned(self, configuration: str) -> PlannedConfiguration | None:
-        """A configuration of the plan."""
         return self._configurations.get(configuration)
 
     def progress_of(self, key: TrialKey) -> TrialProgress | None:
-        """What a running trial does now."""
         return self.progress.trials.get(str(key)) if self.progress else None
 
     def result_of(self, key: TrialKey) -> TrialResult | None:
-        """The result of a trial that ended, where it has been written."""
+        """Return the result of a trial that ended, where it has been written."""
         trial = self.status.trials.get(key)
         if trial is None or not trial.state.finished:
             return None
         if self._results.get(key) is None:
-            try:
-                self._results[key] = read_record(self.paths.trial(key).result, TrialResult)
-            except DlperfError:
-                self._results[key] = None
+            self._results[key] = read_record_if_whole(self.paths.trial(key).result, TrialResult)
         return self._results[key]
 
     def nodes(self, key: TrialKey) -> list[NodePaths]:
-        """The folders of a trial's nodes: those of the plan, then others that left something."""
+        """Return the folders of a trial's nodes: those of the plan, then others that exist."""
         trial = self.paths.trial(key)
         planned = [trial.node(name) for name in nodes_of(self.record, key)]
         return planned + [node for node in trial.nodes() if node not in planned]
 
     def streams(self, key: TrialKey) -> list[Stream]:
-        """The logs of a trial: of each node its own, then those of its ranks."""
+        """Return the logs of a trial: of each node its own, then those of its ranks."""
         found = []
         for node in self.nodes(key):
             name = node.directory.name

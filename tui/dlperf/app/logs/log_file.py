@@ -26,7 +26,6 @@ class Line:
     """A line, or a piece of a very long one."""
 
     start: int
-    """Byte offset in the file."""
     end: int
     """Where the next line starts."""
     data: bytes
@@ -84,7 +83,6 @@ class LogFile:
         return Line(start, start + len(data), data)
 
     def line_before(self, start: int) -> Line | None:
-        """Return the line that ends where this offset's starts; None at the beginning."""
         return self.line_at(self.start_of_line(start - 1)) if start > 0 else None
 
     def start_of_line(self, offset: int) -> int:
@@ -122,7 +120,6 @@ class LineNumbers:
         """A cancelled thread may still count when the next one begins."""
 
     def advance(self, stop: Callable[[], bool] = lambda: False) -> None:
-        """Count every whole block that has not been counted."""
         with self._counting:
             while (start := (len(self._feeds_before) - 1) * BLOCK) + BLOCK <= self._log.size and not stop():
                 block = self._log.read(start, start + BLOCK)

@@ -28,7 +28,6 @@ class OpenLog:
         self.window = LogWindow(AllLines(self.file))
         self.numbers = LineNumbers(self.file)
         self.matches: MatchingLines | None = None
-        """The only lines that are shown, as far as they have been found."""
         self._matching: Pattern = None
         self._seen = self._progress()
 

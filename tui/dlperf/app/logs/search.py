@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
+import re2
+
 from dlperf.app.logs.log_file import PIECE, LogFile
 from dlperf.messages import _
 
@@ -46,8 +48,6 @@ class Request:
 
 @dataclass(frozen=True)
 class Batch:
-    """The matches of one chunk."""
-
     starts: list[int]
     """Where the matching lines start, in the order of the file."""
     searched: int
@@ -55,8 +55,6 @@ class Batch:
 
 
 def _compile(text: str) -> Pattern:
-    import re2
-
     options = re2.Options()
     options.never_nl = True
     options.log_errors = False
@@ -69,8 +67,6 @@ def pattern_of(text: str) -> Pattern:
     Raises:
         ValueError: it is none, or one that RE2 does not support; the message says so in one line.
     """
-    import re2
-
     try:
         return _compile(text if any(char.isupper() for char in text) else f"(?i){text}")
     except re2.error as error:
@@ -115,7 +111,6 @@ def matching_lines(log: LogFile, pattern: Pattern, start: int = 0, end: int | No
 
 
 def _matching_lines_back(log: LogFile, pattern: Pattern, end: int) -> Iterator[Batch]:
-    """Yield the matching lines that start before ``end``, a batch nearer to the end first."""
     while end > 0:
         start = log.start_of_line(max(0, end - CHUNK))
         starts = [offset for batch in matching_lines(log, pattern, start, end) for offset in batch.starts]
@@ -126,15 +121,9 @@ def _matching_lines_back(log: LogFile, pattern: Pattern, end: int) -> Iterator[B
 def _may_match(data: bytes, pattern: Pattern) -> bool:
     if pattern is not error_pattern():
         return True
-    lower = data.lower()
-    return any(_contains(data, word) for word in _ERROR_WORDS) or any(
-        _contains(lower, word) for word in _ERROR_WORDS_OF_ANY_CASE
-    )
-
-
-def _contains(data: bytes, word: bytes) -> bool:
     # a missing byte is found faster than a missing word, upper case first
-    return all(byte in data for byte in sorted(word)) and word in data
+    texts = ((data, _ERROR_WORDS), (data.lower(), _ERROR_WORDS_OF_ANY_CASE))
+    return any(all(byte in text for byte in sorted(word)) and word in text for text, words in texts for word in words)
 
 
 def _matches(data: bytes, pattern: Pattern, base: int) -> Iterator[int]:

@@ -42,8 +42,6 @@ class AllLines:
 
 
 class MatchingLines(AllLines):
-    """The matching lines that have been found so far."""
-
     def __init__(self, log: LogFile) -> None:
         super().__init__(log)
         self._starts = array("Q")
@@ -60,7 +58,6 @@ class MatchingLines(AllLines):
         return len(self._starts) >= MAX_MATCHES
 
     def add(self, starts: list[int], searched: int) -> None:
-        """Add lines found further down."""
         self._starts.extend(starts[: MAX_MATCHES - len(self._starts)])
         self.searched = searched
 
@@ -88,12 +85,8 @@ class Place:
     row: int = 0
 
 
-@dataclass(frozen=True)
-class ShownRow:
-    """A row in view."""
-
-    line: Line
-    text: str
+ShownRow = tuple[Line, str]
+"""A line, and the text of one of its rows."""
 
 
 def shown_text(data: bytes) -> str:
@@ -133,12 +126,11 @@ class LogWindow:
         return Place(line, self._row) if line else None
 
     def rows(self) -> list[ShownRow]:
-        """Return the rows in view, at most ``height``."""
         shown: list[ShownRow] = []
         place = self.top
         while place is not None and len(shown) < self.height:
             texts = self._texts(place.line)
-            shown += [ShownRow(place.line, text) for text in texts[place.row : place.row + self.height - len(shown)]]
+            shown += [(place.line, text) for text in texts[place.row : place.row + self.height - len(shown)]]
             line = self.source.at(place.line.end)
             place = Place(line) if line else None
         return shown
@@ -179,7 +171,6 @@ class LogWindow:
         self._target = start
 
     def show_share(self, share: float) -> None:
-        """Go to a share of the log, as a click on the scroll bar does."""
         line = self.source.at_share(share)
         if line is not None:
             self.follow = False
@@ -202,7 +193,6 @@ class LogWindow:
         return Place(line, len(self._texts(line)) - 1) if line else None
 
     def _last_top(self) -> Place | None:
-        """Return where the window begins when it shows the end."""
         place = self._last_row(self.source.last())
         for _ in range(self.height - 1):
             above = self._above(place) if place else None

@@ -1,10 +1,10 @@
-"""What every screen shares: the bars, the prompt, the frame that looks at the files."""
+"""What every screen shares: the bars, the prompt, the periodic look at the files."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
-from typing import ClassVar, cast
+from collections.abc import Callable
+from typing import ClassVar, Protocol, cast
 
 from textual import work
 from textual.app import ComposeResult
@@ -12,26 +12,37 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from dlperf.app.actions import actions_of
-from dlperf.app.context import AppContext
+from dlperf.app.campaigns import CampaignBook
 from dlperf.app.settings import Settings
 from dlperf.app.widgets.bars import KeyBar, TopBar
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.errors import DlperfError
 from dlperf.messages import _
 from dlperf.runs.paths import Workspace
-from dlperf.view.campaigns import CampaignSummary
 from dlperf.view.text import printable
 
 READ_SECONDS = 2.0
 
 
-class PlaceScreen(Screen[None]):
-    """A screen of the program; ``place`` names it in ``actions.ACTIONS``.
+class AppContext(Protocol):
+    """What screens use of the app, whose module imports theirs."""
 
-    Threads and workers tell it what they found by ``call_later``: what comes after the screen was closed is dropped.
+    settings: Settings
+    book: CampaignBook
+    watched: str | None
+
+    def watch_campaign(self, name: str) -> None:
+        """Show a campaign on the Watch screen."""
+
+
+class PlaceScreen(Screen[None]):
+    """A screen of the program.
+
+    Threads and workers report to it by ``call_later``: what comes after the screen was closed is dropped.
     """
 
     place: ClassVar[str] = ""
+    """Its key in ``actions.ACTIONS``."""
     about: ClassVar[str] = ""
     """What the screen is for, for the help."""
     AUTO_FOCUS = ""
@@ -42,7 +53,6 @@ class PlaceScreen(Screen[None]):
 
     @property
     def main(self) -> AppContext:
-        """The app, as far as screens need it."""
         return cast("AppContext", self.app)
 
     @property
@@ -60,14 +70,13 @@ class PlaceScreen(Screen[None]):
         yield from self.body()
 
     def body(self) -> ComposeResult:
-        """The widgets between the bars."""
         yield from ()
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._read_campaigns)
 
     def frame(self, number: int) -> None:
-        """Look at the files and draw what has changed; called on every frame while the screen is shown."""
+        """Read the files and draw what has changed; called on every frame while the screen is shown."""
         if self.every(READ_SECONDS, number):
             self._read_campaigns()
         if self._drawn_version != self.main.book.version:
@@ -80,8 +89,9 @@ class PlaceScreen(Screen[None]):
         self.main.book.refresh(lambda: worker.is_cancelled)
 
     def campaigns_changed(self) -> None:
-        """The summaries of the workspace's campaigns are not as they were."""
-        self.query_one(TopBar).show_running(_running_text(self.main.book.summaries.values()))
+        """Draw what depends on the summaries of the campaigns."""
+        live = sum(summary.live for summary in self.main.book.summaries.values())
+        self.query_one(TopBar).show_running(_("{count} running", count=live) if live else "")
 
     async def start_engine(self, start: Callable[[], object]) -> bool:
         """Call what starts an engine, in a thread; return whether it started, and show why not."""
@@ -92,16 +102,10 @@ class PlaceScreen(Screen[None]):
             return False
         return True
 
-    @property
-    def prompt(self) -> Prompt:
-        return self.query_one(Prompt)
+    def copy(self, text: str) -> None:
+        self.app.copy_to_clipboard(text)
+        self.notify(printable(text), title=_("Copied"), markup=False)
 
     def every(self, seconds: float, number: int) -> bool:
-        """Whether this frame is one of those that come every so many seconds."""
+        """Return whether this frame is one of those that come every so many seconds."""
         return number % max(1, round(seconds * self.settings.frames_per_second)) == 0
-
-
-def _running_text(summaries: Iterable[CampaignSummary]) -> str:
-    """What runs, for the top bar."""
-    live = [summary for summary in summaries if summary.live]
-    return _("{count} running", count=len(live)) if live else ""

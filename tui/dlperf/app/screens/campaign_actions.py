@@ -1,4 +1,4 @@
-"""What can be asked of a campaign's engine: cancel, retry, pause, resume."""
+"""What a screen says of a campaign, and requests to its engine: cancel, retry, pause, resume."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from functools import partial
 
 from textual import work
 
+from dlperf.app.model.bars import bar
+from dlperf.app.model.table import packed
 from dlperf.app.model.trials import STATE_NAMES, configuration_text, nodes_of
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.confirm import cancel_question
 from dlperf.app.watching import WatchedCampaign
 from dlperf.errors import DlperfError
-from dlperf.messages import _
+from dlperf.messages import _, render
 from dlperf.plan import TrialKey
 from dlperf.runs.control import Action, ask
-from dlperf.runs.records import State
-from dlperf.view.campaigns import Standing
-from dlperf.view.text import printable
+from dlperf.runs.records import CampaignStatus, State
+from dlperf.view.campaigns import BAD, Standing, standing_of
+from dlperf.view.text import local_time, printable, short_duration
 
 
 class CampaignActions(PlaceScreen):
@@ -27,15 +29,14 @@ class CampaignActions(PlaceScreen):
     def __init__(self) -> None:
         super().__init__()
         self.asked: dict[TrialKey, str] = {}
-        """What was asked of a trial and has not been done yet."""
+        """Requests that the engine has not carried out yet."""
 
     def selected_trial(self) -> TrialKey | None:
-        """The trial under the cursor."""
         raise NotImplementedError
 
     def standing(self) -> Standing | None:
-        """How the campaign stands."""
-        raise NotImplementedError
+        """Return how the campaign stands; None while there is none."""
+        return standing_of(self.campaign.status, self.campaign.engine_pid) if self.campaign else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action not in ("cancel_trial", "cancel_campaign", "retry", "pause", "resume") or not self.is_mounted:
@@ -56,20 +57,17 @@ class CampaignActions(PlaceScreen):
                 return standing in (Standing.RUNNING, Standing.PAUSED)
         return standing is Standing.INTERRUPTED
 
-    def forget_what_was_done(self) -> None:
-        """Requests about trials that have ended since are done."""
-        if self.campaign is not None:
-            trials = self.campaign.status.trials
-            self.asked = {
-                key: what for key, what in self.asked.items() if key in trials and not trials[key].state.finished
-            }
+    def forget_done_requests(self) -> None:
+        """Forget requests about trials that have ended since."""
+        unfinished = set(self._unfinished())
+        self.asked = {key: request for key, request in self.asked.items() if key in unfinished}
 
     @work
     async def action_cancel_trial(self) -> None:
         key = self.selected_trial()
         if key is None or self.campaign is None or not self._possible("cancel_trial"):
             return
-        if await self.app.push_screen_wait(cancel_question(self.campaign.paths.name, [self._in_words(key)], False)):
+        if await self.app.push_screen_wait(cancel_question(self.campaign.paths.name, [self._describe(key)], False)):
             await self._ask("cancel", key)
 
     @work
@@ -78,10 +76,10 @@ class CampaignActions(PlaceScreen):
         if self.campaign is None or not keys:
             return
         running = [key for key in keys if self.campaign.status.trials[key].state is not State.PLANNED]
-        words = [self._in_words(key) for key in running]
+        lines = [self._describe(key) for key in running]
         if len(keys) > len(running):
-            words.append(_("not started yet: {count}", count=len(keys) - len(running)))
-        if await self.app.push_screen_wait(cancel_question(printable(self.campaign.paths.name), words, True)):
+            lines.append(_("not started yet: {count}", count=len(keys) - len(running)))
+        if await self.app.push_screen_wait(cancel_question(printable(self.campaign.paths.name), lines, True)):
             await self._ask("cancel", None)
 
     @work
@@ -104,7 +102,7 @@ class CampaignActions(PlaceScreen):
         trials = self.campaign.status.trials.values() if self.campaign else ()
         return [trial.key for trial in trials if not trial.state.finished]
 
-    def _in_words(self, key: TrialKey) -> str:
+    def _describe(self, key: TrialKey) -> str:
         assert self.campaign is not None
         planned = self.campaign.planned(key.configuration)
         name = configuration_text(planned.configuration) if planned else key.configuration
@@ -131,3 +129,52 @@ class CampaignActions(PlaceScreen):
         from dlperf.view.start import resume_campaign
 
         await self.start_engine(partial(resume_campaign, self.workspace, self.campaign.paths))
+
+
+def campaign_lines(campaign: WatchedCampaign, width: int) -> list[str]:
+    """Return the progress of a campaign, then its problems."""
+    standing = standing_of(campaign.status, campaign.engine_pid)
+    return [*_progress_lines(campaign, standing, width), *_problems(campaign.status, standing)]
+
+
+def _progress_lines(campaign: WatchedCampaign, standing: Standing, width: int) -> list[str]:
+    status = campaign.status
+    total = len(status.trials)
+    done = sum(trial.state.finished for trial in status.trials.values())
+    parts = [
+        printable(campaign.paths.name),
+        _(standing.value),
+        bar(done / total if total else 0.0, 12 if width >= 100 else 6),
+        _("{done} of {total}", done=f"{done:,}", total=f"{total:,}"),
+    ]
+    if running := status.count(State.RUNNING):
+        parts.append(_("{count} running", count=running))
+    if bad := status.count(*BAD):
+        parts.append(_("{count} without a figure", count=bad))
+    left = campaign.progress.seconds_left if campaign.progress and campaign.engine_pid is not None else None
+    if left is not None and standing in (Standing.RUNNING, Standing.PAUSED):
+        parts.append(_("about {time} left", time=short_duration(left)))
+    return packed(parts, width)
+
+
+def _problems(status: CampaignStatus, standing: Standing) -> list[str]:
+    if standing is Standing.INTERRUPTED:
+        return [_("The engine has stopped before the end. R starts it again: what still runs is taken over.")]
+    if standing is Standing.FINISHED:
+        return []
+    lines = [
+        _(
+            "{node} unreachable since {time}: {reason}",
+            node=printable(node),
+            time=local_time(since),
+            reason=printable(render(status.silence[node])),
+        )
+        for node, since in status.unreachable.items()
+    ]
+    lines += [
+        _("{node} is left out: {cause}", node=printable(node), cause=printable(render(cause)))
+        for node, cause in status.left_out.items()
+    ]
+    if standing is Standing.PAUSED:
+        lines.append(_("Paused: no new trial starts; p goes on."))
+    return lines

@@ -1,8 +1,8 @@
-"""The campaigns of the workspace: what runs first, then what waits to be resumed, then the newest."""
+"""The campaigns of the workspace: running ones, then interrupted ones, then the newest."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from functools import partial
 from typing import ClassVar
 
@@ -16,29 +16,22 @@ from dlperf.app.actions import bindings_of
 from dlperf.app.model.bars import bar
 from dlperf.app.model.table import Column, Row, Tone, packed
 from dlperf.app.screens.base import PlaceScreen
-from dlperf.app.screens.pages import filtered_title
+from dlperf.app.screens.pages import filtered_title, no_match
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import N_, _
 from dlperf.view.campaigns import CampaignSummary, Standing, sort_campaigns
 from dlperf.view.text import local_time, printable, short_duration
 
-GLYPHS = {
-    Standing.RUNNING: "▶",
-    Standing.PAUSED: "‖",
-    Standing.INTERRUPTED: "!",
-    Standing.FINISHED: "✓",
-    Standing.LOADING: "…",
-    Standing.UNREADABLE: "✗",
+LOOKS: dict[Standing, tuple[str, Tone]] = {
+    Standing.RUNNING: ("▶", "busy"),
+    Standing.PAUSED: ("‖", "warn"),
+    Standing.INTERRUPTED: ("!", "warn"),
+    Standing.FINISHED: ("✓", ""),
+    Standing.LOADING: ("…", "dim"),
+    Standing.UNREADABLE: ("✗", "bad"),
 }
-TONES: dict[Standing, Tone] = {
-    Standing.RUNNING: "busy",
-    Standing.PAUSED: "warn",
-    Standing.INTERRUPTED: "warn",
-    Standing.FINISHED: "",
-    Standing.LOADING: "dim",
-    Standing.UNREADABLE: "bad",
-}
+"""Glyph and tone."""
 
 
 class CampaignsScreen(PlaceScreen):
@@ -71,47 +64,27 @@ class CampaignsScreen(PlaceScreen):
         super().campaigns_changed()
         self._show()
 
-    @property
-    def _summaries(self) -> Mapping[str, CampaignSummary]:
-        return self.main.book.summaries
-
     def _show(self) -> None:
-        summaries = sort_campaigns(list(self._summaries.values()), self._matching)
+        summaries = self.main.book.summaries
         table = self.query_one(RowTable)
-        table.empty = self._nothing() if not self._matching else _no_match(self._matching, len(self._summaries))
-        table.show_rows([summary.name for summary in summaries], self._row)
-        panel = table.parent
-        assert isinstance(panel, Vertical)
+        table.empty = no_match(self._matching, len(summaries)) if self._matching else _empty_text()
+        table.show_rows([item.name for item in sort_campaigns(list(summaries.values()), self._matching)], self._row)
         title = _("Campaigns") if self._matching else _("Campaigns of {folder}", folder=self.workspace.root)
-        panel.border_title = filtered_title(title, self._matching)
+        self.query_one(".panel").border_title = filtered_title(title, self._matching)
         self._show_selected()
 
-    def _nothing(self) -> str:
-        return "\n".join(
-            (
-                "",
-                _("Nothing has been measured in this workspace yet."),
-                "",
-                _("  2                     choose hardware, frameworks and cases"),
-                _("  dlperf quickstart     the main job on this machine, in a minute"),
-                _("  dlperf import LOGS    take in logs that somebody else has measured"),
-            )
-        )
-
     def _row(self, key: Hashable) -> Row:
-        return campaign_row(self._summaries.get(str(key)) or CampaignSummary(str(key)))
+        return campaign_row(self.main.book.summaries.get(str(key)) or CampaignSummary(str(key)))
 
     @on(RowTable.Highlighted)
     def _show_selected(self) -> None:
         summary = self._selected()
-        self.query_one("#about-campaign", Static).update(
-            about_campaign(summary, self.size.width - 2) if summary else ""
-        )
+        text = about_campaign(summary, self.size.width - 2) if summary else ""
+        self.query_one("#about-campaign", Static).update(text)
         self.refresh_bindings()
 
     def _selected(self) -> CampaignSummary | None:
-        selected = self.query_one(RowTable).selected
-        return self._summaries.get(str(selected)) if selected is not None else None
+        return self.main.book.summaries.get(str(self.query_one(RowTable).selected))
 
     @on(RowTable.Chosen)
     def action_watch_selected(self) -> None:
@@ -124,7 +97,7 @@ class CampaignsScreen(PlaceScreen):
         if action == "watch_selected":
             return True if summary else None
         if action == "find":
-            return True if self._summaries else None
+            return True if self.main.book.summaries else None
         if action == "resume":
             return True if summary and summary.standing is Standing.INTERRUPTED else None
         return True
@@ -141,7 +114,7 @@ class CampaignsScreen(PlaceScreen):
             self.main.watch_campaign(summary.name)
 
     def action_find(self) -> None:
-        self.prompt.ask("filter", _("filter"), self._matching)
+        self.query_one(Prompt).ask("filter", _("filter"), self._matching)
 
     def action_escape(self) -> None:
         self._matching = ""
@@ -151,6 +124,17 @@ class CampaignsScreen(PlaceScreen):
     def _filter(self, event: Prompt.Typed) -> None:
         self._matching = event.text
         self._show()
+
+
+def _empty_text() -> str:
+    lines = (
+        _("Nothing has been measured in this workspace yet."),
+        "",
+        _("  2                     choose hardware, frameworks and cases"),
+        _("  dlperf quickstart     the main job on this machine, in a minute"),
+        _("  dlperf import LOGS    take in logs that somebody else has measured"),
+    )
+    return "\n" + "\n".join(lines)
 
 
 def _columns() -> tuple[Column, ...]:
@@ -166,32 +150,31 @@ def _columns() -> tuple[Column, ...]:
 
 
 def campaign_row(summary: CampaignSummary) -> Row:
-    """A campaign as a row."""
+    glyph, tone = LOOKS[summary.standing]
     share = summary.done / summary.total if summary.total else 0.0
     read = summary.standing not in (Standing.LOADING, Standing.UNREADABLE)
     return Row(
         (
             printable(summary.name),
-            f"{GLYPHS[summary.standing]} {_(summary.standing.value)}",
+            f"{glyph} {_(summary.standing.value)}",
             f"{bar(share, 8)} {summary.done}/{summary.total}" if read else "",
             str(summary.bad) if summary.bad else "",
             short_duration(summary.seconds_left) if summary.live else "",
             local_time(summary.created),
             " · ".join(_axes(summary)),
         ),
-        tones=("", TONES[summary.standing], "", "bad" if summary.bad else "", "", "dim", "dim"),
+        tones=("", tone, "", "bad" if summary.bad else "", "", "dim", "dim"),
     )
 
 
 def _axes(summary: CampaignSummary) -> list[str]:
-    """What it measures."""
     selection = summary.selection
     axes = (selection.hardware, selection.frameworks, selection.cases, selection.precisions, selection.scales)
     return [", ".join(axis) for axis in axes if axis]
 
 
 def about_campaign(summary: CampaignSummary, width: int) -> str:
-    """What the selected campaign measures and what ails it."""
+    """Return what a campaign measures, and its problems."""
     if summary.problem:
         return printable(summary.problem)
     parts = _axes(summary)
@@ -207,7 +190,3 @@ def about_campaign(summary: CampaignSummary, width: int) -> str:
     if summary.standing is Standing.INTERRUPTED:
         lines.append(_("The engine has stopped before the end. R starts it again: what still runs is taken over."))
     return "\n".join(line for line in lines if line)
-
-
-def _no_match(matching: str, total: int) -> str:
-    return "\n" + _("None of {total} matches {text}. esc shows all.", total=total, text=matching)

@@ -1,4 +1,4 @@
-"""Choose what to measure: six lists side by side, the live plan below."""
+"""Choose what to measure: a list for each axis, the resulting plan below."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from dlperf.view.text import printable
 
 if TYPE_CHECKING:
     from dlperf.app.model.options import Option
+    from dlperf.catalog.load import Catalog
     from dlperf.plan import Plan
 
 TITLES = {
@@ -36,10 +37,13 @@ TITLES = {
     "batch_sizes": N_("Batch"),
     "scales": N_("GPUs"),
 }
+BORDER_ROWS, MIN_ROWS = 2, 8
+"""Rows of the lists: of their border, and of the shortest."""
+LIST_COLUMNS = (Column("", 12, flexible=True),)
 
 
 class ChooseScreen(PlanActions):
-    """Marks give a selection, the selection a plan."""
+    """Lists of what can be measured, and the plan of what is marked."""
 
     place = "choose"
     about = N_(
@@ -58,9 +62,9 @@ class ChooseScreen(PlanActions):
         self._options: dict[str, tuple[Option, ...]] = {}
         self._matching: dict[str, str] = {}
         self._history: dict[str, float] = {}
-        """Configuration id → seconds of a trial, as the plan was drawn with."""
-        self._wrong = ""
-        """Said while the catalogue cannot be read."""
+        """Configuration id → seconds of a trial, as the plan shows them."""
+        self._problem = ""
+        """Shown while the catalogue cannot be read."""
 
     def body(self) -> ComposeResult:
         yield Static(id="lists-line", classes="status", markup=False)
@@ -82,49 +86,39 @@ class ChooseScreen(PlanActions):
             self.query_one(f"#{axis}", RowTable).empty = _("Reading …")
         self.query_one("#plan-panel").border_title = _("Plan")
         self.query_one("#plan", RowTable).set_columns(plan_columns())
-        self._go_to("hardware")
+        self.action_show_list("hardware")
         self._read_catalog()
 
     @work(thread=True, exclusive=True, group="catalog")
     def _read_catalog(self) -> None:
-        from dlperf.app.catalogue import read_catalog
+        from dlperf.catalog.load import load_catalog
+        from dlperf.formats.registry import format_ids
 
         try:
-            catalog = read_catalog(self.workspace)
+            catalog = load_catalog(self.workspace.catalog, format_ids())
         except DlperfError as error:
-            self.call_later(self._catalog_is_wrong, printable(str(error)))
+            self.call_later(self._catalog_failed, printable(str(error)))
             return
         self.call_later(self._catalog_read, catalog)
 
-    def _catalog_is_wrong(self, message: str) -> None:
+    def _catalog_failed(self, message: str) -> None:
         for axis in AXES:
             self.query_one(f"#{axis}", RowTable).empty = ""
             self.query_one(f"#{axis}", RowTable).refresh()
-        self._wrong = _("The catalogue has mistakes: `dlperf catalog check` lists them.")
+        self._problem = _("The catalogue has mistakes: `dlperf catalog check` lists them.")
         self._show_why()
         self.query_one("#plan-lines", Static).update(message)
 
-    def _catalog_read(self, catalog: object) -> None:
-        from dlperf.catalog.load import Catalog
-
-        assert isinstance(catalog, Catalog)
+    def _catalog_read(self, catalog: Catalog) -> None:
         self.catalog = catalog
         self.choose(self.settings.choice)
 
     def campaigns_changed(self) -> None:
-        """Trials may have ended since, and tell how long others take."""
         super().campaigns_changed()
         if self.catalog is not None and self.main.book.trial_seconds() != self._history:
             self._make_plan()
 
-    # ----------------------------------------------------------------- choice
-
-    @property
-    def choice(self) -> Choice:
-        return self.settings.choice
-
     def choose(self, choice: Choice) -> None:
-        """Mark what this choice marks, and plan it."""
         from dlperf.app.model.options import options_of
 
         if self.catalog is None:
@@ -134,7 +128,7 @@ class ChooseScreen(PlanActions):
         for axis in AXES:
             self._show_list(axis)
         longest = max(len(options) for options in self._options.values())
-        self.query_one("#lists").styles.max_height = max(LEAST_ROWS, longest + BORDER_ROWS)
+        self.query_one("#lists").styles.max_height = max(MIN_ROWS, longest + BORDER_ROWS)
         self._show_why()
         self._draw_lists_line()
         words = ["run", *arguments_of(choice)]
@@ -158,12 +152,7 @@ class ChooseScreen(PlanActions):
         self.call_after_refresh(self._draw_lists_line)
 
     def _draw_lists_line(self) -> None:
-        self.query_one("#lists-line", Static).update(self._lists_in_words())
-
-    def _lists_in_words(self) -> Text:
-        """Where the lists do not fit side by side: which there are, and how much is marked; a click shows one."""
-        if not self.has_class("-narrow"):
-            return Text()
+        """Where only one list fits, name them all, with their marks; a click shows one."""
         current = self._current_axis()
         line = Text(no_wrap=True)
         for axis in AXES:
@@ -171,7 +160,7 @@ class ChooseScreen(PlanActions):
             name = _(TITLES[axis]) + (f" {marks}" if marks else "")
             shown = f"[{name}]" if axis == current else name
             line.append("  " if line else "").append(shown, Style(meta={"@click": f"screen.show_list({axis!r})"}))
-        return line
+        self.query_one("#lists-line", Static).update(line if self.has_class("-narrow") else "")
 
     def _current_axis(self) -> str:
         focused = self.focused.id if self.focused is not None else None
@@ -184,9 +173,9 @@ class ChooseScreen(PlanActions):
 
     @on(RowTable.Highlighted)
     def _show_why(self) -> None:
-        """What the entry under the cursor is, and why it cannot be had."""
+        """Describe the entry under the cursor, and why it cannot be marked."""
         option = self._selected_option()
-        text = self._wrong
+        text = self._problem
         if option is not None:
             parts = [option.title or option.value, option.note, option.reason and f"✗ {option.reason}"]
             text = " · ".join(printable(part) for part in parts if part)
@@ -216,32 +205,30 @@ class ChooseScreen(PlanActions):
         self.choose(Choice())
 
     def action_fewer_repeats(self) -> None:
-        repeats = (self.choice.repeats or self._usual_repeats()) - 1
-        self.choose(self.choice.with_repeats(max(1, repeats)))
+        self._add_repeats(-1)
 
     def action_more_repeats(self) -> None:
-        self.choose(self.choice.with_repeats((self.choice.repeats or self._usual_repeats()) + 1))
+        self._add_repeats(1)
 
-    def _usual_repeats(self) -> int:
+    def _add_repeats(self, count: int) -> None:
         configurations = self.plan.configurations if self.plan else ()
-        return max((item.repeats for item in configurations), default=1)
-
-    # ------------------------------------------------------------------- plan
+        repeats = self.choice.repeats or max((item.repeats for item in configurations), default=1)
+        self.choose(self.choice.with_repeats(max(1, repeats + count)))
 
     @work(thread=True, exclusive=True, group="plan")
     def _make_plan(self) -> None:
         from dlperf.plan import expand
 
         choice, catalog = self.choice, self.catalog
+        plan, problem = None, ""
         if choice.empty or catalog is None:
-            self.call_later(self._planned, choice, None, _("Mark something above: space or enter. p: presets."))
-            return
-        try:
-            plan = expand(choice.selection(), catalog)
-        except DlperfError as error:
-            self.call_later(self._planned, choice, None, printable(str(error)))
-            return
-        self.call_later(self._planned, choice, plan, "")
+            problem = _("Mark something above: space or enter. p: presets.")
+        else:
+            try:
+                plan = expand(choice.selection(), catalog)
+            except DlperfError as error:
+                problem = printable(str(error))
+        self.call_later(self._planned, choice, plan, problem)
 
     def _planned(self, choice: Choice, plan: Plan | None, problem: str) -> None:
         from dlperf.app.model.planned import plan_lines, plan_rows
@@ -258,18 +245,12 @@ class ChooseScreen(PlanActions):
         self.query_one("#plan-panel").border_title = _("Plan · repeats: {repeats} (- +)", repeats=repeats)
         self.refresh_bindings()
 
-    # ------------------------------------------------------------------ focus
-
     def action_next_part(self, by: int) -> None:
         parts = [*AXES, "plan"]
-        here = parts.index(self.focused.id) if self.focused is not None and self.focused.id in parts else 0
-        self._go_to(parts[(here + by) % len(parts)])
+        current = parts.index(self.focused.id) if self.focused is not None and self.focused.id in parts else 0
+        self.action_show_list(parts[(current + by) % len(parts)])
 
-    def action_show_list(self, axis: str) -> None:
-        self._go_to(axis)
-
-    def _go_to(self, part: str) -> None:
-        """Focus a list; where only one fits, show that one."""
+    def action_show_list(self, part: str) -> None:
         for axis in AXES:
             if part in AXES:
                 self.query_one(f"#panel-{axis}").set_class(axis == part, "-current")
@@ -278,7 +259,7 @@ class ChooseScreen(PlanActions):
     def action_find(self) -> None:
         axis = self._current_axis()
         label = _("filter {list}", list=_(TITLES[axis]))
-        self.prompt.ask(axis, label, self._matching.get(axis, ""))
+        self.query_one(Prompt).ask(axis, label, self._matching.get(axis, ""))
 
     def action_escape(self) -> None:
         self._matching.clear()
@@ -289,8 +270,3 @@ class ChooseScreen(PlanActions):
         if event.purpose in AXES and self._options:
             self._matching[event.purpose] = event.text
             self._show_list(event.purpose)
-
-
-BORDER_ROWS, LEAST_ROWS = 2, 8
-"""Of the lists: their border; what short ones get."""
-LIST_COLUMNS = (Column("", 12, flexible=True),)

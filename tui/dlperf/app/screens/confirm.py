@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -12,15 +12,16 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
+from textual.widgets.button import ButtonVariant
 
 from dlperf.messages import _
 
 PATIENCE_SECONDS = 0.5
-"""Keys typed ahead, before the question could be read, do not answer it."""
+"""Keys typed before the question could be read do not answer it."""
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Says what will happen; the safe answer has the focus."""
+    """A text with two answers; the safe one has the focus."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "yes", show=False),
@@ -28,10 +29,9 @@ class ConfirmScreen(ModalScreen[bool]):
         Binding("left,right", "app.focus_next", show=False),
     ]
 
-    def __init__(self, title: str, text: str, yes: str, no: str, dangerous: bool = False) -> None:
+    def __init__(self, title: str, text: str, yes: str, no: str, variant: ButtonVariant = "primary") -> None:
         super().__init__()
-        self._variant: Literal["error", "primary"] = "error" if dangerous else "primary"
-        self._title, self._text, self._yes, self._no = title, text, yes, no
+        self._title, self._text, self._yes, self._no, self._variant = title, text, yes, no, variant
         self._asked = math.inf
 
     def compose(self) -> ComposeResult:
@@ -45,9 +45,9 @@ class ConfirmScreen(ModalScreen[bool]):
 
     def on_mount(self) -> None:
         self.query_one("#no").focus()
-        self.call_after_refresh(self._shown)
+        self.call_after_refresh(self._start_patience)
 
-    def _shown(self) -> None:
+    def _start_patience(self) -> None:
         self._asked = time.monotonic()
 
     @on(Button.Pressed, "#yes")
@@ -61,7 +61,6 @@ class ConfirmScreen(ModalScreen[bool]):
 
 
 def cancel_question(name: str, trials: list[str], everything: bool) -> ConfirmScreen:
-    """The question before trials are cancelled."""
     shown = trials[:12] + ([_("… and {count} more", count=len(trials) - 12)] if len(trials) > 12 else [])
     lines = [
         *shown,
@@ -72,4 +71,4 @@ def cancel_question(name: str, trials: list[str], everything: bool) -> ConfirmSc
     ]
     title = _("Cancel all of {name}?", name=name) if everything else _("Cancel this trial?")
     yes = _("Cancel them") if everything else _("Cancel it")
-    return ConfirmScreen(title, "\n".join(lines), yes, _("Keep running"), dangerous=True)
+    return ConfirmScreen(title, "\n".join(lines), yes, _("Keep running"), variant="error")

@@ -1,11 +1,13 @@
-"""Pages in front of a screen: a text to read, and a list to choose from. A click beside a page closes it."""
+"""Pages in front of a screen: a text to read, a list to choose from, and the help."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from rich.cells import cell_len
+from rich.style import Style as RichStyle
+from rich.table import Table
 from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
@@ -16,16 +18,26 @@ from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widgets import Static
 
+from dlperf.app.actions import ACTIONS, EVERYWHERE, Action
 from dlperf.app.model.table import Column, Row, aligned
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.messages import _
+from dlperf.messages import N_, _
 from dlperf.view.text import printable
 
 Result = TypeVar("Result")
+CLOSE = "screen.dismiss"
+MAX_FILTER_CELLS = 40
+LISTS = (
+    ("↑ ↓ PgUp PgDn Home End", N_("Move in a table or a log")),
+    ("enter", N_("Open or mark what is selected")),
+    ("tab shift+tab", N_("Go to the next or the previous part of the screen")),
+    ("← →", N_("Move sideways in a long line")),
+)
+KEY_WIDTH = 10
 
 
 class Page(ModalScreen[Result | None], Generic[Result]):
-    """What keys and mouse close."""
+    """A page that a click outside of it closes."""
 
     def on_click(self, event: events.Click) -> None:
         if self.get_widget_at(event.screen_x, event.screen_y)[0] is self:
@@ -33,22 +45,22 @@ class Page(ModalScreen[Result | None], Generic[Result]):
 
 
 def links(*named: tuple[str, str]) -> Content:
-    """Words in a frame, each with what a click on it does."""
+    """Return texts for a frame, each with the action of a click on it."""
     return Content(" · ").join(Content.styled(words, Style.from_meta({"@click": call})) for words, call in named)
 
 
-CLOSE = "screen.dismiss"
-MOST_SHOWN = 40
-"""Cells of what a list is filtered by."""
-
-
 def filtered_title(title: str, text: str, hint: bool = True) -> Content:
-    """A list's title, and what the list is filtered by; a click on that shows all again."""
+    """Return a list's title with its filter; a click on that clears it."""
     if not text:
         return Content(title)
-    shown = aligned(printable(text), min(cell_len(text), MOST_SHOWN))
+    shown = aligned(printable(text), min(cell_len(text), MAX_FILTER_CELLS))
     words = f"/{shown} · " + _("esc shows all") if hint else f"/{shown}"
     return Content(f"{title} ").append(links((words, "screen.escape")))
+
+
+def no_match(text: str, total: int) -> str:
+    """Return what a table shows where its filter hides every row."""
+    return "\n" + _("None of {total} matches {text}. esc shows all.", total=total, text=text)
 
 
 class TextPage(Page[None]):
@@ -75,7 +87,7 @@ class TextPage(Page[None]):
 
 
 class ListPage(Page[Hashable]):
-    """Rows to choose one of; None where nothing was chosen."""
+    """Rows to choose one of; gives its key, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", show=False)]
 
@@ -89,8 +101,8 @@ class ListPage(Page[Hashable]):
         selected: Hashable | None = None,
     ) -> None:
         super().__init__()
-        self._title, self._columns, self._rows, self._empty, self._chooses = title, columns, rows, empty, chooses
-        self._selected = selected
+        self._title, self._columns, self._rows, self._empty = title, columns, rows, empty
+        self._chooses, self._selected = chooses, selected
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="page") as page:
@@ -109,14 +121,49 @@ class ListPage(Page[Hashable]):
 
     @on(RowTable.Highlighted)
     def _show_in_full(self) -> None:
-        """The last cell of the selected row, which is the one that is cut where there is little room."""
+        """Show the last cell of the selected row, which a narrow table cuts."""
         selected = self.query_one(RowTable).selected
         row = self._rows.get(selected) if selected is not None else None
         self.query_one(Static).update(row.cells[-1] if row and len(row.cells) > 1 else "")
 
     @on(RowTable.Chosen)
     def _chosen(self, event: RowTable.Chosen) -> None:
-        self.dismiss(event.key)
+        self.dismiss(event.table.selected)
 
     def action_choose(self) -> None:
         self.query_one(RowTable).action_choose()
+
+
+class HelpScreen(Page[None]):
+    """What a screen is for, and its keys."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q,enter", "dismiss", show=False)]
+
+    def __init__(self, place: str, about: str) -> None:
+        super().__init__()
+        self._place, self._about = place, about
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="page") as page:
+            page.border_title = _("Help")
+            page.border_subtitle = links((_("esc closes"), CLOSE))
+            yield Static(_(self._about) + "\n", markup=False)
+            yield Static(_table(_("On this screen"), _keys(ACTIONS[self._place]), KEY_WIDTH))
+            yield Static(_table(_("Everywhere"), _keys(EVERYWHERE), KEY_WIDTH))
+            longest = max(len(keys) for keys, _ in LISTS)
+            yield Static(_table(_("In tables and logs"), ((keys, _(words)) for keys, words in LISTS), longest))
+
+
+def _keys(actions: Iterable[Action]) -> Iterable[tuple[str, str]]:
+    return ((action.shown_key, _(action.help)) for action in actions)
+
+
+def _table(title: str, rows: Iterable[tuple[str, str]], key_width: int) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.title, table.title_justify = Text(title, RichStyle(bold=True)), "left"
+    table.add_column(width=key_width, style=RichStyle(bold=True))
+    table.add_column()
+    for keys, words in rows:
+        table.add_row(Text(keys), Text(words))
+    table.add_row("", "")
+    return table

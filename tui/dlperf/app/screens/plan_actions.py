@@ -1,9 +1,9 @@
-"""What can be done with a plan: read its scripts, ask its machines, start it."""
+"""What can be done with a plan: read its scripts, check its machines, start it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Hashable
+from collections.abc import Hashable
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len
 from textual import work
 
-from dlperf.app.engine import Outcome, run_command
+from dlperf.app.commands import run_command
 from dlperf.app.model.choice import PRESETS, Choice, arguments_of, choice_of, command_line
 from dlperf.app.model.table import Column, Row
 from dlperf.app.screens.base import PlaceScreen
@@ -27,18 +27,17 @@ if TYPE_CHECKING:
 
 
 class PlanActions(PlaceScreen):
-    """A screen with a choice and the plan that it comes to."""
+    """A screen with a choice and the plan that results from it."""
 
     catalog: Catalog | None = None
     plan: Plan | None = None
 
     @property
     def choice(self) -> Choice:
-        """What is marked."""
-        raise NotImplementedError
+        return self.settings.choice
 
     def choose(self, choice: Choice) -> None:
-        """Mark something else."""
+        """Mark what this choice marks, and plan it."""
         raise NotImplementedError
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -50,8 +49,6 @@ class PlanActions(PlaceScreen):
 
     def _runnable(self) -> bool:
         return self.plan is not None and any(not item.example for item in self.plan.configurations)
-
-    # ---------------------------------------------------------------- presets
 
     @work
     async def action_presets(self) -> None:
@@ -67,8 +64,6 @@ class PlanActions(PlaceScreen):
             if preset.name == chosen:
                 self.choose(preset.applied(self.choice))
 
-    # ----------------------------------------------------------------- script
-
     def action_script(self) -> None:
         from dlperf.render.preview import preview_text
 
@@ -79,26 +74,17 @@ class PlanActions(PlaceScreen):
             self.app.push_screen(TextPage(item.configuration.id, preview_text(item.launch)))
 
     def action_copy_command(self) -> None:
-        text = command_line(["run", *arguments_of(self.choice)])
-        self.app.copy_to_clipboard(text)
-        self.notify(text, title=_("Copied"), markup=False)
-
-    # ------------------------------------------------------------------ check
+        self.copy(command_line(["run", *arguments_of(self.choice)]))
 
     @work(exclusive=True, group="check")
     async def action_check(self) -> None:
-        if self.plan is None:
+        if self.plan is None or not self._runnable():
             return
         hardware = dict.fromkeys(item.configuration.hardware for item in self.plan.configurations if not item.example)
-        if not hardware:
-            return
         self.notify(_("Asking {hardware} …", hardware=", ".join(hardware)))
-        outcome = await run_command(self.workspace, ["check", "--hardware", ",".join(hardware), "--json"])
-        rows = check_rows(outcome)
+        output, error = await run_command(self.workspace, ["check", "--hardware", ",".join(hardware), "--json"])
         self.app.clear_notifications()
-        await self.app.push_screen_wait(check_page(rows, outcome.message))
-
-    # ------------------------------------------------------------------ start
+        await self.app.push_screen_wait(check_page(check_rows(output), error))
 
     @work(exclusive=True, group="start")
     async def action_start(self) -> None:
@@ -121,47 +107,33 @@ class PlanActions(PlaceScreen):
             self.main.watch_campaign(name)
 
 
-def check_page(rows: dict[Hashable, Row], empty: str = "") -> ListPage:
-    """What the machines answered, to be read; the first that is not ready comes first to the eye."""
-    not_ready = next((key for key, row in rows.items() if "bad" in row.tones), None)
-    return ListPage(
-        _("Are the machines ready?"), check_columns(rows.values()), rows, empty, chooses=False, selected=not_ready
-    )
-
-
-def check_columns(rows: Collection[Row]) -> tuple[Column, ...]:
-    """The columns of the checks of machines, as wide as these rows need them."""
+def check_page(rows: dict[Hashable, Row], problem: str = "") -> ListPage:
+    """Return a page of what the checks found, with the cursor on the first that failed."""
     titles = (_("node"), _("check"), "")
-    node, check, word = (max(cell_len(row.cells[at]) for row in (Row(titles), *rows)) for at in range(3))
-    return (
+    node, check, verdict = (max(cell_len(row.cells[at]) for row in (Row(titles), *rows.values())) for at in range(3))
+    columns = (
         Column(titles[0], min(node, 24), importance=9),
         Column(titles[1], check, importance=8),
-        Column(titles[2], word, importance=9),
+        Column(titles[2], verdict, importance=9),
         Column(_("what it says"), 20, importance=9, flexible=True),
     )
+    failed = next((key for key, row in rows.items() if "bad" in row.tones), None)
+    return ListPage(_("Are the machines ready?"), columns, rows, problem, chooses=False, selected=failed)
 
 
-def _check_text(item: dict[str, Any]) -> str:
-    """What was found, and what to do about it."""
-    found = Message.from_json(item["message_code"])
-    advice = item.get("advice_code")
-    return render(message("and_more", told=found, more=Message.from_json(advice)) if advice else found)
-
-
-def check_rows(outcome: Outcome) -> dict[Hashable, Row]:
-    """What ``dlperf check --json`` printed, as rows; none where it printed something else."""
+def check_rows(output: str) -> dict[Hashable, Row]:
+    """Turn the output of ``dlperf check --json`` into rows; none where it is something else."""
     try:
-        items = json.loads(outcome.output)
+        items = json.loads(output)
     except ValueError:
         return {}
-    rows: dict[Hashable, Row] = {}
-    for item in items if isinstance(items, list) else ():
-        ok = bool(item["ok"])
-        cells = (
-            str(item["node"]),
-            render(message(f"check_{item['check']}")).replace("_", " "),
-            _("ok") if ok else _("NOT READY"),
-            _check_text(item),
-        )
-        rows[len(rows)] = Row(tuple(printable(cell) for cell in cells), tones=("", "", "good" if ok else "bad", ""))
-    return rows
+    return dict(enumerate(map(_check_row, items if isinstance(items, list) else ())))
+
+
+def _check_row(item: dict[str, Any]) -> Row:
+    found, advice = Message.from_json(item["message_code"]), item.get("advice_code")
+    if advice:
+        found = message("and_more", told=found, more=Message.from_json(advice))
+    name = render(message(f"check_{item['check']}")).replace("_", " ")
+    cells = (str(item["node"]), name, _("ok") if item["ok"] else _("NOT READY"), render(found))
+    return Row(tuple(map(printable, cells)), tones=("", "", "good" if item["ok"] else "bad", ""))

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, cast
 from urllib.parse import urlsplit
 
 from textual import work
@@ -21,21 +21,20 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
-from dlperf.app.engine import Running
+from dlperf.app.commands import RunningCommand
 from dlperf.app.model.table import Column, Row
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import N_, _
-from dlperf.view.text import local_time, printable
+from dlperf.view.text import local_time
 
 KEPT_LINES = 1000
-LONG_SECONDS = 20.0
-"""How long an address can be read."""
+NOTICE_SECONDS = 20.0
 _ADDRESS = re.compile(r"https?://\S+")
 
 
 class PublishScreen(PlaceScreen):
-    """The site's state, and what its builder says."""
+    """The state of the site, and the output of its builder."""
 
     place = "publish"
     about = N_(
@@ -47,29 +46,29 @@ class PublishScreen(PlaceScreen):
         super().__init__()
         self._lines: deque[str] = deque(maxlen=KEPT_LINES)
         self._count = 0
-        self._builder: Running | None = None
-        self._server: Running | None = None
+        self._builder: RunningCommand | None = None
+        self._server: RunningCommand | None = None
         self._opener: subprocess.Popen[bytes] | None = None
         self._address = ""
         self._state = ""
         self._last_line = ""
-        """What the builder said last: where it fails, that is why."""
+        """Of the builder's output: the reason where it fails."""
 
     def body(self) -> ComposeResult:
         yield Static(id="site-lines", classes="status", markup=False)
-        with Vertical(classes="panel", id="said-panel"):
-            yield RowTable((Column("", 20, flexible=True),), header=False, id="said")
+        with Vertical(classes="panel", id="output-panel"):
+            yield RowTable((Column("", 20, flexible=True),), header=False)
 
     def on_mount(self) -> None:
-        self.query_one("#said-panel").border_title = _("What the builder says")
+        self.query_one("#output-panel").border_title = _("What the builder says")
         self.query_one(RowTable).empty = "\n" + _("b builds the site: a minute at most for a few hundred pages.")
         self.query_one(RowTable).focus()
         self._draw()
 
     def on_unmount(self) -> None:
-        for running in (self._builder, self._server):
-            if running is not None:
-                running.stop()
+        for command in (self._builder, self._server):
+            if command is not None:
+                command.stop()
 
     @property
     def _index(self) -> Path:
@@ -77,7 +76,7 @@ class PublishScreen(PlaceScreen):
 
     def _draw(self) -> None:
         if self._index.is_file():
-            built = local_time(_time_of(self._index))
+            built = local_time(datetime.fromtimestamp(self._index.stat().st_mtime, UTC).isoformat())
             where = _("The site lies in {path}, built {time}.", path=self._index, time=built)
         else:
             where = _("No site yet. It will lie in {path}.", path=self._index)
@@ -85,18 +84,15 @@ class PublishScreen(PlaceScreen):
         self.query_one("#site-lines", Static).update("\n".join(line for line in lines if line))
         self.refresh_bindings()
 
-    def _say(self, line: str) -> None:
+    def _add_line(self, line: str) -> None:
         if not line.strip():
             return
         self._count += 1
         self._lines.append(line)
-        first = self._count - len(self._lines)
-        table, lines = self.query_one("#said", RowTable), self._lines
-        rows = {first + index: Row((text,)) for index, text in enumerate(lines)}
-        table.show_rows(list(rows), lambda key: rows[key] if isinstance(key, int) else Row(()))
+        rows = {key: Row((text,)) for key, text in enumerate(self._lines, self._count - len(self._lines))}
+        table = self.query_one(RowTable)
+        table.show_rows(list(rows), lambda key: rows[cast("int", key)])
         table.action_last()
-
-    # ---------------------------------------------------------------- actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "build":
@@ -110,11 +106,11 @@ class PublishScreen(PlaceScreen):
         if self._builder is not None:
             return
         self._state = _("Building …")
-        self._builder = await Running.start(self.workspace, ["build-site"])
+        self._builder = await RunningCommand.start(self.workspace, ["build-site"])
         self._draw()
         async for line in self._builder.lines():
             self._last_line = line or self._last_line
-            self.call_later(self._say, line)
+            self.call_later(self._add_line, line)
         code = await self._builder.wait()
         self._builder = None
         self._state = _("Built.") if code == 0 else _("Not built: {reason}", reason=self._last_line)
@@ -125,9 +121,9 @@ class PublishScreen(PlaceScreen):
         if self._server is not None:
             self._server.stop()
             return
-        self._server = await Running.start(self.workspace, ["serve-site", "--port", "0"])
+        self._server = await RunningCommand.start(self.workspace, ["serve-site", "--port", "0"])
         async for line in self._server.lines():
-            self.call_later(self._say, line)
+            self.call_later(self._add_line, line)
             found = _ADDRESS.search(line)
             if found and not self._address:
                 self._address = found[0].rstrip(".,")
@@ -137,40 +133,39 @@ class PublishScreen(PlaceScreen):
         self.call_later(self._draw)
 
     def action_open_site(self) -> None:
-        """In a session of its own without this terminal: a text browser cannot take it."""
         opener, quiet = opener_of(os.environ), subprocess.DEVNULL
         if opener is None:
-            self._say_where(_("No desktop here."))
+            self._show_target(_("No desktop here."))
             return
         try:
+            # in its own session without this terminal, which a text browser would take
             self._opener = subprocess.Popen(
                 [opener, self._target], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
             )
         except OSError as error:
-            self._say_where(f"{opener}: {error.strerror}.")
+            self._show_target(f"{opener}: {error.strerror}.")
 
     def frame(self, number: int) -> None:
         super().frame(number)
         if self._opener is not None and (code := self._opener.poll()) is not None:
             self._opener = None
             if code:
-                self._say_where(_("No browser opened."))
+                self._show_target(_("No browser opened."))
 
-    def _say_where(self, why: str) -> None:
+    def _show_target(self, why: str) -> None:
         where = _("Open {target} in a browser.", target=self._target)
-        self.notify(f"{why} {where}", markup=False, timeout=LONG_SECONDS)
+        self.notify(f"{why} {where}", markup=False, timeout=NOTICE_SECONDS)
 
     @property
     def _target(self) -> str:
         return self._address or str(self._index)
 
     def action_copy_path(self) -> None:
-        self.app.copy_to_clipboard(self._target)
-        self.notify(printable(self._target), title=_("Copied"), markup=False)
+        self.copy(self._target)
 
 
 def served_lines(address: str, environment: Mapping[str, str]) -> list[str]:
-    """Where the site is served, and how a browser at the other end of an ssh connection gets there."""
+    """Return where the site is served, and how to reach it over ssh."""
     if not address:
         return []
     lines = [_("Served at {address}; s stops it.", address=address)]
@@ -182,11 +177,7 @@ def served_lines(address: str, environment: Mapping[str, str]) -> list[str]:
 
 
 def opener_of(environment: Mapping[str, str], system: str = sys.platform) -> str | None:
-    """What opens a page in a window; None where there is no desktop: a text browser would take the terminal."""
+    """Return the command that opens a page in a window; None without a desktop."""
     if system == "darwin":
         return "open"
     return "xdg-open" if environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY") else None
-
-
-def _time_of(path: Path) -> str:
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat()

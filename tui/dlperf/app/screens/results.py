@@ -1,4 +1,4 @@
-"""All figures of the workspace: sorted, filtered, beside the published ones; or two campaigns compared."""
+"""All results of the workspace and of published reports, or two campaigns compared."""
 
 from __future__ import annotations
 
@@ -15,15 +15,10 @@ from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.comparison import ComparisonView, comparable, comparison_of
-from dlperf.app.model.results_table import (
-    ResultsView,
-    similar_columns,
-    similar_results,
-    similar_rows,
-)
+from dlperf.app.model.results_table import ResultsView, similar_columns, similar_results, similar_rows
 from dlperf.app.model.table import Column, Row, TableView
 from dlperf.app.screens.base import PlaceScreen
-from dlperf.app.screens.pages import ListPage, TextPage, filtered_title
+from dlperf.app.screens.pages import ListPage, TextPage, filtered_title, no_match
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.errors import DlperfError
@@ -33,7 +28,7 @@ from dlperf.view.text import printable
 
 
 class ResultsScreen(PlaceScreen):
-    """A view of all results."""
+    """A table of results, sorted and filtered, and what belongs to the selected one."""
 
     place = "results"
     about = N_(
@@ -46,7 +41,6 @@ class ResultsScreen(PlaceScreen):
         super().__init__()
         self._all = ResultsView()
         self._view: TableView[Any] = self._all
-        """All of them, or a comparison."""
         self._items: list[Any] = []
         self._problem = ""
 
@@ -58,16 +52,15 @@ class ResultsScreen(PlaceScreen):
         with Horizontal(id="about-result"):
             with VerticalScroll(classes="panel", id="result-panel"):
                 yield Static(id="result-text", markup=False)
-            with Vertical(classes="panel", id="beside-panel"):
-                yield RowTable(similar_columns(), id="beside")
+            with Vertical(classes="panel", id="similar-panel"):
+                yield RowTable(similar_columns(), id="similar")
 
     def on_mount(self) -> None:
-        self.query_one("#beside-panel").border_title = _("Same case, precision and number of GPUs")
+        self.query_one("#similar-panel").border_title = _("Same case, precision and number of GPUs")
         self.query_one("#result-panel").border_title = _("Selected")
         self.table.focus()
 
     def on_screen_resume(self) -> None:
-        """Shown: results may have come since."""
         if not self._all.rows:
             self.table.empty = "\n" + _("Reading …")
         self.action_reload()
@@ -89,20 +82,14 @@ class ResultsScreen(PlaceScreen):
 
     def _loaded(self, rows: tuple[ConfigurationResult, ...], problems: list[str]) -> None:
         self._problem = _("{count} left out: {reason}", count=len(problems), reason=problems[0]) if problems else ""
+        view = self._view
         if rows != self._all.rows:
             self._all = replace(self._all, rows=rows)
-            self._show(self._anew(rows))
-        else:
-            self._show(self._view)
-
-    def _anew(self, rows: tuple[ConfigurationResult, ...]) -> TableView[Any]:
-        """The same view of other rows."""
-        if not isinstance(self._view, ComparisonView):
-            return self._all
-        found = comparison_of(rows, self._view.before, self._view.after)
-        if found is None:
-            return self._all
-        return replace(self._view, points=found.points, not_compared=found.not_compared)
+            if isinstance(view, ComparisonView) and (found := comparison_of(rows, view.before, view.after)):
+                view = replace(view, points=found.points, not_compared=found.not_compared)
+            else:
+                view = self._all
+        self._show(view)
 
     def _show(self, view: TableView[Any]) -> None:
         other = type(view) is not type(self._view)
@@ -111,7 +98,7 @@ class ResultsScreen(PlaceScreen):
         if isinstance(view, ResultsView):
             self._all = view
         self._view, self._items = view, view.shown()
-        self.table.empty = "\n" + self._nothing()
+        self.table.empty = self._empty_text()
         keys = [(row.campaign, row.configuration, index) for index, row in enumerate(map(view.result, self._items))]
         self.table.show_rows(keys, self._row)
         self.table.refresh()
@@ -126,18 +113,16 @@ class ResultsScreen(PlaceScreen):
         self._show_selected()
         self.refresh_bindings()
 
-    def _nothing(self) -> str:
+    def _empty_text(self) -> str:
         if not self._all.rows:
-            return _("No results yet: 2 chooses what to measure, `dlperf import` takes in logs.")
-        total = len(self._view.items())
-        return _("None of {total} matches {text}. esc shows all.", total=total, text=self._view.matching)
+            return "\n" + _("No results yet: 2 chooses what to measure, `dlperf import` takes in logs.")
+        return no_match(self._view.matching, len(self._view.items()))
 
     def _row(self, key: Hashable) -> Row:
         assert isinstance(key, tuple)
         return self._view.cells(self._items[key[2]])
 
     def _selected(self) -> Any:
-        """The item under the cursor, of the view's own kind."""
         key = self.table.selected
         return self._items[key[2]] if isinstance(key, tuple) and key[2] < len(self._items) else None
 
@@ -149,16 +134,13 @@ class ResultsScreen(PlaceScreen):
         self.query_one("#selected-line", Static).update(" · ".join(map(str.strip, about[1:])))
         row = self._view.result(item) if item else None
         campaign = printable(row.campaign) if row else ""
-        self.query_one("#beside-panel").border_title = Content(
-            " · ".join(part for part in (_("Same case, precision and number of GPUs"), campaign) if part)
-        )
+        title = _("Same case, precision and number of GPUs")
+        self.query_one("#similar-panel").border_title = Content(f"{title} · {campaign}" if campaign else title)
         rows = similar_rows(row, similar_results(self._all.rows, row)) if row else []
-        table = self.query_one("#beside", RowTable)
+        table = self.query_one("#similar", RowTable)
         table.empty = _("No other figure.") if row else ""
         table.show_rows(list(range(len(rows))), lambda key: rows[key] if isinstance(key, int) else Row(()))
         table.refresh()
-
-    # ---------------------------------------------------------------- actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "published" and isinstance(self._view, ComparisonView):
@@ -169,7 +151,7 @@ class ResultsScreen(PlaceScreen):
 
     @on(RowTable.Chosen, "#results")
     def action_open_result(self) -> None:
-        """All that is known of a figure, where the screen has no room for it."""
+        """Show all that is known of a result, which a small screen has no room for."""
         item = self._selected()
         if item is not None:
             self.app.push_screen(TextPage(_("Selected"), "\n".join(self._view.about(item))))
@@ -192,7 +174,7 @@ class ResultsScreen(PlaceScreen):
 
     @work
     async def action_compare(self) -> None:
-        """The campaign of the selected figure with another one; once more ends that."""
+        """Compare the campaign of the selected result with another one, or end that."""
         item = self._selected()
         if isinstance(self._view, ComparisonView) or item is None:
             self._show(self._all)
@@ -211,12 +193,10 @@ class ResultsScreen(PlaceScreen):
 
     def action_copy_row(self) -> None:
         if self.table.selected is not None:
-            text = self.table.text_of(self.table.selected)
-            self.app.copy_to_clipboard(text)
-            self.notify(text, title=_("Copied"), markup=False)
+            self.copy(self.table.text_of(self.table.selected))
 
     def action_find(self) -> None:
-        self.prompt.ask("filter", _("filter results"), self._view.matching)
+        self.query_one(Prompt).ask("filter", _("filter results"), self._view.matching)
 
     def action_escape(self) -> None:
         self._show(replace(self._all, matching=""))

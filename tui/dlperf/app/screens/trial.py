@@ -1,7 +1,8 @@
-"""One trial, looked at closely: curve, figure and findings, environment, command, log."""
+"""One trial: curve, figure and findings, environment, command, log."""
 
 from __future__ import annotations
 
+from array import array
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,25 +18,31 @@ from dlperf.app.model.curve import Series
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
 from dlperf.app.model.trials import GLYPHS, STATE_NAMES, configuration_text
 from dlperf.app.screens.log_actions import LogActions
-from dlperf.app.series import SeriesReader
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.curve_view import CurveView
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.errors import DlperfError
+from dlperf.formats.parser import LogParser
+from dlperf.formats.registry import parser_for
+from dlperf.formats.samples import Run
+from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.messages import N_, _, render
-from dlperf.plan import TrialKey
-from dlperf.runs.records import State
+from dlperf.plan import PlannedConfiguration, TrialKey
+from dlperf.results.logs import LogReader, is_gzip, log_reader
+from dlperf.runs.records import State, TrialStatus
 from dlperf.view.text import printable
 
-PAGES = (
-    ("curve", N_("Curve")),
-    ("figure", N_("Figure")),
-    ("environment", N_("Environment")),
-    ("command", N_("Command")),
-    ("log", N_("Log")),
-)
+PAGES = {
+    "curve": N_("Curve"),
+    "figure": N_("Figure"),
+    "environment": N_("Environment"),
+    "command": N_("Command"),
+    "log": N_("Log"),
+}
+TEXT_PAGES = ("figure", "environment", "command")
 REFRESH_SECONDS = 1.0
+BLOCK = 1 << 20
 
 
 class TrialScreen(LogActions):
@@ -57,20 +64,15 @@ class TrialScreen(LogActions):
 
     def body(self) -> ComposeResult:
         yield Static(id="trial-line", classes="status", markup=False)
+        titles = {page: _(title) for page, title in PAGES.items()}
         with TabbedContent(initial="page-curve"):
-            for page, title in PAGES:
-                with TabPane(_(title), id=f"page-{page}"):
-                    yield from self._page(page)
-
-    def _page(self, page: str) -> ComposeResult:
-        if page == "curve":
-            yield CurveView()
-        elif page == "log":
-            with Vertical(classes="panel", id="log-panel"):
+            with TabPane(titles["curve"], id="page-curve"):
+                yield CurveView()
+            for page in TEXT_PAGES:
+                with TabPane(titles[page], id=f"page-{page}"), VerticalScroll():
+                    yield Static(id=f"{page}-text", markup=False)
+            with TabPane(titles["log"], id="page-log"), Vertical(classes="panel", id="log-panel"):
                 yield LogView()
-        else:
-            with VerticalScroll():
-                yield Static(id=f"{page}-text", markup=False)
 
     def on_mount(self) -> None:
         self._show_texts()
@@ -83,14 +85,18 @@ class TrialScreen(LogActions):
         if self.every(REFRESH_SECONDS, number):
             self._campaign.refresh()
             self._show_log()
-            if self._campaign.status.trials[self._key] is not self._shown_status:
+            changed = self._trial is not self._shown_status
+            if changed:
                 self._show_texts()
-                self._read_curve()
-            elif not self._campaign.status.trials[self._key].state.finished:
+            if changed or not self._trial.state.finished:
                 self._read_curve()
 
+    @property
+    def _trial(self) -> TrialStatus:
+        return self._campaign.status.trials[self._key]
+
     def _show_texts(self) -> None:
-        trial = self._campaign.status.trials[self._key]
+        trial = self._trial
         planned = self._campaign.planned(self._key.configuration)
         self._shown_status = trial
         if planned is None:
@@ -111,16 +117,11 @@ class TrialScreen(LogActions):
             self.query_one(f"#{page}-text", Static).update(text)
 
     def _show_log(self) -> None:
-        trial = self._campaign.status.trials[self._key]
-        why = _("No log yet: the trial has not started.") if not trial.state.finished else _("There is no log.")
-        self.show_streams(self._campaign.streams(self._key), why, f"#{self._key.number}")
-
-    # ------------------------------------------------------------------ curve
+        message = _("There is no log.") if self._trial.state.finished else _("No log yet: the trial has not started.")
+        self.show_streams(self._campaign.streams(self._key), message, f"#{self._key.number}")
 
     @work(thread=True, group="curve")
     def _read_curve(self) -> None:
-        from dlperf.results.logs import log_reader
-
         planned = self._campaign.planned(self._key.configuration)
         log = self._log_of_the_figure()
         if self._reading or planned is None or log is None:
@@ -153,11 +154,9 @@ class TrialScreen(LogActions):
             window = (float(result.first_step), float(result.last_step))
         self.query_one(CurveView).show(series, float(skip) if skip else None, window)
 
-    # ---------------------------------------------------------------- actions
-
     def _turn_page(self, by: int) -> None:
         tabs = self.query_one(TabbedContent)
-        names = [f"page-{page}" for page, _ in PAGES]
+        names = [f"page-{page}" for page in PAGES]
         tabs.active = names[(names.index(tabs.active) + by) % len(names)]
 
     def action_next_tab(self) -> None:
@@ -168,7 +167,7 @@ class TrialScreen(LogActions):
 
     @on(TabbedContent.TabActivated)
     def _page_shown(self) -> None:
-        """Keys move in the page shown; a curve has nothing to move in."""
+        """Focus what scrolls in the page shown."""
         page = self.query_one(f"#{self.query_one(TabbedContent).active}", TabPane)
         self.set_focus(next((widget for widget in page.query("LogView, VerticalScroll") if widget.focusable), None))
 
@@ -181,7 +180,6 @@ class TrialScreen(LogActions):
         super().action_first_error()
 
     def action_measured_lines(self) -> None:
-        """Where the figure comes from, in the log."""
         result = self._campaign.result_of(self._key)
         if result is None or result.first_line is None:
             self.notify(_("No figure, so no lines that gave one."))
@@ -195,3 +193,44 @@ class TrialScreen(LogActions):
     @on(Prompt.Typed)
     def _typed(self, event: Prompt.Typed) -> None:
         self.search_typed(event)
+
+
+class SeriesReader:
+    """Parses what was added to a log. For a thread: a long log takes seconds."""
+
+    def __init__(self, path: Path, planned: PlannedConfiguration, formats: LogReader) -> None:
+        self.path, self._planned, self._formats = path, planned, formats
+        self._parser: LogParser | None = None
+        self._offset = 0
+
+    def advance(self) -> Series | None:
+        """Return the curve so far; None where the log gives none.
+
+        Raises:
+            DlperfError: the log cannot be read, or its format is unknown.
+        """
+        if is_gzip(self.path):
+            runs = list(self._formats.read(self.path, self._planned.format))
+        else:
+            self._parser = self._parser or parser_for(self._planned.format, self._formats.formats)
+            self._feed(self._parser)
+            runs = [run for run in self._parser.runs if len(run.samples)]
+        return self._series(runs[-1]) if runs else None
+
+    def _feed(self, parser: LogParser) -> None:
+        try:
+            with self.path.open("rb") as stream:
+                stream.seek(self._offset)
+                while data := stream.read(BLOCK):
+                    parser.feed(data)
+                    self._offset += len(data)
+        except OSError as error:
+            raise DlperfError(f"{self.path}: {error.strerror}") from error
+
+    def _series(self, run: Run) -> Series | None:
+        point = self._planned.configuration
+        reading = Reading(run, point.gpus_total, point.gpus, point.batch_size)
+        try:  # copies: the columns may be the run's own, which grow while the curve is drawn
+            return Series(array("d", reading.steps_done), array("d", reading.rates), run.unit)
+        except NotEstimable:
+            return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import ClassVar
 
 from textual import on, work
@@ -24,10 +24,9 @@ from dlperf.app.model.trials import (
     trial_row,
     trial_to_show,
 )
-from dlperf.app.screens.campaign_actions import CampaignActions
-from dlperf.app.screens.campaign_line import campaign_lines
+from dlperf.app.screens.campaign_actions import CampaignActions, campaign_lines
 from dlperf.app.screens.log_actions import LogActions
-from dlperf.app.screens.pages import filtered_title
+from dlperf.app.screens.pages import filtered_title, no_match
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
@@ -35,15 +34,16 @@ from dlperf.app.widgets.row_table import RowTable
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _, render
 from dlperf.plan import TrialKey
+from dlperf.runs.paths import NodePaths
 from dlperf.runs.records import CampaignStatus, State, TrialStatus
-from dlperf.view.campaigns import Standing, sort_campaigns, standing_of
+from dlperf.view.campaigns import sort_campaigns
 from dlperf.view.text import printable
 
 REFRESH_SECONDS = 0.2
 TELEMETRY_SECONDS = 1.0
-ACTING_ON_A_CAMPAIGN = frozenset(action.id for action in ACTIONS["watch"])
-FRAME_ROWS, LEAST_ROWS = 3, 8
-"""Of the table of trials: title and border; what a small campaign gets."""
+NEEDING_A_CAMPAIGN = frozenset(action.id for action in ACTIONS["watch"])
+FRAME_ROWS, MIN_ROWS = 3, 8
+"""Rows of the table of trials: of its border and header, and of the smallest."""
 
 
 class WatchScreen(CampaignActions, LogActions):
@@ -82,7 +82,7 @@ class WatchScreen(CampaignActions, LogActions):
         self.trials.focus()
 
     def on_screen_resume(self) -> None:
-        """Shown: the campaign that was asked for, else what runs, else the newest."""
+        """Show the campaign that was chosen, else one that runs, else the newest."""
         if self.main.watched is None:
             self.main.book.list_names()
             summaries = sort_campaigns(list(self.main.book.summaries.values()))
@@ -123,17 +123,12 @@ class WatchScreen(CampaignActions, LogActions):
         self._folded.clear()
         campaign.refresh_engine()
         self._status_changed()
-        self.trials.select(self._first_of_interest())
-        self._show_selected()
-
-    def _first_of_interest(self) -> TrialKey | None:
-        """What runs, else what failed, else the first."""
-        assert self.campaign is not None
+        # a trial that runs, else one that failed, else the first
         order = {State.RUNNING: 0, State.SUBMITTED: 1, State.FAILED: 2, State.TIMED_OUT: 2, State.LOST: 2}
-        trials = sorted(self.campaign.status.trials.values(), key=lambda trial: order.get(trial.state, 3))
-        return trials[0].key if trials else None
-
-    # ----------------------------------------------------------------- frames
+        trials = campaign.status.trials.values()
+        first = min(trials, key=lambda trial: order.get(trial.state, 3), default=None)
+        self.trials.select(first.key if first else None)
+        self._show_selected()
 
     def frame(self, number: int) -> None:
         super().frame(number)
@@ -153,15 +148,16 @@ class WatchScreen(CampaignActions, LogActions):
             self._show_selected()
 
     def _status_changed(self) -> None:
-        assert self.campaign is not None
+        if self.campaign is None:
+            return
         self._drawn_status = self.campaign.status
         self._groups = dict(by_configuration(self.campaign.status))
-        self.forget_what_was_done()
+        self.forget_done_requests()
         self.query_one("#trials-panel").border_title = filtered_title(_("Trials"), self._matching)
-        self.trials.empty = self._no_rows()
+        self.trials.empty = no_match(self._matching, len(self.campaign.status.trials))
         self.trials.show_rows(row_keys(self.campaign.status, self._matching, self._folded), self._row)
         room_for_all = len(self.campaign.status.trials) + len(self._groups) + FRAME_ROWS
-        self.query_one("#trials-panel").styles.max_height = max(LEAST_ROWS, room_for_all)
+        self.query_one("#trials-panel").styles.max_height = max(MIN_ROWS, room_for_all)
         self._draw_line()
         self.refresh_bindings()
 
@@ -170,7 +166,7 @@ class WatchScreen(CampaignActions, LogActions):
         self._draw_line()
 
     def on_resize(self) -> None:
-        """A narrow window says of the machines in a line what a wide one has a table for."""
+        """A narrow window has a line for the machines instead of a table."""
         self.call_after_refresh(self._draw_line)
 
     def _draw_line(self) -> None:
@@ -181,34 +177,23 @@ class WatchScreen(CampaignActions, LogActions):
             lines = [*lines, *node_summaries(self._devices)]
         self.query_one("#campaign-line", Static).update("\n".join(lines[:3]))
 
-    def _no_rows(self) -> str:
-        assert self.campaign is not None
-        total = len(self.campaign.status.trials)
-        return "\n" + _("None of {total} matches {text}. esc shows all.", total=total, text=self._matching)
-
     def _row(self, key: Hashable) -> Row:
         assert self.campaign is not None
         if isinstance(key, Group):
-            return self._group_row(key)
+            return self._group_row(self.campaign, key.configuration)
         assert isinstance(key, TrialKey)
         trial = self.campaign.status.trials[key]
         return trial_row(trial, self.campaign.progress_of(key), self.campaign.result_of(key), self.asked.get(key))
 
-    def _group_row(self, key: Group) -> Row:
-        assert self.campaign is not None
-        planned = self.campaign.planned(key.configuration)
-        trials = self._groups.get(key.configuration, [])
+    def _group_row(self, campaign: WatchedCampaign, configuration: str) -> Row:
+        planned = campaign.planned(configuration)
         if planned is None:
-            return Row((printable(key.configuration),), "group")
-        stopped = self.campaign.status.stopped_configurations.get(key.configuration)
-        values = [
-            result.value
-            for trial in trials
-            if (result := self.campaign.result_of(trial.key)) is not None and result.value is not None
-        ]
+            return Row((printable(configuration),), "group")
+        trials = self._groups.get(configuration, [])
+        stopped = campaign.status.stopped_configurations.get(configuration)
+        results = [campaign.result_of(trial.key) for trial in trials]
+        values = [result.value for result in results if result is not None and result.value is not None]
         return group_row(planned.configuration, trials, stopped, values, planned.unit)
-
-    # -------------------------------------------------------------- selection
 
     @on(RowTable.Highlighted, "#trials")
     def _selection_changed(self) -> None:
@@ -216,45 +201,28 @@ class WatchScreen(CampaignActions, LogActions):
         self.refresh_bindings()
 
     def _show_selected(self) -> None:
-        """The log and the machines of the selected trial."""
-        if self.campaign is None:
-            return
+        """Show the log and the machines of the selected trial."""
         selected = self.trials.selected
-        key = trial_to_show(selected, self.campaign.status) if isinstance(selected, (Group, TrialKey)) else None
+        if self.campaign is None or not isinstance(selected, (Group, TrialKey)):
+            return
+        key = trial_to_show(selected, self.campaign.status)
         if key is None:
             return
         if key != self._shown:
             self._shown = key
-            self.choose_stream(0)
-        self.show_streams(self.campaign.streams(key), self._why_no_log(key), self._log_title(key))
-        self._show_devices(key)
-
-    def _log_title(self, key: TrialKey) -> str:
-        assert self.campaign is not None
+            self.forget_stream()
         planned = self.campaign.planned(key.configuration)
         name = configuration_text(planned.configuration) if planned else key.configuration
-        return f"{name} #{key.number}"
+        message = _no_log_text(self.campaign.status.trials[key])
+        self.show_streams(self.campaign.streams(key), message, f"{name} #{key.number}")
+        self._show_devices(self.campaign.nodes(key))
 
-    def _why_no_log(self, key: TrialKey) -> str:
-        assert self.campaign is not None
-        trial = self.campaign.status.trials[key]
-        if trial.state is State.PLANNED:
-            return _("No log yet: the trial has not started.")
-        if trial.state.finished:
-            cause = render(trial.cause) if trial.cause else _("the reason is not known")
-            return _("The trial left no log: {cause}", cause=printable(cause))
-        return _("No log yet: the node has not written anything so far.")
-
-    def _show_devices(self, key: TrialKey) -> None:
-        assert self.campaign is not None
-        nodes = self.campaign.nodes(key)
+    def _show_devices(self, nodes: Iterable[NodePaths]) -> None:
         self._devices = [item for node in nodes for item in read_devices(node.telemetry, node.directory.name)]
         rows = device_rows(self._devices)
         self.query_one("#devices-panel").set_class(not rows, "-nothing")
         self.query_one("#devices", RowTable).show_rows(list(rows), lambda key: rows.get(key, Row(())))
         self._draw_line()
-
-    # ---------------------------------------------------------------- actions
 
     @on(RowTable.Chosen, "#trials")
     def action_open_trial(self) -> None:
@@ -279,7 +247,7 @@ class WatchScreen(CampaignActions, LogActions):
         (self.log_view if self.has_class("-log-only") else self.trials).focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if self.campaign is None and action in ACTING_ON_A_CAMPAIGN:
+        if self.campaign is None and action in NEEDING_A_CAMPAIGN:
             return None
         return super().check_action(action, parameters)
 
@@ -287,27 +255,32 @@ class WatchScreen(CampaignActions, LogActions):
         selected = self.trials.selected if self.campaign else None
         return selected if isinstance(selected, TrialKey) else None
 
-    def standing(self) -> Standing | None:
-        """How the campaign stands; None while there is none."""
-        return standing_of(self.campaign.status, self.campaign.engine_pid) if self.campaign else None
-
     def action_find(self) -> None:
         if self.log_view.has_focus or self.has_class("-log-only"):
             self.ask_search()
         else:
-            self.prompt.ask("filter", _("filter trials: words of configuration, state or cause"), self._matching)
+            self.query_one(Prompt).ask(
+                "filter", _("filter trials: words of configuration, state or cause"), self._matching
+            )
 
     def action_escape(self) -> None:
         self.clear_search()
         self._matching = ""
-        if self.campaign is not None:
-            self._status_changed()
+        self._status_changed()
 
     @on(Prompt.Typed)
     def _typed(self, event: Prompt.Typed) -> None:
         if event.purpose == "filter":
             self._matching = event.text
-            if self.campaign is not None:
-                self._status_changed()
+            self._status_changed()
         else:
             self.search_typed(event)
+
+
+def _no_log_text(trial: TrialStatus) -> str:
+    if trial.state is State.PLANNED:
+        return _("No log yet: the trial has not started.")
+    if trial.state.finished:
+        cause = render(trial.cause) if trial.cause else _("the reason is not known")
+        return _("The trial left no log: {cause}", cause=printable(cause))
+    return _("No log yet: the node has not written anything so far.")

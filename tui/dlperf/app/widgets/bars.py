@@ -1,4 +1,4 @@
-"""The line on top (where am I, what runs) and the line at the bottom (what can I press)."""
+"""The bar on top (screens, what runs) and the bar at the bottom (keys)."""
 
 from __future__ import annotations
 
@@ -13,34 +13,33 @@ from dlperf.messages import _
 SCREENS = tuple(action for action in EVERYWHERE if action.id == "show_screen")
 
 
-class TopBar(Static):
-    """The screens with their keys, the one shown marked, and what runs now."""
+class LinkBar(Static):
+    """One line of links across the screen."""
 
-    DEFAULT_CSS = """
-    TopBar {
-        dock: top; height: 1; text-wrap: nowrap; background: $panel; color: $text;
-        link-style: none; link-color: $text; link-background-hover: $primary;
-    }
-    """
+    def on_mount(self) -> None:
+        self.draw()
+
+    def on_resize(self) -> None:
+        self.draw()
+
+    def draw(self) -> None:
+        raise NotImplementedError
+
+
+class TopBar(LinkBar):
+    """The screens with their keys, the current one highlighted, and what runs now."""
 
     def __init__(self, place: str) -> None:
         super().__init__()
         self._place = place
         self._right = ""
 
-    def on_mount(self) -> None:
-        self._draw()
-
-    def on_resize(self) -> None:
-        self._draw()
-
     def show_running(self, text: str) -> None:
-        """What runs, on the right."""
         if text != self._right:
             self._right = text
-            self._draw()
+            self.draw()
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
         width = self.size.width
         bar = Text(no_wrap=True)
         bar.append(" dlperf ", Style(bold=True))
@@ -55,17 +54,10 @@ class TopBar(Static):
         self.update(bar)
 
 
-class KeyBar(Static):
-    """The keys of this screen that fit, and always help and quit; each can be clicked.
+class KeyBar(LinkBar):
+    """The keys of this screen that fit, and always those that work everywhere; each can be clicked.
 
-    Where not all fit, those come first that do something now.
-    """
-
-    DEFAULT_CSS = """
-    KeyBar {
-        dock: bottom; height: 1; text-wrap: nowrap; background: $panel; color: $text;
-        link-style: none; link-color: $text; link-background-hover: $primary;
-    }
+    Where not all fit, disabled ones are left out first.
     """
 
     def __init__(self, actions: tuple[Action, ...]) -> None:
@@ -74,13 +66,8 @@ class KeyBar(Static):
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, lambda _screen: self.draw())
-        self.draw()
-
-    def on_resize(self) -> None:
-        self.draw()
 
     def draw(self) -> None:
-        """Say again what can be pressed."""
         shown = [action for action in self._actions if action.in_bar]
         always = [action for action in shown if action in EVERYWHERE]
         room = self.size.width - sum(cell_len(_label(action)) for action in always)

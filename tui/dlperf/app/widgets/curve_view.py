@@ -1,4 +1,4 @@
-"""Draws a curve in whatever room it is given."""
+"""Draws a curve in the size of its widget."""
 
 from __future__ import annotations
 
@@ -14,17 +14,6 @@ from dlperf.app.model.curve import Piece, Series, draw
 
 
 class CurveView(Widget):
-    """A throughput curve."""
-
-    DEFAULT_CSS = """
-    CurveView {
-        height: 1fr;
-        & > .curve-view--warmup { background: $surface-lighten-2; color: $text-muted; }
-        &:light > .curve-view--warmup { background: $surface-darken-2; color: $text; }
-        & > .curve-view--measured { color: $text-success; }
-        & > .curve-view--axis { color: $text-muted; }
-    }
-    """
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"curve-view--{name}" for name in ("warmup", "measured", "axis")}
 
     def __init__(self) -> None:
@@ -35,7 +24,6 @@ class CurveView(Widget):
         self._rows: list[list[Piece]] = []
 
     def show(self, series: Series, warm_up: float | None, window: tuple[float, float] | None) -> None:
-        """Draw another curve."""
         self._series, self._warm_up, self._window = series, warm_up, window
         self._draw()
 

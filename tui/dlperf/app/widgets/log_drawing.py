@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from dlperf.app.logs.log_file import Line
 from dlperf.app.logs.opened import OpenLog
 from dlperf.app.logs.search import Pattern, error_pattern
 from dlperf.app.logs.window import ShownRow
@@ -26,18 +27,6 @@ COLOURED_BYTES = 4096
 class LogDrawing(Widget):
     """Draws the rows of ``log_shown`` that are in view, read from the file at most once per frame."""
 
-    DEFAULT_CSS = """
-    LogDrawing {
-        height: 1fr;
-        & > .log--error { color: $text-error; }
-        & > .log--warning { color: $text-warning; }
-        & > .log--match { background: $warning-muted; color: $text-warning; }
-        &:light > .log--match { color: #5c3800; }
-        & > .log--marked { background: $primary-muted; }
-        & > .log--message { color: $text-muted; text-style: italic; }
-        & > .log--thumb { color: $primary; }
-    }
-    """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"log--{name}" for name in ("error", "warning", "match", "marked", "message", "thumb")
     }
@@ -49,7 +38,6 @@ class LogDrawing(Widget):
         super().__init__(id=id)
         self.log_shown: OpenLog | None = None
         self.message = ""
-        """Shown while there is no log."""
         self.only_matching = ""
         """The regular expression that shown lines match."""
         self.pattern: Pattern | None = None
@@ -67,16 +55,14 @@ class LogDrawing(Widget):
         return ""
 
     def on_resize(self) -> None:
-        self.fit()
+        self.fit_window()
         self.redraw()
 
-    def fit(self) -> None:
-        """Give the window the size of the widget."""
+    def fit_window(self) -> None:
         if self.log_shown is not None:
             self.log_shown.window.resize(max(1, self.size.width - 1), max(1, self.size.height))
 
     def redraw(self) -> None:
-        """Read and draw the rows in view again."""
         self.rows = None
         self.refresh()
         if self.is_mounted:
@@ -90,7 +76,7 @@ class LogDrawing(Widget):
             self.rows = log.window.rows()
         if not self.rows:
             return self._message_line(y)
-        strip = self._row_strip(log, self.rows[y]) if y < len(self.rows) else Strip.blank(0, self.rich_style)
+        strip = self._row_strip(log, *self.rows[y]) if y < len(self.rows) else Strip.blank(0, self.rich_style)
         return Strip([*strip.crop_extend(0, self.size.width - 1, self.rich_style), self._thumb(log, y)])
 
     def _message_line(self, y: int) -> Strip:
@@ -108,10 +94,10 @@ class LogDrawing(Widget):
             return _("Searching … {share:.0%}", share=self.log_shown.searched_share)
         return _("No line matches {pattern}. esc shows all lines.", pattern=self.only_matching)
 
-    def _row_strip(self, log: OpenLog, row: ShownRow) -> Strip:
-        text = row.text if log.window.wrap else row.text[: self.left + self.size.width]
-        style = self.rich_style + self._tone(row.line.data[:COLOURED_BYTES])
-        if row.line.start == self.marked:
+    def _row_strip(self, log: OpenLog, line: Line, text: str) -> Strip:
+        text = text if log.window.wrap else text[: self.left + self.size.width]
+        style = self.rich_style + self._tone(line.data[:COLOURED_BYTES])
+        if line.start == self.marked:
             style += self._component("marked")
         return Strip(self._segments(text, style)).crop(self.left, self.left + self.size.width)
 
@@ -135,15 +121,10 @@ class LogDrawing(Widget):
         return style if name in ("match", "marked") else Style(color=style.color, italic=style.italic)
 
     def _thumb(self, log: OpenLog, y: int) -> Segment:
-        """Return one cell of the scroll bar."""
         top = None if log.window.follow else log.window.top
         share = 1.0 if log.window.follow else log.window.source.share(top.line.start) if top else 0.0
         thumb = round(share * (self.size.height - 1))
         return Segment("█" if y == thumb else "│", self.rich_style + self._component("thumb"))
-
-    @property
-    def following(self) -> bool:
-        return self.log_shown is None or self.log_shown.window.follow
 
     @property
     def status(self) -> str:

@@ -42,9 +42,6 @@ class LogView(LogDrawing, can_focus=True):
         self.path: Path | None = None
         self._opening = False
         self._request: Request | None = None
-        """The search that runs."""
-
-    # ------------------------------------------------------------------ files
 
     def show_log(self, path: Path | None, message: str = "") -> None:
         """Show another log, at its end; while ``path`` does not exist, the message."""
@@ -91,7 +88,7 @@ class LogView(LogDrawing, can_focus=True):
             log.close()
             return
         self.log_shown, self._opening = log, False
-        self.fit()
+        self.fit_window()
         if self.only_matching:
             log.show_only(self.only_matching)
             self._find_matches(log)
@@ -119,10 +116,7 @@ class LogView(LogDrawing, can_focus=True):
     def on_unmount(self) -> None:
         self._close()
 
-    # ---------------------------------------------------------------- moving
-
     def toggle_follow(self) -> None:
-        """Go to the end and stay there, or stop here."""
         if self.log_shown is not None and self.log_shown.window.follow:
             self.action_scroll_rows(-1)
         else:
@@ -172,7 +166,7 @@ class LogView(LogDrawing, can_focus=True):
         if event.x >= self.size.width - 1:
             window.show_share(event.y / max(1, self.size.height - 1))
         elif self.rows and event.y < len(self.rows):
-            self.marked = self.rows[event.y].line.start
+            self.marked = self.rows[event.y][0].start
             if window.follow:
                 window.scroll(-1)
                 window.scroll(1)
@@ -184,9 +178,7 @@ class LogView(LogDrawing, can_focus=True):
             return ""
         if self.marked is not None and (line := self.log_shown.file.line_at(self.marked)):
             return line.data.decode("utf-8", "replace")
-        return "\n".join(row.text for row in self.log_shown.window.rows())
-
-    # -------------------------------------------------------------- searching
+        return "\n".join(text for _line, text in self.log_shown.window.rows())
 
     def find(self, text: str, jump: bool = True) -> None:
         """Highlight what matches a regular expression, and go to the next match; stop searching for an empty text."""
@@ -198,13 +190,11 @@ class LogView(LogDrawing, can_focus=True):
         self.redraw()
 
     def find_again(self, forward: bool) -> None:
-        """Go to the next match, or to the one before."""
         if self.pattern is not None:
             start = self._search_start()
             self._search(Request(self.pattern, start + 1 if forward else start, not forward))
 
     def find_first_error(self) -> None:
-        """Go to the first line that reports an error."""
         self._search(Request(error_pattern(), 0))
 
     def show_only(self, text: str) -> None:
@@ -217,7 +207,6 @@ class LogView(LogDrawing, can_focus=True):
         self.redraw()
 
     def show_line_number(self, number: int) -> None:
-        """Go to a line by its number, and mark it."""
         if log := self.log_shown:
             self._in_thread("search", partial(log.find_number, number), partial(self._found, log))
 

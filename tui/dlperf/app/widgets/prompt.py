@@ -11,18 +11,11 @@ from textual.widgets import Input
 
 
 class Prompt(Input):
-    """Hidden until it is asked for; enter and a click elsewhere accept, escape takes back."""
+    """Hidden until ``ask``; enter and a click elsewhere accept, escape restores the text before."""
 
-    DEFAULT_CSS = """
-    Prompt { dock: bottom; height: 1; border: none; padding: 0 1; display: none; background: $surface; }
-    Prompt:focus { border: none; }
-    Prompt.-asking { display: block; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", show=False)]
 
     class Typed(Message):
-        """The text so far, or in the end."""
-
         def __init__(self, purpose: str, text: str, final: bool) -> None:
             super().__init__()
             self.purpose = purpose
@@ -36,10 +29,9 @@ class Prompt(Input):
         self._text_before = ""
 
     def ask(self, purpose: str, label: str, text: str = "") -> None:
-        """Ask for a text; ``purpose`` comes back with every ``Typed``."""
+        """Ask for a text; every ``Typed`` carries ``purpose``."""
         self._before, self._text_before = self.screen.focused, text
         self.purpose, self.placeholder = purpose, label
-        self.border_title = label
         with self.prevent(Input.Changed):
             self.value = text
         self.add_class("-asking")
@@ -57,7 +49,6 @@ class Prompt(Input):
         self._done(self._text_before)
 
     def on_blur(self) -> None:
-        """A click elsewhere accepts what was typed."""
         if self.has_class("-asking") and self.app.app_focus:
             self._close(self.value)
 

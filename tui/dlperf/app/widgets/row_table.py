@@ -1,4 +1,4 @@
-"""A table that draws the rows in view and asks for nothing else: ten thousand rows cost what forty do."""
+"""A table that draws only the rows in view: ten thousand rows cost what forty do."""
 
 from __future__ import annotations
 
@@ -19,28 +19,8 @@ from dlperf.app.model.table import GAP, Column, Row, Tone, aligned, columns_that
 
 
 class RowTable(ScrollView, can_focus=True):
-    """Rows by key, with a cursor; cells are asked for when a row comes into view."""
+    """Rows by key, with a cursor; a row's cells are made when it comes into view."""
 
-    DEFAULT_CSS = """
-    RowTable {
-        scrollbar-size-vertical: 1;
-        overflow-x: hidden;
-        & > .row-table--header { text-style: bold; color: $text-muted; }
-        & > .row-table--cursor { background: $panel; }
-        & > .row-table--group { text-style: bold; color: $text-primary; }
-        & > .row-table--good { color: $text-success; }
-        & > .row-table--busy { color: $text-accent; }
-        & > .row-table--warn { color: $text-warning; }
-        & > .row-table--bad { color: $text-error; }
-        & > .row-table--dim { color: $text-muted; }
-        & > .row-table--empty { color: $text-muted; text-style: italic; }
-        &:focus > .row-table--cursor { background: $primary-muted; text-style: bold; }
-        &:light > .row-table--busy, &:light > .row-table--warn { color: #7a4a00; }
-        &:light > .row-table--good { color: #1d5c33; }
-        &:light > .row-table--bad { color: #8a1538; }
-        &:light > .row-table--dim { color: #454545; }
-    }
-    """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"row-table--{name}" for name in ("header", "cursor", "empty", "group", "good", "busy", "warn", "bad", "dim")
     }
@@ -54,32 +34,29 @@ class RowTable(ScrollView, can_focus=True):
         Binding("enter", "choose", show=False),
     ]
 
-    class Highlighted(Message):
-        """The cursor is on another row."""
+    class TableMessage(Message):
+        """A message of a table, by whose id handlers select it."""
 
-        def __init__(self, table: RowTable, key: Hashable) -> None:
+        def __init__(self, table: RowTable) -> None:
             super().__init__()
             self.table = table
-            self.key = key
 
         @property
         def control(self) -> RowTable:
             return self.table
 
-    class Chosen(Highlighted):
-        """Enter, or a click on the row under the cursor; on any row, where one click is to do."""
+    class Highlighted(TableMessage):
+        """The cursor is on another row."""
 
-    class HeaderClicked(Message):
+    class Chosen(TableMessage):
+        """Enter, or a click on the row under the cursor (on any row with ``chosen_by_click``)."""
+
+    class HeaderClicked(TableMessage):
         """A click on a column's title."""
 
         def __init__(self, table: RowTable, column: int) -> None:
-            super().__init__()
-            self.table = table
+            super().__init__(table)
             self.column = column
-
-        @property
-        def control(self) -> RowTable:
-            return self.table
 
     def __init__(
         self,
@@ -91,25 +68,22 @@ class RowTable(ScrollView, can_focus=True):
     ) -> None:
         super().__init__(id=id)
         self._chosen_by_click = chosen_by_click
-        """One click chooses a row, as where rows are marked; else it takes a second one."""
         self.columns = tuple(columns)
         self.empty = empty
-        """Said in place of rows; it may have several lines."""
         self._header = header
-        self._keys: Sequence[Hashable] = ()
+        self.keys: Sequence[Hashable] = ()
         self._cells: Callable[[Hashable], Row] = lambda _key: Row(())
         self._cursor = 0
         self._steered = False
-        """The cursor was moved: it stays on its row. Before that it stays on the first."""
-        self._painted: dict[int, tuple[Row, bool]] = {}
-
-    # ------------------------------------------------------------------ rows
+        """The cursor was moved, and stays on its row; until then it stays on the first."""
+        self._painted: dict[int, Row] = {}
+        """By line of the widget."""
 
     def show_rows(self, keys: Sequence[Hashable], cells: Callable[[Hashable], Row]) -> None:
-        """Show these rows; a cursor that was moved stays on its key, or near where that was."""
+        """Show these rows; a cursor that was moved stays on its key, or else near it."""
         selected = self.selected
-        moved = keys != self._keys
-        self._keys, self._cells = keys, cells
+        moved = keys != self.keys
+        self.keys, self._cells = keys, cells
         if moved:
             self._cursor = self._index_of(selected) if self._steered else 0
             self._resize()
@@ -120,55 +94,39 @@ class RowTable(ScrollView, can_focus=True):
 
     def refresh_rows(self) -> None:
         """Draw again the rows in view whose cells have changed."""
-        for y, painted in list(self._painted.items()):
+        for y, row in list(self._painted.items()):
             index = self._index_at(y)
-            if index is None or index >= len(self._keys):
-                continue
-            if self._cells(self._keys[index]) != painted[0]:
+            if index is not None and index < len(self.keys) and self._cells(self.keys[index]) != row:
                 self.refresh_line(self.scroll_offset.y + y)
 
     def set_columns(self, columns: Sequence[Column]) -> None:
-        """Show other columns."""
         self.columns = tuple(columns)
         self._resize()
 
     @property
-    def keys(self) -> Sequence[Hashable]:
-        return self._keys
-
-    @property
     def selected(self) -> Hashable | None:
-        """The key under the cursor."""
-        return self._keys[self._cursor] if self._cursor < len(self._keys) else None
+        return self.keys[self._cursor] if self._cursor < len(self.keys) else None
 
     def select(self, key: Hashable) -> None:
-        """Put the cursor on a row, if it is there."""
-        if key in self._keys:
-            self._move_to(list(self._keys).index(key))
+        if key in self.keys:
+            self._move_to(self._index_of(key))
 
     def text_of(self, key: Hashable) -> str:
-        """A row's cells in full, separated by tabs, for copying."""
         return "\t".join(self._cells(key).cells)
 
     def _index_of(self, key: Hashable | None) -> int:
-        if key is not None:
-            try:
-                return list(self._keys).index(key)
-            except ValueError:
-                pass
-        return max(0, min(self._cursor, len(self._keys) - 1))
-
-    # ---------------------------------------------------------------- drawing
+        if key in self.keys:
+            return list(self.keys).index(key)
+        return max(0, min(self._cursor, len(self.keys) - 1))
 
     def _resize(self) -> None:
-        """Take the room there is, and draw everything again: what was painted says nothing of the rows any more."""
-        self.virtual_size = Size(self._width, len(self._keys) + self._header)
+        self.virtual_size = Size(self._width, len(self.keys) + self._header)
         self._painted.clear()
         self.refresh()
 
     @property
     def _width(self) -> int:
-        """Cells of a row: the scroll bar comes and goes."""
+        # without the scroll bar, which comes and goes
         return max(1, self.scrollable_content_region.width)
 
     @property
@@ -180,7 +138,7 @@ class RowTable(ScrollView, can_focus=True):
         self._show_cursor()
 
     def _index_at(self, y: int) -> int | None:
-        """The index of the row drawn on line ``y`` of the widget; None on the header."""
+        """Return the index of the row on line ``y`` of the widget; None on the header."""
         if self._header and y == 0:
             return None
         return y - self._header + self.scroll_offset.y
@@ -191,21 +149,19 @@ class RowTable(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         width = self._width
-        if not self._keys:
+        if not self.keys:
             return self._empty_line(y, width)
         index = self._index_at(y)
         if index is None:
             return self._line(Row(tuple(column.title for column in self.columns)), self._style("header"), width)
-        if index >= len(self._keys):
+        if index >= len(self.keys):
             return Strip.blank(width, self.rich_style)
-        row = self._cells(self._keys[index])
-        under_cursor = index == self._cursor
-        self._painted[y] = (row, under_cursor)
-        return self._line(row, self._style("cursor") if under_cursor else self.rich_style, width)
+        row = self._cells(self.keys[index])
+        self._painted[y] = row
+        return self._line(row, self._style("cursor") if index == self._cursor else self.rich_style, width)
 
     def _empty_line(self, y: int, width: int) -> Strip:
-        lines = self.empty.splitlines()
-        text = lines[y] if y < len(lines) else ""
+        text = dict(enumerate(self.empty.splitlines())).get(y, "")
         return Strip([Segment(set_cell_size(text, width), self._style("empty"))])
 
     def _line(self, row: Row, base: Style, width: int) -> Strip:
@@ -234,12 +190,10 @@ class RowTable(ScrollView, can_focus=True):
         style = self._style(tone)
         return Style(color=style.color, bold=style.bold)
 
-    # ----------------------------------------------------------------- cursor
-
     def _move_to(self, index: int) -> None:
         self._steered = True
-        index = max(0, min(index, len(self._keys) - 1))
-        if index == self._cursor or not self._keys:
+        index = max(0, min(index, len(self.keys) - 1))
+        if index == self._cursor or not self.keys:
             return
         before, self._cursor = self._cursor, index
         for line in (before, index):
@@ -257,10 +211,10 @@ class RowTable(ScrollView, can_focus=True):
 
     def _announce(self) -> None:
         if self.selected is not None:
-            self._tell(self.Highlighted(self, self.selected))
+            self._post(self.Highlighted(self))
 
-    def _tell(self, message: Message) -> None:
-        """Post as the table's own: a message that a click on the frame around the table led to would end at that."""
+    def _post(self, message: TableMessage) -> None:
+        # with the table as its sender: a message that a click on the frame led to would not leave the frame
         self.post_message(message.set_sender(self))
 
     def action_move(self, rows: int) -> None:
@@ -273,17 +227,17 @@ class RowTable(ScrollView, can_focus=True):
         self._move_to(0)
 
     def action_last(self) -> None:
-        self._move_to(len(self._keys) - 1)
+        self._move_to(len(self.keys) - 1)
 
     def action_choose(self) -> None:
         if self.selected is not None:
-            self._tell(self.Chosen(self, self.selected))
+            self._post(self.Chosen(self))
 
     def on_click(self, event: events.Click) -> None:
         index = self._index_at(event.y)
         if index is None:
             self._click_header(event.x)
-        elif index < len(self._keys):
+        elif index < len(self.keys):
             again = index == self._cursor or self._chosen_by_click
             self._move_to(index)
             if again:
@@ -293,6 +247,6 @@ class RowTable(ScrollView, can_focus=True):
         left = 0
         for index, width in self._layout:
             if left <= x < left + width + GAP:
-                self._tell(self.HeaderClicked(self, index))
+                self._post(self.HeaderClicked(self, index))
                 return
             left += width + GAP

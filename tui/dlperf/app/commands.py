@@ -1,0 +1,50 @@
+"""dlperf commands as child processes: this program itself reaches no machine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from dlperf.runs.paths import Workspace
+from dlperf.view.text import printable
+
+
+async def _start(workspace: Workspace, words: Sequence[str], **options: Any) -> asyncio.subprocess.Process:
+    command = [sys.executable, "-m", "dlperf", "--workspace", str(workspace.root), *words]
+    return await asyncio.create_subprocess_exec(*command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **options)
+
+
+async def run_command(workspace: Workspace, words: Sequence[str]) -> tuple[str, str]:
+    """Run a dlperf command to its end, in its own session; return its output and its last line on stderr."""
+    process = await _start(workspace, words, stderr=subprocess.PIPE, start_new_session=True)
+    output, errors = await process.communicate()
+    lines = [line for line in errors.decode(errors="replace").splitlines() if line.strip()]
+    return output.decode(errors="replace"), printable(lines[-1]) if lines else ""
+
+
+class RunningCommand:
+    """A dlperf command whose lines are read while it runs."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    @classmethod
+    async def start(cls, workspace: Workspace, words: Sequence[str]) -> RunningCommand:
+        environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+        return cls(await _start(workspace, words, stderr=subprocess.STDOUT, env=environment))
+
+    async def lines(self) -> AsyncIterator[str]:
+        assert self._process.stdout is not None
+        while data := await self._process.stdout.readline():
+            yield printable(data.decode(errors="replace").rstrip("\r\n"))
+
+    async def wait(self) -> int:
+        return await self._process.wait()
+
+    def stop(self) -> None:
+        if self._process.returncode is None:
+            self._process.terminate()

@@ -1,0 +1,86 @@
+"""Terminals that are closed, and terminals that know ASCII only."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.color import Color
+from textual.drivers.linux_driver import LinuxDriver
+from textual.filter import LineFilter
+
+_REPLACEMENTS = {
+    "─━═╌┄╴╶╸╺▔▁⎯": "-",
+    "│┃║▎▏┆▕▊▌▐": "|",
+    "┌┐└┘├┤┬┴┼╭╮╰╯╔╗╚╝╠╣╦╩╬┏┓┗┛": "+",
+    "▂": "_",
+    "▃▄": ".",
+    "▅▆": "o",
+    "▇█▉▋▍": "#",
+    "░▒▓": ":",
+    "▶▸→": ">",
+    "◀◂←": "<",
+    "▼▾↓": "v",
+    "▲▴↑": "^",
+    "●◉■": "*",
+    "○◌□": "o",
+    "◐": "%",
+    "✓✔": "+",
+    "✗✘×": "x",
+    "·•⋅": ".",
+    "…": "~",
+    "–—": "-",
+    "±": "+",
+    "°": "'",
+    "“”": '"',
+    "‘’": "'",
+}
+_TABLE = {ord(glyph): replacement for glyphs, replacement in _REPLACEMENTS.items() for glyph in glyphs}
+_BRAILLE_TOP, _BRAILLE_BOTTOM = 0b0001_1011, 0b1110_0100
+"""Dots of the upper and the lower two rows of a braille pattern (Unicode chart U+2800)."""
+
+
+def ascii_of(text: str) -> str:
+    """Return ``text`` in ASCII, equally wide; unknown characters become question marks."""
+    if text.isascii():
+        return text
+    return "".join(char if char.isascii() else _replacement(char) for char in text)
+
+
+def _replacement(char: str) -> str:
+    code = ord(char)
+    if 0x2800 <= code <= 0x28FF:
+        top, bottom = (code & _BRAILLE_TOP) != 0, (code & _BRAILLE_BOTTOM) != 0
+        return ":" if top and bottom else "'" if top else "." if bottom else " "
+    return _TABLE.get(code, "?" * cell_len(char))
+
+
+class AsciiFilter(LineFilter):
+    """Applied by Textual to all that is drawn."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        return [Segment(ascii_of(text), style, control) for text, style, control in segments]
+
+
+class TerminalDriver(LinuxDriver):
+    """Neither waits for a closed terminal nor reads from it again.
+
+    A hang-up sends SIGHUP, then SIGCONT. Textual takes every SIGCONT for the end of ctrl+z, and would start a second
+    thread that reads keys and never ends.
+    """
+
+    def _sigcont_application(self, *_: object) -> None:
+        if self._must_signal_resume:
+            super()._sigcont_application()
+
+    @property
+    def _is_writing(self) -> bool:
+        # the writing thread ends with the first failed write; then its queue would fill, and block
+        return self._writer_thread is not None and self._writer_thread.is_alive()
+
+    def write(self, data: str) -> None:
+        if self._is_writing:
+            super().write(data)
+
+    def close(self) -> None:
+        if self._is_writing:
+            super().close()
