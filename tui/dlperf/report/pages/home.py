@@ -114,8 +114,8 @@ def headlines(page: Page, found: Sequence[Answer]) -> str:
     kinds = grouped(found, lambda answer: page.data.kind(answer.best.campaign))
     if set(kinds) == {"measured"}:
         return headline(page, found)
-    told = [(f"**{page._(KINDS[kind])}**", headline(page, kinds[kind])) for kind in KINDS if kind in kinds]
-    return md.paragraphs(*(part for pair in told for part in pair))
+    pairs = [(f"**{page._(KINDS[kind])}**", headline(page, kinds[kind])) for kind in KINDS if kind in kinds]
+    return md.paragraphs(*(part for pair in pairs for part in pair))
 
 
 def headline(page: Page, found: Sequence[Answer]) -> str:
@@ -133,9 +133,9 @@ def heaviest(found: Sequence[Answer]) -> list[Answer]:
 def charts(page: Page, found: Sequence[Answer]) -> str:
     """Contests of several frameworks as bars: those of the headlines, then others; the tables below have them all."""
     kinds = grouped(found, lambda answer: page.data.kind(answer.best.campaign))
-    told = [answer for of_kind in kinds.values() for answer in heaviest(of_kind)]
-    others = [answer for answer in found if answer not in told]
-    contests = [answer for answer in (*told, *others) if answer.second is not None]
+    first = [answer for of_kind in kinds.values() for answer in heaviest(of_kind)]
+    others = [answer for answer in found if answer not in first]
+    contests = [answer for answer in (*first, *others) if answer.second is not None]
     drawn = [
         f'<section><h2 id="chart-{number}" data-search-exclude>'
         f"{_in_parts(pictures.contest_title(page, answer.best))}</h2>{pictures.ranking(page, answer)}</section>"

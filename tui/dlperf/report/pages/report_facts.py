@@ -52,9 +52,9 @@ def probed_of(page: Page, results: Results) -> list[Probed]:
 
 def declared_of(page: Page, results: Results) -> dict[str, str]:
     """What the logs say of where their data came from."""
-    told = probed_of(page, results)
+    trials = probed_of(page, results)
     values = {
-        name: listed(page.language, (probed.declared[name] for probed in told if name in probed.declared))
+        name: listed(page.language, (probed.declared[name] for probed in trials if name in probed.declared))
         for name in DECLARED
     }
     return {name: value for name, value in values.items() if value}
@@ -62,9 +62,9 @@ def declared_of(page: Page, results: Results) -> dict[str, str]:
 
 def machine_of(page: Page, results: Results) -> dict[str, str]:
     """What was probed where these figures were measured; where it differs between frameworks, all of it."""
-    told = [machine_facts(probed.environment) for probed in probed_of(page, results)]
-    names = distinct(name for facts in told for name in facts)
-    return {page._(name): " / ".join(distinct(facts[name] for facts in told if name in facts)) for name in names}
+    known = [machine_facts(probed.environment) for probed in probed_of(page, results)]
+    names = distinct(name for facts in known for name in facts)
+    return {page._(name): " / ".join(distinct(facts[name] for facts in known if name in facts)) for name in names}
 
 
 def software_of(page: Page, framework: str, results: Results) -> dict[str, str]:
@@ -91,8 +91,8 @@ def hardware_of(page: Page, hardware: str, results: Results) -> dict[str, str]:
     entry = page.data.hardware.get(hardware)
     planned = [plan for plan in plans_of(page, results) if plan.configuration.hardware == hardware]
     facts = {**(entry.facts if entry else {}), **(planned[0].facts if planned else {})}
-    told = localize_facts(page.language, entry, facts) if entry else facts
-    return {name: value for name, value in told.items() if name not in FRAMEWORK_FACTS}
+    shown = localize_facts(page.language, entry, facts) if entry else facts
+    return {name: value for name, value in shown.items() if name not in FRAMEWORK_FACTS}
 
 
 def side_by_side(page: Page, corner: str, columns: Mapping[Link, Mapping[str, str]]) -> Table | None:

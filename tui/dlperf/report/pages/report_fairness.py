@@ -82,8 +82,8 @@ def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, s
 
 def _clocks(results: Results) -> str:
     """The lowest and the highest mean clock of the trials, in MHz: chips of one kind differ by some percent."""
-    told = [round(trial.sm_clock_mhz) for row in results for trial in row.trials if trial.sm_clock_mhz is not None]
-    return f"{'–'.join(map(str, distinct((min(told), max(told)))))} MHz" if told else ""
+    mhz = [round(trial.sm_clock_mhz) for row in results for trial in row.trials if trial.sm_clock_mhz is not None]
+    return f"{'–'.join(map(str, distinct((min(mhz), max(mhz)))))} MHz" if mhz else ""
 
 
 def published_facts(page: Page, report: PublishedReport, results: Results) -> dict[str, str]:
@@ -117,6 +117,6 @@ def _name_of(language: Language, fact: Fact) -> str:
 
 
 def _facts_of(report: PublishedReport, framework: str) -> list[Fact]:
-    told = [(group.framework, group.facts) for group in report.environment]
-    told += [(run.framework, run.facts) for run in report.conditions]
-    return [fact for about, facts in told if about == framework for fact in facts]
+    groups = [(group.framework, group.facts) for group in report.environment]
+    groups += [(run.framework, run.facts) for run in report.conditions]
+    return [fact for about, facts in groups if about == framework for fact in facts]

@@ -121,17 +121,12 @@ def lines_on_demand(page: Page, row: ConfigurationResult, found: FoundOf) -> str
     """Where ``log-lines.js`` shows the lines of ``log_lines`` when a reader opens it."""
     if not any(one.timeline.log_lines.head for one in found.values()):
         return ""
-    summary, without = (
-        page._("Log lines that gave the figure"),
-        html.paragraph(
-            page._(
-                "A script shows them here. Without one, open the trial's log in the table above, at the lines named "
-                "there."
-            )
-        ),
+    summary = page._("Log lines that gave the figure")
+    without_script = page._(
+        "A script shows them here. Without one, open the trial's log in the table above, at the lines named there."
     )
-    anchor = at.configuration_anchor(row)
-    return f'<details class="note" data-lines="{anchor}"><summary>{summary}</summary>{without}</details>'
+    data = f'data-lines="{at.configuration_anchor(row)}"'
+    return f'<details class="note" {data}><summary>{summary}</summary>{html.paragraph(without_script)}</details>'
 
 
 def repeat(page: Page, row: ConfigurationResult) -> str:
