@@ -24,6 +24,8 @@ IMAGES = [*BRIEF, "--image-size", "32"]
 FACES = [*BRIEF, "--image-size", "32", "--classes", "256", "--learning-rate", "0.00005"]
 VGG = [*BRIEF, "--image-size", "32", "--model", "vgg16", "--learning-rate", "0.01"]
 SENTENCES = [*BRIEF, "--sequence-length", "16"]
+LLAMA = [*BRIEF, "--sequence-length", "32", "--model", "llama3-tiny", "--learning-rate", "0.01"]
+GPT2 = [*BRIEF, "--sequence-length", "32", "--model", "gpt2-tiny", "--learning-rate", "0.01"]
 
 
 class Case(NamedTuple):
@@ -39,6 +41,14 @@ CASES = {
     "pytorch vgg16": Case("torch", "pytorch_vision.py", VGG),
     "pytorch arcface": Case("torch", "pytorch_arcface.py", FACES),
     "pytorch bert": Case("torch", "pytorch_bert.py", SENTENCES),
+    "pytorch gpt2": Case("torch", "pytorch_llm.py", GPT2),
+    "pytorch llama3 bf16-pure, recomputed": Case(
+        "torch", "pytorch_llm.py", [*LLAMA, "--precision", "bf16-pure", "--checkpointing", "full"]
+    ),
+    "jax gpt2": Case("jax", "jax_llm.py", GPT2),
+    "jax llama3 bf16-pure, recomputed": Case(
+        "jax", "jax_llm.py", [*LLAMA, "--precision", "bf16-pure", "--checkpointing", "full"]
+    ),
     "jax resnet50": Case("jax", "jax_vision.py", IMAGES),
     "jax vgg16": Case("jax", "jax_vision.py", VGG),
     "jax arcface": Case("jax", "jax_arcface.py", FACES),

@@ -14,7 +14,13 @@ from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from reporting import Reporter
 
-DTYPES = {"fp32": jnp.float32, "tf32": jnp.float32, "bf16": jnp.bfloat16, "fp16": jnp.float16}
+DTYPES = {
+    "fp32": jnp.float32,
+    "tf32": jnp.float32,
+    "bf16": jnp.bfloat16,
+    "bf16-pure": jnp.bfloat16,
+    "fp16": jnp.float16,
+}
 LOSS_SCALE = {"fp16": 128.0}
 EVERYWHERE, SPLIT = PartitionSpec(), PartitionSpec("data")
 """Every device holds the whole array; every device holds a part of the rows."""
@@ -77,8 +83,11 @@ def sgd(learning_rate, weight_decay=5e-5):
     return Optimizer(start, update)
 
 
-def adamw(learning_rate, epsilon=1e-6, weight_decay=0.01):
-    """Adam with decoupled weight decay (Loshchilov and Hutter 2017), moments 0.9 and 0.999."""
+def adamw(learning_rate, epsilon=1e-6, weight_decay=0.01, betas=(0.9, 0.999)):
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2017), computed in fp32.
+
+    Moments have the parameter's data type; norms and biases decay too.
+    """
 
     def start(parameters):
         first = jax.tree.map(jnp.zeros_like, parameters)
@@ -86,16 +95,32 @@ def adamw(learning_rate, epsilon=1e-6, weight_decay=0.01):
 
     def update(parameters, state, gradients):
         steps = state["steps"] + 1
-        first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, state["first"], gradients)
-        second = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, state["second"], gradients)
 
-        def moved(p, m, v):
-            pace = m / (1 - 0.9**steps) / (jnp.sqrt(v / (1 - 0.999**steps)) + epsilon)
-            return p - learning_rate * (pace + weight_decay * p)
+        def moved(p, m, v, g):
+            p32, g = p.astype(jnp.float32), g.astype(jnp.float32)
+            m32 = betas[0] * m.astype(jnp.float32) + (1 - betas[0]) * g
+            v32 = betas[1] * v.astype(jnp.float32) + (1 - betas[1]) * g * g
+            pace = m32 / (1 - betas[0] ** steps) / (jnp.sqrt(v32 / (1 - betas[1] ** steps)) + epsilon)
+            p32 = p32 - learning_rate * (pace + weight_decay * p32)
+            return p32.astype(p.dtype), m32.astype(p.dtype), v32.astype(p.dtype)
 
-        return jax.tree.map(moved, parameters, first, second), {"first": first, "second": second, "steps": steps}
+        each = jax.tree.map(moved, parameters, state["first"], state["second"], gradients)
+        parameters, first, second = jax.tree.transpose(jax.tree.structure(parameters), None, each)
+        return parameters, {"first": first, "second": second, "steps": steps}
 
     return Optimizer(start, update)
+
+
+def clipped(optimizer, norm):
+    """An optimizer that shrinks the gradients to a global norm where theirs is larger."""
+
+    def update(parameters, state, gradients):
+        squares = [jnp.sum(jnp.square(each.astype(jnp.float32))) for each in jax.tree.leaves(gradients)]
+        shrink = jnp.minimum(1.0, norm / jnp.sqrt(sum(squares)))
+        gradients = jax.tree.map(lambda gradient: gradient * shrink.astype(gradient.dtype), gradients)
+        return optimizer.update(parameters, state, gradients)
+
+    return Optimizer(optimizer.start, update)
 
 
 def synthetic(batch, options):
@@ -107,7 +132,7 @@ def synthetic(batch, options):
     return itertools.cycle([make(jax.random.fold_in(key, 1 + number), total) for number in range(options.batches)])
 
 
-def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, **facts):
+def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, per_sample=1, **facts):
     """Create parameters on the devices, compile, train, report and check.
 
     Args:
@@ -115,11 +140,12 @@ def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, **fac
         batches: an endless iterator of tuples of arrays, split over the devices.
         placement: how the parameters lie on the devices, for all or, in a tree, for each; by default every device
             holds them all.
+        per_sample: how many units of the rate, such as tokens, a sample holds.
     """
     mesh = device_mesh()
     parameters = jax.jit(create, out_shardings=_shardings(mesh, placement))(jax.random.key(options.seed))
     state = optimizer.start(parameters)
-    total = options.batch_size * mesh.size
+    total = options.batch_size * mesh.size * per_sample
     step = jax.jit(_step(loss, optimizer, LOSS_SCALE.get(options.precision, 1.0)), donate_argnums=(0, 1))
     for _ in range(2):  # twice: the second call compiles again if XLA placed a result elsewhere than its input
         parameters, state, value = step(parameters, state, *next(batches))
@@ -142,7 +168,7 @@ def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, **fac
             report.interval(number, number * total, float(np.mean(jax.device_get(losses))))
             losses.clear()
     check_devices_agree(parameters)
-    report.finish()
+    report.finish(peak_memory_bytes=(jax.local_devices()[0].memory_stats() or {}).get("peak_bytes_in_use"))
 
 
 def _shardings(mesh, placement):

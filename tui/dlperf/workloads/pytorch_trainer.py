@@ -138,6 +138,10 @@ class Trainer:
         self.scaler.step(self.optimizer)
         self.scaler.update()
 
+    def check(self, batch):
+        """Every rank must hold the same weights."""
+        check_ranks_agree(self.world, self.replicated)
+
 
 def start_momentum(optimizer):
     """Set the momentum of SGD to zero: where a loss scaler skips the first step, the fused optimizer leaves the
@@ -191,8 +195,11 @@ def prepare(options):
         setattr(torch._inductor.config, key, json.loads(value))
 
 
-def train(world, trainer, batches, options, **facts):
-    """Warm up, train, report, check; ``batches``, an endless iterator, gives tuples of tensors on the device."""
+def train(world, trainer, batches, options, per_sample=1, **facts):
+    """Warm up, train, report, check; ``batches``, an endless iterator, gives tuples of tensors on the device.
+
+    ``per_sample``: how many units of the rate, such as tokens, a sample holds.
+    """
     first = next(batches)
     trainer.gradients(*first)
     trainer.update()
@@ -218,10 +225,10 @@ def train(world, trainer, batches, options, **facts):
         if number % options.log_interval == 0 or number == options.steps:
             mean = total / (number - reported)
             world.average(mean)
-            report.interval(number, number * options.batch_size * world.size, mean.item())
+            report.interval(number, number * options.batch_size * per_sample * world.size, mean.item())
             total.zero_()
             reported = number
-    check_ranks_agree(world, trainer.replicated)
+    trainer.check(first)
     if options.profile and world.size == 1:
         write_profile(options.profile, gradients, trainer.update, batches)
     report.finish(peak_memory_bytes=torch.cuda.max_memory_allocated() if world.device.type == "cuda" else None)

@@ -1,0 +1,102 @@
+"""Language-model pre-training in JAX on synthetic tokens: ``python jax_llm.py --help``.
+
+The same models, tokens and numerics as pytorch_llm.py: GPT-2 and Llama 3 shapes, AdamW, next-token prediction. Rates
+are in tokens. Needs JAX >= 0.7 and, beside this file, jax_transformer.py, jax_trainer.py, llm_shapes.py, options.py and
+reporting.py.
+"""
+
+from llm_shapes import SHAPES, flops_per_token, parameter_count
+from options import common, positive
+
+PRECISIONS = ("fp32", "bf16", "bf16-pure")
+PRECISION_HELP = "bf16: weights, gradients and optimizer state fp32, products bf16; bf16-pure: all bf16"
+
+
+def options():
+    """What the command line says."""
+    parser = common(__doc__, PRECISIONS, PRECISION_HELP)
+    parser.add_argument("--model", choices=sorted(SHAPES), default="gpt2-124m")
+    parser.add_argument("--sequence-length", type=positive, default=1024)
+    parser.add_argument("--learning-rate", type=float, default=3e-4)
+    parser.add_argument("--attention", choices=["cudnn", "xla"], default="xla", help="kernel of attention")
+    parser.add_argument("--checkpointing", choices=["none", "full"], default="none", help="recompute each block")
+    parser.add_argument("--parallel", choices=["replicate", "fsdp"], default="fsdp", help="how devices share the model")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    OPTIONS = options()  # before the framework loads: options.py says why
+
+import jax
+import jax.numpy as jnp
+from jax.sharding import PartitionSpec
+from jax_trainer import EVERYWHERE, adamw, clipped, device_mesh, prepare, synthetic, train
+from jax_transformer import create, loss, sizes
+
+GRADIENT_NORM = 1.0
+"""Gradients are clipped to it, as in the training of both families."""
+
+
+def weight_type(precision):
+    """Data type of weights, gradients and optimizer state."""
+    return jnp.bfloat16 if precision == "bf16-pure" else jnp.float32
+
+
+def placement(shape, options):
+    """Name of an array → how it lies on the devices: its longest side that divides evenly is split for FSDP."""
+    count = device_mesh().size
+
+    def split(size):
+        sides = [side for side in range(len(size)) if size[side] % count == 0 and size[side] >= count]
+        if count == 1 or options.parallel == "replicate" or not sides:
+            return EVERYWHERE
+        longest = max(sides, key=lambda side: size[side])
+        return PartitionSpec(*("data" if side == longest else None for side in range(len(size))))
+
+    return {name: split(size) for name, size in sizes(shape).items()}
+
+
+def token_batch(vocabulary, length):
+    """A function: key, count → tokens and the tokens that follow them; pytorch_llm.py says how they are drawn."""
+
+    def batch(key, count):
+        draws = jax.random.uniform(key, (count, length // 2 + 1))
+        drawn = jnp.minimum(vocabulary**draws, vocabulary).astype(jnp.int32) - 1
+        text = jnp.stack([drawn, (drawn + 1) * 7 % vocabulary], axis=-1).reshape(count, -1)
+        return text[:, :length], text[:, 1 : length + 1]
+
+    return batch
+
+
+def main(options):
+    prepare(options)
+    shape = SHAPES[options.model]
+    compute = jnp.float32 if options.precision == "fp32" else jnp.bfloat16
+    make = create(shape, weight_type(options.precision))
+    counted = sum(array.size for array in jax.tree.leaves(jax.eval_shape(make, jax.random.key(0))))
+    if counted != parameter_count(shape):
+        raise SystemExit(f"no figure: the model has {counted} parameters, {parameter_count(shape)} are expected")
+    optimizer = clipped(
+        adamw(options.learning_rate, epsilon=1e-8, weight_decay=0.1, betas=(0.9, 0.95)), norm=GRADIENT_NORM
+    )
+    train(
+        make,
+        loss(shape, compute, options.attention, options.checkpointing),
+        synthetic(token_batch(shape.vocabulary, options.sequence_length), options),
+        optimizer,
+        options,
+        placement=placement(shape, options),
+        per_sample=options.sequence_length,
+        model=options.model,
+        sequence_length=options.sequence_length,
+        parameters=counted,
+        flops_per_token=flops_per_token(shape, options.sequence_length),
+        attention=options.attention,
+        checkpointing=options.checkpointing,
+        parallel=options.parallel if device_mesh().size > 1 else "none",
+        gradient_norm=GRADIENT_NORM,
+    )
+
+
+if __name__ == "__main__":
+    main(OPTIONS)

@@ -1,0 +1,66 @@
+"""The language models that the training programs build: their sizes, parameters and arithmetic.
+
+Standard library only, Python >= 3.8. Copied to the node beside the program that uses it.
+"""
+
+from typing import NamedTuple
+
+
+class Shape(NamedTuple):
+    """A decoder-only transformer. ``family`` is ``gpt2`` or ``llama``."""
+
+    family: str
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    feed_forward: int
+    vocabulary: int
+    tied: bool
+    """The output head uses the matrix of the input embedding."""
+    positions: int = 0
+    """Learned positions (GPT-2); Llama rotates queries and keys instead."""
+
+    @property
+    def head_size(self):
+        return self.hidden // self.heads
+
+
+SHAPES = {
+    "gpt2-124m": Shape("gpt2", 12, 768, 12, 12, 3072, 50304, True, 1024),
+    "llama3-1b": Shape("llama", 16, 2048, 32, 8, 8192, 128256, True),
+    "llama3-8b": Shape("llama", 32, 4096, 32, 8, 14336, 128256, False),
+    "gpt2-tiny": Shape("gpt2", 2, 64, 4, 4, 256, 512, True, 128),
+    "llama3-tiny": Shape("llama", 2, 64, 4, 2, 160, 512, False),
+}
+"""Radford et al. 2019 with the vocabulary padded to a multiple of 64 as nanoGPT does; Llama 3.2 1B and Llama 3 8B
+(Meta 2024); and two small enough for any processor."""
+
+
+def parameter_count(shape):
+    """Number of parameters, each matrix once."""
+    return shape.vocabulary * shape.hidden * (1 if shape.tied else 2) + _positions(shape) + _body(shape)
+
+
+def flops_per_token(shape, sequence_length):
+    """Floating-point operations of forward and backward pass per token, causal attention counted once.
+
+    6 × (parameters that multiply) + 6 × layers × hidden × sequence length: the convention of Megatron-Core's reports
+    since 2024. The input embedding is a lookup and does not count; the output head does, also where it is tied.
+    """
+    multiplied = _body(shape) + shape.vocabulary * shape.hidden
+    return 6 * multiplied + 6 * shape.layers * shape.hidden * sequence_length
+
+
+def _positions(shape):
+    return shape.positions * shape.hidden
+
+
+def _body(shape):
+    """Parameters of the layers and of the final normalization."""
+    hidden, wide = shape.hidden, shape.feed_forward
+    if shape.family == "gpt2":  # weights and biases of four products, two layer normalizations of two vectors each
+        layer = 4 * hidden * hidden + 4 * hidden + 2 * hidden * wide + wide + hidden + 4 * hidden
+        return shape.layers * layer + 2 * hidden
+    attention = 2 * hidden * hidden + 2 * hidden * shape.kv_heads * shape.head_size
+    return shape.layers * (attention + 3 * hidden * wide + 2 * hidden) + hidden

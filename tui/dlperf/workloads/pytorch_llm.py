@@ -1,0 +1,179 @@
+"""Language-model pre-training in PyTorch on synthetic tokens: ``python pytorch_llm.py --help``.
+
+GPT-2 and Llama 3 shapes, AdamW, next-token prediction. Tokens are drawn with the frequency of words in a text (Zipf),
+and every second one follows from the one before, so that both can be learned. Rates are in tokens. Needs PyTorch >= 2.6
+and, beside this file, pytorch_transformer.py, pytorch_adamw.py, pytorch_fp8.py, pytorch_swiglu.py,
+pytorch_trainer.py, llm_shapes.py, options.py and reporting.py.
+"""
+
+import contextlib
+import itertools
+
+from llm_shapes import SHAPES, flops_per_token, parameter_count
+from options import common, positive, pytorch
+
+PRECISIONS = ("fp32", "bf16", "bf16-pure", "fp8")
+PRECISION_HELP = (
+    "bf16: weights, gradients and optimizer state fp32, products bf16; bf16-pure: all bf16; "
+    "fp8: weights and optimizer state bf16, the layers' products FP8 with dynamic scaling"
+)
+
+
+def options():
+    """What the command line says."""
+    parser = pytorch(common(__doc__, PRECISIONS, PRECISION_HELP))
+    parser.add_argument("--model", choices=sorted(SHAPES), default="gpt2-124m")
+    parser.add_argument("--sequence-length", type=positive, default=1024)
+    parser.add_argument("--learning-rate", type=float, default=3e-4)
+    parser.add_argument("--attention", choices=["cudnn", "flash", "any"], default="any", help="kernel of attention")
+    parser.add_argument("--checkpointing", choices=["none", "full"], default="none", help="recompute each block")
+    parser.add_argument("--parallel", choices=["replicate", "fsdp"], default="fsdp", help="how ranks share the model")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    OPTIONS = options()  # before the framework loads: options.py says why
+
+import torch
+import torch.distributed as dist
+from pytorch_adamw import AdamW
+from pytorch_trainer import GradientAverager, World, compiled, prepare, train
+from pytorch_transformer import Transformer
+from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+GRADIENT_NORM = 1.0
+"""Gradients are clipped to it, as in the training of both families."""
+BACKENDS = {"cudnn": [SDPBackend.CUDNN_ATTENTION], "flash": [SDPBackend.FLASH_ATTENTION]}
+
+
+def weight_type(precision):
+    """Data type of weights, gradients and optimizer state."""
+    return torch.float32 if precision in ("fp32", "bf16") else torch.bfloat16
+
+
+def built(world, shape, options):
+    """The model with its weights, precision, checkpointing, compilation and division over ranks."""
+    with torch.device("meta"):
+        model = Transformer(shape, options.sequence_length).to(weight_type(options.precision))
+    if options.precision == "fp8":
+        import pytorch_fp8
+
+        pytorch_fp8.convert(model.blocks)
+    model.to_empty(device=world.device)
+    model.initialize(world.device, options.seed)
+    if options.checkpointing == "full":
+        model.blocks = torch.nn.ModuleList(checkpoint_wrapper(block) for block in model.blocks)
+    if world.size == 1 or options.parallel == "replicate":
+        return compiled(model, options)
+    return sharded(model, options)
+
+
+def sharded(model, options):
+    """Weights, gradients and optimizer state divided over all ranks (FSDP2), each block gathered when it is used."""
+    policy = MixedPrecisionPolicy(
+        param_dtype=torch.bfloat16 if options.precision == "bf16" else None, reduce_dtype=torch.float32
+    )
+    for number, block in enumerate(model.blocks):
+        model.blocks[number] = fully_shard(compiled(block, options), mp_policy=policy)
+    return fully_shard(model, mp_policy=policy)
+
+
+class LanguageTrainer:
+    """One training step: forward, backward, clipping, AdamW. The interface of ``pytorch_trainer.Trainer``."""
+
+    def __init__(self, world, model, options):
+        self.world, self.model, self.options = world, model, options
+        self.parameters = list(model.parameters())
+        self.sharded = world.size > 1 and options.parallel == "fsdp"
+        self.optimizer = AdamW(self.parameters, options.learning_rate, 0.1, options.compile != "none")
+        self.average = GradientAverager(world, self.parameters) if world.size > 1 and not self.sharded else None
+
+    def gradients(self, tokens, targets):
+        """Forward, backward and the exchange of gradients; returns the loss, on the device."""
+        for parameter in self.parameters:
+            parameter.grad = None
+        with self._precision(), self._attention():
+            loss = self.model(tokens, targets)
+            loss.backward()
+        if self.average:
+            self.average.finish()
+        return loss.detach()
+
+    def update(self):
+        """Clip the gradients and move the weights; queued without waiting for the device."""
+        norm = torch.nn.utils.get_total_norm([each.grad for each in self.parameters], foreach=True)
+        if self.sharded:
+            norm = norm.full_tensor()
+        self.optimizer.step((GRADIENT_NORM / norm).clamp(max=1.0))
+
+    def check(self, batch):
+        """Every rank must compute the same loss from the same tokens, or the gradients were not exchanged.
+
+        Raises:
+            SystemExit: they differ.
+        """
+        if self.world.size == 1:
+            return
+        for tensor in batch:
+            dist.broadcast(tensor, 0)
+        with torch.no_grad(), self._precision(), self._attention():
+            loss = self.model(*batch).double()
+        lowest, highest = loss.clone(), loss.clone()
+        dist.all_reduce(lowest, op=dist.ReduceOp.MIN)
+        dist.all_reduce(highest, op=dist.ReduceOp.MAX)
+        if lowest.item() != highest.item():
+            raise SystemExit(f"no figure: the ranks hold different weights ({lowest.item()!r} … {highest.item()!r})")
+
+    def _precision(self):
+        mixed = self.options.precision == "bf16" and not self.sharded
+        return torch.autocast(self.world.device.type, torch.bfloat16, enabled=mixed)
+
+    def _attention(self):
+        backends = BACKENDS.get(self.options.attention)
+        return sdpa_kernel(backends) if backends else contextlib.nullcontext()
+
+
+def synthetic_batches(world, vocabulary, options):
+    """For ever: tokens and the tokens that follow them, both batch × sequence length.
+
+    A token of an even place is drawn with a probability that falls as one over its rank (Zipf's law); one of an odd
+    place follows from the one before by a fixed shift.
+    """
+    generator = torch.Generator(world.device).manual_seed(options.seed + 1 + world.rank)
+    length = options.sequence_length + 1
+    batches = []
+    for _ in range(options.batches):
+        draws = torch.rand((options.batch_size, (length + 1) // 2), generator=generator, device=world.device)
+        drawn = (vocabulary**draws).long() - 1
+        text = torch.stack([drawn, (drawn + 1) * 7 % vocabulary], dim=-1).flatten(1)[:, :length]
+        batches.append((text[:, :-1].contiguous(), text[:, 1:].contiguous()))
+    return itertools.cycle(batches)
+
+
+def main(options):
+    prepare(options)
+    world = World()
+    shape = SHAPES[options.model]
+    model = built(world, shape, options)
+    counted = sum(parameter.numel() for parameter in model.parameters())
+    if counted != parameter_count(shape):
+        raise SystemExit(f"no figure: the model has {counted} parameters, {parameter_count(shape)} are expected")
+    trainer = LanguageTrainer(world, model, options)
+    facts = {
+        "model": options.model,
+        "sequence_length": options.sequence_length,
+        "parameters": counted,
+        "flops_per_token": flops_per_token(shape, options.sequence_length),
+        "attention": options.attention,
+        "checkpointing": options.checkpointing,
+        "parallel": options.parallel if world.size > 1 else "none",
+        "gradient_norm": GRADIENT_NORM,
+    }
+    batches = synthetic_batches(world, shape.vocabulary, options)
+    train(world, trainer, batches, options, per_sample=options.sequence_length, **facts)
+
+
+if __name__ == "__main__":
+    main(OPTIONS)
