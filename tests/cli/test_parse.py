@@ -84,7 +84,7 @@ def test_debug_shows_where_a_log_could_not_be_parsed(tmp_path: Path, capfd: pyte
     assert exit_code(tmp_path / "plain.log", before=("--debug",)) == 2
 
     err = capfd.readouterr().err
-    assert "in parse_log" in err
+    assert "in _parse_source" in err
     assert err.splitlines()[-1].startswith(f"dlperf: {tmp_path / 'plain.log'}: no throughput record")
 
 
