@@ -80,7 +80,8 @@ def _log(page: Page, trial: TrialResult, found: Evidence) -> Link | str:
     if found.log is None or not trial.log_sha256:
         return page._("no log kept")
     if found.log_altered:
-        return Safe(f"{html.strong(page._('log changed since it was measured'))} {md.code(trial.log_sha256)}")
+        changed = page._("log changed since it was measured")
+        return Safe(f"{html.strong(changed)} {md.code(trial.log_sha256)}")
     return _file(_log_address(page, trial, found), trial.log_sha256)
 
 
