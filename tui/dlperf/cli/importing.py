@@ -26,6 +26,8 @@ commands = typer.Typer()
 Word = str | None
 Number = int | None
 
+PATTERN_HELP = "Pattern of paths, as '{nodes}n{gpus}g/{model}_b{batch_size}.log'."
+
 
 @commands.command("import")
 def import_logs(
@@ -43,12 +45,7 @@ def import_logs(
     gpus_per_node: Annotated[
         Number, typer.Option(metavar="N", min=1, help="For logs that name GPUs but no nodes.")
     ] = None,
-    pattern: Annotated[
-        Word,
-        typer.Option(
-            "--map", metavar="PATTERN", help="Pattern of paths, as '{nodes}n{gpus}g/{model}_b{batch_size}.log'."
-        ),
-    ] = None,
+    pattern: Annotated[Word, typer.Option("--map", metavar="PATTERN", help=PATTERN_HELP)] = None,
     log_format: Annotated[Word, typer.Option("--format", metavar="F", help="Auto-detected by default.")] = None,
     source: Annotated[
         Word, typer.Option(metavar="OWNER/REPOSITORY@COMMIT", help="Where the logs were published.")
