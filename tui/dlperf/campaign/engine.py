@@ -58,7 +58,7 @@ async def run_campaign(
             return await Engine(paths, record, dependencies, timeouts or Timeouts()).run()
         except OSError as error:
             raise StorageError(
-                f"{error.filename or paths.directory}: {error.strerror}: mend it, then resume"
+                f"{error.filename or paths.directory}: {error.strerror}: fix it, then run `dlperf resume`"
             ) from error
 
 

@@ -22,7 +22,7 @@ _INFRASTRUCTURE = (*UNREACHABLE, BUSY, "port_in_use")
 
 
 def is_infrastructure(status: TrialStatus) -> bool:
-    """Whether the machines failed and not the program; only then is a trial retried automatically."""
+    """Whether the machines failed and not the program."""
     if status.state is State.LOST:
         return True
     return status.state is State.FAILED and status.cause is not None and status.cause.mentions(*_INFRASTRUCTURE)
@@ -33,8 +33,9 @@ def events_after_end(
 ) -> list[Event]:
     """Return the events that follow from a trial's end; ``trials`` already holds its final status.
 
-    An infrastructure failure is retried at most twice. The second failure of the same kind stops the configuration:
-    its planned trials are cancelled. A disturbed trial is repeated once, whatever its value.
+    Called only if the end leaves no machine out (``left_out.py``). An infrastructure failure is retried at most twice.
+    The second failure of the same kind stops the configuration: its planned trials are cancelled. A disturbed trial is
+    repeated once, whatever its value.
 
     Args:
         disturbance: what disturbed the GPUs while the trial was measured.

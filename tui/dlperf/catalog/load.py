@@ -39,7 +39,7 @@ class Catalog:
 
 @dataclass(frozen=True)
 class Check:
-    """A check of entries by another room, such as whether an estimator can be parsed."""
+    """A check of entries by another package, such as whether an estimator can be parsed."""
 
     kind: str
     field: str
@@ -58,7 +58,7 @@ def load_catalog(
     Args:
         workspace_catalog: the folder ``catalog/`` of a workspace; it need not exist.
         known_formats: ids of the formats that are code. None: references to formats are not checked.
-        checks: checks by other rooms.
+        checks: checks by other packages.
 
     Raises:
         CatalogError: any file has a problem; it lists all of them.

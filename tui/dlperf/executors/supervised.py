@@ -117,9 +117,9 @@ class SupervisedExecutor:
         return trial_observation(trial.trial_id, nodes, end)
 
     def _give_up_silent(self, trial: Trial, tasks: Sequence[NodeTask]) -> None:
-        """Let a node fail that is silent for longer than a payload may be: the others wait in vain.
+        """Mark nodes failed that have been silent for longer than the stall limit.
 
-        Where all are silent, our own network may be down: the trial goes on, and that time does not count.
+        Where all nodes are silent the local network may be down, and the time does not count.
         """
         now = time.monotonic()
         if all(task.key in self._silent_at for task in tasks):

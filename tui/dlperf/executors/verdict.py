@@ -42,7 +42,7 @@ def _why_lost(report: NodeReport) -> Message:
 
 
 def given_up(silent: NodeObservation) -> NodeObservation:
-    """Let a node fail that was silent for so long that the others wait in vain, as of when its silence began."""
+    """Return a node that was silent for too long as failed, at the time when its silence began."""
     since = silent.unreachable_since or ""
     cause = message("unreachable_since", since=since, cause=silent.cause or message("waiting"))
     return replace(silent, state=State.FAILED, cause=cause, ended=since)

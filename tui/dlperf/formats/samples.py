@@ -111,4 +111,4 @@ class Run:
     complete: bool = False
     """The log holds the line that ends a run of this format."""
     notes: list[str] = field(default_factory=list)
-    """Codes of oddities seen while parsing, such as ``nan_loss``; ``measure.findings`` gives them words."""
+    """Codes of oddities seen while parsing, such as ``nan_loss``; ``measure.run_findings`` turns them into findings."""

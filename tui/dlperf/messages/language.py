@@ -30,6 +30,8 @@ class Language:
     colon: str = ": "
     gap: str = " "
     """Between two sentences."""
+    semicolon: str = "; "
+    """Between several messages."""
 
     def gettext(self, english: str, /, **values: Any) -> str:
         """The translation of a text, its placeholders in braces filled; the English text where there is none."""
@@ -63,7 +65,7 @@ class Language:
 
     def _rendered(self, value: Value) -> str | int | float:
         if isinstance(value, tuple):
-            return ("；" if self.code == "zh" else "; ").join(map(self.render, value))
+            return self.semicolon.join(map(self.render, value))
         if isinstance(value, float):
             return _Number(value)
         return self.render(value) if isinstance(value, Message) else value
@@ -79,7 +81,7 @@ class _Number(float):
 
 
 ENGLISH = Language("en")
-CHINESE = Language("zh", "、", "：", "")
+CHINESE = Language("zh", "、", "：", "", "；")
 LANGUAGES: Mapping[Code, Language] = {"en": ENGLISH, "zh": CHINESE}
 
 
@@ -88,7 +90,7 @@ def preferred_language(environment: Mapping[str, str] = os.environ) -> Language:
     for name in ("DLPERF_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
         value = environment.get(name, "")[:2].lower()
         if value:
-            return CHINESE if value == "zh" else ENGLISH
+            return next((language for language in LANGUAGES.values() if language.code == value), ENGLISH)
     return ENGLISH
 
 

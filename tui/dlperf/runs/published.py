@@ -24,8 +24,8 @@ class Text:
     zh: str = ""
 
     def localized(self, language: Code) -> str:
-        """Return the text in a language, else in the other one."""
-        return getattr(self, language) or self.en or self.zh
+        """Return the text in a language, else the one that exists, English first."""
+        return getattr(self, language, "") or self.en or self.zh
 
 
 @dataclass(frozen=True)
