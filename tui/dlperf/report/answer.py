@@ -12,7 +12,7 @@ from dlperf.results.model import ConfigurationResult
 
 @dataclass(frozen=True)
 class Answer:
-    """The fastest framework of one report on one hardware and precision, at one scale."""
+    """The ranking of frameworks in one report on one hardware, precision and scale."""
 
     best: ConfigurationResult
     second: ConfigurationResult | None
@@ -21,29 +21,29 @@ class Answer:
 
     @property
     def lead(self) -> float | None:
-        """Value of the best over that of the second, minus 1; None without a second."""
+        """Return the throughput of the best over that of the second, minus 1; None without a second."""
         if self.second is None or not self.best.value or not self.second.value:
             return None
         return self.best.value / self.second.value - 1
 
     @property
     def spread(self) -> float | None:
-        """The larger of the two spreads; None if one is unknown."""
+        """Return the larger of the spreads of best and second; None if one is unknown."""
         spreads = [result.spread for result in (self.best, self.second) if result is not None]
         return None if None in spreads else max(spread for spread in spreads if spread is not None)
 
     @property
     def clock_lead(self) -> float | None:
-        """Clock of the best one's GPUs over that of the second's, minus 1; None if unknown.
+        """Return the best one's GPU clock over that of the second, minus 1; None if unknown.
 
-        Chips of one kind differ, and throttle: such a lead is not the framework's alone.
+        GPUs of one kind differ and throttle, so part of a lead may come from the clock and not from the framework.
         """
         clocks = [_clock(result) for result in (self.best, self.second) if result is not None]
         return clocks[0] / clocks[1] - 1 if len(clocks) == 2 and all(clocks) else None
 
     @property
     def certainty(self) -> str:
-        """``unknown``, ``single``, ``clear`` or ``tie``."""
+        """Return ``unknown``, ``single``, ``clear`` or ``tie``."""
         if is_published(self.best.campaign) and self.spread is None:
             return "unknown"
         if self.spread is None or min(result.n or 0 for result in (self.best, self.second or self.best)) < 2:
@@ -52,18 +52,18 @@ class Answer:
 
 
 def _clock(result: ConfigurationResult) -> float:
-    """Return the median of the trials in MHz; 0 if unknown."""
+    """Return the median GPU clock of the trials in MHz; 0 if unknown."""
     return median([trial.sm_clock_mhz for trial in result.trials if trial.sm_clock_mhz] or [0.0])
 
 
 def answers(results: Iterable[ConfigurationResult]) -> tuple[Answer, ...]:
-    """Return an answer for each hardware and precision of a report with a value."""
+    """Return one answer for each hardware and precision of a report that has a value."""
     measured = [result for result in results if result.value is not None]
     return tuple(_answer(contest) for contest in grouped(measured, contest_of).values())
 
 
 def contest_of(result: ConfigurationResult) -> tuple[str, str, str]:
-    """Return what two results of a report must share to be compared."""
+    """Return the key that two results of a report must share to be compared."""
     return result.hardware, result.precision, result.unit
 
 

@@ -85,7 +85,7 @@ class SiteData:
 
     @cached_property
     def ordered(self) -> tuple[ConfigurationResult, ...]:
-        """The results in the order of every table, without what a report prints twice."""
+        """Return results in the order of every table, without duplicates within a report."""
         unique = grouped(self.results, lambda row: (group_of(row), *_point(row), row.value))
         return tuple(sorted((rows[0] for rows in unique.values()), key=_order))
 
@@ -103,14 +103,14 @@ class SiteData:
 
     @cached_property
     def series(self) -> dict[str, int]:
-        """Index of the colour and mark of each framework, the same on every page."""
+        """Return the index of the colour and mark of each framework, the same on every page."""
         contests = grouped(self.ordered, lambda row: (self.source(row), row.case, row.hardware))
         here = {row.framework for row in self.ordered if self.kind(row.campaign) == "measured"}
         return coloured(({row.framework for row in rows} for rows in contests.values()), first=here)
 
     @cached_property
     def reports(self) -> dict[tuple[str, str], tuple[ConfigurationResult, ...]]:
-        """Results by source and case, only the newest of those that several campaigns measured."""
+        """Return results by source and case; of a configuration that several campaigns measured, the newest."""
         reports = grouped(self.ordered, lambda row: (self.source(row), row.case))
         return {
             (source, case): self._newest(rows) if source.startswith(MEASURED) else rows
@@ -127,7 +127,7 @@ class SiteData:
 
     @cached_property
     def repeated(self) -> dict[tuple[object, ...], tuple[ConfigurationResult, ...]]:
-        """Results, by date, of each configuration (``point``) that several campaigns measured."""
+        """Return results by date of each configuration (``point``) that several campaigns measured."""
         measured = [row for row in self.ordered if row.value and not is_published(row.campaign)]
         dated = sorted(measured, key=lambda row: (self.created(row.campaign), row.campaign))
         points = grouped(dated, point)
@@ -140,7 +140,7 @@ class SiteData:
 
     @cached_property
     def plans(self) -> dict[tuple[str, str], PlannedConfiguration]:
-        """Planned configurations by campaign and id."""
+        """Return planned configurations by campaign and id."""
         return {
             (name, planned.configuration.id): planned
             for name, record in self.campaigns.items()
@@ -155,7 +155,7 @@ class SiteData:
         return frozenset(name for (name, _), plan in self.plans.items() if plan.launch.executor == IMPORTED)
 
     def is_imported(self, campaign: str) -> bool:
-        """Tell whether a campaign holds imported logs: values were computed here, nothing was run here."""
+        """Tell whether a campaign holds imported logs: values were computed here, but nothing was run here."""
         return campaign in self._imported
 
     def source(self, result: ConfigurationResult) -> str:
@@ -204,7 +204,7 @@ class SiteData:
 
     @cached_property
     def _printed_names(self) -> dict[tuple[str, str, str], str]:
-        """Names printed in reports by axis, id and campaign; in the first report if the campaign is empty."""
+        """Return names printed in reports by axis, id and campaign; for an empty campaign, of the first report."""
         names: dict[tuple[str, str, str], str] = {}
         for campaign, report in self.published.items():
             for figure in report.figures:
@@ -231,7 +231,7 @@ def gpus_total(result: ConfigurationResult) -> int:
 
 
 def point(result: ConfigurationResult) -> tuple[object, ...]:
-    """Return what identifies a configuration over campaigns."""
+    """Return the key that identifies a configuration across campaigns."""
     return result.case, result.hardware, result.framework, *_point(result), result.unit
 
 

@@ -25,7 +25,7 @@ Columns = Mapping[str, Sequence[Any]]
 
 @dataclass(frozen=True)
 class SiteRow(ConfigurationResult):
-    """A result with what only the site knows of it."""
+    """A result with the fields that only the site computes."""
 
     roofline: float | None = None
     """As ``roofline``."""

@@ -58,10 +58,10 @@ NOTHING = Evidence()
 
 
 class EvidenceReader:
-    """Reads the evidence of trials of one workspace."""
+    """Reader of the evidence of trials of one workspace."""
 
     def __init__(self, workspace: Workspace, damaged: Complain | None = None) -> None:
-        """``damaged`` receives a message for each unreadable timeline, which is made again."""
+        """Report each unreadable timeline, which is made again, to ``damaged``."""
         self._workspace = workspace
         self._damaged = damaged
         self._environments: dict[str, dict[str, str]] = {}
@@ -86,7 +86,7 @@ class EvidenceReader:
         *,
         with_launch: bool = True,
     ) -> Evidence:
-        """Return the evidence of a trial, empty for published results; missing parts stay empty.
+        """Return the evidence of a trial; parts that are missing stay empty.
 
         Args:
             planned: needed for the timeline.
@@ -131,7 +131,7 @@ class EvidenceReader:
     def _timeline(
         self, paths: TrialPaths, planned: PlannedConfiguration, trial: TrialResult, log: HashedFile | None
     ) -> Timeline:
-        """Return the stored timeline; make and store it if it is missing, damaged or of other files."""
+        """Return the stored timeline, or make and store it if missing, damaged or of other files."""
         kept = read_record_if_whole(paths.timeline, Timeline, self._report_timeline)
         nodes = {node.name: paths.node(node.name) for node in planned.launch.nodes}
         nodes |= {name: paths.node(name) for name in kept.origin.telemetry_sha256} if kept else {}

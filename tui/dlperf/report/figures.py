@@ -1,4 +1,4 @@
-"""A figure as it stands in a cell: value, spread, n and a link; or the reason why there is none. All as plain text."""
+"""Format throughputs, ratios and configurations as plain text for table cells."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ STATES = (
     *(N_("planned"), N_("submitted"), N_("running"), N_("succeeded"), N_("failed"), N_("timed_out")),
     *(N_("cancelled"), N_("lost"), N_("published")),
 )
-"""How a trial stands, as stored."""
+"""States of a trial, as stored."""
 SEVERITIES = (N_("note"), N_("warning"), N_("error"))
 
 
 def stored_word(language: Language, stored: str) -> str:
-    """A state or a severity as plain text; a word that is none of ours stays as it was."""
+    """Translate a stored state or severity; return an unknown one unchanged."""
     return language.gettext(stored) if stored in (*STATES, *SEVERITIES) else stored
 
 
 def exact(value: float) -> str:
-    """Every digit that the source gives."""
+    """Format a number with every digit of its source."""
     return format(Decimal(repr(value)).normalize(), "f")
 
 
 @lru_cache(maxsize=1 << 14)
 def sensible(value: float) -> str:
-    """Five significant digits: more than trials ever agree on."""
+    """Format a number with five significant digits, more than trials ever agree on."""
     decimals = 0
     while decimals < 8 and abs(value) * 10**decimals < 10000:
         decimals += 1
@@ -41,14 +41,14 @@ def sensible(value: float) -> str:
 
 
 def printed_digits(value: float | None, like: str) -> str:
-    """``value`` with as many decimals as the printed figure that it stands beside, and one more."""
+    """Format ``value`` with one decimal more than ``like``, the published number beside it."""
     if value is None:
         return ""
     return f"{value:.{len(like.partition('.')[2]) + 1}f}"
 
 
 def value_text(result: ConfigurationResult) -> str:
-    """The figure: value for value where others published it, with sensible digits where it was measured."""
+    """Format the throughput: as printed if published, with five significant digits if measured here."""
     if result.value is None:
         return ""
     if not is_published(result.campaign):
@@ -57,12 +57,12 @@ def value_text(result: ConfigurationResult) -> str:
 
 
 def percent(ratio: float | None, digits: int = 1) -> str:
-    """Zero has no sign, whatever it was rounded from."""
+    """Format a ratio in percent; a value that rounds to zero has no sign."""
     return "" if ratio is None else f"{ratio * 100:z.{digits}f} %"
 
 
 def spread(ratio: float | None) -> str:
-    """As ``percent``; a small one has a digit more, since no trials agree exactly."""
+    """Format a spread in percent, below 0.05 % with two decimals because trials never agree exactly."""
     return percent(ratio, 2 if ratio is not None and ratio < 0.0005 else 1)
 
 
@@ -77,11 +77,11 @@ def optional(value: float | None) -> str:
 def figure(
     language: Language, page: str, result: ConfigurationResult, *, scaling: bool = False, best: bool = False
 ) -> Figure:
-    """The figure of a configuration for a cell on a page.
+    """Return the throughput of a configuration for a cell on a page, or the reason why it is missing.
 
     Args:
-        scaling: with speed-up and efficiency.
-        best: it is the highest of its row.
+        scaling: add speed-up and efficiency.
+        best: mark it as the highest of its row.
     """
     address = html_address(page, configuration_page(result))
     if result.value is None:
@@ -103,14 +103,14 @@ def _scaling(result: ConfigurationResult) -> str:
 
 
 def spread_text(result: ConfigurationResult) -> str:
-    """How many trials there were, and how far they lie apart; nothing where a source does not say."""
+    """Return the number of trials and their spread; empty where the source states neither."""
     if result.n is None:
         return ""
     return f"n={result.n}" + (f" · {spread(result.spread)}" if result.spread is not None and result.n > 1 else "")
 
 
 def doubtful(result: ConfigurationResult) -> bool:
-    """More than a note was found about the figure."""
+    """Tell whether a result has findings above the severity of a note."""
     return any(finding.severity != "note" for finding in result.findings)
 
 
@@ -131,14 +131,14 @@ def precision_text(result: ConfigurationResult) -> str:
 
 
 def point_text(result: ConfigurationResult) -> str:
-    """Where a configuration stands among those of a framework on a hardware: ``AMP, BS=256, 1 × 8``."""
+    """Return precision, batch size, nodes and GPUs of a configuration, as ``AMP, BS=256, 1 × 8``."""
     batch = f", BS={result.batch_size}" if result.batch_size is not None else ""
     variant = f" ({result.variant})" if result.variant > 1 else ""
     return f"{precision_text(result)}{batch}, {scale_text(result)}{variant}"
 
 
 def gpus_text(language: Language, result: ConfigurationResult) -> str:
-    """The GPUs of all nodes, counted in words."""
+    """Return the number of GPUs on all nodes with the noun in the page's language."""
     count = gpus_total(result)
     return language.gettext("1 GPU") if count == 1 else language.gettext("{count} GPUs", count=str(count))
 
@@ -148,5 +148,5 @@ def batch_text(result: ConfigurationResult) -> str:
 
 
 def option_text(option: object) -> str:
-    """An option as a YAML file has it."""
+    """Format an option as in a YAML file."""
     return str(option).lower() if isinstance(option, bool) else str(option)

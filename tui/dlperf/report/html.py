@@ -32,16 +32,16 @@ def time(value: str) -> Safe:
 
 
 def block(class_: str, *parts: str) -> str:
-    """The parts that are not empty, as one block that Markdown does not look into."""
+    """Wrap the parts that are not empty in one element whose content Markdown does not parse."""
     body = "\n".join(filter(None, parts))
     return f'<div class="{class_}">\n{body}\n</div>' if body else ""
 
 
 def picture(address: str, shape: tuple[float, float], caption: str, data: dict[str, str]) -> str:
-    """A chart that lies in a file of its own, loaded when it comes into view.
+    """Return a chart stored in a file of its own that the browser loads when it scrolls into view.
 
     Args:
-        data: for scripts: names and values of ``data-`` attributes.
+        data: ``data-`` attributes for scripts, by name.
     """
     attributes = "".join(f' data-{name}="{md.attribute(value)}"' for name, value in data.items())
     width, height = (f"{side:g}" for side in shape)

@@ -1,4 +1,4 @@
-"""Paths of pages and downloads, below the root of the pages of a language."""
+"""Paths of pages and downloads, relative to the root of a language's pages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RESULTS_CSV = "data/results.csv"
 
 @dataclass(frozen=True, order=True)
 class Group:
-    """The configurations of one page: a framework running a case on a hardware, in one campaign or report."""
+    """The configurations of one page: one framework, case and hardware in one campaign or report."""
 
     campaign: str
     case: str
@@ -44,7 +44,7 @@ class Group:
 
 @lru_cache(maxsize=1 << 16)
 def slug(name: str) -> str:
-    """Return a unique part of an address: an id as it is, another name with a digest."""
+    """Return a unique part of an address: an id unchanged, another name with a digest."""
     if SAFE.fullmatch(name):
         return name
     readable = re.sub(r"[^a-z0-9.-]+", "-", name.lower()).strip("-.")[:40]
@@ -66,12 +66,12 @@ def group_page(group: Group) -> str:
 
 
 def curves(group: Group) -> str:
-    """Data of the curves on a group's page."""
+    """Return the path of the curve data of a group's page."""
     return f"data/curves/{_group_name(group)}.js"
 
 
 def log_lines(group: Group) -> str:
-    """Log lines that gave the values of a group's page."""
+    """Return the path of the log lines behind the values of a group's page."""
     return f"data/lines/{_group_name(group)}.js"
 
 
@@ -80,7 +80,7 @@ def pictures(result: ConfigurationResult) -> str:
 
 
 def page_data(page: str, kind: str) -> str:
-    """Data file of a page's tables: ``csv``, ``json`` or ``parquet``."""
+    """Return the path of a page's data file: ``csv``, ``json`` or ``parquet``."""
     return f"data/tables/{page.removeprefix('results/').removesuffix('.md')}.{kind}"
 
 
@@ -89,7 +89,7 @@ def _group_name(group: Group) -> str:
 
 
 def configuration_anchor(result: ConfigurationResult) -> str:
-    """Anchor of a configuration on its group's page, the same in every language."""
+    """Return the anchor of a configuration on its group's page, the same in every language."""
     batch = "n" if result.batch_size is None else str(result.batch_size)
     variant = f"-{result.variant}" if result.variant > 1 else ""
     return f"{slug(result.precision)}-bs{batch}-{result.nodes}n{result.gpus}g{variant}"
@@ -100,7 +100,7 @@ def configuration_page(result: ConfigurationResult) -> str:
 
 
 def history_anchor(result: ConfigurationResult) -> str:
-    """Anchor of a configuration on the history page, the same in every language."""
+    """Return the anchor of a configuration on the history page, the same in every language."""
     names = (slug(part) for part in (result.hardware, result.framework, result.case))
     return "-".join((*names, configuration_anchor(result)))
 
@@ -110,7 +110,7 @@ def report_page(campaign: str, case: str) -> str:
 
 
 def fairness(campaign: str, case: str) -> str:
-    """Section of a report on differences between its frameworks."""
+    """Return the address of a report's section on differences between its frameworks."""
     return f"{report_page(campaign, case)}#fairness"
 
 
@@ -131,12 +131,12 @@ def protocol_page(protocol: str) -> str:
 
 
 def log_download(sha256: str) -> str:
-    """Download of a log, named by its content."""
+    """Return the path of a log, named by its content."""
     return f"data/logs/{sha256}.log.txt"
 
 
 def file_download(sha256: str, name: str) -> str:
-    """Download of another file of a trial; a script is offered as text."""
+    """Return the path of another file of a trial; scripts are offered as text."""
     return f"data/files/{sha256}.{name}" + (".txt" if name.endswith(".sh") else "")
 
 
@@ -158,7 +158,7 @@ def up_from(language: Language, page: str) -> str:
 
 
 def relative_file(language: Language, page: str, target: str) -> str:
-    """Return a download, which lies beside the English pages, as a link on ``page``."""
+    """Return the link from a page to a download, which is stored with the English pages."""
     return relative(f"{language_root(language)}{page}", target)
 
 

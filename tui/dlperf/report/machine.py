@@ -1,4 +1,4 @@
-"""Facts probed on a node, as a report shows them."""
+"""Facts probed on a node, as reports show them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Probed:
 
     @property
     def framework_version(self) -> str:
-        """As the program printed it; empty if it did not."""
+        """Return the version that the program printed; empty if it printed none."""
         return self.declared.get("framework_version", "")
 
 
 def machine_facts(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the known facts by msgid of their name."""
+    """Return the known facts by the msgid of their name."""
     gpus = Counter(value for name, value in environment.items() if GPU_NAME.fullmatch(name))
     facts = {
         N_("System"): " ".join(filter(None, (environment.get("os"), _after("Linux ", environment.get("kernel"))))),

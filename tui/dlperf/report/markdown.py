@@ -14,68 +14,68 @@ from functools import lru_cache
 from urllib.parse import quote
 
 SPECIAL = re.compile(r"[\\`*_{}\[\]<>#!|~&]")
-"""What Python-Markdown, its extensions in mkdocs.yml, or HTML give a meaning to inside a line."""
+"""Characters with a meaning in a line for Python-Markdown, its extensions in mkdocs.yml, or HTML."""
 OPENS_BLOCK = re.compile(r"^(?:[-+=:]|[0-9]+[.)](?= |$))")
-"""What opens a list, a heading or a rule at the start of a line."""
+"""Text that opens a list, a heading or a rule at the start of a line."""
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-"""Control characters and lone surrogates: no HTML holds them, and Markdown uses two of them as marks of its own."""
+"""Control characters and lone surrogates: HTML forbids them, and Markdown uses two as internal marks."""
 SOURCE = re.compile(r"([\w.-]+/[\w.-]+)@([0-9a-f]{7,40})(?:\([\w./-]+\))?:(\S+)(?: (\([^()]*\)))?", re.ASCII)
 SPACES = re.compile(r"[^\S\u00a0]+")
-"""All but those that no line is broken at."""
+"""All spaces except no-break spaces."""
 SCHEME = re.compile(r"https?://", re.IGNORECASE)
 OPTION = re.compile(r"(?<!\S)--?[A-Za-z][\w-]*", re.ASCII)
 LONG_WORD = re.compile(r"\S{20,}")
 PLACES_TO_BREAK = re.compile(r"(?:[/@:_=+-]|\.(?![A-Za-z]{1,4}\b))+(?=\w)|[A-Za-z0-9]{16}(?=[A-Za-z0-9]{4})")
-"""After what joins parts, not before the ending of a file's name; where there is nothing of the kind, anywhere."""
+"""After a separator, but not before a file name's suffix; without separators, every 16 characters."""
 BREAK = "\N{ZERO WIDTH SPACE}"
 NO_BREAK = "\N{NO-BREAK SPACE}"
 BETWEEN = f"{NO_BREAK}· "
-"""Between the parts of a name: a line ends with the dot and never begins with it."""
+"""Between the parts of a name: a line may end with the dot but not begin with it."""
 REMEMBERED = 1 << 14
-"""Values whose escaped form is kept: the pages of both languages have the same ones, and tables repeat them."""
+"""Size of the caches of escaped values: both languages have the same values, and tables repeat them."""
 
 
 @lru_cache(maxsize=REMEMBERED, typed=True)
 def text(value: object) -> str:
-    """``value`` as inline text on one line; nothing in it is Markdown or HTML any more."""
+    """Escape ``value`` as inline text on one line, without active Markdown or HTML."""
     line = SPACES.sub(" ", _printable(str(value))).strip(" ")
     return OPENS_BLOCK.sub(lambda match: f"&#{ord(match[0][0])};{match[0][1:]}", SPECIAL.sub(_reference, line))
 
 
 @lru_cache(maxsize=REMEMBERED)
 def number(value: str) -> str:
-    """A number that we formatted: the same as text, but readable in the Markdown file."""
+    """Escape a number that we formatted, keeping it readable in the Markdown file."""
     return re.sub(r"[^0-9.,%+× -]", _reference, value)
 
 
 def parts(value: str) -> str:
-    """As ``text``; a line does not begin with a dot between parts."""
+    """Escape as ``text`` and prevent a line from beginning with the dot between parts."""
     return text(value.replace(" · ", BETWEEN))
 
 
 def name(value: str) -> str:
-    """As ``text``; no line is broken within ``4 × 8``, or before the dot between two parts."""
+    """Escape as ``text`` and prevent line breaks within ``4 × 8`` and before the dot between parts."""
     return text(unbroken(value))
 
 
 def unbroken(value: str) -> str:
-    """Plain text in which no line is broken within ``4 × 8``, or before the dot between two parts."""
+    """Return plain text without line breaks within ``4 × 8`` and before the dot between parts."""
     return value.replace(" × ", f"{NO_BREAK}×{NO_BREAK}").replace(" · ", BETWEEN)
 
 
 def breakable(value: str) -> str:
-    """As ``text``; a long word, such as the name of an image or a hash, may go on in the next line."""
+    """Escape as ``text`` and let long words, such as image names and hashes, wrap."""
     marked = LONG_WORD.sub(lambda word: PLACES_TO_BREAK.sub(rf"\g<0>{BREAK}", word[0]), value)
     return text(marked).replace(BREAK, "<wbr>")
 
 
 def code(value: object) -> str:
-    """``value`` in a fixed-width font, inside a line."""
+    """Format ``value`` in a fixed-width font within a line."""
     return f"<code>{text(value)}</code>"
 
 
 def link(label: str, target: str) -> str:
-    """A link to another page of the site; ``label`` is Markdown already, ``target`` a relative path with an anchor."""
+    """Return a link to another page: ``label`` in Markdown, ``target`` as a relative path with an anchor."""
     return f"[{label}]({_quoted(target)})"
 
 
@@ -86,24 +86,25 @@ def _quoted(target: str) -> str:
 
 
 def raw_link(label: str, target: str, download: str | None = None) -> str:
-    """A link to a file that is no page: a log, a table of data."""
+    """Return a link to a file that is not a page, such as a log or a data file."""
     called = f' download="{attribute(download)}"' if download is not None else ""
     return f'<a href="{html.escape(quote(target))}"{called}>{label}</a>'
 
 
 def web_link(value: str) -> str:
-    """Text that links to itself where it is a web address, and only there."""
+    """Return a web address as a link to itself, and other text escaped."""
     if not SCHEME.match(value) or re.search(r"\s", value):
         return breakable(value)
     return f'<a href="{html.escape(quote(value, safe=":/?#[]@!$&()*+,;=%~"))}">{breakable(value)}</a>'
 
 
 def source_link(value: str, brief: bool = False) -> str:
-    """``owner/repository@commit:path``, and a note in brackets if there is one, as a link to that file on GitHub; any
-    other text as ``web_link``.
+    """Return ``owner/repository@commit:path`` as a link to the file on GitHub, and other text as ``web_link``.
+
+    A note in brackets after the path follows the link.
 
     Args:
-        brief: the link is called like the file alone; the rest stands in its title.
+        brief: label the link with the file's name and put the full text in its tooltip.
     """
     match = SOURCE.fullmatch(value)
     if match is None:
@@ -116,18 +117,18 @@ def source_link(value: str, brief: bool = False) -> str:
 
 
 def heading(level: int, words: str, anchor: str | None = None, *, searched: bool = True) -> str:
-    """``words`` is Markdown already; an anchor does not depend on the language of the words.
+    """Return a heading of ``words`` in Markdown, with an anchor that is the same in all languages.
 
     Args:
-        searched: what follows, up to the next heading, is found by the site's search. Tables of figures are not: every
-            page loads the index, and figures are found in the explorer.
+        searched: include the section in the site's search. Tables of results are excluded: every page loads the index,
+            and the explorer finds results.
     """
     marks = [f"#{anchor}"] * (anchor is not None) + ["data-search-exclude=true"] * (not searched)
     return f"{'#' * level} {words}" + (f" {{ {' '.join(marks)} }}" if marks else "")
 
 
 def paragraphs(*parts: str) -> str:
-    """The parts that say something, with an empty line between them."""
+    """Join the parts that are not empty with blank lines."""
     return "\n\n".join(part for part in parts if part)
 
 
@@ -136,16 +137,16 @@ def bullets(items: Iterable[str]) -> str:
 
 
 def facts(header: tuple[str, str], rows: Iterable[tuple[str, str]]) -> str:
-    """A table of names and values, those without a value left out; nothing where none has one."""
+    """Return a table of names and values without rows whose value is empty; empty without rows."""
     body = [row for row in rows if row[1]]
     return "\n".join(map(_row, (header, ("---", "---"), *body))) if body else ""
 
 
 def block(value: str, *, lines: bool = False) -> str:
-    """Text as it is, line by line, in a fixed-width font. A long line goes on in the next one, not inside an option.
+    """Return preformatted text in which long lines wrap, but not within a command-line option.
 
     Args:
-        lines: no line is broken, however long it is: what stands under each other belongs together.
+        lines: do not wrap lines, because their columns must stay aligned.
     """
     if lines:
         return f'<pre class="lines" lang="en"><code>{_pre(value)}</code></pre>'
@@ -157,18 +158,18 @@ def _unbroken(match: re.Match[str]) -> str:
 
 
 def details(summary: str, value: str) -> str:
-    """A block that is folded away under its summary."""
+    """Return preformatted text in a collapsed section."""
     return f'<details class="note"><summary>{text(summary)}</summary>\n{block(value, lines=True)}\n</details>'
 
 
 @lru_cache(maxsize=REMEMBERED)
 def attribute(value: str) -> str:
-    """``value`` inside an attribute or an element of a line of HTML: quotes, tags and marks of Markdown are text."""
+    """Escape ``value`` for an HTML attribute or an element within a line of HTML."""
     return re.sub(r"[`~]", _reference, html.escape(" ".join(_printable(value).split())))
 
 
 def front_matter(title: str, *, in_search: bool, wide: bool) -> str:
-    """Title and search of a page. Templates print the title as it is: it is HTML-escaped here."""
+    """Return the front matter of a page, with the title HTML-escaped because templates print it raw."""
     lines = ["---", f"title: {json.dumps(html.escape(' '.join(_printable(title).split())), ensure_ascii=False)}"]
     if not in_search:
         lines += ["search:", "  exclude: true"]
@@ -183,7 +184,7 @@ def _row(cells: Sequence[str]) -> str:
 
 @lru_cache(maxsize=REMEMBERED)
 def _pre(value: str) -> str:
-    """HTML-escaped; fences and tabs as references too, since Markdown looks for them before it looks for HTML."""
+    """Escape HTML, and fences and tabs too, which Markdown parses before HTML."""
     lines = _printable(value.replace("\r\n", "\n")).strip("\n")
     return re.sub(r"[`~\t\r]", _reference, html.escape(lines, quote=False))
 

@@ -21,7 +21,7 @@ _inherited: dict[str, Any] = {}
 
 
 def parallel_map(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Return ``work(item)`` for each item, in order, and leave no process behind.
+    """Return ``work(item)`` for each item, in order, and end all worker processes.
 
     On one core, and where a fork could inherit the lock of another thread, this process does all the work.
 

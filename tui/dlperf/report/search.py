@@ -29,10 +29,10 @@ WORD = re.compile("|".join(sorted(WORDS, key=lambda word: (-len(word), word))))
 NEEDLESS = re.compile(f"(?<![\u4e00-\u9fff]){CUT}|{CUT}(?![\u4e00-\u9fff])")
 """Cuts at the ends of a run of Chinese characters."""
 JOINER = "\N{WORD JOINER}"
-"""Invisible; makes another word of what it ends."""
+"""Invisible character that makes a different word of the text before it."""
 BEGINNINGS = {word[:length] for word in WORDS for length in range(1, len(word))}
 END = rf"[\s{CUT}\-、。，．？！；<>]"
-"""What ends a word for the search, and tags."""
+"""End of a word for the search, and tags."""
 BEGINNING_ALONE = re.compile(f"(?:(?<=^)|(?<={END}))(?:{'|'.join(sorted(BEGINNINGS))})(?=$|{END})")
 """Where the index holds the beginning of a word, Material looks for that alone when the whole word is typed."""
 
@@ -56,5 +56,5 @@ def mend_index(site: Path) -> None:
 
 def segment_words(text: str) -> str:
     """Cut a text around each word inside a run of Chinese characters, so that no beginning of a word stands alone."""
-    cut = NEEDLESS.sub("", WORD.sub(rf"{CUT}\g<0>{CUT}", text).replace(CUT * 2, CUT))
-    return BEGINNING_ALONE.sub(rf"\g<0>{JOINER}", cut)
+    segmented = NEEDLESS.sub("", WORD.sub(rf"{CUT}\g<0>{CUT}", text).replace(CUT * 2, CUT))
+    return BEGINNING_ALONE.sub(rf"\g<0>{JOINER}", segmented)

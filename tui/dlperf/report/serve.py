@@ -22,7 +22,7 @@ Stamp = tuple[int, int]
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves files of the site, without a log and without caching."""
+    """HTTP handler for the files of the site, without access log and caching."""
 
     def end_headers(self) -> None:
         self.send_header("Cache-Control", "no-cache")
@@ -56,7 +56,7 @@ def serve(workspace: Workspace, port: int, say: Callable[[str], None]) -> None:
     with open_server(workspace.site_html, port) as server:
         say(f"building {workspace.site_html}")
         seen = stamp(workspace)
-        _say_warnings(build_site(workspace), say)
+        _print_warnings(build_site(workspace), say)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         say(f"http://127.0.0.1:{server.server_port}/ (Ctrl-C ends it)")
         while True:
@@ -84,13 +84,13 @@ def rebuild_if_changed(workspace: Workspace, seen: Stamp, say: Callable[[str], N
     try:
         site = build_site(workspace)
         say(f"built again: {site.written} files changed, {site.seconds:.1f} s")
-        _say_warnings(site, say)
+        _print_warnings(site, say)
     except DlperfError as error:
         say(f"not built: {'; '.join(error.lines)}")
     return now
 
 
-def _say_warnings(site: SiteBuild, say: Callable[[str], None]) -> None:
+def _print_warnings(site: SiteBuild, say: Callable[[str], None]) -> None:
     for line in site.warnings.splitlines():
         say(line)
 

@@ -8,9 +8,9 @@ from dlperf.report.writing import FOLDERS, PAGES
 from dlperf.runs.store import write_atomic
 
 PACKAGED = Path(__file__).parent / "template"
-"""Their place in a wheel."""
+"""Folder of the files in a wheel."""
 CHECKOUT = Path(__file__).parents[3]
-"""Their place in a checkout."""
+"""Folder of the files in a checkout."""
 PATTERNS = ("mkdocs*.yml", "site/theme/**/*", "site/docs/**/*")
 
 

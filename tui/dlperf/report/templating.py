@@ -34,7 +34,7 @@ MACROS = "macros.html.j2"
 
 
 class Safe(Markup):
-    """Markup that escapes what is put into it for Markdown, too."""
+    """Markup that also escapes interpolated values for Markdown."""
 
     @classmethod
     def escape(cls, value: Any, /) -> Safe:
@@ -49,7 +49,7 @@ def _escaped(value: object) -> Safe:
 
 
 def render(template: str, language: Language, folder: Path | None, /, **view: object) -> str:
-    """The page that a template makes of a view.
+    """Render a view with a template and return the page.
 
     Args:
         folder: of the workspace's own templates.
@@ -64,7 +64,7 @@ def render(template: str, language: Language, folder: Path | None, /, **view: ob
 
 
 def _place(error: TemplateError) -> str:
-    """File and line of the innermost template that an error came from."""
+    """Return file and line of the innermost template in an error's traceback."""
     if isinstance(error, TemplateSyntaxError):
         return f"{error.filename}:{error.lineno}"
     frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename.endswith(".j2")]
@@ -72,7 +72,7 @@ def _place(error: TemplateError) -> str:
 
 
 def macro(name: str, language: Language, folder: Path | None = None) -> Callable[..., str]:
-    """A macro of ``macros.html.j2``, for pages that are still written in Python."""
+    """Return a macro of ``macros.html.j2``, for pages written in Python."""
     found: Callable[..., str] = getattr(_environment(language.code, folder).get_template(MACROS).module, name)
     return found
 
@@ -115,7 +115,7 @@ def _is(kind: type) -> Callable[[object], bool]:
 
 
 def _marked(translate: Callable[..., str]) -> Callable[..., Safe]:
-    """Translations are Markdown; what is put into their places is not."""
+    """Mark translations as safe Markdown and escape the values interpolated into them."""
 
     def translated(*texts: Any, **values: object) -> Safe:
         return Safe(translate(*texts)).format(**values)

@@ -1,4 +1,4 @@
-"""What templates are given: plain text, numbers as readers see them, addresses, and tables of these."""
+"""View data of templates: plain text, formatted numbers, addresses, and tables of these."""
 
 from __future__ import annotations
 
@@ -8,57 +8,57 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Link:
-    """Text that leads to an address of the built site; without an address, the text alone."""
+    """Text that links to an address of the built site; plain text without an address."""
 
     text: str
     address: str = ""
     code: bool = False
-    """In a fixed-width font."""
+    """Set in a fixed-width font."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where something comes from: a file of a repository or an address becomes a link, called like the file alone."""
+    """A source, shown as a link if it is a web address or a file in a repository."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Quoted:
-    """What a source says in English, whatever the language of the page."""
+    """Text quoted from a source in English, whatever the language of the page."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A throughput with everything that stands with it, or why there is none."""
+    """A throughput with its spread, scaling and caveat, or the reason why it is missing."""
 
     value: str
     address: str = ""
     missing: bool = False
-    """``value`` is the reason."""
+    """``value`` is the reason why there is no throughput."""
     best: bool = False
     """The highest of its row."""
     trials: str = ""
-    """How many, and how far they lie apart."""
+    """Number of trials and their spread."""
     scaling: str = ""
     """Speed-up and efficiency."""
     caveat: str = ""
-    """What a reader must know of it."""
+    """What to know before using the value."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """The head of a column, and how its cells are set."""
+    """The head of a column, and the layout of its cells."""
 
     title: str | Link
     words: bool = False
-    """Of words, in a list."""
+    """Contains text instead of numbers, in a list."""
     number: bool = False
-    """Set to the right, in a grid."""
+    """Aligned to the right, in a grid."""
     place: str = ""
-    """Where its cells stand in the block of a row on a telephone: ``value``, or ``aside`` below it."""
+    """Position of its cells in the block of a row on a telephone: ``value``, or ``aside`` below it."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[object, ...], ...]
     same: tuple[tuple[Column, object], ...] = ()
-    """What is the same in every row, and is said once."""
+    """Columns that have the same value in every row, with that value; shown once above the table."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Step:
-    """Commands under a title, with what is to be known of them."""
+    """Commands under a title, with a text that explains them."""
 
     title: str | Link
     text: str = ""
@@ -91,10 +91,10 @@ class Step:
 
 
 def filled(columns: Sequence[Column], rows: Sequence[Sequence[object]], once: Sequence[int] = ()) -> Table:
-    """A table without the columns that are empty.
+    """Return a table without its empty columns.
 
     Args:
-        once: columns that are left out of the rows, too, where several rows have the same in them.
+        once: columns to show once instead of in every row if all of several rows have the same value.
     """
     same = [column for column in once if len(rows) > 1 and len({row[column] for row in rows}) == 1]
     shown = [place for place in range(len(columns)) if place not in same and any(row[place] for row in rows)]

@@ -15,12 +15,12 @@ DATA = "data/"
 FOLDERS = (*(f"{DOCS}{language_root(language)}results" for language in LANGUAGES.values()), f"{DOCS}data", "data")
 """Folders of ``site`` whose whole content ``dlperf build-site`` generates."""
 PAGES = tuple(f"{DOCS}{language_root(language)}index.md" for language in LANGUAGES.values())
-"""Generated pages outside of them."""
+"""Generated pages outside these folders."""
 
 
 @dataclass
 class Sources:
-    """The generated files of one build, by address on the site or by page name."""
+    """The generated files of one build, by address on the site or page name."""
 
     root: Path
     kept: set[str] = field(default_factory=set)
@@ -29,7 +29,7 @@ class Sources:
     """Damaged files that were made again, one a line."""
 
     def write(self, name: str, content: str | bytes) -> None:
-        """Write a file; one that a crash truncated is mended by the next build."""
+        """Write a file if its content differs, which also repairs one truncated by a crash."""
         data = content.encode() if isinstance(content, str) else content
         path = self._keep(name)
         if not (path.is_file() and path.read_bytes() == data):

@@ -1,4 +1,4 @@
-"""Charts as SVG: pure functions from numbers to one line of HTML that needs no script.
+"""Charts as SVG: pure functions that return one line of HTML without scripts.
 
 Colours come from the style sheet, one set for each theme. A table beside each chart holds the same numbers.
 """

@@ -53,7 +53,7 @@ def linear(values: Sequence[float], start: float, end: float, *, ends_with_value
 
 
 def named(count: int, start: float, end: float) -> Axis:
-    """Return an axis of items counted from 1, ``ROOM`` from its ends, and at most ``NAMES`` ticks, with the last."""
+    """Return an axis of items counted from 1, ``ROOM`` from its ends, with at most ``NAMES`` ticks and the last one."""
     places = max(count - 1, 1)
     step = -(-places // (NAMES - 1))
     ticks = tuple(float(number) for number in range(count, 0, -step))

@@ -167,7 +167,7 @@ def _legend(entries: Sequence[Line], top: float, columns: int) -> str:
 
 
 def sheet(plots: Mapping[str, Plot]) -> tuple[str, dict[str, tuple[float, float]]]:
-    """Return the file, and width and height of each chart in it, without charts that have no line.
+    """Return the file, and the width and height of each chart in it, without charts that have no line.
 
     The charts hold no text of a language, so that all pages share them.
     """
@@ -204,4 +204,4 @@ STYLE = (
     + _series(svg.DARK)
     + ".measured{fill:#2dc79a}.outlier{stroke:#ff9248}}"
 )
-"""As in ``dlperf.css``, which a picture in a file does not see."""
+"""As in ``dlperf.css``, which does not apply to pictures in separate files."""

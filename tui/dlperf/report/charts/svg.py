@@ -50,7 +50,7 @@ def _attribute_name(key: str) -> str:
 
 
 def text(words: str, x: float, y: float, class_: str = "", anchor: str = "start", aside: str = "") -> str:
-    """Return a line of text; ``aside`` stands small at its end."""
+    """Return a line of text with ``aside`` in small print at its end."""
     small = " " + element("tspan", md.attribute(aside), class_="aside") if aside else ""
     return element("text", md.attribute(words) + small, x=x, y=y, class_=class_, text_anchor=anchor)
 
@@ -71,12 +71,12 @@ def colour(series: int) -> str:
 
 
 def dash(series: int) -> int:
-    """Return the index of the dash and hatch of a series; 0 is plain."""
+    """Return the index of the dash and hatch of a series; 0 is solid."""
     return series // COLOURS % len(DASHES)
 
 
 def series_of_trial(number: int) -> int:
-    """Return the series of a trial, counted from 1, with a dash of its own: curves have too many points for marks."""
+    """Return the series of a trial, counted from 1; dashes differ since curves have too many points for marks."""
     kind = (number - 1) % COLOURS
     return kind + COLOURS * kind
 

@@ -1,1 +1,1 @@
-"""The pages of the site: pure functions, from data to Markdown, one module for each kind of page."""
+"""Pages of the site: pure functions from data to Markdown, one module for each kind of page."""

@@ -1,4 +1,4 @@
-"""The audit page: published figures against the raw logs that were published with them."""
+"""The audit page: third-party results compared with the raw logs published with them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COLUMNS = (
     *("from_timestamps", "unit", "difference", "verdict", "estimator", "log"),
 )
 CONSTANT = ("case", "hardware", "framework", "precision", "batch_size", "unit", "verdict", "estimator")
-"""Columns that are often the same in a whole report."""
+"""Columns that often have one value in a whole report."""
 PLACES = {"published_value": "value", "difference": "aside"}
 
 
@@ -60,7 +60,7 @@ def _answer(page: Page, rows: Rows) -> str:
 
 
 def _counts(rows: Rows) -> tuple[int, int, int, int]:
-    """Figures, those with a raw log, those recomputed from it, and those of them that came out the same."""
+    """Return the number of results, of those with a log, of those recomputed, and of exact matches."""
     recomputed = [row for row in rows if row.recomputed is not None]
     return (
         len(rows),
@@ -71,7 +71,7 @@ def _counts(rows: Rows) -> tuple[int, int, int, int]:
 
 
 def _overview(page: Page, reports: Mapping[str, Rows]) -> str:
-    """A row for each report: how much of it can be checked, and what came of it, where anything was."""
+    """Return a table of reports with the number of results that can be checked and, if any were, the outcome."""
     checked = any(row.recomputed is not None for row in page.data.audit)
     body = []
     for report, rows in reports.items():
@@ -94,7 +94,7 @@ def _anchor(report: str) -> str:
 
 
 def _section(page: Page, report: str, logged: Rows) -> str:
-    """The figures with a raw log; nothing where there is none."""
+    """Return the table of a report's results that have a log; empty without any."""
     title = md.text(page.data.source_title(page.language, f"{PUBLISHED}{report}"))
     heading = md.heading(2, title, _anchor(report), searched=False)
     table = page.table(COLUMNS, [_row(page, row) for row in logged], constant=CONSTANT, places=PLACES)

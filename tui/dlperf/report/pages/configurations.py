@@ -1,4 +1,4 @@
-"""The page of a group of configurations: a section for each, with everything that its figure rests on."""
+"""The page of a group of configurations, with a section of evidence for each."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
 EvidenceOf = Mapping[tuple[str, int], Evidence]
-"""By configuration anchor and trial number."""
+"""Evidence by configuration anchor and trial number."""
 OVERVIEW = (
     *("precision", "batch_size", "nodes_gpus", "figure", "unit", "speedup", "efficiency", "mfu", "roofline"),
     "samples_per_joule",
 )
 SCRIPTS = ("curves.js", "log-lines.js")
 DEVICE = re.compile(r"\.[0-9]+(\.|$)")
-"""One of several devices: ``gpus.0.name``."""
+"""Matches the name of a fact of one of several devices: ``gpus.0.name``."""
 OF_THE_MOMENT = re.compile(r"boot_id|.*\.(?:utilization_percent|memory_used_mib)")
-"""What differs from one moment to the next and says nothing about the machine."""
+"""Matches facts that change from moment to moment and do not describe the machine."""
 
 
 def configurations(
@@ -42,7 +42,7 @@ def configurations(
     evidence: EvidenceOf,
     shapes: Mapping[str, Shapes] | None = None,
 ) -> str:
-    """The page of a group.
+    """Return the page of a group.
 
     Args:
         shapes: the charts of each configuration, by its anchor.
@@ -75,7 +75,7 @@ def configurations(
 
 
 def configurations_index(language: Language, data: SiteData) -> str:
-    """What was measured here in one table, each report of others in its own."""
+    """Return the list of all groups: our measurements in one table, and a table for each published report."""
     page = Page(language, data, at.CONFIGURATIONS)
     sources = grouped(data.groups, lambda group: "" if data.kind(group.campaign) == "measured" else group.campaign)
     parts = [
@@ -133,20 +133,20 @@ def _protocols(page: Page, results: Results) -> str:
 
 
 def _repeats(page: Page, name: str, results: Results) -> str:
-    """How often the campaign repeats each trial, where that is not what the protocol lays down."""
+    """Return the campaign's number of repeats if it differs from the protocol's."""
     protocol = page.data.protocols.get(name)
     plans = [plan for row in results if row.protocol == name for plan in [page.data.plan(row)] if plan is not None]
-    asked = distinct(plan.repeats for plan in plans if protocol and plan.repeats != protocol.repeats)
+    repeats = distinct(plan.repeats for plan in plans if protocol and plan.repeats != protocol.repeats)
     measured = page.data.kind(results[0].campaign) == "measured"
     return (
-        page._("This campaign was asked for {count} repeats.", count=md.number(", ".join(map(str, asked))))
-        if asked and measured
+        page._("This campaign was asked for {count} repeats.", count=md.number(", ".join(map(str, repeats))))
+        if repeats and measured
         else ""
     )
 
 
 def _environment(page: Page, evidence: EvidenceOf) -> str:
-    """As one trial found it; of a trial that found something else, what differs. Single devices are folded away."""
+    """Return the environment of one trial and, for the others, the differences; devices are collapsed."""
     shown: list[Mapping[str, str]] = []
     parts = []
     for (_, number), found in sorted(evidence.items(), key=lambda item: item[0]):
@@ -171,7 +171,7 @@ def _environment(page: Page, evidence: EvidenceOf) -> str:
 
 
 def _lasting_facts(found: Evidence) -> dict[str, str]:
-    """The framework's version, as its log says, and what was probed on the machine."""
+    """Return the framework's version as logged, and the facts probed on the machine."""
     printed = {name: value for name, value in found.timeline.declared.items() if name == "framework_version"}
     probed = {name: value for name, value in found.environment.items() if not OF_THE_MOMENT.fullmatch(name)}
     return {**printed, **probed} if probed else {}
@@ -182,7 +182,7 @@ def _changed(facts: Mapping[str, str], before: Mapping[str, str]) -> dict[str, s
 
 
 def _launch(page: Page, results: Results, evidence: EvidenceOf) -> str:
-    """The script of the first trial, as an example: that of each trial is among its files."""
+    """Return the launch script of the first trial as an example; each trial's own is among its artifacts."""
     for row in results:
         for trial in row.trials:
             found = evidence.get((at.configuration_anchor(row), trial.number), NOTHING)
@@ -231,7 +231,7 @@ def _figure(page: Page, row: ConfigurationResult) -> str:
 
 
 def _history(page: Page, row: ConfigurationResult) -> str:
-    """The way to what other campaigns measured; nothing where this one alone did."""
+    """Return a link to the results of other campaigns; empty if only this one measured the configuration."""
     if row.value is None or is_published(row.campaign) or point(row) not in page.data.repeated:
         return ""
     address = f"{at.html_address(page.path, at.HISTORY)}#{at.history_anchor(row)}"
@@ -239,7 +239,7 @@ def _history(page: Page, row: ConfigurationResult) -> str:
 
 
 def _findings(page: Page, row: ConfigurationResult) -> str:
-    """What was found in trials stands with their numbers, what was found between trials without any."""
+    """Return findings within trials with the trial numbers, and findings across trials without."""
     language = page.language
     numbers: dict[tuple[str, str], list[str]] = {}
     for trial in row.trials:

@@ -1,4 +1,4 @@
-"""The explorer: every figure in one table that a script filters, sorts and compares."""
+"""The explorer: all results in one table that a script filters, sorts and compares."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TEXTS = {
 
 
 def explorer(language: Language, data: SiteData) -> str:
-    """The page; without scripts it leads to the tables and the data."""
+    """Return the page, which without scripts links to the tables and the data."""
     page = Page(language, data, at.EXPLORER)
     without = page._("This table needs JavaScript. The same figures: {csv}.", csv=page.file(at.RESULTS_CSV, "CSV"))
     name = at.relative(at.EXPLORER, at.EXPLORER_DATA)
@@ -59,7 +59,7 @@ def explorer(language: Language, data: SiteData) -> str:
 
 
 def explorer_data(language: Language, data: SiteData) -> str:
-    """``figures.js``: names once, then a row of numbers for each figure, so that 10 000 of them stay under 2 MB."""
+    """Return ``figures.js``: names once, then numbers only, so that 10 000 results stay under 2 MB."""
     readers = _names(language, data)
     names = {column: distinct(map(name, data.ordered)) for column, name in readers.items()}
     numbers = {column: {name: index for index, name in enumerate(listed)} for column, listed in names.items()}

@@ -19,10 +19,10 @@ from dlperf.results.model import ConfigurationResult
 def framework(
     language: Language, data: SiteData, name: str, results: Sequence[ConfigurationResult], found: Sequence[Answer]
 ) -> str:
-    """The page of a framework.
+    """Return the page of a framework.
 
     Args:
-        found: the answers of all reports; those that the framework takes part in say where it stands.
+        found: the answers of all reports, from which its rank in each comparison is taken.
     """
     page = Page(language, data, at.framework_page(name))
     entry = data.frameworks.get(name)
@@ -60,7 +60,7 @@ def _listed_versions(page: Page, name: str) -> Safe:
 
 
 def versions(data: SiteData, name: str) -> tuple[str, ...]:
-    """The versions that the programs printed where they were measured here."""
+    """Return the versions that the programs printed in our measurements."""
     return distinct(
         probed.framework_version
         for (_, _, framework), probed in data.probed.items()
@@ -69,7 +69,7 @@ def versions(data: SiteData, name: str) -> tuple[str, ...]:
 
 
 def _standing(page: Page, name: str, found: Sequence[Answer]) -> str:
-    """Where the framework stands in each comparison that it takes part in."""
+    """Return a table of the framework's rank in each comparison that includes it."""
     contests = [answer for answer in found if answer.second is not None]
     rows = [_place(page, answer, row) for answer in contests for row in answer.ranked if row.framework == name]
     if not rows:

@@ -20,10 +20,10 @@ from dlperf.results.model import ConfigurationResult
 def hardware(
     language: Language, data: SiteData, name: str, results: Sequence[ConfigurationResult], found: Sequence[Answer]
 ) -> str:
-    """The page of a machine.
+    """Return the page of a machine.
 
     Args:
-        found: the answers of all reports, of which those on this machine stand first.
+        found: the answers of all reports; those on this machine are shown first.
     """
     page = Page(language, data, at.hardware_page(name))
     return page.written(
@@ -55,7 +55,7 @@ def hardware_index(language: Language, data: SiteData) -> str:
 
 
 def _size(data: SiteData, name: str, results: Sequence[ConfigurationResult]) -> str:
-    """All nodes and the GPUs of each; of a machine that only reports tell of, the most that has a figure."""
+    """Return nodes and GPUs of each; for a machine known from reports only, the largest scale with a result."""
     entry = data.hardware.get(name)
     if entry:
         return md.unbroken(f"{len(entry.nodes)} × {entry.gpus_per_node}")
@@ -105,7 +105,7 @@ def _accelerator(page: Page, name: str) -> str:
 
 
 def _accelerator_of(data: SiteData, name: str) -> Accelerator | None:
-    """As the catalogue says; of a machine that only reports tell of, the one that it is called after."""
+    """Return the accelerator in the catalogue; for a machine known from reports only, the one in its name."""
     entry = data.hardware.get(name)
     if entry:
         return data.accelerators.get(entry.accelerator or "")

@@ -1,4 +1,4 @@
-"""The history page: the same configuration over campaigns, with what became slower marked."""
+"""The history page: each configuration across campaigns, with regressions marked."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from dlperf.results.compare import Comparison, compare_rows
 from dlperf.results.model import ConfigurationResult
 
 MOST = 200
-"""Configurations that stand on the page, those that became slower first; the data has them all."""
+"""Most configurations on the page, regressions first; the data files hold all of them."""
 HEIGHT = 200
 OVERVIEW = ("configuration", "verdict", "change", "figure", "change_since_first", "campaigns", "date")
-"""Columns; what a reader looks for stands first, where a telephone shows it."""
+"""Columns, the most important first because a telephone shows only these."""
 COLUMNS = ("date", "figure", "verdict", "change", "campaign")
 
 Series = Sequence[ConfigurationResult]
@@ -64,7 +64,7 @@ def history(language: Language, data: SiteData) -> str:
 
 
 def _answer(page: Page, found: Sequence[Series]) -> str:
-    """How many configurations became slower or faster in their newest campaign."""
+    """Return a sentence on how many configurations became slower or faster in their newest campaign."""
     verdicts = Counter(compare_rows(*rows[-2:]).verdict.code for rows in found)
     slower, faster = verdicts["slower"], verdicts["faster"]
     return page._(
@@ -78,14 +78,14 @@ def _answer(page: Page, found: Sequence[Series]) -> str:
 
 
 def _same(page: Page, found: Sequence[Series]) -> str:
-    """What the overview does not say of each configuration."""
+    """Return the facts that all configurations share, which the overview omits in its rows."""
     newest = [rows[-1] for rows in found]
-    told = [f"{page._(axis)} {md.text(name)}" for axis, name, same in _axes(page, newest[0], newest) if same]
-    return page._("The same in every row: {facts}.", facts=page.language.separator.join(told)) if told else ""
+    facts = [f"{page._(axis)} {md.text(name)}" for axis, name, same in _axes(page, newest[0], newest) if same]
+    return page._("The same in every row: {facts}.", facts=page.language.separator.join(facts)) if facts else ""
 
 
 def _overview(page: Page, found: Sequence[Series]) -> str:
-    """A row for each configuration: where it stands now, and what became of it."""
+    """Return a table with the newest result and the change of each configuration."""
     newest = [rows[-1] for rows in found]
     rows = [_overview_row(page, rows, newest) for rows in found]
     return page.listing(page.table(OVERVIEW, rows, places={"change": "aside", "figure": "value"}))
@@ -113,18 +113,18 @@ def _section(page: Page, rows: Series) -> str:
 
 
 def _text(names: Sequence[str]) -> str:
-    """The names in a line, which is not broken within ``4 × 8``."""
+    """Join the names in a line that does not break within ``4 × 8``."""
     return md.unbroken(" · ".join(names))
 
 
 def _names(page: Page, row: ConfigurationResult, among: Series = ()) -> list[str]:
-    """What the configuration is called; what is the same in all that it stands ``among`` is not said."""
-    told = [name for _, name, same in _axes(page, row, among) if not same]
-    return [*told, row.precision.upper(), f"BS={row.batch_size}", f"{row.nodes} × {row.gpus}"]
+    """Return the names that identify a configuration, without those shared by all in ``among``."""
+    varying = [name for _, name, same in _axes(page, row, among) if not same]
+    return [*varying, row.precision.upper(), f"BS={row.batch_size}", f"{row.nodes} × {row.gpus}"]
 
 
 def _axes(page: Page, row: ConfigurationResult, among: Series) -> tuple[tuple[str, str, bool], ...]:
-    """An axis, what it is called here, and whether that is the same in all that it stands ``among``."""
+    """Return each axis, its value as a name, and whether all in ``among`` share that value."""
     data = page.data
     return (
         (N_("Framework"), data.framework_title(row.framework), len({other.framework for other in among}) == 1),

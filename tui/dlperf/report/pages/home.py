@@ -1,4 +1,4 @@
-"""The home page: the answer first, then one table."""
+"""The home page: the fastest frameworks first, then one table."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ SURE_IN_CELLS = {
     "tie": N_("a tie within the spread ({spread})"),
     "clock": N_("{sure}, GPU clock {lead} higher"),
 }
-"""How sure an answer is (``Answer.certainty``), and that the machines of the best ran at a higher clock."""
+"""Texts for ``Answer.certainty``, and for a higher GPU clock of the best."""
 HIGHER_CLOCK = 1 / SLOWER_CLOCK - 1
-"""A lead in clock that is said beside a lead in throughput."""
+"""Smallest lead in clock that is shown with a lead in throughput."""
 
 
 def home(language: Language, data: SiteData) -> str:
@@ -87,13 +87,15 @@ def home(language: Language, data: SiteData) -> str:
 
 
 def every_answer(data: SiteData) -> list[Answer]:
-    """The answers of all reports; of several published ones on the same, the newest."""
+    """Return the answers of all reports; of published ones on the same conditions, the newest."""
     return newest(data, [answer for rows in data.reports.values() for answer in answers(rows)])
 
 
 def newest(data: SiteData, found: Sequence[Answer]) -> list[Answer]:
-    """Of several published reports on one case, hardware and precision the newest; what was measured here by several
-    protocols stands for each of them."""
+    """Return the newest of several published answers for one case, hardware and precision.
+
+    Our measurements under several protocols are kept side by side.
+    """
     contests = grouped(found, lambda answer: _question(data, answer.best))
     return [max(rivals, key=lambda answer: _rank(data, answer)) for rivals in contests.values()]
 
@@ -109,8 +111,7 @@ def _rank(data: SiteData, answer: Answer) -> tuple[bool, str, int]:
 
 
 def headlines(page: Page, found: Sequence[Answer]) -> str:
-    """What was measured here, computed from imported logs and published by others: each under its name, but for what
-    was measured here where there is nothing else."""
+    """Return headlines for results measured, imported and published, with headings unless all are measured here."""
     kinds = grouped(found, lambda answer: page.data.kind(answer.best.campaign))
     if set(kinds) == {"measured"}:
         return headline(page, found)
@@ -119,19 +120,18 @@ def headlines(page: Page, found: Sequence[Answer]) -> str:
 
 
 def headline(page: Page, found: Sequence[Answer]) -> str:
-    """One sentence for each case: a comparison before a single figure, the largest scale and the fastest hardware and
-    precision first."""
+    """Return a list with one sentence for each case, in the order of ``weight``."""
     return md.bullets(sentence(page, answer) for answer in heaviest(found))
 
 
 def heaviest(found: Sequence[Answer]) -> list[Answer]:
-    """One answer for each case, the heaviest first."""
+    """Return one answer for each case in the order of ``weight``."""
     rivals = grouped(found, lambda answer: answer.best.case)
     return sorted((max(same, key=weight) for same in rivals.values()), key=weight, reverse=True)
 
 
 def charts(page: Page, found: Sequence[Answer]) -> str:
-    """Contests of several frameworks as bars: those of the headlines, then others; the tables below have them all."""
+    """Return bar charts of comparisons, those of the headlines first, up to ``MOST_CHARTS``."""
     kinds = grouped(found, lambda answer: page.data.kind(answer.best.campaign))
     first = [answer for of_kind in kinds.values() for answer in heaviest(of_kind)]
     others = [answer for answer in found if answer not in first]
@@ -145,12 +145,12 @@ def charts(page: Page, found: Sequence[Answer]) -> str:
 
 
 def _in_parts(title: str) -> str:
-    """A title that goes on in the next line between its parts rather than inside one."""
+    """Mark the parts of a title so that lines break between them."""
     return " ".join(f"<span>{part}</span>" for part in re.split("(?<=·) ", md.parts(title)))
 
 
 def news(page: Page) -> str:
-    """The newest campaigns and reports, the latest first."""
+    """Return a list of the newest campaigns and reports, the latest first."""
     names = distinct(row.campaign for row in page.data.ordered)
     dated = [(page.data.created(name), name) for name in names if page.data.created(name)]
     newest_first = sorted(dated, reverse=True)[:NEWS]
@@ -192,7 +192,7 @@ def sentence(page: Page, answer: Answer) -> str:
 
 
 def _counted(page: Page, row: ConfigurationResult, machine: str) -> str:
-    """The machine, and how many GPUs of it; a machine that is known to have none is counted by nothing."""
+    """Return the machine with its number of GPUs; without a number if it has no accelerator."""
     entry = page.data.hardware.get(row.hardware)
     if entry is not None and entry.accelerator is None:
         return machine
@@ -200,12 +200,11 @@ def _counted(page: Page, row: ConfigurationResult, machine: str) -> str:
 
 
 def _whole(words: str) -> str:
-    """Words that no line breaks."""
     return words.replace(" ", md.NO_BREAK)
 
 
 def certainty(language: Language, answer: Answer, texts: Mapping[str, str] = SURE) -> str:
-    """How sure the answer is, in the words of a sentence or of a cell."""
+    """Return the certainty of an answer as part of a sentence or as a cell."""
     if answer.second is None:
         return ""
     sure = language.gettext(texts[answer.certainty], spread=_whole(figures.spread(answer.spread)))
@@ -215,7 +214,7 @@ def certainty(language: Language, answer: Answer, texts: Mapping[str, str] = SUR
 
 
 def weight(answer: Answer) -> tuple[bool, bool, int, float]:
-    """The heaviest answer is told first: measured here, a comparison, at a large scale, fast."""
+    """Return the sort key of headlines: measured before published, then comparison, scale and throughput."""
     best = answer.best
     return not is_published(best.campaign), answer.second is not None, gpus_total(best), best.value or 0.0
 
@@ -252,7 +251,7 @@ def _lead(page: Page, answer: Answer) -> str:
 
 
 def _download(page: Page) -> str:
-    """The data of every table, and the feed."""
+    """Return links to the data of every table and to the feed."""
     language, files = page.language, [(at.RESULTS_CSV, "CSV"), (at.RESULTS_JSON, "JSON")]
     files += [(at.RESULTS_PARQUET, "Parquet")] if page.data.parquet else []
     links = language.separator.join(page.file(path, name) for path, name in files)

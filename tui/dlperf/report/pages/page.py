@@ -1,4 +1,4 @@
-"""What every page has: a language, the data, a place, and links from there."""
+"""The context of every page: language, data, path and links relative to it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ COLUMNS = {
     "verdict": N_("Verdict"),
     "version": N_("Version measured here"),
 }
-"""Columns of tables → their titles."""
+"""Column → its title."""
 FACTS = {
     "os": N_("System"),
     "framework_version": N_("Framework version, by its log"),
@@ -97,7 +97,7 @@ FACTS = {
     "paddle_commit": N_("Commit of Paddle"),
     "openmpi_multi_node": N_("Open MPI, several nodes"),
 }
-"""Facts of machines and frameworks → their names."""
+"""Fact of a machine or framework → its name."""
 FIGURE_COLUMNS = (
     *("figure", "unit", "precision", "batch_size", "nodes_gpus", "speedup", "efficiency", "mfu", "protocol"),
 )
@@ -107,28 +107,32 @@ WORDED = (
     *("source", "case", "hardware", "framework", "unit", "precision", "protocol", "accelerator", "campaign", "date"),
     *("configuration", "estimator", "aggregate", "fastest", "log", "report", "verdict", "version"),
 )
-"""Columns of words."""
+"""Columns that contain text."""
 PLACED = {"figure": "value", "unit": "aside"}
-"""Columns of a list that have a place of their own on a telephone."""
+"""Columns of a list with a special position on a telephone."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page in the making. Methods give Markdown."""
+    """Context in which a page is written. Methods return Markdown unless they say otherwise."""
 
     language: Language
     data: SiteData
     path: str
 
     def written(self, title: str, *parts: str, in_search: bool = True, wide: bool = False) -> str:
-        """The whole file: front matter, heading and the parts that say something. ``title`` is plain text; a wide page
-        has no table of contents beside it."""
+        """Return the whole file: front matter, heading and the parts that are not empty.
+
+        Args:
+            title: plain text.
+            wide: leave out the table of contents.
+        """
         return (
             md.paragraphs(md.front_matter(title, in_search=in_search, wide=wide), f"# {md.name(title)}", *parts) + "\n"
         )
 
     def _(self, english: str, /, **values: str) -> str:
-        """The text in the page's language; values are put in as they are, so they must be Markdown already."""
+        """Translate a text and insert ``values``, which must be Markdown."""
         return self.language.gettext(english, **values)
 
     def to(self, target: str, label: str) -> str:
@@ -138,11 +142,11 @@ class Page:
         return md.raw_link(label, at.relative_file(self.language, self.path, target), download)
 
     def data_file(self, name: str) -> str:
-        """The address of a file of data on this page."""
+        """Return the relative address of a data file."""
         return at.up_from(self.language, self.path) + name
 
     def script(self, name: str) -> str:
-        """A script of the theme that only some pages need; it runs when the page is there."""
+        """Return the element that loads a theme script which only some pages need."""
         return f'<script src="{md.attribute(at.relative(self.path, f"{at.SCRIPTS}/{name}"))}" defer></script>'
 
     def hardware(self, hardware: str, campaign: str = "") -> str:
@@ -152,16 +156,16 @@ class Page:
         return self._named(at.framework_page(framework), md.text(self.data.framework_title(framework, campaign)))
 
     def _named(self, target: str, name: str) -> str:
-        """A thing by its name, which leads to its page; there it need not."""
+        """Return a name that links to its page, or the name alone on that page."""
         return name if target == self.path else self.to(target, name)
 
     def report(self, row: ConfigurationResult, label: str | None = None) -> str:
-        """A link to the report that a figure stands in, called like its campaign if nothing else is said."""
+        """Return a link to the report of a result, labelled with the campaign's name by default."""
         words = md.text(self.data.source_title(self.language, row.campaign)) if label is None else label
         return self.to(at.report_page(self.data.source(row), row.case), words)
 
     def link(self, text: str, target: str) -> Link:
-        """Text that leads to another page; there it need not."""
+        """Return a link to another page, or its text alone on that page."""
         return Link(text, "" if target == self.path else at.html_address(self.path, target))
 
     def hardware_link(self, hardware: str, campaign: str = "") -> Link:
@@ -173,7 +177,7 @@ class Page:
         return self.link(title, at.framework_page(framework))
 
     def subject(self, row: ConfigurationResult, among: Sequence[ConfigurationResult]) -> Link:
-        """What sets a configuration apart from the others."""
+        """Return a link to a configuration, labelled with what distinguishes it from the others."""
         parts = [figures.point_text(row)]
         if len({other.hardware for other in among}) > 1:
             parts.insert(0, self.data.hardware_title(row.hardware, row.campaign))
@@ -187,53 +191,53 @@ class Page:
         return self.to(at.protocol_page(protocol), md.text(protocol))
 
     def report_link(self, row: ConfigurationResult) -> Link:
-        """A link to the report that a figure stands in, called like its source."""
+        """Return a link to the report of a result, labelled with the campaign's name."""
         page = at.report_page(self.data.source(row), row.case)
         return self.link(md.unbroken(self.data.source_title(self.language, row.campaign)), page)
 
     def html(self, cell: Link | Figure) -> str:
-        """A link or a figure as HTML."""
+        """Return a link or a figure as HTML."""
         return str(macro("cell", self.language)(cell))
 
     def joined(self, links: Iterable[Link]) -> Safe:
-        """Links with commas between them."""
+        """Return links separated by commas."""
         return Safe(macro("listed", self.language)(list(links)))
 
     def figure(self, row: ConfigurationResult) -> Figure:
         return figures.figure(self.language, self.path, row)
 
     def counts(self, results: Sequence[ConfigurationResult]) -> list[str]:
-        """How many figures of each kind there are, in the order of ``KINDS``."""
+        """Return the number of results of each origin in the order of ``KINDS``; empty instead of 0."""
         kinds = [self.data.kind(row.campaign) for row in results if row.value is not None]
         return [str(kinds.count(kind)) if kind in kinds else "" for kind in KINDS]
 
     def facts(self, rows: Iterable[tuple[str, str]]) -> str:
-        """Names and values, both Markdown already; those without a value are left out."""
+        """Return a table of names and values in Markdown, without rows whose value is empty."""
         return md.facts((self._("Item"), self._("Value")), rows)
 
     def fact(self, name: str) -> str:
-        """The name of a fact of a machine or a framework, in words where it is a common one, as plain text."""
+        """Return the name of a fact as plain text, translated if it is a common one."""
         return self._(FACTS[name]) if name in FACTS else name
 
     def status(self, result: ConfigurationResult) -> str:
         return md.text(result.status.text(self.language))
 
     def data_links(self) -> list[Link]:
-        """The figures of this page as files."""
+        """Return links to this page's results as files."""
         kinds = {"csv": "CSV", "json": "JSON", **({"parquet": "Parquet"} if self.data.parquet else {})}
         return [Link(name, self.data_file(at.page_data(self.path, kind))) for kind, name in kinds.items()]
 
     def data_files(self) -> str:
-        """As ``data_links``, in a sentence."""
+        """Return ``data_links`` as a sentence."""
         links = self.language.separator.join(md.raw_link(link.text, link.address) for link in self.data_links())
         return self._("The figures of this page as data: {files} ({schema}).", files=links, schema=self.schema())
 
     def schema(self) -> str:
-        """A link to the page of the guide that explains the files of data."""
+        """Return a link to the guide's page on the data files."""
         return self.to("guide/data.md", self._("what the columns mean"))
 
     def index(self, title: str, lead: str, table: Table) -> str:
-        """A whole page that lists pages."""
+        """Return a whole page that lists other pages."""
         return self.written(title, lead, self.listing(table) or self._("No figure here yet."), wide=True)
 
     def table(
@@ -244,24 +248,23 @@ class Page:
         constant: Collection[str] = (),
         places: Mapping[str, str] = PLACED,
     ) -> Table:
-        """A table without its empty columns.
+        """Return a table without its empty columns.
 
         Args:
             columns: keys of ``COLUMNS``.
-            constant: those that are stated once if all rows have the same value.
-            places: columns that have a place of their own on a telephone.
+            constant: columns to show once above the table if all rows have the same value.
+            places: columns with a special position on a telephone.
         """
         heads = [Column(self._(COLUMNS[name]), name in WORDED, place=places.get(name, "")) for name in columns]
         return filled(heads, rows, [place for place, name in enumerate(columns) if name in constant])
 
     def listing(self, table: Table, note: str = "", *, of_trials: bool = False, class_: str = "evidence rows") -> str:
-        """A table as HTML; nothing without rows."""
+        """Return a table as HTML; empty without rows."""
         render = macro("listing", self.language, self.data.templates)
         return str(render(table, note, of_trials, class_)) if table.rows else ""
 
     def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> str:
-        """A long table, one row for each configuration: the axes in ``columns``, which vary on this page, then the
-        figure, then what else is known."""
+        """Return a table with a row for each configuration: ``columns``, throughput, then everything else known."""
         note = self._(
             "Small print: n trials, and their spread (highest − lowest) ÷ median. A figure marked † has something that "
             "a careful reader must know: its configuration says what."
@@ -275,10 +278,10 @@ class Page:
         cells: Mapping[str, Cell] = NO_CELLS,
         constant: Collection[str] = (*WORDED, "batch_size"),
     ) -> Table:
-        """A table of configurations.
+        """Return a table of configurations.
 
         Args:
-            cells: of columns that are different here.
+            cells: functions that replace the default content of columns.
             constant: as for ``table``.
         """
         readers = {**self._cells(), **cells}
@@ -286,7 +289,7 @@ class Page:
         return self.table(columns, rows, constant=constant)
 
     def _cells(self) -> dict[str, Cell]:
-        """What is known of a configuration, by column."""
+        """Return the content of each column as a function of the result."""
         return {
             "source": self.report_link,
             "case": lambda row: self.data.case_title(row.case),

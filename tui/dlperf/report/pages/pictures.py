@@ -1,4 +1,4 @@
-"""Results as charts: the fastest frameworks side by side, and how each scales."""
+"""Results as charts: the fastest frameworks, and the scaling of each."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ Results = Sequence[ConfigurationResult]
 
 
 def ranking(page: Page, answer: Answer) -> str:
-    """The frameworks of one contest as bars, the fastest first."""
+    """Draw the frameworks of a comparison as bars, the fastest first."""
     best = answer.best
     return bars(contest_title(page, best), best.unit, [_bar(page, row) for row in answer.ranked])
 
 
 def contest_title(page: Page, best: ConfigurationResult) -> str:
-    """What the frameworks of a contest have in common, in words."""
+    """Return the conditions that the frameworks of a comparison share, as plain text."""
     return " · ".join((*_series_title(page, best), figures.gpus_text(page.language, best)))
 
 
 def rankings(page: Page, results: Results) -> list[Part]:
-    """A ranking for each hardware and precision on which several frameworks have a figure."""
+    """Return a bar chart for each hardware and precision with results of several frameworks."""
     return [contest(page, answer) for answer in answers(results) if answer.second is not None]
 
 
 def contest(page: Page, answer: Answer) -> Part:
-    """The ranking of one contest under its title."""
+    """Return the bar chart of a comparison with its title."""
     return Part((md.unbroken(contest_title(page, answer.best)),), svg=ranking(page, answer))
 
 
 def throughput(page: Page, results: Results) -> list[Part]:
-    """A framework that has no other beside it on a hardware and precision: its fastest batch size at every scale."""
+    """Return a chart by scale, at the fastest batch size, for each framework without a competitor."""
     measured = [row for row in results if row.value is not None]
     alone = [rows for rows in grouped(measured, contest_of).values() if len({row.framework for row in rows}) == 1]
     return [chart for rows in alone for chart in _by_scale(page, rows)]
@@ -62,7 +62,7 @@ def _by_scale(page: Page, rows: Results) -> Iterator[Part]:
 
 
 def scaling(page: Page, results: Results) -> list[Part]:
-    """Speed-up over GPU count for each hardware and precision, with the ideal line."""
+    """Return a chart of speed-up over GPU count for each hardware and precision, with the ideal line."""
     known = [row for row in results if row.speedup]
     return [chart for rows in grouped(known, _race).values() for chart in _scaling(page, rows)]
 

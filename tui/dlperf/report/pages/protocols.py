@@ -1,4 +1,4 @@
-"""The protocol page: every protocol, every estimator, and what the statistics mean."""
+"""The protocol page: protocols, estimators and definitions of the statistics."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def protocols(language: Language, data: SiteData) -> str:
 
 
 def _overview(page: Page) -> str:
-    """All protocols side by side."""
+    """Return a table that compares all protocols."""
     used = Counter(row.protocol for row in page.data.ordered if row.value is not None)
     rows = [
         (
@@ -80,7 +80,7 @@ def _overview(page: Page) -> str:
 
 
 def protocol_facts(page: Page, name: str) -> str:
-    """A protocol as a table: what a reader needs beside every figure."""
+    """Return a protocol as a table of names and values."""
     protocol = page.data.protocols.get(name)
     if protocol is None:
         return ""

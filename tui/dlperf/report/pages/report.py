@@ -1,4 +1,4 @@
-"""The report on one case by one source: what ``templates/report.md.j2`` shows, and the list of all reports."""
+"""The report of one source on one case (``templates/report.md.j2``), and the list of all reports."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ ORIGINS = {"measured": N_("measured"), "imported": N_("computed from imported lo
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the figures come from."""
+    """Origin of the results."""
 
     kind: str
     """``measured``, ``imported`` or ``published``."""
     campaigns: Sequence[str]
-    """Names of campaigns; of a published report, its address on the web."""
+    """Names of campaigns; for a published report, its web address."""
     date: str = ""
 
 
 @dataclass(frozen=True)
 class Tested:
-    """What was tested."""
+    """Subject of the test."""
 
     summary: str
-    """In the words of a published report."""
+    """Quoted from a published report."""
     case: Case | None
     dataset: str
     axes: Sequence[tuple[str, Sequence[str | Link]]]
@@ -52,7 +52,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class Figures:
-    """The results; parts are charts and grids under titles, tables are lists."""
+    """The results: parts are charts and grids with titles, tables are lists."""
 
     comparison: Sequence[Part]
     throughput: Sequence[Part]
@@ -61,30 +61,30 @@ class Figures:
     utilisation: Table | None
     single_runs: Table | None
     unit: str
-    """Of all figures, where it is the same."""
+    """Unit of all results if they share one."""
     missing: Sequence[tuple[str, Sequence[Link]]]
 
 
 @dataclass(frozen=True)
 class Logs:
-    """Where the trials and the sources of figures are found."""
+    """Locations of trials and of the sources of results."""
 
     groups: Sequence[Link]
     sources: Sequence[str]
     published: Table | None
-    """Which log each figure came from, and by which rule, as far as that is known."""
+    """Log and estimator of each published result, as far as known."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that a report shows."""
+    """The view of a report page."""
 
     title: str
     origin: Origin
     published: bool
-    """The report of others whose own words are known."""
+    """Whether this is a published report whose text is known."""
     answer: Safe
-    """Who is fastest, a sentence for each case."""
+    """The fastest framework, one sentence for each case."""
     contest: Part | None
     tested: Tested
     environment: Environment
@@ -96,14 +96,14 @@ class Report:
     logs: Logs
     notes: Sequence[str]
     tf32: bool
-    """A source calls figures FP32 that are computed in TF32."""
+    """Whether a source labels results FP32 that were computed in TF32."""
     findings: Sequence[tuple[Link, str]]
     data: Sequence[Link]
     schema: Link
 
 
 def report(language: Language, data: SiteData, source: str, case: str, results: Results) -> str:
-    """The page."""
+    """Return the page."""
     page = Page(language, data, at.report_page(source, case))
     return render("report.md.j2", language, data.templates, report=report_view(page, source, case, results))
 
@@ -167,7 +167,7 @@ def _tested(page: Page, published: PublishedReport | None, results: Results) -> 
 
 
 def _dataset(page: Page, case: Case, results: Results) -> str:
-    """The data that was trained on, which is not always the one that the case names."""
+    """Return the dataset of the training, which may differ from the one that the case names."""
     plans = [plan for plan in map(page.data.plan, results) if plan is not None]
     synthetic = {bool(plan.options.get("synthetic_data")) for plan in plans}
     if case.dataset == "synthetic" or synthetic in ({False}, set()):

@@ -1,4 +1,4 @@
-"""The parts of a report that say under which conditions its figures came about."""
+"""Parts of a report on the conditions of its results."""
 
 from __future__ import annotations
 
@@ -27,39 +27,39 @@ from dlperf.runs.published import PublishedReport, Step
 
 @dataclass(frozen=True)
 class Environment:
-    """The machines: as a report describes them, or as they were probed."""
+    """The machines, as described in a report or as probed."""
 
     groups: Sequence[Part] = ()
     topology: str = ""
-    """In the report's own words."""
+    """Quoted from the report."""
     machines: Table | None = None
     topologies: Sequence[tuple[str, str]] = ()
-    """Machine and what was probed there."""
+    """Machine and its probed topology."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What a machine needs before a campaign can run there."""
+    """Prerequisites of a machine for running a campaign."""
 
     steps: Sequence[StepView] = ()
-    """Of a published report."""
+    """Steps quoted from a published report."""
     data_paths: Table | None = None
     commands: str = ""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """How to run the same again, and what ran."""
+    """Commands that reproduce the results, and commands that ran."""
 
     again: str = ""
     """The commands that plan and run a campaign."""
     published: Sequence[StepView] = ()
     commands: Sequence[StepView] = ()
-    """Those of each framework."""
+    """Commands of each framework."""
 
 
 def options(page: Page, results: Results) -> Table | None:
-    """Options that a fair comparison must show, frameworks side by side."""
+    """Return a table of the options that affect the comparison, one column for each framework."""
     if is_published(results[0].campaign):
         return None
     names = distinct(row.framework for row in results)
@@ -84,7 +84,7 @@ def environment(page: Page, results: Results) -> Environment:
 
 
 def images(page: Page, results: Results) -> Table | None:
-    """The software of a campaign. A published report tells it in its environment, the catalogue may be newer."""
+    """Return the software of a campaign; None for published reports, since the catalogue may be newer."""
     if is_published(results[0].campaign):
         return None
     frameworks = grouped(results, framework_of)
@@ -119,7 +119,7 @@ def steps(page: Page, results: Results) -> Steps:
 
 
 def facts(page: Page, rows: Iterable[tuple[str, str]]) -> Table | None:
-    """Names and values; those without a value are left out."""
+    """Return a table of names and values without rows whose value is empty; None without rows."""
     stated = tuple(row for row in rows if row[1])
     return Table((Column(page._("Item")), Column(page._("Value"))), stated) if stated else None
 
@@ -146,7 +146,7 @@ def _published_steps(page: Page, steps: Iterable[Step]) -> list[StepView]:
 
 
 def run_command(selection: Selection) -> str:
-    """``dlperf run`` with the selection that a campaign was planned from."""
+    """Return the ``dlperf run`` command with the selection from which a campaign was planned."""
     axes: dict[str, Sequence[str | int]] = {
         "--hardware": selection.hardware,
         "--framework": selection.frameworks,
@@ -164,7 +164,7 @@ def run_command(selection: Selection) -> str:
 
 
 def _commands(page: Page, framework: str, results: Results) -> list[StepView]:
-    """The commands of a framework; the whole scripts stand on the configuration pages."""
+    """Return the commands of a framework; the whole scripts are on the configuration pages."""
     plans = [plan for plan in plans_of(page, results) if plan.configuration.framework == framework]
     commands = distinct(shlex.join((*plan.launch.interpreter, *plan.launch.command)) for plan in plans)
     return [StepView(page.framework_link(framework), commands=tuple(commands))] if commands else []

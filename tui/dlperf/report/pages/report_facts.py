@@ -1,4 +1,4 @@
-"""What is known of how the figures of a report came about: of plans, machines, software; and side by side."""
+"""Facts behind the results of a report: plans, machines and software, and a table to compare them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FRAMEWORK_FACTS = {
 
 
 def listed(language: Language, values: Iterable[str]) -> str:
-    """Each value once, in order of first appearance."""
+    """Join distinct values in order of first appearance."""
     return language.separator.join(distinct(values))
 
 
@@ -33,25 +33,25 @@ def framework_of(row: ConfigurationResult) -> str:
 
 
 def plans_of(page: Page, results: Results) -> list[PlannedConfiguration]:
-    """What was to run, as far as it is known."""
+    """Return the plans of the results, as far as known."""
     return [plan for plan in map(page.data.plan, results) if plan is not None]
 
 
 def options_of(page: Page, framework: str, results: Results) -> dict[str, str]:
-    """The options of a framework's recipes: all values where they differ."""
+    """Return the options of a framework's recipes, with all values where recipes differ."""
     sets = [plan.options for plan in plans_of(page, results) if plan.configuration.framework == framework]
     names = distinct(name for one in sets for name in one)
     return {name: " / ".join(distinct(figures.option_text(one[name]) for one in sets if name in one)) for name in names}
 
 
 def probed_of(page: Page, results: Results) -> list[Probed]:
-    """What a trial of each campaign, hardware and framework found there."""
+    """Return what one trial of each campaign, hardware and framework probed."""
     keys = distinct((row.campaign, row.hardware, row.framework) for row in results)
     return [page.data.probed[key] for key in keys if key in page.data.probed]
 
 
 def declared_of(page: Page, results: Results) -> dict[str, str]:
-    """What the logs say of where their data came from."""
+    """Return the facts on the origin of the training data that the logs state."""
     trials = probed_of(page, results)
     values = {
         name: listed(page.language, (probed.declared[name] for probed in trials if name in probed.declared))
@@ -61,14 +61,14 @@ def declared_of(page: Page, results: Results) -> dict[str, str]:
 
 
 def machine_of(page: Page, results: Results) -> dict[str, str]:
-    """What was probed where these figures were measured; where it differs between frameworks, all of it."""
+    """Return the probed facts of the machines, with all values where they differ."""
     known = [machine_facts(probed.environment) for probed in probed_of(page, results)]
     names = distinct(name for facts in known for name in facts)
     return {page._(name): " / ".join(distinct(facts[name] for facts in known if name in facts)) for name in names}
 
 
 def software_of(page: Page, framework: str, results: Results) -> dict[str, str]:
-    """Version as the program printed it, image, repository and commit; nothing where the figures tell no version."""
+    """Return version as printed, image, repository and commit; empty for results without a known version."""
     entry = page.data.frameworks.get(framework)
     if entry is None or any(page.data.lacks_version(framework, row.campaign) for row in results):
         return {}
@@ -87,7 +87,7 @@ def software_of(page: Page, framework: str, results: Results) -> dict[str, str]:
 
 
 def hardware_of(page: Page, hardware: str, results: Results) -> dict[str, str]:
-    """What catalogue and plan say of a hardware, but for what is of the frameworks on it."""
+    """Return a machine's facts from catalogue and plan, without those about frameworks."""
     entry = page.data.hardware.get(hardware)
     planned = [plan for plan in plans_of(page, results) if plan.configuration.hardware == hardware]
     facts = {**(entry.facts if entry else {}), **(planned[0].facts if planned else {})}
@@ -96,7 +96,7 @@ def hardware_of(page: Page, hardware: str, results: Results) -> dict[str, str]:
 
 
 def side_by_side(page: Page, corner: str, columns: Mapping[Link, Mapping[str, str]]) -> Table | None:
-    """Facts as rows, and what states them as columns; nothing where nothing is stated."""
+    """Return a table with facts as rows and ``columns`` as columns; None without facts."""
     named = [{page.fact(fact): value for fact, value in facts.items()} for facts in columns.values()]
     names = distinct(name for facts in named for name in facts)
     rows = tuple((name, *(facts.get(name, "–") for facts in named)) for name in names)

@@ -1,4 +1,4 @@
-"""What was not equal between the frameworks of a report."""
+"""Differences in conditions between the frameworks of a report."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import Fact, PublishedReport
 
 IMAGE = N_("Image")
-"""What a container image is called in every column."""
+"""Label of a container image, the same in every column."""
 
 
 @dataclass(frozen=True)
 class Fairness:
-    """What was not equal between the frameworks."""
+    """Conditions that differ between the frameworks of a report, and conditions that are equal."""
 
     unequal: Table | None
     equal: list[str]
@@ -39,7 +39,7 @@ class Fairness:
 
 
 def fairness(page: Page, results: Results) -> Fairness | None:
-    """Nothing for a single framework, nor where no condition is known."""
+    """Compare the conditions of the frameworks; return None for a single framework or without known conditions."""
     frameworks = distinct(row.framework for row in results)
     if len(frameworks) < 2:
         return None
@@ -62,7 +62,7 @@ def fairness(page: Page, results: Results) -> Fairness | None:
 
 
 def _contested(results: Results) -> list[ConfigurationResult]:
-    """What stands beside another framework on the same hardware and precision; all of it where nothing does."""
+    """Return results with a competitor on the same hardware and precision, or all if there are none."""
     measured = [row for row in results if row.value is not None]
     contests = grouped(measured, contest_of)
     several = {contest for contest, rows in contests.items() if len({row.framework for row in rows}) > 1}
@@ -81,22 +81,22 @@ def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, s
 
 
 def _clocks(results: Results) -> str:
-    """The lowest and the highest mean clock of the trials, in MHz: chips of one kind differ by some percent."""
+    """Return the range of the trials' mean clock in MHz, since GPUs of one kind differ by some percent."""
     mhz = [round(trial.sm_clock_mhz) for row in results for trial in row.trials if trial.sm_clock_mhz is not None]
     return f"{'–'.join(map(str, distinct((min(mhz), max(mhz)))))} MHz" if mhz else ""
 
 
 def published_facts(page: Page, report: PublishedReport, results: Results) -> dict[str, str]:
-    """What a report says of one of its frameworks: image and versions, batch sizes, precisions, rule and logs."""
+    """Return what a report states about one framework: software, batch sizes, precisions, estimator and logs."""
     language, first = page.language, results[0]
     name = page.data.framework_title(first.framework, first.campaign)
     printed = [figure for figure in report.figures if catalog_id(figure.framework) == first.framework]
-    in_words = {_name_of(language, fact): fact.value for fact in _facts_of(report, name)}
+    stated = {_name_of(language, fact): fact.value for fact in _facts_of(report, name)}
     images = [fact.value for group in report.environment for fact in group.facts if fact.en == name]
     logs = sum(bool(figure.log) for figure in printed)
     return {
-        **in_words,
-        **({page._("Image"): images[0]} if images and page._("Image") not in in_words else {}),
+        **stated,
+        **({page._("Image"): images[0]} if images and page._("Image") not in stated else {}),
         page._("Batch per GPU"): listed(
             language, (str(row.batch_size) for row in results if row.batch_size is not None)
         ),
@@ -110,7 +110,7 @@ def published_facts(page: Page, report: PublishedReport, results: Results) -> di
 
 
 def _name_of(language: Language, fact: Fact) -> str:
-    """In the source's own words; an image is called so in every column, whatever the source calls that of one."""
+    """Return the source's name of a fact, except that all images have the same name."""
     if fact.en == IMAGE:
         return language.gettext(IMAGE)
     return fact.localized(language.code)

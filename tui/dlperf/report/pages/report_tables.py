@@ -1,4 +1,4 @@
-"""The figures in a report: grids over two axes, lists, and why figures are missing."""
+"""Result tables of a report: grids over two axes, lists, and missing results."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
 Axis = tuple[Callable[[ConfigurationResult], object], Callable[[Page, ConfigurationResult], str | Link]]
-"""What a row or a column of a grid stands for, and what it is called."""
+"""Key of a row or column of a grid, and its title."""
 AXES = ("framework", "hardware", "precision", "batch_size", "nodes_gpus", "figure", "unit")
 
 
 def throughput(page: Page, results: Results) -> list[Part]:
-    """Grids for each hardware and framework: rows are GPU counts, columns precisions and batch sizes. Where a
-    precision has more than two batch sizes, each has a grid of its own: rows are batch sizes, columns scales."""
+    """Return grids of GPU counts × precisions and batch sizes for each hardware and framework.
+
+    If any precision has more than two batch sizes, each precision has a grid of its own: batch sizes × scales.
+    """
     parts = []
     for (hardware, framework, unit), rows in grouped(results, _stack).items():
         campaign = rows[0].campaign
@@ -40,7 +42,7 @@ def throughput(page: Page, results: Results) -> list[Part]:
 
 
 def comparisons(page: Page, results: Results) -> list[Part]:
-    """A grid for each hardware and precision that several frameworks ran: GPU counts × frameworks."""
+    """Return a grid of GPU counts × frameworks for each hardware and precision that several frameworks ran."""
     parts = []
     for (hardware, _, unit), rows in grouped(results, _race).items():
         if len(distinct(row.framework for row in rows)) > 1:
@@ -51,7 +53,7 @@ def comparisons(page: Page, results: Results) -> list[Part]:
 
 
 def scaling(page: Page, results: Results) -> Table | None:
-    """Figure, speed-up and efficiency by scale, for everything that was run on more than one scale."""
+    """Return throughput, speed-up and efficiency by scale of configurations run at several scales."""
     scaled = [
         row
         for members in grouped(results, _series).values()
@@ -62,14 +64,14 @@ def scaling(page: Page, results: Results) -> Table | None:
 
 
 def utilisation(page: Page, results: Results) -> Table | None:
-    """Model FLOPs utilisation, share of the roofline, and samples per joule of every figure that has one of them."""
+    """Return MFU, share of the roofline and samples per joule of results that have any of them."""
     known = [row for row in results if row.mfu or row.samples_per_joule or roofline(page.data, row)]
     more = {"figure": lambda row: page.link(figures.value_text(row), at.configuration_page(row))}
     return page.listed(known, (*AXES, "mfu", "roofline", "samples_per_joule"), more) if known else None
 
 
 def single_runs(page: Page, results: Results) -> Table | None:
-    """Every trial's value, where there are several, with average and median."""
+    """Return the value of every trial, with average and median, where there are several."""
     repeated = [(row, values) for row in results for values in [_values(row)] if len(values) > 1]
     if not repeated:
         return None
@@ -91,7 +93,7 @@ def single_runs(page: Page, results: Results) -> Table | None:
 
 
 def missing(page: Page, results: Results) -> list[tuple[str, list[Link]]]:
-    """Every reason why a figure is missing, and where."""
+    """Return each reason for missing results, with the configurations that it affects."""
     reasons = grouped((row for row in results if row.value is None), lambda row: row.status)
     return [
         (status.text(page.language), [page.subject(row, results) for row in rows]) for status, rows in reasons.items()
@@ -108,11 +110,11 @@ def _grid(
     number: bool = False,
     best_of_row: bool = False,
 ) -> Table:
-    """Figures over two axes; a combination that the source lacks says so.
+    """Return results over two axes; a combination that the source lacks is marked as such.
 
     Args:
-        corner: names the rows.
-        number: what the rows are called begins with a number.
+        corner: title of the row names.
+        number: row names begin with a number.
     """
     cells = grouped(results, lambda result: (rows[0](result), columns[0](result)))
     of_rows, of_columns = grouped(sorted(results, key=size), rows[0]), grouped(results, columns[0])
@@ -130,7 +132,7 @@ def _grid(
 
 
 def _figures(page: Page, results: Results, highest: float | None) -> tuple[Figure, ...]:
-    """A report may print two figures for one configuration: both stand. The highest of several in a row is marked."""
+    """Return all results of a cell, since a report may print two, and mark the highest of its row."""
     return tuple(
         figures.figure(
             page.language, page.path, result, scaling=True, best=highest is not None and result.value == highest
@@ -140,7 +142,7 @@ def _figures(page: Page, results: Results, highest: float | None) -> tuple[Figur
 
 
 def size(row: ConfigurationResult) -> tuple[int, int, int]:
-    """The order of scales: GPUs of all nodes, nodes, batch size."""
+    """Return the sort key of scales: GPUs of all nodes, nodes, batch size."""
     return gpus_total(row), row.nodes, row.batch_size or 0
 
 
@@ -174,7 +176,7 @@ PRECISION_AND_BATCH: Axis = (lambda row: (row.precision, row.batch_size), _preci
 
 
 def _precision(page: Page, row: ConfigurationResult) -> str:
-    """The precision that was computed in, and what the source calls it where that is something else."""
+    """Return the precision of the computation, with the source's name for it if different."""
     renamed = is_published(row.campaign) and row.precision == "tf32"
     return figures.precision_text(row) + (" – " + page._("the source says FP32") if renamed else "")
 

@@ -1,4 +1,4 @@
-"""What the trials of one configuration left, as charts, log lines and the command to repeat them."""
+"""Evidence of a configuration's trials: charts, log lines and the command to repeat them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from dlperf.results.timeline import METRICS, LogLines
 from dlperf.runs.store import dump_record
 
 FoundOf = Mapping[int, Evidence]
-"""By trial number."""
+"""Evidence by trial number."""
 Shapes = Mapping[str, tuple[float, float]]
-"""Name of a chart → its width and height, in the file of a configuration's pictures."""
+"""Name of a chart → its width and height in the file of a configuration's charts."""
 SPEED = "speed"
-"""What the chart of throughput by step is called in the files of pictures and of curves."""
+"""Name of the chart of throughput by step in the files of charts and curves."""
 METRIC_TITLES = {
     "power_watts": N_("Power per GPU, W"),
     "sm_clock_mhz": N_("SM clock, MHz"),
@@ -35,14 +35,14 @@ METRIC_TITLES = {
     "temperature_celsius": N_("Temperature, °C"),
 }
 SMALL = 130
-"""Height of the charts that stand side by side."""
+"""Height of charts shown next to each other."""
 LEGEND_COLUMNS = 8
 Piece = tuple[int, str]
-"""Consecutive lines of a log, and 1 where they gave the figure."""
+"""Consecutive lines of a log, with 1 if they gave the value and 0 if not."""
 
 
 def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
-    """Speed by step and telemetry by second, a line for each trial: one file of SVG, the same for all languages."""
+    """Draw throughput by step and telemetry by second in one SVG file that all languages share."""
     lines = tuple(
         Line(str(number), one.timeline.throughput, svg.series_of_trial(number), one.timeline.outliers)
         for number, one in found.items()
@@ -50,16 +50,18 @@ def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
     )
     plots = {SPEED: Plot(SPEED, "", row.unit, lines, _bands(_measured(row, found)), legend_columns=LEGEND_COLUMNS)}
     for metric in METRICS:
-        told = {number: one.timeline.telemetry.get(metric, ()) for number, one in found.items()}
+        series = {number: one.timeline.telemetry.get(metric, ()) for number, one in found.items()}
         lines = tuple(
-            Line(str(number), points, svg.series_of_trial(number)) for number, points in told.items() if len(points) > 1
+            Line(str(number), points, svg.series_of_trial(number))
+            for number, points in series.items()
+            if len(points) > 1
         )
         plots[metric] = Plot(metric, "", "", lines, height=SMALL, legend_columns=LEGEND_COLUMNS)
     return sheet(plots)
 
 
 def trial_charts(page: Page, row: ConfigurationResult, found: FoundOf, shapes: Shapes) -> str:
-    """The charts of ``pictures``, with what they show in words."""
+    """Return the charts of ``pictures`` with their captions."""
     if not shapes:
         return ""
     drawn = []
@@ -84,41 +86,42 @@ def trial_charts(page: Page, row: ConfigurationResult, found: FoundOf, shapes: S
 
 
 def for_script(page: Page, group: at.Group) -> str:
-    """What ``curves.js`` and ``log-lines.js`` need to know of a page."""
-    told = {
+    """Return the element with the addresses and texts that ``curves.js`` and ``log-lines.js`` read."""
+    attributes = {
         "curves": page.data_file(at.curves(group)),
         "lines": page.data_file(at.log_lines(group)),
         "trial": page._("Trial"),
         "open": page._("Zoom and read values"),
         "close": page._("Show the picture"),
     }
-    written = "".join(f' data-{name}="{md.attribute(value)}"' for name, value in told.items())
+    written = "".join(f' data-{name}="{md.attribute(value)}"' for name, value in attributes.items())
     return f'<div id="evidence" hidden{written}></div>'
 
 
 def curves(evidence: Mapping[tuple[str, int], Evidence]) -> str:
-    """The points of every curve of a page, for ``curves.js``: the same file for all languages; empty without any."""
-    told: dict[str, list[tuple[int, list[float], list[float]]]] = {}
+    """Return the points of a page's curves for ``curves.js``, which all languages share; empty without any."""
+    points_by_curve: dict[str, list[tuple[int, list[float], list[float]]]] = {}
     for (anchor, number), found in evidence.items():
         series = {SPEED: found.timeline.throughput, **found.timeline.telemetry}
         for name, points in series.items():
             if len(points) > 1:
-                told.setdefault(f"{anchor}/{name}", []).append((number, [x for x, _ in points], [y for _, y in points]))
-    return _script("dlperfCurves", dump_record(told).decode())
+                points_by_curve.setdefault(f"{anchor}/{name}", []).append(
+                    (number, [x for x, _ in points], [y for _, y in points])
+                )
+    return _script("dlperfCurves", dump_record(points_by_curve).decode())
 
 
 def log_lines(evidence: Mapping[tuple[str, int], Evidence]) -> str:
-    """The lines that gave the figures of a page, with their numbers and what stands around them, for ``log-lines.js``:
-    the same file for all languages; empty without any."""
-    told: dict[str, list[tuple[int, list[Piece]]]] = {}
+    """Return the numbered log lines behind a page's values, with context, for ``log-lines.js``; empty without any."""
+    pieces: dict[str, list[tuple[int, list[Piece]]]] = {}
     for (anchor, number), found in evidence.items():
         if found.timeline.log_lines.head:
-            told.setdefault(anchor, []).append((number, list(_pieces(found.timeline.log_lines))))
-    return _script("dlperfLines", json.dumps(told, separators=(",", ":")))
+            pieces.setdefault(anchor, []).append((number, list(_pieces(found.timeline.log_lines))))
+    return _script("dlperfLines", json.dumps(pieces, separators=(",", ":")))
 
 
 def lines_on_demand(page: Page, row: ConfigurationResult, found: FoundOf) -> str:
-    """Where ``log-lines.js`` shows the lines of ``log_lines`` when a reader opens it."""
+    """Return the collapsed section that ``log-lines.js`` fills with the lines of ``log_lines``."""
     if not any(one.timeline.log_lines.head for one in found.values()):
         return ""
     summary = page._("Log lines that gave the figure")
@@ -130,7 +133,7 @@ def lines_on_demand(page: Page, row: ConfigurationResult, found: FoundOf) -> str
 
 
 def repeat(page: Page, row: ConfigurationResult) -> str:
-    """The command that measures the configuration again; nothing where it was not measured here."""
+    """Return the command that measures the configuration again; empty if it was not measured here."""
     plan = page.data.plan(row)
     if plan is None or page.data.kind(row.campaign) != "measured":
         return ""
@@ -148,7 +151,7 @@ def repeat(page: Page, row: ConfigurationResult) -> str:
 
 
 def _measured(row: ConfigurationResult, found: FoundOf) -> TrialResult | None:
-    """The trial whose window is shaded."""
+    """Return the trial whose measurement window is shaded."""
     return next((trial for trial in row.trials if trial.number in found and trial.first_step is not None), None)
 
 
@@ -160,12 +163,12 @@ def _bands(trial: TrialResult | None) -> tuple[Band, ...]:
 
 
 def _data(page: Page, row: ConfigurationResult, name: str) -> dict[str, str]:
-    told = {"curve": f"{at.configuration_anchor(row)}/{name}"}
+    attributes = {"curve": f"{at.configuration_anchor(row)}/{name}"}
     if name != SPEED:
-        return told | {"x": page._("seconds"), "y": page._(METRIC_TITLES[name])}
-    told |= {"x": page._("step"), "y": row.unit}
+        return attributes | {"x": page._("seconds"), "y": page._(METRIC_TITLES[name])}
+    attributes |= {"x": page._("step"), "y": row.unit}
     trial = next((trial for trial in row.trials if trial.last_step is not None), None)
-    return told | {"window": f"{trial.first_step},{trial.last_step}"} if trial else told
+    return attributes | {"window": f"{trial.first_step},{trial.last_step}"} if trial else attributes
 
 
 def _pieces(lines: LogLines) -> Iterator[Piece]:
@@ -185,5 +188,5 @@ def _numbered(lines: Iterable[str], first: int, marked: int) -> Iterator[Piece]:
     return ((marked, f"{number:>7}  {line}") for number, line in enumerate(lines, first))
 
 
-def _script(name: str, told: str) -> str:
-    return f"window.{name} = {told};\n" if told != "{}" else ""
+def _script(name: str, content: str) -> str:
+    return f"window.{name} = {content};\n" if content != "{}" else ""

@@ -1,4 +1,4 @@
-"""What each trial of a configuration came to and left, as tables."""
+"""Tables of the outcome and artifacts of each trial of a configuration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dlperf.report.views import Column, Link, filled
 from dlperf.results.model import ConfigurationResult, TrialResult
 
 SHOWN_OF_HASH = 12
-"""Digits of a SHA-256 that stand on the page; the name of the file has all of them."""
+"""Digits of a SHA-256 shown on the page; the file name has all of them."""
 OUTCOME = (
     *(N_("Trial"), N_("State"), N_("Figure"), N_("From timestamps"), N_("Samples"), N_("Steps"), N_("Log lines")),
     *(N_("Estimator"), N_("Started (UTC)"), N_("Duration")),
@@ -25,7 +25,7 @@ OUTCOME = (
 
 
 def trials(page: Page, row: ConfigurationResult, found: Mapping[int, Evidence]) -> str:
-    """What each trial came to, and what it left."""
+    """Return tables of the outcome and the artifacts of each trial."""
     if not row.trials:
         return ""
     outcomes = [_outcome(page, trial, found[trial.number]) for trial in row.trials]
@@ -39,7 +39,6 @@ def trials(page: Page, row: ConfigurationResult, found: Mapping[int, Evidence]) 
 
 
 def _listing(page: Page, titles: Sequence[str], rows: Sequence[Sequence[object]], note: str = "") -> str:
-    """A table with a row for each trial."""
     columns = [
         Column(page._(title), words=title == "State", place="value" if title == "Figure" else "") for title in titles
     ]
@@ -47,7 +46,7 @@ def _listing(page: Page, titles: Sequence[str], rows: Sequence[Sequence[object]]
 
 
 def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[object, ...]:
-    """The figure leads to the log that it came from."""
+    """Return the row of a trial, whose value links to its log."""
     seconds, figure = trial.duration_seconds, figures.optional(trial.value)
     return (
         str(trial.number),
@@ -64,13 +63,13 @@ def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[object, .
 
 
 def _ended(language: Language, trial: TrialResult) -> str:
-    """How a trial ended, and why where it gave no figure."""
+    """Return the state of a trial, with the cause if it gave no value."""
     cause = language.render(trial.cause) if trial.cause and trial.value is None else ""
     return f"{figures.stored_word(language, trial.state)}{language.colon + cause if cause else ''}"
 
 
 def _artifacts(page: Page, names: Sequence[str], trial: TrialResult, found: Evidence) -> list[object]:
-    """Links to the files of a trial, each under the beginning of its hash."""
+    """Return links to the files of a trial, labelled with the beginning of their hash."""
     files = {file.name: file for file in found.downloads}
     others = [_file(page.data_file(files[name].path), files[name].sha256) if name in files else "" for name in names]
     return [str(trial.number), _log(page, trial, found), *others]
@@ -86,7 +85,7 @@ def _log(page: Page, trial: TrialResult, found: Evidence) -> Link | str:
 
 
 def _log_address(page: Page, trial: TrialResult, found: Evidence) -> str:
-    """Of the log that gave the figure; nothing where it was altered since, or not kept."""
+    """Return the address of the log that gave the value; empty if it was altered or not kept."""
     offered = found.log is not None and trial.log_sha256 and not found.log_altered
     return page.data_file(at.log_download(trial.log_sha256 or "")) if offered else ""
 
@@ -96,7 +95,7 @@ def _file(address: str, sha256: str) -> Link:
 
 
 def estimates(page: Page, trials: Sequence[TrialResult]) -> str:
-    """The same samples under each of the other estimators."""
+    """Return a table of the results of all other estimators on the same samples."""
     names = sorted({name for trial in trials for name in trial.estimates})
     rows = [
         (str(trial.number), *(figures.optional(trial.estimates.get(name)) for name in names))
