@@ -74,7 +74,7 @@ async def test_an_unreachable_node_is_named_with_the_time(workspace: Workspace):
         async with driving(workspace, start_screen="watch") as pilot:
             await until_shown(pilot, f"h200-01 unreachable since 05-04 10:21: {silence}")
             builder.event(Event(clock(1320), "node_reachable", data={"node": "h200-01"}))
-            await until_gone(pilot, "what runs there goes on")
+            await until_gone(pilot, "its trials keep running")
 
 
 async def test_a_trial_that_waits_says_for_what_and_why_it_has_no_log(workspace: Workspace):

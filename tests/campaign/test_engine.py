@@ -92,7 +92,7 @@ async def test_silence_while_a_trial_runs_is_a_flag_and_never_a_state(tmp_path):
 async def test_what_cannot_be_collected_is_noted_and_the_trial_ends(tmp_path):
     paths = campaign(tmp_path, planned("a", repeats=1))
     await run(paths, ScriptedExecutor({"a.1": Script(collect_error=DlperfError("telemetry.csv vanished"))}))
-    assert str(events(paths, "note")[0].cause) == "not everything was collected: telemetry.csv vanished"
+    assert str(events(paths, "note")[0].cause) == "some files were not collected: telemetry.csv vanished"
     assert states(paths) == {"a.1": "succeeded"}
 
 

@@ -84,9 +84,9 @@ async def test_a_machine_that_failed_twice_in_a_row_is_left_out_and_the_rest_goe
         "b.3",
     }
     status = campaign_status(paths)
-    why = "failed 2 times in a row: supervisor and processes are gone and left no exit file"
+    why = "failed 2 times in a row: the supervisor and its processes have ended without an exit file"
     assert left_out(paths) == {"m1": why}
-    assert str(status.trials[TrialKey(A, 2)].cause) == f"node m1: left out, {why}"
+    assert str(status.trials[TrialKey(A, 2)].cause) == f"node m1 is excluded: {why}"
     assert left_out_lines(status) == [f"node m1 is left out: {why}: fix it, then `dlperf retry try`"]
 
 
@@ -129,7 +129,7 @@ async def test_a_machine_that_never_answered_is_waited_for_only_shortly(tmp_path
     await run(paths, executor, replace(QUICK, silence=10**6, first_answer=0.05))
     assert left_out(paths) == {"m1": "failed 2 times in a row: unreachable: no route to host"}
     (silence,) = events(paths, "node_unreachable")
-    assert str(silence.cause) == "no route to host: it never answered so far, tried for 0.05 s"
+    assert str(silence.cause) == "no route to host; no answer yet after 0.05 s of attempts"
 
 
 @pytest.mark.parametrize("engines", [1, 2])
@@ -148,7 +148,7 @@ async def test_a_machine_that_answered_before_is_waited_for_also_by_the_next_eng
         await run(paths, executor, replace(QUICK, silence=600.0, first_answer=0.01))
     assert states(paths) == {"a.1": "succeeded", "a.2": "succeeded"}
     (silence,) = events(paths, "node_unreachable")
-    assert str(silence.cause) == "no route to host: it is waited for, up to 10 min"
+    assert str(silence.cause) == "no route to host; waiting for up to 10 min"
 
 
 async def test_a_machine_that_stays_silent_is_left_out_in_the_end(tmp_path):
@@ -187,7 +187,7 @@ THROTTLED = TELEMETRY.replace("%s", "0x40,0")
 @pytest.mark.parametrize(
     ("telemetry", "cause"),
     [
-        (CONTENDED, "disturbed: other processes were on GPU m1:0 while the trial was measured"),
+        (CONTENDED, "disturbed: other processes used GPU m1:0 while the trial was measured"),
         (THROTTLED, "disturbed: hardware thermal slowdown on GPU m1:0, in 100% of the samples"),
     ],
 )

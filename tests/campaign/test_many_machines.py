@@ -103,7 +103,7 @@ async def test_a_machine_that_drops_every_packet_is_left_out_soon_and_the_others
     assert str(status.left_out["n2"]) == (
         f"failed 2 times in a row: unreachable: no answer from {address} port 22 within 1 s"
     )
-    assert f"does a firewall drop it? `ssh root@{address}` must work" in str(status.silence["n2"])
+    assert f"its power and the firewall: `ssh root@{address}` must work" in str(status.silence["n2"])
     assert [str(trial.state) for key, trial in status.trials.items() if "n1_" in str(key)] == ["succeeded"] * 3
 
 

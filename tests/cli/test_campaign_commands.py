@@ -253,7 +253,9 @@ def test_what_is_odd_about_a_figure_is_said_below_it(counting):
     script = counting.workspace.catalog / "workloads" / "count.sh"
     script.write_text(script.read_text().replace("throughput=$1", "throughput=1"))
     done = run(counting, "-b", "32", "--repeats", "1", "--name", "try")
-    assert "local_counting_lenet5_fp32_bs32_1n1g: warning: printed 1.000, by timestamps 32.00 " in done.stdout
+    assert (
+        "local_counting_lenet5_fp32_bs32_1n1g: warning: printed 1.000, computed from timestamps 32.00 " in done.stdout
+    )
     assert "step=120" in counting.dlperf("logs", "try/1").stdout
 
 

@@ -112,8 +112,8 @@ def test_ssh_is_tried_with_the_key_that_horovod_will_give_it():
 @pytest.mark.parametrize(
     ("complaint", "ready", "message"),
     [
-        ("", True, "image registry.test/tiny:1 is not on the node: it is pulled before the clock starts"),
-        ("No such file or directory", False, "docker cannot be used there (No such file or directory)"),
+        ("", True, "image registry.test/tiny:1 is not on the node and is pulled before the measurement"),
+        ("No such file or directory", False, "cannot use docker on the node (No such file or directory)"),
     ],
 )
 def test_an_image_can_only_be_pulled_where_its_runtime_answers(complaint, ready, message):
@@ -127,7 +127,7 @@ def test_of_a_machine_without_gpus_only_their_number_is_told():
     launch = Launch("direct", NODES[:1], 8, "plain", (), ("true",), expected_gpu=("H100",))
     told = items(NODES[0], launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), NOTHING_ODD)
     assert [(item.check, str(item.message)) for item in told if "gpu" in item.check] == [
-        ("gpu_count", "0 GPUs, 8 wanted")
+        ("gpu_count", "0 GPUs, 8 required")
     ]
 
 
@@ -135,6 +135,4 @@ def test_a_full_disk_says_how_much_is_wanted():
     launch = Launch("direct", NODES[:1], 1, "plain", (), ("true",))
     full = NOTHING_ODD | {"disk_free_bytes": 10**8}
     told = items(NODES[0], launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), full)
-    assert [str(item.message) for item in told if not item.ok] == [
-        "0.1 GiB free in the home directory, 2 GiB are wanted"
-    ]
+    assert [str(item.message) for item in told if not item.ok] == ["0.1 GiB free in the home directory, 2 GiB required"]

@@ -83,7 +83,7 @@ async def test_a_container_whose_supervisor_was_killed_is_removed(executor, podm
     record = json.loads((home / ".dlperf" / trial.trial_id / "here" / "supervisor.json").read_text())
     os.kill(record["pid"], signal.SIGKILL)
     observation = await finished(executor, trial)
-    assert (observation.state, str(observation.cause)) == (State.LOST, "the supervisor died; the trial was ended")
+    assert (observation.state, str(observation.cause)) == (State.LOST, "the supervisor died, so the trial was ended")
     assert processes_of(trial) == []
     assert podman.containers() == []
 
@@ -119,8 +119,8 @@ async def test_containers_of_others_are_left_alone(executor, podman: PodmanLab, 
 async def test_an_image_that_is_nowhere_is_said_before_and_in_the_cause(executor, podman: PodmanLab, tmp_path):
     trial = container_trial(tmp_path, "true", "podman", image="localhost/nowhere:1")
     (checked,) = [item for item in await executor.check(trial.launch) if item.check == "image"]
-    assert str(checked.message) == "image localhost/nowhere:1 is not on the node: it is pulled before the clock starts"
+    assert str(checked.message) == "image localhost/nowhere:1 is not on the node and is pulled before the measurement"
     observation = await run_to_end(executor, trial)
     assert observation.state is State.FAILED
-    assert str(observation.cause) == "image localhost/nowhere:1 cannot be pulled: exit code 125"
+    assert str(observation.cause) == "cannot pull image localhost/nowhere:1: exit code 125"
     assert b"localhost/nowhere:1" in trial.paths.node("here").log.read_bytes()

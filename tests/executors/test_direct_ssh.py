@@ -173,7 +173,7 @@ async def test_a_node_that_stays_silent_fails_the_trial_and_ends_its_siblings(re
     observation = await finished(remote, impatient)
     assert observation.state is State.FAILED
     assert str(observation.cause).startswith("node m2: unreachable since 20")
-    assert "nothing listens at 127.0.0.1" in str(observation.cause)
+    assert "no server listens at 127.0.0.1" in str(observation.cause)
     assert {str(node.cause) for node in observation.nodes if node.node != "m2"} == {"cancelled because node m2 failed"}
     four[2].start()
     await _cancelled(remote, trial)

@@ -113,7 +113,9 @@ async def test_a_node_that_was_powered_off_is_lost_and_keeps_its_log(executor, n
     observation = await finished(executor, trial)
     await executor.collect(trial)
     assert observation.state is State.LOST
-    assert str(observation.cause).startswith("node n2: supervisor and processes are gone and left no exit file")
+    assert str(observation.cause).startswith(
+        "node n2: the supervisor and its processes have ended without an exit file"
+    )
     assert str(observation.nodes[0].cause) == "cancelled because node n2 failed"
     assert log_of(trial, "n2") == written
     assert lines(2000).startswith(written)
@@ -157,7 +159,7 @@ async def test_a_check_says_that_the_nodes_cannot_reach_each_other(executor, nod
     config = {"OMPI_MCA_plm_rsh_args": f"-F {node_lab.ssh_config}"}
     able = await executor.check(replace(trial.launch, env=config))
     assert [str(item.message) for item in able if item.check == "ssh"] == [
-        f"may log in to {node.name} ({node.address})" for node in node_lab.nodes[1:3]
+        f"can log in to {node.name} ({node.address})" for node in node_lab.nodes[1:3]
     ]
     assert all(item.ok for item in able)
     without_keys = [item for item in await executor.check(trial.launch) if item.check == "ssh"]

@@ -20,7 +20,7 @@ async def test_no_more_time_is_asked_for_than_the_partition_gives(executor, slur
     items = {item.check: item for item in await executor.check(trial.launch)}
     assert (items["time_limit"].ok, items["slurm"].ok) == (True, True)
     assert str(items["time_limit"].message) == (
-        "partition short gives 2 min at most, a trial may take 6 min: Slurm ends it then"
+        "partition short allows at most 2 min, but a trial may take 6 min: Slurm would end it"
     )
     assert (await run_to_end(executor, trial)).state is State.SUCCEEDED
     assert b"#SBATCH --time=2\n" in TrialFiles(trial.paths).read(trial.paths.rendered / "batch.sh")
@@ -31,13 +31,13 @@ async def test_more_time_than_the_partition_gives_is_said_before_and_while_the_j
     items = {item.check: item for item in await executor.check(trial.launch)}
     assert (items["time_limit"].ok, str(items["time_limit"].message)) == (
         False,
-        "partition short gives 2 min at most: lower time_limit_minutes (30)",
+        "partition short allows at most 2 min: lower time_limit_minutes (30)",
     )
     await executor.submit(trial)
     pending = await seen(executor, trial, lambda observation: observation.pending_reason is not None)
-    word, _, advice = str(pending.pending_reason).partition(" ")
+    word, _, advice = str(pending.pending_reason).partition(": ")
     assert word in ("PartitionConfig", "PartitionTimeLimit")
-    assert re.fullmatch(r"\(asks for more time .*than its partition gives: cancel it, .*\)", advice)
+    assert re.fullmatch(r"requests more time .*than the partition allows: cancel it and .*", advice)
     await executor.cancel(trial)
     assert (await finished(executor, trial)).state is State.CANCELLED
 

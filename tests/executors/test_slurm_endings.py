@@ -96,7 +96,7 @@ async def test_a_requeued_job_is_not_run_over_its_own_files(executor, slurm, tmp
     slurm.command("scontrol", "requeue", reference.data["job"])
     observation = await finished(executor, trial)
     assert observation.state is State.LOST
-    assert str(observation.cause) == "Slurm put the job back into its queue after it had begun"
+    assert str(observation.cause) == "Slurm requeued the job after it had started"
     asked = ("squeue", "-h", "--states=all", f"--jobs={reference.data['job']}", "-o", "%T")
     slurm_lab.wait_for(lambda: slurm.command(*asked).strip() == "CANCELLED")
     assert trial.paths.node("node0").log.read_text() == "on\n"
@@ -106,7 +106,7 @@ async def test_a_requeued_job_is_not_run_over_its_own_files(executor, slurm, tmp
     ("partition", "options", "cause"),
     [
         ("spare", [], "preempted by Slurm"),
-        ("spare", ["--requeue"], "Slurm put the job back into its queue after it had begun"),
+        ("spare", ["--requeue"], "Slurm requeued the job after it had started"),
         ("cheap", [], "preempted by Slurm"),
     ],
 )

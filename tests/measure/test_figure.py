@@ -85,7 +85,7 @@ def test_a_log_that_lacks_one_fact_says_which() -> None:
 
 
 def test_a_log_that_suits_no_rule_says_why() -> None:
-    with pytest.raises(NotEstimable, match="the records carry no timestamps"):
+    with pytest.raises(NotEstimable, match="the records have no timestamps"):
         figure_of(Reading(run_of(value=[], step=[])))
 
 

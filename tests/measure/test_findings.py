@@ -35,17 +35,17 @@ def test_a_sound_run_has_no_finding() -> None:
         ("too_few_samples", {"value": [64.0] * 5, "time": SECONDS[:5]}, "only 5 records"),
         ("drift", {"value": [66.0 - 0.02 * i for i in range(200)]}, "falls by 6.2%"),
         ("end_stall", {"value": [64.0] * 199 + [10.0]}, "without it the mean is 64.00, not 63.73"),
-        ("printed_rate", {"value": [65.0] * 200}, "printed 65.00, by timestamps 64.00 images/s (+1.6%)"),
+        ("printed_rate", {"value": [65.0] * 200}, "printed 65.00, computed from timestamps 64.00 images/s (+1.6%)"),
         ("several_runs", {"asked": {"runs_in_log": 2}}, "run 1 of 2"),
-        ("batch_size_mismatch", {"metadata": {"batch_size": 16}}, "32 is declared, 16 is what the log says"),
-        ("batch_size_mismatch", {"seconds_per_step": [0.5] * 200}, "32 is declared, 16 is what the log says"),
-        ("gpu_count_mismatch", {"metadata": {"gpus": 8}}, "2 GPUs are declared, 8 are what the log says"),
-        ("nan_loss", {"notes": ["nan_loss"]}, "loss that is no number"),
+        ("batch_size_mismatch", {"metadata": {"batch_size": 16}}, "declared batch size 32, but the log has 16"),
+        ("batch_size_mismatch", {"seconds_per_step": [0.5] * 200}, "declared batch size 32, but the log has 16"),
+        ("gpu_count_mismatch", {"metadata": {"gpus": 8}}, "declared 2 GPUs, but the log has 8"),
+        ("nan_loss", {"notes": ["nan_loss"]}, "the loss is not a number"),
         ("reader_bound", {"reader_share": [0.45] * 200}, "45% of the time"),
-        ("above_flop_limit", {"asked": {"flop_limit": 60.0}}, "64.00 images/s is above the 60.00"),
-        ("missing_end_marker", {"complete": False}, "no line says that the run ended"),
+        ("above_flop_limit", {"asked": {"flop_limit": 60.0}}, "64.00 images/s exceeds the 60.00"),
+        ("missing_end_marker", {"complete": False}, "the log has no end marker"),
         ("interleaved_ranks", {"step": [i // 4 for i in range(200)]}, "every step is printed 4 times"),
-        ("unit_dialect", {"notes": ["unit_dialect"]}, "spells its unit"),
+        ("unit_dialect", {"notes": ["unit_dialect"]}, "older name of its unit"),
     ],
 )
 def test_a_run_is_found_odd(code: str, case: dict[str, Any], words: str) -> None:
@@ -120,7 +120,7 @@ def test_an_efficiency_that_rises_again_points_at_the_figure_before() -> None:
     found = findings_of_scaling({1: 397.78, 4: 1539.66, 8: 2545.3, 16: 5953.84, 32: 11084.53})
 
     assert {gpus: [f.code for f in fs] for gpus, fs in found.items() if fs} == {16: ["efficiency_rises"]}
-    assert str(found[16][0].message) == "each of 16 GPUs is 17% faster than each of 8: the figure of 8 may be too low"
+    assert str(found[16][0].message) == "each of 16 GPUs is 17% faster than each of 8: the result of 8 may be too low"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_gpu_that_is_slower_than_the_others_is_found() -> None:
     (finding,) = findings_of_telemetry(clocks(g0=1880, g1=1760, g2=1880, g3=1865))
 
     assert finding == note("slower_gpu", gpu=message("one_gpu", name="a:1"), clock=1760.0, others=1875.0)
-    assert str(finding.message) == "GPU a:1 ran at 1760 MHz, the others at 1875 MHz: they wait for it at every step"
+    assert str(finding.message) == "GPU a:1 ran at 1760 MHz, the others at 1875 MHz and wait for it at every step"
 
 
 @pytest.mark.parametrize(
@@ -183,4 +183,4 @@ def test_a_contended_gpu_is_found() -> None:
     (finding,) = findings_of_telemetry(readings)
 
     assert (finding.code, finding.severity) == ("contended_gpu", "warning")
-    assert str(finding.message) == "other processes were on 2 GPUs (a:1, b:0) while the trial was measured"
+    assert str(finding.message) == "other processes used 2 GPUs (a:1, b:0) while the trial was measured"

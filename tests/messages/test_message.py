@@ -28,7 +28,7 @@ def test_a_message_survives_json() -> None:
 def test_several_messages_are_joined_in_one_parameter() -> None:
     trials = (message("excluded_trial", number=1, why="slow"), message("excluded_trial", number=2, why="slow"))
     both = message("trial_excluded", trials=trials)
-    assert str(both) == "not in the figure: trial 1 (slow); trial 2 (slow)"
+    assert str(both) == "excluded trials: trial 1 (slow); trial 2 (slow)"
     assert Message.from_json(both.to_json()) == both
 
 

@@ -24,7 +24,7 @@ async def test_a_home_that_cannot_be_written_is_said_in_one_line(tmp_path, monke
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HOME", str(tmp_path / "file"))
     client = NodeClient("node alpha", LocalTransport())
-    with pytest.raises(RefusedError, match=r"^node alpha: .*\.dlperf/bin cannot be written"):
+    with pytest.raises(RefusedError, match=r"^node alpha: cannot write .*\.dlperf/bin"):
         await client.hello()
 
 

@@ -91,8 +91,8 @@ IMPOSSIBLE = [
     ),
     (
         {"hardware": ("perf-v100",), "frameworks": ("paddlenlp",), "cases": ("bert-base",), "precisions": ("fp32",)},
-        "logs of the format paddlenlp-bert carry no timestamps, by which protocol dlperf measures: "
-        "read one as the group `time`, or choose a protocol of printed rates, such as --protocol dlperf-v1",
+        "logs of the format paddlenlp-bert have no timestamps, which protocol dlperf needs: "
+        "name one as the group `time`, or choose a protocol that uses printed rates, such as --protocol dlperf-v1",
     ),
     (
         {"frameworks": ("in-docker",), "protocol": "perf-paddle"},

@@ -99,7 +99,7 @@ def test_a_figure_of_which_a_reader_must_know_more_is_marked() -> None:
         (Status("failed", message("nccl_timeout")), "failed: NCCL timeout", "失败：NCCL 超时"),
         (
             Status("lost", message("unknown_trial")),
-            "lost: the node knows nothing of the trial",
+            "lost: the node has no record of the trial",
             "丢失：节点上没有该测试的任何信息",
         ),
         (Status("not_supported", quoted("no <AMP>")), "not supported: no &#60;AMP&#62;", "不支持：no &#60;AMP&#62;"),

@@ -72,9 +72,7 @@ def test_figures_without_a_log_say_so():
 
 
 def test_a_figure_whose_rule_is_not_known_says_so():
-    assert [str(row.verdict) for row in rows(replace(FIGURE, rule="no stored log reproduces it"))] == [
-        "the rule is not known"
-    ]
+    assert [str(row.verdict) for row in rows(replace(FIGURE, rule="no stored log reproduces it"))] == ["unknown rule"]
 
 
 def test_a_log_that_is_too_short_for_the_rule_says_so():

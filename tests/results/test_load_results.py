@@ -59,8 +59,8 @@ def test_of_a_disturbed_trial_and_its_repeat_the_repeat_counts_and_both_are_show
     assert row.value == pytest.approx(100.25)
     assert (row.n, [trial.number for trial in row.trials], row.trials[1].value) == (2, [1, 2, 3], pytest.approx(150.0))
     assert codes(row) == {"trial_excluded"}
-    why = "other processes were on GPU n0:0 while the trial was measured"
-    assert str(row.findings[0].message) == f"not in the figure: trial 2 (repeated as trial 3: {why})"
+    why = "other processes used GPU n0:0 while the trial was measured"
+    assert str(row.findings[0].message) == f"excluded trials: trial 2 (repeated as trial 3: {why})"
 
 
 def test_a_repeat_counts_whatever_its_figure_and_even_if_it_was_disturbed_as_well(workspace: Workspace):
@@ -146,13 +146,13 @@ ENDINGS = {
     ),
     "timed out": (State.TIMED_OUT, "deadline of 60 s", "", "timed out: deadline of 60 s"),
     "cancelled": (State.CANCELLED, "by a viewer", "", "cancelled"),
-    "lost": (State.LOST, "the node knows nothing of the trial", "", "lost: the node knows nothing of the trial"),
+    "lost": (State.LOST, "the node has no record of the trial", "", "lost: the node has no record of the trial"),
     "lost, nobody knows why": (State.LOST, None, "", "lost"),
     "no records": (
         State.SUCCEEDED,
         None,
         "hello",
-        "failed: no log holds a throughput record of the format dlperf",
+        "failed: no log has throughput records of the format dlperf",
     ),
 }
 

@@ -73,7 +73,7 @@ def test_a_name_that_contradicts_its_log_is_found(tmp_path: Path) -> None:
     (run,) = parse(path, estimator="mean()").runs
 
     (finding,) = [finding for finding in run.findings if finding.code == "batch_size_mismatch"]
-    assert str(finding.message) == "batch size 32 is declared, 16 is what the log says"
+    assert str(finding.message) == "declared batch size 32, but the log has 16"
 
 
 def test_a_compressed_log_gives_the_same(log: Path, tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_compressed_log_that_is_cut_is_parsed_as_far_as_it_goes_and_said(tmp_p
 
     assert parsed.runs[0].as_data()["value"] == pytest.approx(64.0)
     assert "truncated_archive" in codes(parsed)
-    assert parsed.problems == (f"{path}: the compressed log is cut: what follows is missing",)
+    assert parsed.problems == (f"{path}: the compressed log is truncated: its end is missing",)
 
 
 def test_several_runs_of_one_log_are_told_apart(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_log_of_one_gpu_without_a_gpu_count_has_no_value(tmp_path: Path) -> No
 
     (problem,) = parse(path, estimator="mean()").problems
 
-    assert problem == f"{path}: GPU count unknown: the log prints the speed of one GPU or node; give --gpus"
+    assert problem == f"{path}: GPU count unknown: the log prints the throughput of one GPU or node; give --gpus"
 
 
 def write_binary(path: Path) -> None:
