@@ -73,7 +73,7 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
 def write_pages(workspace: Workspace, data: SiteData) -> Sources:
     """Write every generated file of ``site``, and remove those of earlier builds."""
     sources = Sources(workspace.site)
-    # None stands for the overviews: they take longest and begin first
+    # None means the overviews, which come first because they take longest
     for part in parallel_map(partial(_write_part, workspace, data), [None, *data.groups]):
         sources.merge(part)
     sources.remove_stale()

@@ -1,5 +1,7 @@
-"""HTML from data, for what stands on a page once for each configuration: Markdown reads every character, and passes a
-block of HTML on as it is. Labels and cells are text that is escaped already, as ``markdown.text`` gives it."""
+"""HTML for content that repeats for each configuration, because Markdown parses slowly and copies HTML blocks.
+
+Labels and cells must be escaped, as by ``markdown.text``.
+"""
 
 from __future__ import annotations
 

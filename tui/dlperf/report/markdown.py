@@ -1,7 +1,7 @@
-"""Markdown from data. Whatever is data arrives in the browser as text, never as Markdown and never as HTML.
+"""Markdown from data, which is escaped so that browsers show it as text and never as Markdown or HTML.
 
-Values that stand in a line are written with every character that Markdown or HTML could act on as a numeric
-character reference; longer texts (scripts, log lines) stand in ``<pre>``, where HTML's own escaping is enough.
+Values within a line have every special character of Markdown and HTML replaced by a numeric character reference.
+Longer texts (scripts, log lines) are in ``<pre>``, where HTML escaping suffices.
 """
 
 from __future__ import annotations

@@ -55,6 +55,6 @@ def mend_index(site: Path) -> None:
 
 
 def segment_words(text: str) -> str:
-    """Cut a text around each word inside a run of Chinese characters, so that no beginning of a word stands alone."""
+    """Separate the words in runs of Chinese characters, and keep the beginning of a word from being a word itself."""
     segmented = NEEDLESS.sub("", WORD.sub(rf"{CUT}\g<0>{CUT}", text).replace(CUT * 2, CUT))
     return BEGINNING_ALONE.sub(rf"\g<0>{JOINER}", segmented)

@@ -1,7 +1,7 @@
-"""Jinja2 templates of the site's pages: plain view data in, the Markdown file that MkDocs builds out.
+"""Jinja2 templates that turn view data into the Markdown pages of the site.
 
-Whatever a template prints is escaped for Markdown and for HTML at once, so that data is text in a paragraph, a
-heading, a table and an attribute alike. Templates of the workspace's ``site/templates`` come before those here.
+All output is escaped for both Markdown and HTML, so that data is plain text in paragraphs, headings, tables and
+attributes. Templates in the workspace's ``site/templates`` override those of this package.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ def _environment(page: Page, evidence: EvidenceOf) -> str:
     shown: list[Mapping[str, str]] = []
     parts = []
     for (_, number), found in sorted(evidence.items(), key=lambda item: item[0]):
-        facts = _lasting_facts(found)
+        facts = _stable_facts(found)
         if facts and facts not in shown:
             news = _changed(facts, shown[0]) if shown else facts
             shown.append(facts)
@@ -170,7 +170,7 @@ def _environment(page: Page, evidence: EvidenceOf) -> str:
     return md.paragraphs(md.heading(2, page._("Environment"), "environment"), *parts) if parts else ""
 
 
-def _lasting_facts(found: Evidence) -> dict[str, str]:
+def _stable_facts(found: Evidence) -> dict[str, str]:
     """Return the framework's version as logged, and the facts probed on the machine."""
     printed = {name: value for name, value in found.timeline.declared.items() if name == "framework_version"}
     probed = {name: value for name, value in found.environment.items() if not OF_THE_MOMENT.fullmatch(name)}

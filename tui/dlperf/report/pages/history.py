@@ -46,7 +46,7 @@ def history(language: Language, data: SiteData) -> str:
         page._("The {count} with the largest losses are shown; the data has them all.", count=str(MOST))
         if len(found) > MOST
         else "",
-        _same(page, shown),
+        _shared_facts(page, shown),
         _overview(page, shown),
         page._(
             "Small print: n trials, and their spread (highest − lowest) ÷ median. A figure marked † has "
@@ -77,7 +77,7 @@ def _answer(page: Page, found: Sequence[Series]) -> str:
     )
 
 
-def _same(page: Page, found: Sequence[Series]) -> str:
+def _shared_facts(page: Page, found: Sequence[Series]) -> str:
     """Return the facts that all configurations share, which the overview omits in its rows."""
     newest = [rows[-1] for rows in found]
     facts = [f"{page._(axis)} {md.text(name)}" for axis, name, same in _axes(page, newest[0], newest) if same]
@@ -94,7 +94,7 @@ def _overview(page: Page, found: Sequence[Series]) -> str:
 def _overview_row(page: Page, rows: Series, among: Series) -> tuple[object, ...]:
     newest, compared = rows[-1], compare_rows(*rows[-2:])
     return (
-        Link(_text(_names(page, newest, among)), f"#{at.history_anchor(newest)}"),
+        Link(_join_names(_names(page, newest, among)), f"#{at.history_anchor(newest)}"),
         _verdict(page, compared),
         _change(compared),
         Safe(f"{page.html(page.figure(newest))} <small>{md.text(newest.unit)}</small>"),
@@ -108,11 +108,11 @@ def _section(page: Page, rows: Series) -> str:
     compared = [None, *(compare_rows(a, b) for a, b in pairwise(rows))]
     cells = [_row(page, *pair) for pair in zip(rows, compared, strict=True)]
     table = page.table(COLUMNS, cells, places={"figure": "value", "verdict": "by", "change": "aside"})
-    heading = md.heading(2, md.text(_text(_names(page, rows[0]))), at.history_anchor(rows[0]))
+    heading = md.heading(2, md.text(_join_names(_names(page, rows[0]))), at.history_anchor(rows[0]))
     return md.paragraphs(heading, _chart(page, rows, compared), page.listing(table))
 
 
-def _text(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     """Join the names in a line that does not break within ``4 × 8``."""
     return md.unbroken(" · ".join(names))
 

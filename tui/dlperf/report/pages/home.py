@@ -96,11 +96,11 @@ def newest(data: SiteData, found: Sequence[Answer]) -> list[Answer]:
 
     Our measurements under several protocols are kept side by side.
     """
-    contests = grouped(found, lambda answer: _question(data, answer.best))
+    contests = grouped(found, lambda answer: _contest_key(data, answer.best))
     return [max(rivals, key=lambda answer: _rank(data, answer)) for rivals in contests.values()]
 
 
-def _question(data: SiteData, best: ConfigurationResult) -> tuple[str, ...]:
+def _contest_key(data: SiteData, best: ConfigurationResult) -> tuple[str, ...]:
     source = "" if is_published(best.campaign) else data.source(best)
     return source, best.case, best.hardware, best.precision
 
@@ -138,13 +138,13 @@ def charts(page: Page, found: Sequence[Answer]) -> str:
     contests = [answer for answer in (*first, *others) if answer.second is not None]
     drawn = [
         f'<section><h2 id="chart-{number}" data-search-exclude>'
-        f"{_in_parts(pictures.contest_title(page, answer.best))}</h2>{pictures.ranking(page, answer)}</section>"
+        f"{_mark_breaks(pictures.contest_title(page, answer.best))}</h2>{pictures.ranking(page, answer)}</section>"
         for number, answer in enumerate(contests[:MOST_CHARTS], 1)
     ]
     return f'<div class="charts">{"".join(drawn)}</div>' if drawn else ""
 
 
-def _in_parts(title: str) -> str:
+def _mark_breaks(title: str) -> str:
     """Mark the parts of a title so that lines break between them."""
     return " ".join(f"<span>{part}</span>" for part in re.split("(?<=·) ", md.parts(title)))
 
@@ -171,7 +171,7 @@ def sentence(page: Page, answer: Answer) -> str:
         "case": page.report(best, md.text(page.data.case_title(best.case))),
         "value": f"**{page.to(at.configuration_page(best), md.text(figures.value_text(best)))}**",
         "unit": md.text(best.unit),
-        "hardware": _counted(page, best, page.hardware(best.hardware, best.campaign)),
+        "hardware": _hardware_with_gpus(page, best, page.hardware(best.hardware, best.campaign)),
         "precision": md.text(figures.precision_text(best)),
     }
     if second is None:
@@ -180,7 +180,7 @@ def sentence(page: Page, answer: Answer) -> str:
             "measured under the same conditions.",
             **words,
         )
-    words["lead"] = f"**{_whole(figures.percent(answer.lead))}**"
+    words["lead"] = f"**{_unbreakable(figures.percent(answer.lead))}**"
     words["second"] = page.framework(second.framework, second.campaign)
     words["differs"] = page.to(at.fairness(page.data.source(best), best.case), page._("What differs between them"))
     return page._(
@@ -191,15 +191,15 @@ def sentence(page: Page, answer: Answer) -> str:
     )
 
 
-def _counted(page: Page, row: ConfigurationResult, machine: str) -> str:
+def _hardware_with_gpus(page: Page, row: ConfigurationResult, machine: str) -> str:
     """Return the machine with its number of GPUs; without a number if it has no accelerator."""
     entry = page.data.hardware.get(row.hardware)
     if entry is not None and entry.accelerator is None:
         return machine
-    return page._("{what} ({aside})", what=machine, aside=_whole(figures.gpus_text(page.language, row)))
+    return page._("{what} ({aside})", what=machine, aside=_unbreakable(figures.gpus_text(page.language, row)))
 
 
-def _whole(words: str) -> str:
+def _unbreakable(words: str) -> str:
     return words.replace(" ", md.NO_BREAK)
 
 
@@ -207,10 +207,10 @@ def certainty(language: Language, answer: Answer, texts: Mapping[str, str] = SUR
     """Return the certainty of an answer as part of a sentence or as a cell."""
     if answer.second is None:
         return ""
-    sure = language.gettext(texts[answer.certainty], spread=_whole(figures.spread(answer.spread)))
+    sure = language.gettext(texts[answer.certainty], spread=_unbreakable(figures.spread(answer.spread)))
     if answer.clock_lead is None or answer.clock_lead < HIGHER_CLOCK:
         return sure
-    return language.gettext(texts["clock"], sure=sure, lead=_whole(figures.percent(answer.clock_lead)))
+    return language.gettext(texts["clock"], sure=sure, lead=_unbreakable(figures.percent(answer.clock_lead)))
 
 
 def weight(answer: Answer) -> tuple[bool, bool, int, float]:
@@ -232,7 +232,7 @@ def _row(page: Page, answer: Answer) -> tuple[object, ...]:
     best = answer.best
     return (
         page.data.case_title(best.case),
-        Safe(_counted(page, best, page.html(page.hardware_link(best.hardware, best.campaign)))),
+        Safe(_hardware_with_gpus(page, best, page.html(page.hardware_link(best.hardware, best.campaign)))),
         figures.precision_text(best),
         page.framework_link(best.framework, best.campaign),
         Safe(f"{page.html(page.figure(best))}<br><small>{md.text(best.unit)}</small>"),

@@ -50,7 +50,7 @@ def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[object, .
     seconds, figure = trial.duration_seconds, figures.optional(trial.value)
     return (
         str(trial.number),
-        _ended(page.language, trial),
+        _describe_end(page.language, trial),
         Link(figure, _log_address(page, trial, found)) if figure else "",
         figures.optional(trial.value_from_timestamps),
         str(trial.samples) if trial.log else "",
@@ -62,7 +62,7 @@ def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[object, .
     )
 
 
-def _ended(language: Language, trial: TrialResult) -> str:
+def _describe_end(language: Language, trial: TrialResult) -> str:
     """Return the state of a trial, with the cause if it gave no value."""
     cause = language.render(trial.cause) if trial.cause and trial.value is None else ""
     return f"{figures.stored_word(language, trial.state)}{language.colon + cause if cause else ''}"
