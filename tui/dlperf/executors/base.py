@@ -47,7 +47,7 @@ class NodeObservation:
     ended: str = ""
     """ISO 8601: when the node's part ended or, if it was lost, the last heartbeat of its supervisor."""
     starts: bool = True
-    """False where another node's launcher reaches this one: such a node ends when it is told to."""
+    """False where another node's launcher reaches this one: such a node ends on request."""
 
     @property
     def reachable(self) -> bool:
@@ -141,7 +141,7 @@ class Executor(Protocol):
         """Archive every file of the trial, also after a failure."""
 
     async def adopt(self, trial: Trial) -> Reference | None:
-        """Return the reference of a trial that an earlier engine started, or None if no node knows it."""
+        """Return the reference of a trial that an earlier engine started, or None if no node has a record of it."""
 
     async def close(self) -> None:
         """Close the connections; what runs on the machines continues."""

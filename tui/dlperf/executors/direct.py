@@ -109,7 +109,7 @@ class DirectExecutor(SupervisedExecutor):
             await self._end(task, self._cancelling[trial_id], State.CANCELLED, message("cancelled"))
 
     async def cancel(self, trial: Trial, grace_seconds: float = CANCEL_GRACE_SECONDS) -> None:
-        """Ask every node at once. One that does not answer is asked by a later ``poll``."""
+        """Ask every node at once. A later ``poll`` asks those that do not answer."""
         self._cancelling[trial.trial_id] = grace_seconds
         await self._cancel_nodes(trial)
 

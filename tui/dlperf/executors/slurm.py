@@ -171,7 +171,7 @@ class SlurmExecutor(SupervisedExecutor):
         return printable_end(text or b"")
 
     async def cancel(self, trial: Trial, grace_seconds: float = CANCEL_GRACE_SECONDS) -> None:
-        """Write a request into the nodes' folders, then ``scancel``; ``poll`` repeats it where nobody answers now."""
+        """Write a request into the nodes' folders, then ``scancel``; ``poll`` repeats it for silent nodes."""
         self._cancelling[trial.trial_id] = grace_seconds
         number = self._number(trial)
         try:

@@ -25,7 +25,7 @@ class NodeTask:
     trial: Trial
     node: Node
     starts: bool
-    """False where the first node's launcher reaches this one by itself (mpirun, horovodrun)."""
+    """False where the first node's launcher starts this one (mpirun, horovodrun)."""
 
     @property
     def key(self) -> tuple[str, str]:

@@ -125,19 +125,19 @@ def _joined(sources: list[tuple[str, NameFacts]]) -> tuple[NameFacts, list[str]]
     agreed = [facts if facts.gpus in (None, gpus) else replace(facts, nodes=None) for _, facts in sources]
     sources = [(source, facts) for (source, _), facts in zip(sources, agreed, strict=True)]
     for field in fields(NameFacts):
-        said = [(source, getattr(facts, field.name)) for source, facts in sources]
-        said = [(source, value) for source, value in said if value is not None]
-        if said:
-            chosen[field.name] = said[0][1]
-            notes += _contradictions(field.name, said)
+        stated = [(source, getattr(facts, field.name)) for source, facts in sources]
+        stated = [(source, value) for source, value in stated if value is not None]
+        if stated:
+            chosen[field.name] = stated[0][1]
+            notes += _contradictions(field.name, stated)
     return NameFacts(**chosen), notes
 
 
-def _contradictions(fact: str, said: list[tuple[str, object]]) -> list[str]:
+def _contradictions(fact: str, stated: list[tuple[str, object]]) -> list[str]:
     """Compare numbers and precisions; models and frameworks are spelled in many ways."""
     if fact in ("model", "framework", "run"):
         return []
-    (first, value), *others = said
+    (first, value), *others = stated
     words = fact.replace("_", " ")
     different = [(source, other) for source, other in dict.fromkeys(others) if other != value]
     return [f"{words}: {first} says {value}, {source} says {other}" for source, other in different]

@@ -72,7 +72,7 @@ BUILTIN_FORMATS = LogReader()
 
 
 def log_reader(workspace: Workspace) -> LogReader:
-    """Return a reader that also knows the formats of a workspace's catalogue.
+    """Return a reader that includes the formats of a workspace's catalogue.
 
     Raises:
         CatalogError: one of them is invalid.

@@ -100,7 +100,7 @@ def _scaled(
 
 
 def _with_repeats(trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]) -> list[TrialResult]:
-    """Replace a disturbed trial by its repeat if that gave any figure, so that nobody chooses by the figures."""
+    """Replace a disturbed trial by its repeat if that has any throughput, so that trials are not picked by result."""
     repeat_of = {status.key.number: status.retry_of for status in statuses if status.retry_of is not None}
     repeated: dict[int, int] = {}
     for trial in trials:

@@ -162,7 +162,7 @@ def keep_sent(paths: TrialPaths, files: Mapping[str, bytes]) -> None:
 def seal(paths: TrialPaths) -> None:
     """List every file of a trial that ended, with its hash, and fold all but logs and telemetry into ``archive.json``.
 
-    A crash in between leaves loose files beside the list; sealing again finishes the job.
+    A crash in between leaves loose files next to the list; sealing again finishes the job.
 
     Raises:
         StorageError: a file cannot be written.

@@ -86,7 +86,7 @@ class TrialPaths:
     """What was sent to the nodes: names of archived files; only version 0.1 made this folder."""
     reference = _Path("ref.json")
     slurm_log = _Path("slurm.log")
-    """What the batch script and ``srun`` said, for a trial under Slurm."""
+    """Output of the batch script and ``srun``, for a trial under Slurm."""
     result = _Path("result.json")
     timeline = _Path("timeline.json")
     checksums = _Path("SHA256SUMS")
@@ -158,7 +158,7 @@ class Workspace:
     site = _Path("site", "root")
     site_docs = _Path("site/docs", "root")
     site_data = _Path("site/data", "root")
-    """What the site offers of trials beside its pages: logs, scripts, curves, pictures."""
+    """Trial files that the site links from its pages: logs, scripts, curves, pictures."""
     site_html = _Path("site/html", "root")
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What a new workspace holds beside its site: where campaigns go, and a place for its own catalogue."""
+"""Contents of a new workspace besides its site: where campaigns go, and a place for its own catalogue."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Decoded by NVIDIA DALI where it is installed, else (a folder only) by Pillow in threads. Every image is cropped at
 random (8 to 100 % of its area, aspect 3:4 to 4:3), resized and mirrored at random, as in the training of ResNet-50.
 Every shard reads its own part of the images, in an order that changes with the epoch.
-Needs NumPy and, for a folder without DALI, Pillow; beside this file, options.py. Copied to the node beside the program
+Needs NumPy and, for a folder without DALI, Pillow; in the same folder, options.py. Copied to the node with the program
 that uses it.
 """
 

@@ -2,7 +2,7 @@
 
 The same backbone, margin and task as pytorch_arcface.py: ResNet-50 for faces at 112×112, 85 742 classes. The backbone
 is data parallel and the classes are split over the devices, as in PaddlePaddle's PLSC: XLA gathers the features and
-sums the softmax over all devices. Needs JAX >= 0.7 and, beside this file, jax_vision.py, jax_trainer.py,
+sums the softmax over all devices. Needs JAX >= 0.7 and, in the same folder, jax_vision.py, jax_trainer.py,
 options.py and reporting.py.
 """
 

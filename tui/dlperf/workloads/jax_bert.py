@@ -2,7 +2,7 @@
 
 The same model and task as pytorch_bert.py: masked-token and next-sentence prediction over sequences of 128 tokens
 (Devlin et al. 2018, phase 1), AdamW. A sentence counts upwards from a random word in random steps; the second half
-continues counting or starts at another word. Needs JAX >= 0.7 and, beside this file, jax_trainer.py, options.py and
+continues counting or starts at another word. Needs JAX >= 0.7 and, in the same folder, jax_trainer.py, options.py and
 reporting.py.
 """
 

@@ -1,8 +1,8 @@
 """Language-model pre-training in JAX on synthetic tokens: ``python jax_llm.py --help``.
 
 The same models, tokens and numerics as pytorch_llm.py: GPT-2 and Llama 3 shapes, AdamW, next-token prediction. Rates
-are in tokens. Needs JAX >= 0.7 and, beside this file, jax_transformer.py, jax_trainer.py, llm_shapes.py, options.py and
-reporting.py.
+are in tokens. Needs JAX >= 0.7 and, in the same folder, jax_transformer.py, jax_trainer.py, llm_shapes.py,
+options.py and reporting.py.
 """
 
 from llm_shapes import SHAPES, flops_per_token, parameter_count
@@ -13,7 +13,7 @@ PRECISION_HELP = "bf16: weights, gradients and optimizer state fp32, products bf
 
 
 def options():
-    """What the command line says."""
+    """The options of the command line."""
     parser = common(__doc__, PRECISIONS, PRECISION_HELP)
     parser.add_argument("--model", choices=sorted(SHAPES), default="gpt2-124m")
     parser.add_argument("--sequence-length", type=positive, default=1024)
@@ -25,7 +25,7 @@ def options():
 
 
 if __name__ == "__main__":
-    OPTIONS = options()  # before the framework loads: options.py says why
+    OPTIONS = options()  # before the framework loads: see options.py
 
 import jax
 import jax.numpy as jnp
@@ -43,7 +43,7 @@ def weight_type(precision):
 
 
 def placement(shape, options):
-    """Name of an array → how it lies on the devices: its longest side that divides evenly is split for FSDP."""
+    """Name of an array → its layout on the devices: the longest side that divides evenly is split for FSDP."""
     count = device_mesh().size
 
     def split(size):
@@ -57,7 +57,7 @@ def placement(shape, options):
 
 
 def token_batch(vocabulary, length):
-    """A function: key, count → tokens and the tokens that follow them; pytorch_llm.py says how they are drawn."""
+    """A function: key, count → tokens and the tokens that follow them; drawn as in pytorch_llm.py."""
 
     def batch(key, count):
         draws = jax.random.uniform(key, (count, length // 2 + 1))

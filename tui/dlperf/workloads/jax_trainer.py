@@ -1,6 +1,6 @@
 """Training loop of the JAX programs: precision, data parallelism over devices and processes, self-checks.
 
-Needs JAX >= 0.7. Copied to the node beside the program that uses it.
+Needs JAX >= 0.7. Copied to the node with the program that uses it.
 """
 
 import itertools

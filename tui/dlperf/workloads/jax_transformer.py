@@ -1,7 +1,7 @@
 """GPT-2 and Llama 3 in JAX, and the loss over their vocabulary. Needs JAX >= 0.7.
 
 Parameters are a dict of arrays; those of all layers lie in one array each, layer first, and the layers are scanned.
-Copied to the node beside the program that uses it.
+Copied to the node with the program that uses it.
 """
 
 import jax

@@ -2,7 +2,7 @@
 
 One process for all GPUs of a host, or one per GPU: started alone, or with JAX_COORDINATOR_ADDRESS, JAX_NUM_PROCESSES
 and JAX_PROCESS_ID set. Data parallel: the batch is split over all devices, XLA inserts the all-reduce. Needs JAX >= 0.7
-and, beside this file, jax_trainer.py, options.py, reporting.py and, for real images, which are decoded on the CPU,
+and, in the same folder, jax_trainer.py, options.py, reporting.py and, for real images, which are decoded on the CPU,
 image_data.py.
 """
 

@@ -2,7 +2,7 @@
 """Train LeNet-5 with NumPy alone on synthetic images: ``python lenet_numpy.py --help``.
 
 Cross-entropy, SGD with momentum, float32, images as N×28×28×1 (NHWC). Convolutions are matrix products over all 5×5
-windows. Needs Python >= 3.8, NumPy >= 1.20 and, beside this file, options.py and reporting.py.
+windows. Needs Python >= 3.8, NumPy >= 1.20 and, in the same folder, options.py and reporting.py.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """The language models that the training programs build: their sizes, parameters and arithmetic.
 
-Standard library only, Python >= 3.8. Copied to the node beside the program that uses it.
+Standard library only, Python >= 3.8. Copied to the node with the program that uses it.
 """
 
 from typing import NamedTuple

@@ -1,8 +1,8 @@
 """ResNet-50 v1.5 and VGG16 in MXNet on synthetic or real images: ``python mxnet_vision.py --help``.
 
 Gluon, hybridized; initialized and fed as in pytorch_vision.py; real images through MXNet's own ImageRecordIter. One
-process for all GPUs of a host. Needs MXNet 1.9 (with NumPy < 1.24) and, beside this file, image_data.py, options.py and
-reporting.py.
+process for all GPUs of a host. Needs MXNet 1.9 (with NumPy < 1.24) and, in the same folder, image_data.py,
+options.py and reporting.py.
 """
 
 import itertools

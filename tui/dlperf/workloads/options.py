@@ -1,7 +1,7 @@
 """The options that the training programs share.
 
 Standard library only, Python >= 3.6: a program parses its command line before it loads its framework, so that
-``--help`` and errors appear at once, also where the framework is missing. Copied to the node beside the programs.
+``--help`` and errors appear at once, also where the framework is missing. Copied to the node with the programs.
 """
 
 import argparse

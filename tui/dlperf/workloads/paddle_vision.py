@@ -1,7 +1,7 @@
 """ResNet-50 v1.5 and VGG16 in PaddlePaddle on synthetic or real images: ``python paddle_vision.py --help``.
 
 The networks of ``paddle.vision``, initialized and fed as in pytorch_vision.py. One process per GPU: started alone, or
-by ``python -m paddle.distributed.launch``. Needs PaddlePaddle >= 3.0 and, beside this file, options.py, reporting.py
+by ``python -m paddle.distributed.launch``. Needs PaddlePaddle >= 3.0 and, in the same folder, options.py, reporting.py
 and, for real images, which are decoded on the CPU, image_data.py.
 """
 

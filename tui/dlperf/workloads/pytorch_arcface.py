@@ -4,7 +4,7 @@ The backbone is the ResNet-50 of face recognition at 112×112 (Deng et al. 2018;
 two 3×3 convolutions, 3, 4, 14 and 3 of them, no early reduction of the image; 6.3 GMAC forward. 85 742 classes,
 additive angular margin. As in PLSC, the backbone is data parallel and the classes are split over the GPUs: features are
 gathered, each GPU computes the logits of its own classes, and the softmax is taken over all of them.
-Needs PyTorch >= 2.4 and, beside this file, pytorch_trainer.py, pytorch_vision.py, pytorch_kernels.py, options.py and
+Needs PyTorch >= 2.4 and, in the same folder, pytorch_trainer.py, pytorch_vision.py, pytorch_kernels.py, options.py and
 reporting.py.
 """
 

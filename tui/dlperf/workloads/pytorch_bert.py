@@ -2,7 +2,7 @@
 
 Masked-token and next-sentence prediction over sequences of 128 tokens (Devlin et al. 2018, phase 1), AdamW. A sentence
 counts upwards from a random word in random steps, so that a masked word can be inferred; the second half continues
-counting or starts at another word. Needs PyTorch >= 2.4 and, beside this file, pytorch_trainer.py, options.py and
+counting or starts at another word. Needs PyTorch >= 2.4 and, in the same folder, pytorch_trainer.py, options.py and
 reporting.py.
 """
 

@@ -1,7 +1,7 @@
 """Linear layers whose three products run in FP8 with dynamic scaling per tensor. Needs PyTorch >= 2.6, a Hopper GPU.
 
 Activations and weights are e4m3, gradients e5m2 (Micikevicius et al. 2022); each scale is the largest magnitude of the
-tensor as it is, so no history is kept. Weights stay in their own data type. Copied to the node beside its program.
+tensor as it is, so no history is kept. Weights stay in their own data type. Copied to the node with its program.
 """
 
 import torch
@@ -15,7 +15,7 @@ TILE = 128
 
 @triton.jit
 def _quantize_kernel(source, scale, plain, turned, rows, columns, LIMIT: tl.constexpr, TILE: tl.constexpr):
-    """One tile: scaled, cut to the format's range, written as it lies and transposed."""
+    """One tile: scaled, clipped to the format's range, written as it is and transposed."""
     row = tl.program_id(0) * TILE + tl.arange(0, TILE)
     column = tl.program_id(1).to(tl.int64) * TILE + tl.arange(0, TILE)
     row64 = row.to(tl.int64)

@@ -2,7 +2,7 @@
 
 GPT-2 and Llama 3 shapes, AdamW, next-token prediction. Tokens are drawn with the frequency of words in a text (Zipf),
 and every second one follows from the one before, so that both can be learned. Rates are in tokens. Needs PyTorch >= 2.6
-and, beside this file, pytorch_transformer.py, pytorch_adamw.py, pytorch_fp8.py, pytorch_swiglu.py,
+and, in the same folder, pytorch_transformer.py, pytorch_adamw.py, pytorch_fp8.py, pytorch_swiglu.py,
 pytorch_trainer.py, llm_shapes.py, options.py and reporting.py.
 """
 
@@ -20,7 +20,7 @@ PRECISION_HELP = (
 
 
 def options():
-    """What the command line says."""
+    """The options of the command line."""
     parser = pytorch(common(__doc__, PRECISIONS, PRECISION_HELP))
     parser.add_argument("--model", choices=sorted(SHAPES), default="gpt2-124m")
     parser.add_argument("--sequence-length", type=positive, default=1024)
@@ -32,7 +32,7 @@ def options():
 
 
 if __name__ == "__main__":
-    OPTIONS = options()  # before the framework loads: options.py says why
+    OPTIONS = options()  # before the framework loads: see options.py
 
 import torch
 import torch.distributed as dist

@@ -1,7 +1,7 @@
 """SwiGLU with both halves in one matrix, in Triton, for a GPU. Needs PyTorch >= 2.6 with Triton.
 
 The backward pass that torch.compile generates for the joined matrix moves twice the bytes it must: 2.6 % of a step of
-Llama-3 8B on an H200 (profile of 2026-11-22, bf16, 2 × 8192 tokens). Copied to the node beside its program.
+Llama-3 8B on an H200 (profile of 2026-11-22, bf16, 2 × 8192 tokens). Copied to the node with its program.
 """
 
 import torch

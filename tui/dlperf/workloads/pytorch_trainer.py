@@ -1,6 +1,6 @@
 """Training loop of the PyTorch programs: precision, compilation, CUDA graph, data parallelism, self-checks.
 
-Needs PyTorch >= 2.4. Copied to the node beside the program that uses it. One process per GPU: started alone, or
+Needs PyTorch >= 2.4. Copied to the node with the program that uses it. One process per GPU: started alone, or
 by torchrun, which sets RANK, WORLD_SIZE and LOCAL_RANK.
 """
 

@@ -1,6 +1,6 @@
 """GPT-2 and Llama 3 in PyTorch, and the loss over their vocabulary. Needs PyTorch >= 2.6.
 
-Copied to the node beside the program that uses it.
+Copied to the node with the program that uses it.
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 The synthetic images are noise around one fixed pattern per class, generated on the device, so that the task can be
 learned without a disk. Real images are decoded by DALI on the GPU where it is installed, else on the CPU. Needs
-PyTorch >= 2.4 and, beside this file, pytorch_trainer.py, pytorch_kernels.py, options.py, reporting.py and, for real
+PyTorch >= 2.4 and, in the same folder, pytorch_trainer.py, pytorch_kernels.py, options.py, reporting.py and, for real
 images, image_data.py.
 """
 

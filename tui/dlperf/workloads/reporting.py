@@ -1,6 +1,6 @@
 """Print the log of a training program in dlperf's own format, and refuse a result where training did not work.
 
-Standard library only, Python >= 3.6: this file is copied to the node beside the program that uses it.
+Standard library only, Python >= 3.6: this file is copied to the node with the program that uses it.
 ``dlperf/formats/own.py`` describes the format. A run that fails its own checks prints no summary and exits with code 1.
 """
 

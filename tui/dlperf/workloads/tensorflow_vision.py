@@ -2,7 +2,7 @@
 
 Forward and backward pass are one XLA computation; initialized and fed as in pytorch_vision.py; real images through
 tf.data. One process for all GPUs of a host (MirroredStrategy) and, where TF_CONFIG names the workers, one on each host
-(MultiWorkerMirroredStrategy); gradients are summed by NCCL. Needs TensorFlow >= 2.16 and, beside this file,
+(MultiWorkerMirroredStrategy); gradients are summed by NCCL. Needs TensorFlow >= 2.16 and, in the same folder,
 image_data.py, options.py and reporting.py.
 """
 

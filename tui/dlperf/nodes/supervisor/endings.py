@@ -62,7 +62,7 @@ def signal_of(code: Optional[int]) -> Optional[int]:
 
 
 def ending_of(code: int) -> Ending:
-    """The ending of a payload that nobody stopped."""
+    """The ending of a payload that was not stopped."""
     number = signal_of(code)
     if code == 0:
         return Ending("succeeded", message("exit_code", code_value=0))

@@ -160,7 +160,7 @@ def infiniband_port(folder: str, name: str) -> Json:
 
 
 def free_port(first: int) -> int:
-    """A TCP port of this machine that nobody uses, searched from ``first`` on."""
+    """A free TCP port of this machine, searched from ``first`` on."""
     for step in range(len(PORTS)):
         port = PORTS[(first + step) % len(PORTS)]
         with socket.socket() as probe:

@@ -26,7 +26,7 @@ def supervise(directory: str) -> None:
     """Run the trial in a folder to its end, unless another supervisor has it."""
     os.chdir(directory)
     job = read_json("job.json") or {}
-    signals = Signals()  # before the claim: whoever reads our record may send a signal
+    signals = Signals()  # before the claim: any reader of our record may send a signal
     started = now()
     if claim(started):
         os.makedirs("ranks", 0o700, exist_ok=True)
@@ -51,7 +51,7 @@ def claim(started: Moment) -> bool:
 class Signals:
     """Handles signals: TERM and INT ask to end the trial, CHLD and HUP only end a wait.
 
-    HUP is what a closed connection may send: the trial goes on.
+    A closed connection may send HUP: the trial continues.
     """
 
     def __init__(self) -> None:

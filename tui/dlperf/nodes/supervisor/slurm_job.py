@@ -1,4 +1,4 @@
-"""A trial inside a Slurm job: fill in what only the allocation knows, then run one supervisor on each node."""
+"""A trial inside a Slurm job: fill in the values of the allocation, then run one supervisor on each node."""
 
 import os
 import re
@@ -12,12 +12,12 @@ from .run import supervise
 
 
 def allocate(directory: str) -> None:
-    """Write what only the allocation knows into the scripts of all nodes, before any of them starts."""
+    """Write the values of the allocation into the scripts of all nodes, before any of them starts."""
     os.chdir(directory)
     if os.path.exists("allocation.json"):
         sys.exit("Slurm started the job again: a trial is one execution, its files are left as they are")
     names = output(["scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]]).split()
-    # The addresses by which Slurm reaches the nodes: not every resolver knows a node's name.
+    # The addresses by which Slurm reaches the nodes: not every resolver resolves a node's name.
     sinfo = ["sinfo", "--noheader", "--Node", "--nodes=" + ",".join(names), "--format=%N %o"]
     known = dict(line.split() for line in output(sinfo).splitlines())
     addresses = [known.get(name, name) for name in names]
