@@ -165,7 +165,7 @@ async def test_a_check_says_that_the_nodes_cannot_reach_each_other(executor, nod
     without_keys = [item for item in await executor.check(trial.launch) if item.check == "ssh"]
     assert [item.ok for item in without_keys] == [False, False]
     assert str(without_keys[0].message).startswith(
-        f"cannot log in to n2 ({node_lab.nodes[1].address}), as mpirun must: "
+        f"cannot log in to n2 ({node_lab.nodes[1].address}), which mpirun requires: "
     )
 
 
