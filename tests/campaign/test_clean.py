@@ -39,8 +39,11 @@ def test_a_log_that_did_not_come_home_whole_stays(counting):
     with log.open("a") as stream:
         stream.write("more\n")
     done = counting.dlperf("clean", "--yes", code=1)
-    assert "5 bytes of out.log of local are not in the archive" in done.stderr
+    assert "kept: not in the archive: local/out.log" in done.stderr
+    assert "name files that may be lost: `--discard-unarchived PATTERN`" in done.stderr
     assert log.is_file()
+    counting.dlperf("clean", "--yes", "--discard-unarchived", "out.log")
+    assert folders(counting) == []
 
 
 def test_only_trials_on_the_named_machines_are_removed(counting):

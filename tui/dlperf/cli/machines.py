@@ -19,7 +19,7 @@ from dlperf.cli.options import (
 )
 from dlperf.cli.output import message_entries, print_json, print_note, print_table
 from dlperf.errors import ExitCode, RequestError
-from dlperf.view.text import count_noun, file_size
+from dlperf.view.text import count_noun, file_size, one_line
 
 if TYPE_CHECKING:
     from dlperf.executors.base import CheckItem, Trial
@@ -29,6 +29,8 @@ commands = typer.Typer()
 
 NOT_FOUND = "nothing of it is here"
 """Answer of a node for a trial that was removed before."""
+UNARCHIVED = "not in the archive"
+"""Beginning of the answer of a node that has files which are not archived."""
 
 
 @commands.command()
@@ -85,10 +87,21 @@ def clean(
     hardware: Annotated[
         list[str] | None, typer.Option("--hardware", "-H", metavar="H,…", help="Only trials on these machines.")
     ] = None,
+    discarded: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--discard-unarchived",
+            metavar="PATTERN",
+            help="Files on the nodes that may be lost, such as 'checkpoints' or '*.pt'. May be repeated.",
+        ),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove; default: only list what would be removed.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove archived trials from ~/.dlperf of their nodes. Only trials whose files are all archived here."""
+    """Remove archived trials from ~/.dlperf of their nodes.
+
+    A folder with a file that is not archived here, by its SHA-256, stays whole.
+    """
     import asyncio
 
     from dlperf.campaign.readiness import ended_trials
@@ -102,7 +115,7 @@ def clean(
     if not yes:
         _print_removable(trials, as_json)
         return
-    outcomes = asyncio.run(remove(trials))
+    outcomes = asyncio.run(remove(trials, discarded or ()))
     if as_json:
         print_json(outcomes)
     else:
@@ -133,4 +146,6 @@ def _print_outcomes(outcomes: list[Cleaned]) -> None:
         rows.append((machine, len(removed), file_size(sum(item.bytes for item in removed)), sum(map(_is_kept, here))))
     print_table(("machine", "removed", "size", "kept"), rows)
     for item in filter(_is_kept, outcomes):
-        print_note(f"{item.machine}: {item.trial_id} kept: {item.kept}")
+        print_note(one_line(f"{item.machine}: {item.trial_id} kept: {item.kept}"))
+    if any(item.kept.startswith(UNARCHIVED) for item in outcomes):
+        print_note("copy what you need, then name files that may be lost: `--discard-unarchived PATTERN`")

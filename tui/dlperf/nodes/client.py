@@ -8,7 +8,7 @@ import json
 import random
 import struct
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -113,10 +113,15 @@ class NodeClient:
         """The job that was queued under that name."""
         return _job_answer(await self._ask("job", directory=directory, name=name))
 
-    async def remove(self, trials: Sequence[str]) -> list[Removal]:
-        """Remove the folders of finished trials, in the order asked; a trial that still runs keeps its folder."""
-        answer = await self._ask("remove", trials=list(trials))
-        return [Removal(**outcome) for outcome in answer["outcomes"]]
+    async def remove(self, directory: str, archived: Mapping[str, Sequence[str]], discarded: Sequence[str]) -> Removal:
+        """Remove the folder of a finished trial, whole or not at all.
+
+        Args:
+            archived: path in the folder → SHA-256 of archived contents. Any other file keeps the folder.
+            discarded: patterns of files that do not.
+        """
+        fields: dict[str, Any] = {"archived": dict(archived), "discarded": list(discarded)}
+        return Removal(**await self._ask("remove", directory=directory, **fields))
 
     async def close(self) -> None:
         await self._drop()

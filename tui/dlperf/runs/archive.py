@@ -127,16 +127,26 @@ class TrialFiles:
             raise FileNotFoundError(2, "No such file or directory", str(path))
         return source if isinstance(source, bytes) else source.read_bytes()
 
+    def digests(self) -> dict[str, str]:
+        """Return the SHA-256 of every archived file by its name.
+
+        Raises:
+            OSError: ``SHA256SUMS`` cannot be read.
+        """
+        if self.record is None and self._paths.checksums.is_file():
+            return _expected_digests(self._paths)
+        return {item.path: item.sha256 for item in self.record.files} if self.record else {}
+
     def problems(self) -> list[ChecksumProblem]:
         """List every file that changed, vanished or appeared since the trial was sealed, in name order."""
         loose: dict[str, Path | bytes] = dict(_loose_files(self._paths))
         if self.record is None and self._paths.checksums.is_file():
-            return _compare(_expected_digests(self._paths), loose)
+            return _compare(self.digests(), loose)
         if self.record is None or not self.record.sealed:
             problem = "missing" if not self._paths.archive.exists() else "unsealed" if self.record else "unreadable"
             return [ChecksumProblem(self._paths.archive.name, problem)]
         kept = {name: source for name, item in self._archived.items() if (source := self._kept(item)) is not None}
-        return _compare({item.path: item.sha256 for item in self.record.files}, kept | loose)
+        return _compare(self.digests(), kept | loose)
 
 
 def sha256_of(path: str | Path) -> str:

@@ -6,17 +6,17 @@ An operation takes a request and the raw bytes that came with it, and returns an
 import fcntl
 import os
 import platform
-import shutil
 import signal
 import socket
 import subprocess
 import time
-from typing import List, Optional, Tuple
+from typing import Optional, Tuple
 
 from .containers import remove_containers
 from .files import ROOT, Json, confined, log_streams, modified, read_json, regular_size, write_atomic, write_json
 from .machine import environment, free_port, readiness
 from .processes import boot_id, is_alive, marked_pids, send, start_detached, wait_for_record
+from .removal import remove_trial
 from .slurm_queue import find_job, record_job, slurm_command
 
 READ_LIMIT = 4 * 1024 * 1024
@@ -178,38 +178,8 @@ def port(request: Json, raw: bytes) -> Answer:
 
 
 def remove(request: Json, raw: bytes) -> Answer:
-    return {"outcomes": [remove_trial(confined(trial)) for trial in request["trials"]]}, b""
-
-
-def remove_trial(directory: str) -> Json:
-    """Remove the folder of a finished trial: its size in bytes, and the problem that kept it, if any."""
-    folders = node_folders(directory)
-    problem = "" if folders else "nothing of it is here"
-    problem = next(filter(None, map(removal_problem, folders)), problem)
-    paths = [os.path.join(folder, name) for folder, _, files in os.walk(directory) for name in files]
-    size = sum(regular_size(path) or 0 for path in paths)
-    try:
-        if not problem:
-            shutil.rmtree(directory)
-    except OSError as error:
-        problem = f"{error.filename}: {error.strerror}"
-    return {"bytes": size, "problem": problem}
-
-
-def node_folders(directory: str) -> List[str]:
-    """The folders of the trial's nodes that are on this machine."""
-    names = os.listdir(directory) if os.path.isdir(directory) else []
-    folders = [os.path.join(directory, name) for name in names]
-    return [folder for folder in folders if os.path.exists(os.path.join(folder, "job.json"))]
-
-
-def removal_problem(folder: str) -> str:
-    """Why one node's folder must stay; empty where nothing of it can run, also if it never started."""
-    supervisor, ended = (read_json(os.path.join(folder, name)) for name in ("supervisor.json", "exit.json"))
-    if supervisor and not ended:
-        return "it left no exit file: its processes may still run"
-    mark = (read_json(os.path.join(folder, "job.json")) or {}).get("mark", "")
-    return "processes of it still run" if is_alive(supervisor) or marked_pids(mark) else ""
+    directory = confined(request["directory"])
+    return remove_trial(directory, request["archived"], request["discarded"]), b""
 
 
 OPERATIONS = {

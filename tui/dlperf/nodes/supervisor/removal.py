@@ -1,0 +1,126 @@
+"""Remove what an ended trial left on this node: the whole folder, if all of it is archived, or nothing."""
+
+import fnmatch
+import hashlib
+import os
+import shutil
+import tempfile
+from typing import Any, Dict, Iterator, List, Sequence
+
+from .files import ROOT, Json, read_json, regular_size
+from .processes import is_alive, marked_pids
+
+OWN_FILES = frozenset(
+    [
+        *("job.json", "heartbeat", "supervisor.log", "sweeper.json", "cancel.json"),
+        *("submit.lock", "slurm.json", "allocation.json", "payload.sh"),
+    ]
+)
+"""Files of the supervisor and of Slurm jobs, which are not archived or change after they were sent."""
+LISTED = 5
+"""Names of unarchived files in a message."""
+
+
+def remove_trial(directory: str, archived: Dict[str, List[str]], discarded: Sequence[str]) -> Json:
+    """Remove the folder of a finished trial: its size in bytes, and the problem that kept it, if any.
+
+    Args:
+        archived: path relative to the folder → SHA-256 of its contents in the archive.
+        discarded: patterns of files and folders below a node's folder that may be lost.
+    """
+    folders = node_folders(directory)
+    problem = "" if folders else "nothing of it is here"
+    problem = next(filter(None, map(removal_problem, folders)), problem)
+    try:
+        paths = [] if problem else list(entries(directory))
+        size = sum(regular_size(path) or 0 for path in paths)
+        problem = problem or unarchived_problem(directory, paths, archived, discarded)
+        if not problem:
+            remove_whole(paths)
+    except OSError as error:
+        return {"bytes": 0, "problem": f"{error.filename}: {error.strerror}"}
+    return {"bytes": size, "problem": problem}
+
+
+def node_folders(directory: str) -> List[str]:
+    """The folders of the trial's nodes that are on this machine."""
+    names = os.listdir(directory) if os.path.isdir(directory) else []
+    folders = [os.path.join(directory, name) for name in names]
+    return [folder for folder in folders if os.path.exists(os.path.join(folder, "job.json"))]
+
+
+def removal_problem(folder: str) -> str:
+    """Why one node's folder must stay; empty where nothing of it can run, also if it never started."""
+    supervisor, ended = (read_json(os.path.join(folder, name)) for name in ("supervisor.json", "exit.json"))
+    if supervisor and not ended:
+        return "it left no exit file: its processes may still run"
+    mark = (read_json(os.path.join(folder, "job.json")) or {}).get("mark", "")
+    return "processes of it still run" if is_alive(supervisor) or marked_pids(mark) else ""
+
+
+def entries(directory: str) -> Iterator[str]:
+    """Everything in a folder, links included and not followed, contents before folders; last the folder itself."""
+    for folder, folders, names in os.walk(directory, topdown=False, onerror=fail):
+        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+        for name in names + links:
+            yield os.path.join(folder, name)
+        yield folder
+
+
+def fail(error: Any) -> None:
+    raise error
+
+
+def unarchived_problem(
+    directory: str, paths: Sequence[str], archived: Dict[str, List[str]], discarded: Sequence[str]
+) -> str:
+    """Which files keep the folder: those that are neither in the archive nor to be discarded."""
+    files = [path for path in paths if os.path.islink(path) or not os.path.isdir(path)]
+    names = [
+        name
+        for path, name in ((path, os.path.relpath(path, directory)) for path in files)
+        if not (is_own(name) or is_discarded(name, discarded) or is_archived(path, archived.get(name, ())))
+    ]
+    shown = [name.encode("utf-8", "backslashreplace").decode("utf-8") for name in sorted(names)[:LISTED]]
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return f"not in the archive: {', '.join(shown)}{more}" if names else ""
+
+
+def is_own(name: str) -> bool:
+    parts = name.split(os.sep)
+    compiled = "__pycache__" in parts[:-1] and name.endswith(".pyc")
+    return compiled or (len(parts) <= 2 and parts[-1] in OWN_FILES)
+
+
+def is_discarded(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a pattern matches the file, or a folder that holds it, by its path in the node's folder."""
+    parts = name.split(os.sep)[1:]
+    wholes = ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
+    return any(fnmatch.fnmatchcase(whole, pattern) for whole in wholes for pattern in patterns)
+
+
+def is_archived(path: str, digests: Sequence[str]) -> bool:
+    if not digests or regular_size(path) is None:
+        return False
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        for part in iter(lambda: stream.read(1 << 20), b""):
+            digest.update(part)
+    return digest.hexdigest() in digests
+
+
+def remove_whole(paths: Sequence[str]) -> None:
+    """Remove all paths, contents before folders, or put all of them back and raise OSError."""
+    aside = tempfile.mkdtemp(prefix=".removed-", dir=ROOT)  # the same file system: a move copies nothing
+    moved: List[Any] = []
+    try:
+        for path in paths:
+            target = os.path.join(aside, str(len(moved)))
+            os.rename(path, target)
+            moved.append((path, target))
+    except OSError:
+        for path, target in reversed(moved):
+            os.rename(target, path)
+        os.rmdir(aside)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
