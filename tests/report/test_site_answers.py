@@ -11,10 +11,12 @@ from site_rows import measured, published
 from dlperf.measure.findings import Finding
 from dlperf.messages import CHINESE, ENGLISH, message, quoted
 from dlperf.report import figures
+from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData
-from dlperf.report.pages.home import SURE_IN_CELLS, certainty, home
+from dlperf.report.pages.home import home, lead
+from dlperf.report.pages.page import Page
 from dlperf.report.templating import macro
 from dlperf.results.model import ConfigurationResult, Status
 
@@ -46,8 +48,9 @@ def test_how_sure_an_answer_is_follows_from_spread_and_trials(
 )
 def test_a_lead_of_gpus_with_a_higher_clock_is_not_said_of_the_framework_alone(clock: float | None, said: str) -> None:
     (answer,) = answers([at_clock(measured("alpha", value=410.0), clock), at_clock(measured("beta"), 1800.0)])
-    assert certainty(ENGLISH, answer).partition(", but its ")[2] == said
-    assert bool(said) == ("higher" in certainty(ENGLISH, answer, SURE_IN_CELLS))
+    found = lead(Page(ENGLISH, SiteData(), at.HOME), answer)
+    assert macro("certainty", ENGLISH)(found).partition(", but its ")[2] == said
+    assert bool(said) == ("higher" in macro("certainty_in_cell", ENGLISH)(found))
 
 
 def at_clock(row: ConfigurationResult, clock: float | None) -> ConfigurationResult:

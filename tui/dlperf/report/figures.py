@@ -91,7 +91,7 @@ def figure(
         address,
         best=best,
         trials=spread_text(result),
-        scaling=_scaling(result) if scaling else "",
+        below=_scaling(result) if scaling else "",
         caveat=_caveat(language, result),
     )
 

@@ -27,7 +27,7 @@ from dlperf.errors import DlperfError
 from dlperf.messages import LANGUAGES, Language
 from dlperf.messages.language import Code
 from dlperf.report import markdown as md
-from dlperf.report.views import Figure, Link, Quoted, Source
+from dlperf.report import views
 
 TEMPLATES = Path(__file__).parent / "templates"
 MACROS = "macros.html.j2"
@@ -96,7 +96,8 @@ def _environment(code: Code, folder: Path | None) -> Environment:
     environment.globals.update(
         separator=Safe(language.separator), colon=Safe(language.colon), gap=Safe(language.gap), between=Safe(md.BETWEEN)
     )
-    environment.tests.update(figure=_is(Figure), link=_is(Link), quoted=_is(Quoted), source=_is(Source))
+    kinds = (views.Figure, views.Lead, views.Link, views.Listed, views.Text)
+    environment.tests.update({kind.__name__.lower(): _is(kind) for kind in kinds})
     environment.filters.update(
         unbroken=md.unbroken,
         zip=zip,
@@ -105,7 +106,7 @@ def _environment(code: Code, folder: Path | None) -> Environment:
         source=lambda value, brief=False: Safe(md.source_link(value, brief)),
         block=lambda value: Safe(md.block(value)),
         lines=lambda value: Safe(md.block(value, lines=True)),
-        front_matter=lambda title: Safe(md.front_matter(title, in_search=True, wide=False)),
+        front_matter=lambda title, wide, in_search: Safe(md.front_matter(title, in_search=in_search, wide=wide)),
     )
     return environment
 

@@ -14,20 +14,38 @@ class Link:
     address: str = ""
     code: bool = False
     """Set in a fixed-width font."""
+    aside: str = ""
+    """In brackets after the link."""
 
 
 @dataclass(frozen=True)
-class Source:
-    """A source, shown as a link if it is a web address or a file in a repository."""
+class Text:
+    """Text whose kind tells how it is shown."""
 
     text: str
+    kind: str
+    """``source``: a link if it is a web address or a file in a repository. ``quoted``: English, whatever the language
+    of the page. ``time``: a date. ``regression``: a warning."""
 
 
 @dataclass(frozen=True)
-class Quoted:
-    """Text quoted from a source in English, whatever the language of the page."""
+class Listed:
+    """Cells with commas between them."""
 
-    text: str
+    items: tuple[str | Link, ...]
+
+
+@dataclass(frozen=True)
+class Lead:
+    """How far the fastest framework is ahead of the next, and how certain that is."""
+
+    second: Link | None
+    percent: str
+    certainty: str
+    """``unknown``, ``single``, ``clear`` or ``tie``."""
+    spread: str
+    clock: str = ""
+    """How much higher the GPU clock of the fastest was, if that may explain the lead."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +60,8 @@ class Figure:
     """The highest of its row."""
     trials: str = ""
     """Number of trials and their spread."""
-    scaling: str = ""
-    """Speed-up and efficiency."""
+    below: str = ""
+    """Unit, or speed-up and efficiency."""
     caveat: str = ""
     """What to know before using the value."""
 

@@ -10,7 +10,7 @@ from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import PUBLISHED, SiteData, grouped
 from dlperf.report.pages.page import Page
-from dlperf.report.views import Link, Source
+from dlperf.report.views import Link, Text
 from dlperf.results.audit import EXACT, OTHER_VERSION, AuditRow
 
 ANSWER = N_(
@@ -116,5 +116,5 @@ def _row(page: Page, row: AuditRow) -> tuple[object, ...]:
         figures.percent(row.difference, 3),
         page.language.render(row.verdict),
         Link(row.rule, code=True) if row.rule else "",
-        Source(row.log) if row.log else "",
+        Text(row.log, "source") if row.log else "",
     )

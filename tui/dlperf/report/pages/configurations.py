@@ -17,7 +17,7 @@ from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_facts
 from dlperf.report.pages.trial_evidence import Shapes, for_script, lines_on_demand, repeat, trial_charts
 from dlperf.report.pages.trials import estimates, trials
-from dlperf.report.views import Link
+from dlperf.report.views import Link, Table
 from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
@@ -78,24 +78,17 @@ def configurations_index(language: Language, data: SiteData) -> str:
     """Return the list of all groups: our measurements in one table, and a table for each published report."""
     page = Page(language, data, at.CONFIGURATIONS)
     sources = grouped(data.groups, lambda group: "" if data.kind(group.campaign) == "measured" else group.campaign)
-    parts = [
-        md.paragraphs(md.heading(2, _index_title(page, source), searched=False), _index(page, groups))
-        for source, groups in sources.items()
-    ]
-    return page.written(
-        page._("Configurations"),
-        page._(
-            "Every group of configurations: a framework running a case on some hardware, in one campaign or report."
-        ),
-        *(parts or [page._("No figure here yet.")]),
+    return page.render(
+        "configuration_index.md.j2",
+        sources=[(_index_title(page, source), _index(page, groups)) for source, groups in sources.items()],
     )
 
 
 def _index_title(page: Page, source: str) -> str:
-    return md.text(page.data.source_title(page.language, source)) if source else page._("Measured here")
+    return page.data.source_title(page.language, source) if source else page._("Measured here")
 
 
-def _index(page: Page, groups: Sequence[Group]) -> str:
+def _index(page: Page, groups: Sequence[Group]) -> Table:
     data = page.data
     rows = [
         (
@@ -108,7 +101,7 @@ def _index(page: Page, groups: Sequence[Group]) -> str:
         for group in groups
     ]
     columns = ("campaign", "case", "framework", "hardware", "configurations")
-    return page.listing(page.table(columns, rows, places={"configurations": "value"}))
+    return page.table(columns, rows, places={"configurations": "value"})
 
 
 def _count(language: Language, count: int) -> str:

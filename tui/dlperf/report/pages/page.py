@@ -12,7 +12,7 @@ from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import KINDS, SiteData
 from dlperf.report.roofline import roofline
-from dlperf.report.templating import Safe, macro
+from dlperf.report.templating import Safe, macro, render
 from dlperf.report.views import Column, Figure, Link, Table, filled
 from dlperf.results.model import ConfigurationResult
 
@@ -131,6 +131,17 @@ class Page:
             md.paragraphs(md.front_matter(title, in_search=in_search, wide=wide), f"# {md.name(title)}", *parts) + "\n"
         )
 
+    def render(self, template: str, /, **view: object) -> str:
+        """Render the page; every template also gets ``data``, the page's figures as files, and ``schema``."""
+        schema = at.html_address(self.path, "guide/data.md")
+        common = {"data": self.data_links(), "schema": schema}
+        return render(template, self.language, self.data.templates, **(common | view))
+
+    def fact_table(self, rows: Iterable[tuple[str, str | Link]]) -> Table | None:
+        """Return a table of names and values without rows whose value is empty; None without rows."""
+        stated = tuple(row for row in rows if row[1])
+        return Table((Column(self._("Item")), Column(self._("Value"))), stated) if stated else None
+
     def _(self, english: str, /, **values: str) -> str:
         """Translate a text and insert ``values``, which must be Markdown."""
         return self.language.gettext(english, **values)
@@ -140,6 +151,9 @@ class Page:
 
     def file(self, target: str, label: str, download: str | None = None) -> str:
         return md.raw_link(label, at.relative_file(self.language, self.path, target), download)
+
+    def file_link(self, target: str, label: str) -> Link:
+        return Link(label, self.data_file(target))
 
     def data_file(self, name: str) -> str:
         """Return the relative address of a data file."""
@@ -236,10 +250,6 @@ class Page:
         """Return a link to the guide's page on the data files."""
         return self.to("guide/data.md", self._("what the columns mean"))
 
-    def index(self, title: str, lead: str, table: Table) -> str:
-        """Return a whole page that lists other pages."""
-        return self.written(title, lead, self.listing(table) or self._("No figure here yet."), wide=True)
-
     def table(
         self,
         columns: Sequence[str],
@@ -263,13 +273,9 @@ class Page:
         render = macro("listing", self.language, self.data.templates)
         return str(render(table, note, of_trials, class_)) if table.rows else ""
 
-    def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> str:
+    def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> Table:
         """Return a table with a row for each configuration: ``columns``, throughput, then everything else known."""
-        note = self._(
-            "Small print: n trials, and their spread (highest − lowest) ÷ median. A figure marked † has something that "
-            "a careful reader must know: its configuration says what."
-        )
-        return self.listing(self.listed(results, (*columns, *FIGURE_COLUMNS, "source")), note)
+        return self.listed(results, (*columns, *FIGURE_COLUMNS, "source"))
 
     def listed(
         self,

@@ -18,25 +18,19 @@ from dlperf.results.model import ConfigurationResult
 Results = Sequence[ConfigurationResult]
 
 
-def ranking(page: Page, answer: Answer) -> str:
-    """Draw the frameworks of a comparison as bars, the fastest first."""
-    best = answer.best
-    return bars(contest_title(page, best), best.unit, [_bar(page, row) for row in answer.ranked])
-
-
-def contest_title(page: Page, best: ConfigurationResult) -> str:
-    """Return the conditions that the frameworks of a comparison share, as plain text."""
-    return " · ".join((*_series_title(page, best), figures.gpus_text(page.language, best)))
-
-
 def rankings(page: Page, results: Results) -> list[Part]:
     """Return a bar chart for each hardware and precision with results of several frameworks."""
     return [contest(page, answer) for answer in answers(results) if answer.second is not None]
 
 
 def contest(page: Page, answer: Answer) -> Part:
-    """Return the bar chart of a comparison with its title."""
-    return Part((md.unbroken(contest_title(page, answer.best)),), svg=ranking(page, answer))
+    """Return the frameworks of a comparison as bars, the fastest first, under the conditions that they share."""
+    title = (*_series_title(page, answer.best), figures.gpus_text(page.language, answer.best))
+    return _bars(title, answer.best.unit, [_bar(page, row) for row in answer.ranked])
+
+
+def _bars(title: tuple[str, ...], unit: str, drawn: Sequence[Bar]) -> Part:
+    return Part(tuple(map(md.unbroken, title)), svg=bars(" · ".join(title), unit, drawn))
 
 
 def throughput(page: Page, results: Results) -> list[Part]:
@@ -53,12 +47,12 @@ def _by_scale(page: Page, rows: Results) -> Iterator[Part]:
         return
     batch = (f"BS={fastest.batch_size}",) if fastest.batch_size is not None else ()
     framework = page.data.framework_title(fastest.framework, fastest.campaign)
-    title = " · ".join((*_series_title(page, fastest), framework, *batch))
+    title = (*_series_title(page, fastest), framework, *batch)
     drawn = [
         replace(_bar(page, row), label=f"{figures.gpus_text(page.language, row)} ({row.nodes} × {row.gpus})")
         for row in same
     ]
-    yield Part((md.unbroken(title),), svg=bars(title, fastest.unit, drawn))
+    yield _bars(title, fastest.unit, drawn)
 
 
 def scaling(page: Page, results: Results) -> list[Part]:
@@ -68,12 +62,15 @@ def scaling(page: Page, results: Results) -> list[Part]:
 
 
 def _scaling(page: Page, rows: Results) -> Iterator[Part]:
-    title = " · ".join(_series_title(page, rows[0]))
+    title = _series_title(page, rows[0])
     lines = [_line(page, members) for members in grouped(rows, lambda row: (row.framework, row.batch_size)).values()]
     drawn = tuple(line for line in lines if len(line.points) > 1)
     if drawn:
-        label, ideal = page._("Scaling") + page.language.colon + title, page._("ideal (linear)")
-        yield Part((md.unbroken(title),), svg=plot(Plot(label, page._("GPUs"), page._("Speed-up"), drawn, ideal=ideal)))
+        label, ideal = page._("Scaling") + page.language.colon + " · ".join(title), page._("ideal (linear)")
+        yield Part(
+            tuple(map(md.unbroken, title)),
+            svg=plot(Plot(label, page._("GPUs"), page._("Speed-up"), drawn, ideal=ideal)),
+        )
 
 
 def _series_title(page: Page, row: ConfigurationResult) -> tuple[str, ...]:

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 
 from dlperf.catalog.model import Case
 from dlperf.messages import N_, Language
-from dlperf.report import figures, html
+from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData, distinct, grouped
 from dlperf.report.pages import pictures, report_tables
-from dlperf.report.pages.home import headline, weight
+from dlperf.report.pages.home import Headline, headline, weight
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.report_conditions import Environment, Setup, Steps, environment, images, options, setup, steps
 from dlperf.report.pages.report_fairness import Fairness, fairness
-from dlperf.report.templating import Safe, render
-from dlperf.report.views import Column, Link, Part, Quoted, Source, Table, filled
+from dlperf.report.views import Column, Link, Listed, Part, Table, Text, filled
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import PublishedFigure, PublishedReport
 
@@ -83,8 +82,8 @@ class Report:
     origin: Origin
     published: bool
     """Whether this is a published report whose text is known."""
-    answer: Safe
-    """The fastest framework, one sentence for each case."""
+    answers: Sequence[Headline]
+    """The fastest framework of the case."""
     contest: Part | None
     tested: Tested
     environment: Environment
@@ -98,14 +97,12 @@ class Report:
     tf32: bool
     """Whether a source labels results FP32 that were computed in TF32."""
     findings: Sequence[tuple[Link, str]]
-    data: Sequence[Link]
-    schema: Link
 
 
 def report(language: Language, data: SiteData, source: str, case: str, results: Results) -> str:
     """Return the page."""
     page = Page(language, data, at.report_page(source, case))
-    return render("report.md.j2", language, data.templates, report=report_view(page, source, case, results))
+    return page.render("report.md.j2", report=report_view(page, source, case, results))
 
 
 def report_view(page: Page, source: str, case: str, results: Results) -> Report:
@@ -117,7 +114,7 @@ def report_view(page: Page, source: str, case: str, results: Results) -> Report:
         title=f"{data.case_title(case)} – {data.source_title(page.language, source)}",
         origin=_origin(page, published, results),
         published=published is not None,
-        answer=Safe(headline(page, found)),
+        answers=headline(page, found),
         contest=pictures.contest(page, max(contests, key=weight)) if contests else None,
         tested=_tested(page, published, results),
         environment=environment(page, results),
@@ -130,8 +127,6 @@ def report_view(page: Page, source: str, case: str, results: Results) -> Report:
         notes=[note.localized(page.language.code) for note in published.notes] if published else [],
         tf32=published is not None and any(row.precision == "tf32" for row in results),
         findings=_findings(page, results),
-        data=page.data_links(),
-        schema=page.link(page._("what the columns mean"), "guide/data.md"),
     )
 
 
@@ -215,7 +210,7 @@ def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> Table |
     rows = [
         (
             *(one.framework, one.hardware, one.precision, str(one.gpus), one.printed),
-            *(Source(one.log), Quoted(one.rule.replace("->", "→")) if one.rule else ""),
+            *(Text(one.log, "source"), Text(one.rule.replace("->", "→"), "quoted") if one.rule else ""),
         )
         for one in published
         if one.log
@@ -240,17 +235,12 @@ def _findings(page: Page, results: Results) -> list[tuple[Link, str]]:
 def reports_index(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.REPORTS)
     columns = ("report", "source", "date", "figures", "hardware", "framework")
-    parts = []
-    for case, keys in grouped(data.reports, lambda key: key[1]).items():
-        rows = [_report_row(page, source, data.reports[source, case]) for source, _ in keys]
-        heading = md.heading(2, md.text(data.case_title(case)), searched=False)
-        parts.append(md.paragraphs(heading, page.listing(page.table(columns, rows))))
-    return page.written(
-        page._("Reports"),
-        page._("One report for each source and case."),
-        *(parts or [page._("No figure here yet.")]),
-        wide=True,
-    )
+    cases = grouped(data.reports, lambda key: key[1])
+    tables = [
+        (data.case_title(case), [_report_row(page, source, data.reports[source, case]) for source, _ in keys])
+        for case, keys in cases.items()
+    ]
+    return page.render("report_index.md.j2", cases=[(title, page.table(columns, rows)) for title, rows in tables])
 
 
 def _report_row(page: Page, source: str, results: Results) -> tuple[object, ...]:
@@ -259,8 +249,8 @@ def _report_row(page: Page, source: str, results: Results) -> tuple[object, ...]
     return (
         page.link(page.data.source_title(page.language, source), at.report_page(source, results[0].case)),
         page._(ORIGINS[page.data.kind(source)]),
-        html.time(max(page.data.created(row.campaign) for row in results)[:10]),
+        Text(max(page.data.created(row.campaign) for row in results)[:10], "time"),
         str(sum(row.value is not None for row in results)),
-        page.joined(machines.values()),
-        page.joined(frameworks.values()),
+        Listed(tuple(machines.values())),
+        Listed(tuple(frameworks.values())),
     )

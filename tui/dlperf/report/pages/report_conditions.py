@@ -20,7 +20,7 @@ from dlperf.report.pages.report_facts import (
     side_by_side,
     software_of,
 )
-from dlperf.report.views import Column, Part, Table
+from dlperf.report.views import Part, Table
 from dlperf.report.views import Step as StepView
 from dlperf.runs.published import PublishedReport, Step
 
@@ -103,7 +103,7 @@ def setup(page: Page, results: Results) -> Setup | None:
     machines = [page.data.hardware.get(row.hardware) for row in results]
     paths = {name: path for entry in machines if entry for name, path in entry.data.items()}
     rows = [(page.fact(name), path) for name, path in paths.items()]
-    return Setup(data_paths=facts(page, rows), commands="\n".join(commands))
+    return Setup(data_paths=page.fact_table(rows), commands="\n".join(commands))
 
 
 def steps(page: Page, results: Results) -> Steps:
@@ -118,17 +118,11 @@ def steps(page: Page, results: Results) -> Steps:
     return Steps(again, commands=[step for name in frameworks for step in _commands(page, name, results)])
 
 
-def facts(page: Page, rows: Iterable[tuple[str, str]]) -> Table | None:
-    """Return a table of names and values without rows whose value is empty; None without rows."""
-    stated = tuple(row for row in rows if row[1])
-    return Table((Column(page._("Item")), Column(page._("Value"))), stated) if stated else None
-
-
 def _environment_groups(page: Page, report: PublishedReport) -> list[Part]:
     language = page.language.code
     parts = []
     for group in report.environment:
-        table = facts(page, ((fact.localized(language), fact.value) for fact in group.facts))
+        table = page.fact_table((fact.localized(language), fact.value) for fact in group.facts)
         parts.append(Part((group.title.localized(language),), (table,) if table else ()))
     return parts
 
