@@ -187,7 +187,7 @@ async def test_the_first_failure_ends_the_siblings_and_is_named(executor, tmp_pa
     trial = shell_trial(tmp_path, script, local_nodes(4))
     observation = await run_to_end(executor, trial)
     assert observation.state is State.FAILED
-    assert str(observation.cause) == "node node2: exit code 7; last output: broken"
+    assert str(observation.cause) == "node node2: exit code 7"
     others = [node for node in observation.nodes if node.node != "node2"]
     assert {str(node.cause) for node in others} == {"cancelled because node node2 failed"}
     assert processes_of(trial) == []

@@ -37,7 +37,7 @@ async def test_a_failing_node_ends_its_siblings_and_is_named(executor, tmp_path)
     trial = slurm_trial(tmp_path, script, nodes=2)
     observation = await run_to_end(executor, trial)
     assert observation.state is State.FAILED
-    assert str(observation.cause) == "node node1: exit code 3; last output: broken"
+    assert str(observation.cause) == "node node1: exit code 3"
     assert str(observation.nodes[0].cause) == "cancelled because node node1 failed"
     assert processes_of(trial) == []
 

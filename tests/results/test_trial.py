@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from handmade_trials import START, own_log, planned, write_trial
 
+from dlperf.messages import Message, message
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.results.trial import measure_trial
@@ -20,6 +22,9 @@ from dlperf.runs.upgrades import stored_message
 
 GPU_HEADER = "time,gpu,utilization_percent,memory_used_mib,power_watts,sm_clock_mhz,memory_clock_mhz,throttle_reasons"
 
+FAILURES = Path(__file__).parents[1] / "data" / "failures"
+EXIT_1 = message("exit_code", code_value=1)
+
 
 @pytest.fixture
 def paths(tmp_path: Path) -> TrialPaths:
@@ -30,10 +35,10 @@ def measured(
     paths: TrialPaths,
     plan: PlannedConfiguration | None = None,
     state: State = State.SUCCEEDED,
-    cause: str | None = None,
+    cause: str | Message | None = None,
 ) -> TrialResult:
     plan = plan or planned()
-    told = stored_message(cause) if cause else None
+    told = stored_message(cause.to_json() if isinstance(cause, Message) else cause) if cause else None
     return measure_trial(paths, plan, TrialStatus(TrialKey(plan.configuration.id, 1), state, told))
 
 
@@ -195,3 +200,25 @@ def test_a_result_is_plain_json(paths: TrialPaths):
     write_trial(paths, {"n0/out.log": own_log(160.0)})
     write_record(paths.result, measured(paths))
     assert json.loads(paths.result.read_text())["value"] == pytest.approx(160.0)
+
+
+def test_the_node_of_the_rank_that_failed_is_named_where_mpirun_started_all(paths: TrialPaths):
+    plan = planned(gpus=1, nodes=2)
+    plan = replace(plan, launch=replace(plan.launch, launcher="mpirun"))
+    write_trial(paths, {"n0/out.log": (FAILURES / "mpirun_exception.txt").read_text(), "n1/out.log": ""})
+    failed = measured(paths, plan, state=State.FAILED, cause="node n0: exit code 1")
+    assert str(failed.cause) == "node n0: exit code 1: node n1: ValueError: bad shape (3, 4)"
+
+
+def test_the_log_of_another_node_explains_a_failure_that_the_node_s_own_does_not(paths: TrialPaths):
+    write_trial(paths, {"n0/out.log": "loss 1.0\n", "n1/out.log": "ValueError: bad shape\n"})
+    failed = measured(paths, planned(nodes=2), state=State.FAILED, cause="node n0: exit code 1")
+    assert str(failed.cause) == "node n0: exit code 1: node n1: ValueError: bad shape"
+
+
+def test_what_slurm_printed_is_not_quoted_twice(paths: TrialPaths):
+    said = "slurmstepd: error: execve(): train: No such file or directory"
+    write_trial(paths, {"n0/exit.json": "{}"})
+    paths.slurm_log.write_text(f"{said}\n")
+    failed = measured(paths, state=State.FAILED, cause=message("slurm_log", cause=EXIT_1, said=said))
+    assert str(failed.cause) == f"exit code 1: {said}"

@@ -131,10 +131,3 @@ async def read_whole(client: NodeClient, paths: Sequence[str]) -> list[bytes | N
             room -= len(part or b"")
         unread = cut
     return list(found.values())
-
-
-async def log_end(client: NodeClient, task: NodeTask, size: int, length: int = 4096) -> bytes:
-    """The last bytes of a task's out.log."""
-    path = f"{task.directory}/{task.paths.log.name}"
-    (part,) = await client.read([ByteRange(path, max(0, size - length), length)])
-    return part or b""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from dlperf.catalog.load import read_programs
 from dlperf.errors import UnreachableError
 from dlperf.executors.base import NodeObservation, Observation, Reference, Trial
-from dlperf.executors.logs import collect_files, log_end, tail_machine
+from dlperf.executors.logs import collect_files, tail_machine
 from dlperf.executors.machines import Machines, all_of
 from dlperf.executors.tasks import JOB, NodeTask, node_tasks
 from dlperf.executors.verdict import first_failure, given_up, trial_observation
@@ -24,7 +24,6 @@ from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.render import Runtime, render_trial
 from dlperf.runs.archive import TrialFiles, keep_sent
 from dlperf.runs.paths import file_name
-from dlperf.runs.printable import printable_end
 from dlperf.runs.records import State
 from dlperf.runs.store import read_record_if_whole, write_record
 
@@ -111,10 +110,7 @@ class SupervisedExecutor:
         tasks = node_tasks(trial)
         self._give_up_silent(trial, tasks)
         await self._end_siblings(trial, tasks)
-        nodes = [self._last_known(task) for task in tasks]
-        first = first_failure(nodes)
-        end = await self._last_output(tasks[nodes.index(first)]) if first and len(tasks) > 1 else ""
-        return trial_observation(trial.trial_id, nodes, end)
+        return trial_observation(trial.trial_id, [self._last_known(task) for task in tasks])
 
     def _give_up_silent(self, trial: Trial, tasks: Sequence[NodeTask]) -> None:
         """Mark nodes failed that have been silent for longer than the stall limit.
@@ -155,12 +151,6 @@ class SupervisedExecutor:
             self._told_to_end.add(task.key)
         except UnreachableError:
             return
-
-    async def _last_output(self, task: NodeTask) -> str:
-        try:
-            return printable_end(await log_end(self._client(task), task, self._last_known(task).log_size))
-        except UnreachableError:
-            return ""
 
     async def tail(self, trials: Sequence[Trial]) -> int:
         return sum(await all_of(tail_machine(client, tasks) for client, tasks in self._by_machine(trials)))

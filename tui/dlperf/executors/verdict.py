@@ -53,7 +53,7 @@ def first_failure(nodes: Sequence[NodeObservation]) -> NodeObservation | None:
     return min((node for node in nodes if node.failed), key=lambda node: node.ended, default=None)
 
 
-def trial_observation(trial_id: str, nodes: Sequence[NodeObservation], last_lines: str = "") -> Observation:
+def trial_observation(trial_id: str, nodes: Sequence[NodeObservation]) -> Observation:
     """The state of a trial: running while a node runs, unless another failed and that node does not answer."""
     every = tuple(nodes)
     first = first_failure(nodes)
@@ -61,18 +61,18 @@ def trial_observation(trial_id: str, nodes: Sequence[NodeObservation], last_line
         submitted = all(node.state is State.SUBMITTED for node in nodes)
         return Observation(trial_id, State.SUBMITTED if submitted else State.RUNNING, nodes=every)
     if first is not None:
-        return Observation(trial_id, first.state, _cause(first, nodes, last_lines), "supervisor", every)
+        return Observation(trial_id, first.state, _cause(first, nodes), "supervisor", every)
     ended = [node for node in nodes if node.starts]
     last = next((node for node in ended if node.state is not State.SUCCEEDED), ended[0])
     return Observation(trial_id, last.state, last.cause, "supervisor", every)
 
 
-def _cause(first: NodeObservation, nodes: Sequence[NodeObservation], last_lines: str) -> Message | None:
-    """Of several nodes, name the first that failed and the silent ones, which may be why, and quote its log."""
+def _cause(first: NodeObservation, nodes: Sequence[NodeObservation]) -> Message | None:
+    """Of several nodes, name the first that failed and the silent ones, which may be why."""
     if len(nodes) == 1:
         return first.cause
     cause = message("of_node", node=first.node, cause=first.cause or quoted(first.state))
     for other in nodes if first.reachable else ():
         if not other.reachable:
             cause = message("silent_too", cause=cause, node=other.node)
-    return message("last_output", cause=cause, lines=last_lines) if last_lines else cause
+    return cause

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from dlperf.messages import Message, message, quoted
-from dlperf.runs.printable import printable_end
+from dlperf.results.error_lines import error_line, last_line
 
 _KNOWN = (
     (
@@ -21,22 +21,20 @@ _KNOWN = (
 """Code → what frameworks, CUDA, the kernel and Slurm print, the most specific first."""
 
 _PORT_IN_USE = re.compile(r"address already in use|\bEADDRINUSE\b|\bport \d{1,5} is (?:already )?in use", re.IGNORECASE)
-_EXCEPTION = re.compile(r"^\s*(?:\S+:\s)?((?:\w+\.)*\w*(?:Error|Exception)\b: .{1,200})$", re.MULTILINE)
-_TAG = re.compile(r"^\[\d+,\d+\]<std(?:out|err)>:\s*|^\[rank\d+\]:\s*", re.MULTILINE)
 
 
 def diagnosis(log_tail: str) -> Message | None:
-    """Return the cause that the end of a log shows: a known one anywhere, else the last Python exception.
+    """Return the cause that the end of a log shows: a known one anywhere, else the first line that names an error.
 
-    A port in use makes the engine retry, so only the last exception or line may name it.
+    A port in use makes the engine retry, so only that line or, without one, the last may name it.
     """
     for code, pattern in _KNOWN:
         if re.search(pattern, log_tail):
             return message(code)
-    exceptions = [str(found).strip() for found in _EXCEPTION.findall(_TAG.sub("", log_tail))]
-    if _PORT_IN_USE.search(exceptions[-1] if exceptions else printable_end(log_tail.encode(errors="replace"), lines=1)):
+    error = error_line(log_tail)
+    if _PORT_IN_USE.search(error.text if error else last_line(log_tail)):
         return message("port_in_use")
-    return quoted(exceptions[-1]) if exceptions else None
+    return quoted(error.text) if error else None
 
 
 def is_out_of_memory(cause: Message | None) -> bool:
@@ -45,7 +43,7 @@ def is_out_of_memory(cause: Message | None) -> bool:
 
 
 def explained(cause: Message | None, found: Message | None, log_tail: str = "") -> Message | None:
-    """Add the diagnosis of the log to a cause, else its last line, unless they are there.
+    """Add the diagnosis of the log to a cause in place of quoted lines, else its last line, unless they are there.
 
     Args:
         found: the diagnosis of the log.
@@ -58,12 +56,12 @@ def explained(cause: Message | None, found: Message | None, log_tail: str = "") 
     if found in cause.chain():
         return cause
     inner = cause.parameters.get("cause")
-    outer = inner if cause.code == "last_output" and isinstance(inner, Message) else cause
+    outer = inner if cause.code in ("last_output", "slurm_log") and isinstance(inner, Message) else cause
     return message("and_more", told=outer, more=found)
 
 
 def _with_last_output(cause: Message, log_tail: str) -> Message:
-    line = printable_end(log_tail.encode(errors="replace"), lines=1)
-    if not line or cause.mentions("last_output"):
+    line = last_line(log_tail)
+    if not line or cause.mentions("last_output", "slurm_log"):
         return cause
     return message("last_output", cause=cause, lines=line)

@@ -18,8 +18,10 @@ from dlperf.measure.run_findings import findings_of_run
 from dlperf.measure.statistics import flop_limit, samples_per_joule
 from dlperf.measure.telemetry import findings_of_telemetry
 from dlperf.messages import Message, message
-from dlperf.plan import PlannedConfiguration
+from dlperf.plan import Launch, PlannedConfiguration
+from dlperf.plan.subject import STARTED_ONCE
 from dlperf.results.causes import diagnosis, explained
+from dlperf.results.error_lines import failed_rank
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader, log_tail
 from dlperf.results.model import TrialResult
 from dlperf.results.telemetry import TelemetryRow, in_window, mean_clock, mean_power, read_telemetry
@@ -97,7 +99,7 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
     return TrialResult(
         number=status.key.number,
         state=str(status.state),
-        cause=_cause(evidence, status),
+        cause=_cause(evidence, planned.launch, status),
         started=status.started,
         duration_seconds=evidence.duration_seconds,
         value=measured.value if measured and status.state is State.SUCCEEDED else None,
@@ -144,15 +146,30 @@ def _findings(
     )
 
 
-def _cause(evidence: Evidence, status: TrialStatus) -> Message | None:
-    """Return the journal's cause, explained by the log of the node that it names."""
+def _cause(evidence: Evidence, launch: Launch, status: TrialStatus) -> Message | None:
+    """Return the journal's cause, explained by the log of the node that it names, else by that of another."""
     cause = status.cause
     if status.state is State.SUCCEEDED:
         return cause
-    named = (part.text_of("node") for part in cause.chain() if part.code == "of_node") if cause else iter(())
-    tail = evidence.tails.get(next(named, ""), evidence.tail)
-    found = diagnosis(tail) or diagnosis(evidence.slurm_tail)
+    parts = cause.chain() if cause else ()
+    named = next((part.text_of("node") for part in parts if part.code == "of_node"), "")
+    tail = evidence.tails.get(named, evidence.tail)
+    found, node = diagnosis(tail), _failed_node(launch, tail)
+    if found is None and named:
+        found, node = next(
+            ((why, other) for other, log in evidence.tails.items() if (why := diagnosis(log))), (None, "")
+        )
+    if found and named and node not in ("", named):
+        found = message("of_node", node=node, cause=found)
+    found = found or diagnosis(evidence.slurm_tail)
     return explained(cause, found, tail if status.state in (State.FAILED, State.TIMED_OUT) else "")
+
+
+def _failed_node(launch: Launch, tail: str) -> str:
+    """Return the node of the rank that failed, where one launcher started the ranks of all nodes."""
+    rank = failed_rank(tail) if launch.launcher in STARTED_ONCE else None
+    node = len(launch.nodes) if rank is None else rank // launch.gpus
+    return launch.nodes[node].name if node < len(launch.nodes) else ""
 
 
 def _measured_rows(evidence: Evidence, measured: Figure | None) -> list[TelemetryRow]:
