@@ -30,6 +30,7 @@ TEXTS = {
     "deadline": N_("deadline of {seconds:g} s"),
     "stall_limit": N_("no output for {seconds:g} s (stall limit)"),
     "ended_from_outside": N_("terminated from outside (TERM)"),
+    "folder_removed": N_("the trial's folder on the node was removed while it ran"),
     "cannot_pull": N_("cannot pull image {image}: {cause}"),
     "cannot_start": N_("cannot start {command}: {reason}"),
     # how a trial ended, as its executor and the engine tell it

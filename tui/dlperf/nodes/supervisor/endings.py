@@ -7,7 +7,8 @@ from typing import List, NamedTuple, Optional, Set, Union
 
 from .containers import remove_containers
 from .files import SCHEMA, Json, read_json, write_json
-from .processes import marked_pids, own_identity, send
+from .processes import identity_of, mark_of, send
+from .scope import close_group, trial_pids
 
 UNKILLABLE_SECONDS = 30.0
 
@@ -93,7 +94,7 @@ def cancelled() -> Ending:
     return Ending(request.get("state", "cancelled"), request.get("cause", message("ended_from_outside")))
 
 
-def sweep(mark: str, grace_seconds: float) -> List[int]:
+def sweep(mark: str, grace_seconds: float, group: Optional[str] = None) -> List[int]:
     """End every process of the trial by TERM, grace, KILL; return those that do not end.
 
     Two empty searches in a row are needed: a process may fork during one.
@@ -102,7 +103,7 @@ def sweep(mark: str, grace_seconds: float) -> List[int]:
     kill_at = time.monotonic() + grace_seconds
     empty_searches = 0
     while empty_searches < 2:
-        pids = marked_pids(mark)
+        pids = trial_pids(mark, group)
         moment = time.monotonic()
         if pids and moment > kill_at + UNKILLABLE_SECONDS:
             return pids
@@ -114,18 +115,20 @@ def sweep(mark: str, grace_seconds: float) -> List[int]:
                 send(pid, signal.SIGTERM)
         terminated.update(pids)
         time.sleep(0.05 if pids else 0.005)
+    close_group(group)
     return []
 
 
 def sweep_after_dead_supervisor(directory: str) -> None:
     """Finish the trial of a killed supervisor. Concurrent calls are harmless."""
     os.chdir(directory)
-    write_json("sweeper.json", own_identity())
+    write_json("sweeper.json", identity_of(os.getpid()))
     job, supervisor, request = (read_json(name) or {} for name in ("job.json", "supervisor.json", "cancel.json"))
-    left = sweep(job["mark"], request["grace_seconds"])
-    remove_containers((job["container"] or {}).get("runtime"), job["mark"])
+    mark = mark_of(directory, job)
+    left = sweep(mark, request["grace_seconds"], supervisor.get("group"))
+    remove_containers((job.get("container") or {}).get("runtime"), mark)
     if read_json("exit.json") is None:
         ended = now()
-        seconds = ended.monotonic - supervisor["monotonic"]
-        started = Moment(ended.wall - seconds, supervisor["monotonic"])
+        begun = supervisor.get("monotonic", ended.monotonic)
+        started = Moment(ended.wall - (ended.monotonic - begun), begun)
         write_json("exit.json", exit_record(cancelled(), None, started, ended, left))

@@ -15,8 +15,9 @@ from typing import Optional, Tuple
 from .containers import remove_containers
 from .files import ROOT, Json, confined, log_streams, modified, read_json, regular_size, write_atomic, write_json
 from .machine import environment, free_port, readiness
-from .processes import boot_id, is_alive, marked_pids, send, start_detached, wait_for_record
+from .processes import boot_id, find_supervisor, is_alive, send, start_detached, wait_for_record
 from .removal import remove_trial
+from .scope import pids_of
 from .slurm_queue import find_job, record_job, slurm_command
 
 READ_LIMIT = 4 * 1024 * 1024
@@ -62,13 +63,12 @@ def observe(request: Json, raw: bytes) -> Answer:
 
 def report(directory: str) -> Json:
     """The state of one trial on this machine."""
-    supervisor = read_json(os.path.join(directory, "supervisor.json"))
+    supervisor = find_supervisor(directory)
     # Check liveness before reading exit.json, or an exit in between looks lost.
     alive = is_alive(supervisor) or is_alive(read_json(os.path.join(directory, "sweeper.json")))
     ended = read_json(os.path.join(directory, "exit.json"))
-    job = read_json(os.path.join(directory, "job.json"))
     here = bool(supervisor and supervisor["boot_id"] == boot_id())
-    orphaned = bool(here and not alive and not ended and job and marked_pids(job["mark"]))
+    orphaned = not alive and not ended and bool(pids_of(directory, supervisor))
     return {
         "supervisor": supervisor,
         "alive": alive,
@@ -105,15 +105,18 @@ def read_range(path: str, offset: int, limit: int) -> Optional[bytes]:
 def cancel(request: Json, raw: bytes) -> Answer:
     """End a trial through its supervisor, or sweep its processes where that is dead. The first request counts."""
     directory = confined(request["directory"])
-    supervisor = read_json(os.path.join(directory, "supervisor.json"))
-    if supervisor is None or read_json(os.path.join(directory, "exit.json")) is not None:
+    supervisor = find_supervisor(directory)
+    started = supervisor is not None or pids_of(directory, None)
+    if not started or read_json(os.path.join(directory, "exit.json")) is not None:
         return {}, b""
+    os.makedirs(directory, 0o700, exist_ok=True)
     path = os.path.join(directory, "cancel.json")
     if read_json(path) is None:
         write_json(path, {key: request[key] for key in ("grace_seconds", "state", "cause")})
-    if is_alive(supervisor):
+    here = supervisor is None or supervisor["boot_id"] == boot_id()
+    if supervisor and is_alive(supervisor):
         send(supervisor["pid"], signal.SIGTERM)
-    elif supervisor["boot_id"] == boot_id() and not is_alive(read_json(os.path.join(directory, "sweeper.json"))):
+    elif here and not is_alive(read_json(os.path.join(directory, "sweeper.json"))):
         start_detached(["sweep", directory], os.path.join(directory, "supervisor.log"))
         wait_for_record(directory, "sweeper.json")
     return {}, b""

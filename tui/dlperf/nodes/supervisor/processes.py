@@ -5,7 +5,8 @@ import os
 import subprocess
 import sys
 import time
-from typing import List, Optional, Tuple
+import urllib.parse
+from typing import Dict, List, Optional, Set, Tuple
 
 from .files import Json, read_json, read_text
 
@@ -17,16 +18,44 @@ def boot_id() -> str:
     return read_text("/proc/sys/kernel/random/boot_id").strip()
 
 
+def stat_fields(pid: int) -> List[str]:
+    """The fields of ``/proc/<pid>/stat`` from the state letter on; none where there is no such process."""
+    return read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
+
+
 def process_stat(pid: int) -> Optional[Tuple[str, int]]:
     """State letter and start time in clock ticks of a process; None where there is none."""
-    fields = read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    fields = stat_fields(pid)
     return (fields[0], int(fields[19])) if fields else None
 
 
-def own_identity() -> Json:
-    """What distinguishes this process from a later one with the same pid."""
-    _, start_ticks = process_stat(os.getpid()) or ("", 0)
-    return {"pid": os.getpid(), "start_ticks": start_ticks, "boot_id": boot_id()}
+def all_pids() -> List[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def process_table() -> Dict[int, List[str]]:
+    """Every process with its ``stat_fields``."""
+    found = ((pid, stat_fields(pid)) for pid in all_pids())
+    return {pid: fields for pid, fields in found if fields}
+
+
+def own_payload(table: Dict[int, List[str]]) -> Set[int]:
+    """Our descendants that are in sessions of their own: the payload's processes, and none of our helpers."""
+    children: Dict[int, List[int]] = {}
+    for pid, fields in table.items():
+        children.setdefault(int(fields[1]), []).append(pid)
+    session, found, unseen = os.getsid(0), set(), [os.getpid()]
+    while unseen:
+        new = [pid for pid in children.get(unseen.pop(), []) if int(table[pid][3]) != session]
+        found.update(new)
+        unseen += new
+    return found
+
+
+def identity_of(pid: int) -> Json:
+    """What distinguishes a process from a later one with the same pid."""
+    _, start_ticks = process_stat(pid) or ("", 0)
+    return {"pid": pid, "start_ticks": start_ticks, "boot_id": boot_id()}
 
 
 def is_alive(identity: Optional[Json]) -> bool:
@@ -37,25 +66,46 @@ def is_alive(identity: Optional[Json]) -> bool:
     return found is not None and found[0] not in "ZX" and found[1] == identity["start_ticks"]
 
 
+def find_supervisor(directory: str) -> Optional[Json]:
+    """The record of a trial's supervisor; where its file is gone, what can be told of the process itself."""
+    record = read_json(os.path.join(directory, "supervisor.json"))
+    if record is not None:
+        return record
+    command = ["run", directory, ""]
+    pids = [pid for pid in all_pids() if read_text(f"/proc/{pid}/cmdline").split("\0")[-3:] == command]
+    return identity_of(pids[0]) if pids else None
+
+
 def has_mark(pid: int, mark: str) -> bool:
-    """Whether a process of our user has exactly this trial's mark in its environment (a zombie has none)."""
+    """Whether a process of our user has exactly this mark in its environment (a zombie has none).
+
+    A mark that ends with a slash is that of a trial: the marks of all its nodes begin with it.
+    """
     try:
         if os.stat(f"/proc/{pid}").st_uid != os.getuid():
             return False
         with open(f"/proc/{pid}/environ", "rb") as stream:
-            return f"{MARK_VARIABLE}={mark}".encode() in stream.read().split(b"\0")
+            variables = stream.read().split(b"\0")
     except OSError:
         return False
+    wanted = f"{MARK_VARIABLE}={mark}".encode()
+    return wanted in variables or (mark.endswith("/") and any(word.startswith(wanted) for word in variables))
+
+
+def mark_of(directory: str, job: Json) -> str:
+    """The mark of what runs in a folder; that of its trial where the payload removed the folder."""
+    trial = os.path.basename(os.path.dirname(directory))
+    return str(job.get("mark") or f"{urllib.parse.unquote(trial)}/")
 
 
 def marked_pids(mark: str) -> List[int]:
     """Every process of the trial, in any session or process group, except this one."""
-    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    return [pid for pid in pids if pid != os.getpid() and has_mark(pid, mark)]
+    return [pid for pid in all_pids() if pid != os.getpid() and has_mark(pid, mark)]
 
 
 def send(pid: int, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
+    """Send a signal; a process that is gone or another user's is left alone."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
 
 

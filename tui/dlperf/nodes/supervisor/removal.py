@@ -8,7 +8,8 @@ import tempfile
 from typing import Any, Dict, Iterator, List, Sequence
 
 from .files import ROOT, Json, read_json, regular_size
-from .processes import is_alive, marked_pids
+from .processes import is_alive
+from .scope import pids_of
 
 OWN_FILES = frozenset(
     [
@@ -54,8 +55,7 @@ def removal_problem(folder: str) -> str:
     supervisor, ended = (read_json(os.path.join(folder, name)) for name in ("supervisor.json", "exit.json"))
     if supervisor and not ended:
         return "it left no exit file: its processes may still run"
-    mark = (read_json(os.path.join(folder, "job.json")) or {}).get("mark", "")
-    return "processes of it still run" if is_alive(supervisor) or marked_pids(mark) else ""
+    return "processes of it still run" if is_alive(supervisor) or pids_of(folder, supervisor) else ""
 
 
 def entries(directory: str) -> Iterator[str]:

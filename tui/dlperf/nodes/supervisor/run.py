@@ -3,6 +3,7 @@
 The trial's folder is the working folder: all file names are relative to it.
 """
 
+import contextlib
 import os
 import select
 import signal
@@ -15,7 +16,8 @@ from .containers import KEEPING_RUNTIMES, image_digest, remove_containers
 from .endings import Ending, Moment, cancelled, ending_of, exit_record, iso, limit_reached, message, now, sweep
 from .files import SCHEMA, Json, log_streams, read_json, write_json
 from .machine import environment
-from .processes import MARK_VARIABLE, own_identity
+from .processes import MARK_VARIABLE, identity_of
+from .scope import adopt_orphans, close_group, in_group, open_group, reap_orphans
 from .telemetry import TICK_SECONDS, Telemetry, open_telemetry
 
 DEFAULT_GRACE_SECONDS = 10.0
@@ -27,16 +29,18 @@ def supervise(directory: str) -> None:
     os.chdir(directory)
     job = read_json("job.json") or {}
     signals = Signals()  # before the claim: any reader of our record may send a signal
-    started = now()
-    if claim(started):
+    started, group = now(), open_group()
+    begun = {"started": iso(started.wall), "monotonic": started.monotonic}
+    record = dict(identity_of(os.getpid()), schema=SCHEMA, group=group, **begun)
+    if claim(record):
         os.makedirs("ranks", 0o700, exist_ok=True)
         with open("telemetry.csv", "w", 1) as table:
-            Supervisor(job, signals, started, table).run()
+            Supervisor(directory, job, record, signals, started, table).run()
+    close_group(group)
 
 
-def claim(started: Moment) -> bool:
+def claim(record: Json) -> bool:
     """Claim this trial by a hard link, which is made once; False where another supervisor has it."""
-    record = dict(own_identity(), schema=SCHEMA, started=iso(started.wall), monotonic=started.monotonic)
     temporary = f"supervisor.json.{os.getpid()}"
     write_json(temporary, record)
     try:
@@ -95,7 +99,7 @@ class Monitor:
         moment = time.monotonic()
         if moment >= self.beat_at:
             self.beat_at = moment + HEARTBEAT_SECONDS
-            with open("heartbeat", "w"):
+            with contextlib.suppress(OSError), open("heartbeat", "w"):
                 os.utime("heartbeat", None)
         if moment >= self.tick_at:
             self.tick_at = moment + TICK_SECONDS
@@ -115,8 +119,12 @@ class Monitor:
 class Supervisor:
     """A claimed trial: its payload, its limits and its end."""
 
-    def __init__(self, job: Json, signals: Signals, started: Moment, table: IO[str]) -> None:
-        self.job, self.signals, self.started = job, signals, started
+    def __init__(
+        self, directory: str, job: Json, record: Json, signals: Signals, started: Moment, table: IO[str]
+    ) -> None:
+        self.directory, self.job, self.record = directory, job, record
+        self.signals, self.started = signals, started
+        self.adopts = adopt_orphans()
         self.mark = str(job["mark"])
         self.container = job["container"] or {}
         self.telemetry = open_telemetry(job["gpu_indices"], self.mark, self.container.get("runtime"))
@@ -142,10 +150,12 @@ class Supervisor:
     def run_payload(self) -> Ending:
         self.probes = threading.Thread(target=self.write_environment)
         self.probes.start()
-        return self.run_process(self.job["command"])
+        return self.run_process(in_group(self.record["group"], self.job["command"]))
 
     def write_environment(self) -> None:
-        write_json("environment.json", environment(self.container))
+        found_by = "group" if self.record["group"] else "descent" if self.adopts else "mark"
+        with contextlib.suppress(FileNotFoundError):
+            write_json("environment.json", dict(environment(self.container), processes_found_by=found_by))
 
     def run_process(self, command: List[str]) -> Ending:
         try:
@@ -172,6 +182,7 @@ class Supervisor:
             if requested:
                 return requested
             self.monitor.run_due()
+            reap_orphans(payload.pid)
             silent_seconds = time.monotonic() - self.monitor.log_grew
             limit = limit_reached(self.job, self.running_seconds(), silent_seconds)
             if limit:
@@ -184,6 +195,8 @@ class Supervisor:
         """An ending asked for by a signal, or by a file, which also another machine can write."""
         if self.signals.asked_to_end or os.path.exists("cancel.json"):
             return cancelled()
+        if not os.path.exists("supervisor.json"):
+            return Ending("failed", message("folder_removed"))
         if os.path.exists(self.job.get("ends_with") or ""):
             return Ending("succeeded", message("first_node_ended"))
         return None
@@ -202,14 +215,23 @@ class Supervisor:
         """End every process of the trial, then write ``exit.json``."""
         grace = (read_json("cancel.json") or self.job).get("grace_seconds", DEFAULT_GRACE_SECONDS)
         ended = now()
-        left = sweep(self.mark, grace)
+        left = sweep(self.mark, grace, self.record["group"])
         remove_containers(self.container.get("runtime"), self.mark)
         code = self.payload.poll() if self.payload else None
         left += self.wait_for_gpus()
         self.telemetry.close()
         if self.probes:
             self.probes.join()
+        self.restore_folder()
         write_json("exit.json", exit_record(ending, code, self.started, ended, left))
+
+    def restore_folder(self) -> None:
+        """Make the trial's folder again if the payload removed it: the engine must learn how the trial ended."""
+        if not os.path.exists("supervisor.json"):
+            os.makedirs(self.directory, 0o700, exist_ok=True)
+            os.chdir(self.directory)
+            write_json("job.json", self.job)
+            write_json("supervisor.json", self.record)
 
     def wait_for_gpus(self) -> List[int]:
         """The trial's processes that are still on a GPU after ten seconds: a driver releases it with a delay."""

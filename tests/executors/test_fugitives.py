@@ -1,0 +1,103 @@
+"""Payloads that remove their traces: no process of a trial outlives it, and none lives while its trial is over."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from trials import finished, printed, processes_of, run_to_end, shell_trial
+
+from dlperf.executors.base import Trial
+from dlperf.nodes.supervisor.processes import process_stat
+from dlperf.nodes.supervisor.scope import close_group, group_pids, open_group
+from dlperf.runs.records import State
+
+WITHOUT_GROUP = """
+import sys
+from dlperf.nodes.supervisor import run
+run.open_group = lambda: None
+run.supervise(sys.argv[1])
+"""
+
+
+def folder_of(home: Path, trial: Trial) -> Path:
+    return home / ".dlperf" / trial.trial_id
+
+
+def is_gone(path: str) -> bool:
+    return not Path(path).exists()
+
+
+def runs(pid: int) -> bool:
+    found = process_stat(pid)
+    return found is not None and found[0] != "Z"
+
+
+async def test_a_payload_that_removes_its_folder_is_ended_and_fails(executor, home, tmp_path):
+    trial = shell_trial(tmp_path, "echo up; rm -rf $HOME/.dlperf/*/here; exec sleep 81")
+    observation = await run_to_end(executor, trial)
+    assert (observation.state, observation.cause and observation.cause.code) == (State.FAILED, "folder_removed")
+    assert processes_of(trial) == []
+    assert trial.paths.node("here").exit.is_file()
+
+
+async def test_a_trial_without_folder_and_supervisor_is_not_over_while_its_payload_runs(executor, home, tmp_path):
+    trial = shell_trial(tmp_path, "echo up; exec sleep 82")
+    reference = await executor.submit(trial)
+    await printed(executor, trial, b"up\n")
+    os.kill(reference.data["nodes"]["here"]["pid"], signal.SIGKILL)
+    shutil.rmtree(folder_of(home, trial))
+    (first,) = await executor.poll([trial])
+    assert first.state is State.RUNNING
+    observation = await finished(executor, trial)
+    assert (observation.state, observation.cause and observation.cause.code) == (State.LOST, "supervisor_died")
+    assert processes_of(trial) == []
+
+
+async def test_a_home_folder_that_lost_everything_heals_itself(executor, home, tmp_path):
+    first = shell_trial(tmp_path, "rm -rf $HOME/.dlperf; exec sleep 83")
+    observation = await run_to_end(executor, first)
+    assert (observation.state, observation.cause and observation.cause.code) == (State.FAILED, "folder_removed")
+    shutil.rmtree(home / ".dlperf")
+    second = await run_to_end(executor, shell_trial(tmp_path, "echo up"))
+    assert second.state is State.SUCCEEDED
+
+
+async def test_a_process_without_mark_session_and_parent_ends_with_its_trial(executor, home, tmp_path):
+    trial = shell_trial(tmp_path, "(env -i setsid sh -c 'echo $$ > '$HOME/hidden'; exec sleep 84' &); sleep 0.2")
+    observation = await run_to_end(executor, trial)
+    assert observation.state is State.SUCCEEDED
+    assert not runs(int((home / "hidden").read_text()))
+
+
+def test_without_a_control_group_orphans_are_found_by_descent(tmp_path):
+    script = "(env -i setsid sh -c 'echo $$ > hidden; exec sleep 85' &); while ! test -s hidden; do sleep 0.01; done"
+    job = {"mark": "descent/here", "command": ["sh", "-c", script], "deadline_seconds": 60, "stall_seconds": 60}
+    (tmp_path / "job.json").write_text(json.dumps({**job, "container": None, "gpu_indices": []}))
+    subprocess.run([sys.executable, "-c", WITHOUT_GROUP, str(tmp_path)], check=True)
+    assert json.loads((tmp_path / "environment.json").read_text())["processes_found_by"] == "descent"
+    assert json.loads((tmp_path / "exit.json").read_text())["state"] == "succeeded"
+    assert not runs(int((tmp_path / "hidden").read_text()))
+
+
+async def test_a_control_group_finds_what_a_killed_supervisor_left(executor, home, tmp_path):
+    group = open_group()
+    close_group(group)
+    if group is None:
+        pytest.skip("no control group may be made here")
+    trial = shell_trial(tmp_path, "env -i setsid sh -c 'echo $$ > '$HOME/hidden'; exec sleep 86' & echo up; sleep 87")
+    reference = await executor.submit(trial)
+    await printed(executor, trial, b"up\n")
+    record = json.loads((folder_of(home, trial) / "here" / "supervisor.json").read_text())
+    os.kill(reference.data["nodes"]["here"]["pid"], signal.SIGKILL)
+    observation = await finished(executor, trial)
+    assert observation.state is State.LOST
+    assert not runs(int((home / "hidden").read_text()))
+    assert group_pids(record["group"]) == []
+    assert is_gone(record["group"])
