@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -25,7 +25,7 @@ class Text:
     text: str
     kind: str
     """``source``: a link if it is a web address or a file in a repository. ``quoted``: English, whatever the language
-    of the page. ``time``: a date. ``regression``: a warning."""
+    of the page. ``time``: a date. ``warning`` and ``regression``: bold."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,18 @@ class Part:
     tables: tuple[Table, ...] = ()
     svg: str = ""
     unit: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart in a file of its own."""
+
+    address: str
+    width: str
+    height: str
+    caption: str
+    data: Mapping[str, str]
+    """``data-`` attributes for scripts, by name."""
 
 
 @dataclass(frozen=True)

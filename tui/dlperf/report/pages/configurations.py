@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from dlperf.messages import Language
-from dlperf.report import figures, html
+from dlperf.report import figures
 from dlperf.report import locations as at
-from dlperf.report import markdown as md
 from dlperf.report.data import SiteData, distinct, grouped, is_published, point
 from dlperf.report.evidence import NOTHING, Evidence
 from dlperf.report.locations import Group
 from dlperf.report.machine import format_fact
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_facts
-from dlperf.report.pages.trial_evidence import Shapes, for_script, lines_on_demand, repeat, trial_charts
-from dlperf.report.pages.trials import estimates, trials
-from dlperf.report.views import Link, Table
+from dlperf.report.pages.trial_evidence import Shapes, command_again, measured_trial, trial_charts
+from dlperf.report.pages.trials import artifacts, estimates, outcomes
+from dlperf.report.views import Link, Picture, Table
 from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
@@ -34,6 +34,55 @@ OF_THE_MOMENT = re.compile(r"boot_id|.*\.(?:utilization_percent|memory_used_mib)
 """Matches facts that change from moment to moment and do not describe the machine."""
 
 
+@dataclass(frozen=True)
+class ProbedMachine:
+    """The environment of one trial; of a later one, what differs from the first."""
+
+    node: str
+    trial: int
+    facts: Table | None
+    devices: str
+    """Facts of every device, a line each."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """The launch script of one trial."""
+
+    node: str
+    trial: str
+    script: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """One configuration."""
+
+    title: str
+    anchor: str
+    value: str
+    unit: str
+    facts: Sequence[tuple[str, str]]
+    """Names and values, some of them empty."""
+    source: str
+    unmeasured: bool
+    """Published without trials."""
+    findings: Sequence[tuple[str, str, str]]
+    """Severity, numbers of the trials if it is theirs, and text."""
+    outcomes: Table | None
+    artifacts: Table | None
+    estimates: Table | None
+    charts: Sequence[Picture]
+    window: int | None
+    """Number of the trial whose measured window is shaded in the charts."""
+    log_lines: bool
+    """Whether the page has the log lines that gave the value."""
+    again: str
+    """The command that measures it again."""
+    history: str
+    """Address of its results in other campaigns."""
+
+
 def configurations(
     language: Language,
     data: SiteData,
@@ -48,29 +97,27 @@ def configurations(
         shapes: the charts of each configuration, by its anchor.
     """
     page = Page(language, data, at.group_page(group))
-    names = (
-        data.framework_title(group.framework, group.campaign),
-        data.case_title(group.case),
-        data.hardware_title(group.hardware, group.campaign),
+    framework, hardware = (
+        page.framework_link(group.framework, group.campaign),
+        page.hardware_link(group.hardware, group.campaign),
     )
-    origin = page._(
-        "{framework} running {case} on {hardware}, from {source}.",
-        framework=page.framework(group.framework, group.campaign),
-        case=md.text(data.case_title(group.case)),
-        hardware=page.hardware(group.hardware, group.campaign),
-        source=page.report(results[0]),
-    )
-    return page.written(
-        " · ".join(names),
-        origin,
-        _overview(page, results),
-        _protocols(page, results),
-        _environment(page, evidence),
-        _launch(page, results, evidence),
-        for_script(page, group) if evidence else "",
-        *(page.script(name) for name in SCRIPTS if evidence),
-        *(_section(page, result, evidence, shapes or {}) for result in results),
-        in_search=False,
+    case = data.case_title(group.case)
+    return page.render(
+        "configurations.md.j2",
+        title=" · ".join((framework.text, case, hardware.text)),
+        framework=framework,
+        case=case,
+        hardware=hardware,
+        source=page.report_link(results[0]),
+        overview=_overview(page, results),
+        protocols=_protocols(page, results),
+        environments=_environments(page, evidence),
+        topologies=distinct(found.topology for found in evidence.values() if found.topology),
+        launch=_launch(results, evidence),
+        scripts=[at.relative(page.path, f"{at.SCRIPTS}/{name}") for name in SCRIPTS if evidence],
+        curves=page.data_file(at.curves(group)),
+        log_lines=page.data_file(at.log_lines(group)),
+        sections=[_section(page, result, evidence, shapes or {}) for result in results],
     )
 
 
@@ -112,55 +159,39 @@ def _count(language: Language, count: int) -> str:
     )
 
 
-def _overview(page: Page, results: Results) -> str:
+def _overview(page: Page, results: Results) -> Table:
     precision = {"precision": lambda row: Link(figures.precision_text(row), f"#{at.configuration_anchor(row)}")}
-    return page.listing(page.listed(results, OVERVIEW, precision, constant=()))
+    return page.listed(results, OVERVIEW, precision, constant=())
 
 
-def _protocols(page: Page, results: Results) -> str:
+def _protocols(page: Page, results: Results) -> list[tuple[Link | str, Table | None, str]]:
+    """Return each protocol with its facts and the campaign's number of repeats if that differs."""
     names = distinct(row.protocol for row in results if row.protocol)
-    facts = [
-        md.paragraphs(page.protocol(name), protocol_facts(page, name), _repeats(page, name, results)) for name in names
-    ]
-    return md.paragraphs(md.heading(2, page._("Protocol"), "protocol"), *facts) if facts else ""
+    return [(page.protocol_link(name), protocol_facts(page, name), _repeats(page, name, results)) for name in names]
 
 
 def _repeats(page: Page, name: str, results: Results) -> str:
-    """Return the campaign's number of repeats if it differs from the protocol's."""
     protocol = page.data.protocols.get(name)
     plans = [plan for row in results if row.protocol == name for plan in [page.data.plan(row)] if plan is not None]
     repeats = distinct(plan.repeats for plan in plans if protocol and plan.repeats != protocol.repeats)
-    measured = page.data.kind(results[0].campaign) == "measured"
-    return (
-        page._("This campaign was asked for {count} repeats.", count=md.number(", ".join(map(str, repeats))))
-        if repeats and measured
-        else ""
-    )
+    return ", ".join(map(str, repeats)) if page.data.kind(results[0].campaign) == "measured" else ""
 
 
-def _environment(page: Page, evidence: EvidenceOf) -> str:
-    """Return the environment of one trial and, for the others, the differences; devices are collapsed."""
+def _environments(page: Page, evidence: EvidenceOf) -> list[ProbedMachine]:
+    """Return the environment of one trial and, for the others, the differences."""
     shown: list[Mapping[str, str]] = []
-    parts = []
+    probed = []
     for (_, number), found in sorted(evidence.items(), key=lambda item: item[0]):
         facts = _stable_facts(found)
         if facts and facts not in shown:
             news = _changed(facts, shown[0]) if shown else facts
             shown.append(facts)
-            title = page._(
-                "As probed on {node} at trial {number}", node=md.text(found.node), number=md.number(str(number))
-            )
             rows = [
-                (md.text(page.fact(name)), md.text(format_fact(name, value)))
-                for name, value in news.items()
-                if not DEVICE.search(name)
+                (page.fact(name), format_fact(name, value)) for name, value in news.items() if not DEVICE.search(name)
             ]
-            devices = [f"{name}: {value}" for name, value in news.items() if DEVICE.search(name)]
-            folded = md.details(page._("Every device"), "\n".join(devices)) if devices else ""
-            parts.append(md.paragraphs(f"{title}{page.language.colon.rstrip()}", page.facts(rows), folded))
-    topologies = distinct(found.topology for found in evidence.values() if found.topology)
-    parts += [md.details(page._("Topology"), topology) for topology in topologies]
-    return md.paragraphs(md.heading(2, page._("Environment"), "environment"), *parts) if parts else ""
+            devices = "\n".join(f"{name}: {value}" for name, value in news.items() if DEVICE.search(name))
+            probed.append(ProbedMachine(found.node, number, page.fact_table(rows), devices))
+    return probed
 
 
 def _stable_facts(found: Evidence) -> dict[str, str]:
@@ -174,83 +205,70 @@ def _changed(facts: Mapping[str, str], before: Mapping[str, str]) -> dict[str, s
     return {name: value for name, value in facts.items() if before.get(name) != value}
 
 
-def _launch(page: Page, results: Results, evidence: EvidenceOf) -> str:
+def _launch(results: Results, evidence: EvidenceOf) -> Script | None:
     """Return the launch script of the first trial as an example; each trial's own is among its artifacts."""
     for row in results:
         for trial in row.trials:
             found = evidence.get((at.configuration_anchor(row), trial.number), NOTHING)
             if found.launch:
-                title = page._("launch.sh of {node}", node=found.node)
-                return md.details(f"{title} · {figures.point_text(row)} · {trial.number}", found.launch)
-    return ""
+                return Script(found.node, f"{figures.point_text(row)} · {trial.number}", found.launch)
+    return None
 
 
-def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes: Mapping[str, Shapes]) -> str:
+def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes: Mapping[str, Shapes]) -> Section:
     anchor = at.configuration_anchor(row)
     found = {trial.number: evidence.get((anchor, trial.number), NOTHING) for trial in row.trials}
-    return md.paragraphs(
-        md.heading(2, md.text(figures.point_text(row)), anchor),
-        html.block(
-            "evidence",
-            _figure(page, row),
-            _findings(page, row),
-            trials(page, row, found),
-            estimates(page, row.trials),
-            trial_charts(page, row, found, shapes.get(anchor, {})),
-            lines_on_demand(page, row, found),
-            repeat(page, row),
-            _history(page, row),
-        ),
+    measured = measured_trial(row, found)
+    return Section(
+        title=figures.point_text(row),
+        anchor=anchor,
+        value=figures.value_text(row),
+        unit=row.unit,
+        facts=_facts(page, row),
+        source=row.source,
+        unmeasured=is_published(row.campaign) and not row.trials,
+        findings=_findings(page.language, row),
+        outcomes=outcomes(page, row, found),
+        artifacts=artifacts(page, row, found),
+        estimates=estimates(page, row.trials),
+        charts=trial_charts(page, row, shapes.get(anchor, {})),
+        window=measured.number if measured else None,
+        log_lines=any(one.timeline.log_lines.head for one in found.values()),
+        again=command_again(page, row),
+        history=_history(page, row),
     )
 
 
-def _figure(page: Page, row: ConfigurationResult) -> str:
-    language = page.language
-    figure = f"{html.strong(md.text(figures.value_text(row)))} {md.text(row.unit)}" if row.value is not None else ""
-    facts = [
-        (page._("Figure"), figure),
-        (page._("Status"), page.status(row)),
+def _facts(page: Page, row: ConfigurationResult) -> list[tuple[str, str]]:
+    return [
+        (page._("Status"), row.status.text(page.language)),
         (page._("Spread"), figures.spread(row.spread)),
-        (page._("n"), "" if row.n is None else md.number(str(row.n))),
-        (page._("Protocol"), md.text(row.protocol) if row.protocol else ""),
+        (page._("n"), "" if row.n is None else str(row.n)),
+        (page._("Protocol"), row.protocol or ""),
         (page._("Speed-up"), figures.factor(row.speedup)),
         (page._("Efficiency"), figures.percent(row.efficiency)),
         (page._("MFU"), figures.percent(row.mfu)),
-        (page._("Source"), md.source_link(row.source)),
     ]
-    listed = html.bullets(f"{name}{language.colon}{value}" for name, value in facts if value)
-    unmeasured = is_published(row.campaign) and not row.trials
-    return listed + html.paragraph(page._("There are no trials: the figure stands as published.") if unmeasured else "")
 
 
 def _history(page: Page, row: ConfigurationResult) -> str:
-    """Return a link to the results of other campaigns; empty if only this one measured the configuration."""
+    """Return the address of the results of other campaigns; empty if only this one measured the configuration."""
     if row.value is None or is_published(row.campaign) or point(row) not in page.data.repeated:
         return ""
-    address = f"{at.html_address(page.path, at.HISTORY)}#{at.history_anchor(row)}"
-    return html.paragraph(html.link(page._("This configuration over campaigns"), address))
+    return f"{at.html_address(page.path, at.HISTORY)}#{at.history_anchor(row)}"
 
 
-def _findings(page: Page, row: ConfigurationResult) -> str:
-    """Return findings within trials with the trial numbers, and findings across trials without."""
-    language = page.language
+def _findings(language: Language, row: ConfigurationResult) -> list[tuple[str, str, str]]:
+    """Return findings across trials, then those within trials with the trial numbers."""
+    found: dict[tuple[str, str], list[str]] = {}
     numbers: dict[tuple[str, str], list[str]] = {}
     for trial in row.trials:
         for finding in trial.findings:
             numbers.setdefault((finding.severity, language.render(finding.message)), []).append(str(trial.number))
-    of_row = dict.fromkeys((item.severity, language.render(item.message)) for item in row.findings)
-    between = [(item, list[str]()) for item in of_row if item not in numbers]
-    listed = html.bullets(
-        f"{html.strong(figures.stored_word(language, severity))} {_trial_numbers(page, found_in)}{md.text(words)}"
-        for (severity, words), found_in in (*between, *numbers.items())
-    )
-    return html.paragraph(page._("Findings") + language.colon.rstrip()) + listed if listed else ""
-
-
-def _trial_numbers(page: Page, numbers: Sequence[str]) -> str:
-    language = page.language
-    return (
-        page._("Trial {numbers}", numbers=language.separator.join(map(md.number, numbers))) + language.colon
-        if numbers
-        else ""
-    )
+    for finding in row.findings:
+        key = finding.severity, language.render(finding.message)
+        found |= {} if key in numbers else {key: []}
+    return [
+        (figures.stored_word(language, severity), language.separator.join(trials), words)
+        for (severity, words), trials in (found | numbers).items()
+    ]

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 from dlperf.catalog.model import Protocol
 from dlperf.measure.estimators import signature
 from dlperf.messages import N_, Language
 from dlperf.report import locations as at
-from dlperf.report import markdown as md
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import COLUMNS, Page
-from dlperf.report.templating import Safe
-from dlperf.report.views import Link
+from dlperf.report.views import Link, Table
 
 FACTS = ("skip_steps", "take_steps", "estimator", "repeats", "aggregate")
 """Keys of ``COLUMNS`` for the fields of a protocol."""
@@ -34,76 +33,66 @@ DEFINITIONS = {
 """Estimator → what it does."""
 
 
+@dataclass(frozen=True)
+class Described:
+    """One protocol."""
+
+    name: str
+    anchor: str
+    title: str
+    description: str
+    facts: Table | None
+    source: str
+
+
 def protocols(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.PROTOCOLS)
-    described = [_described(page, name) for name in sorted(data.protocols)]
-    rows = [(md.code(signature(name)), md.text(page._(definition))) for name, definition in DEFINITIONS.items()]
-    estimators = md.paragraphs(
-        md.heading(2, page._("Estimators"), "estimators"),
-        page._("An estimator turns the samples of one trial into one figure."),
-        md.facts((page._("Estimator"), page._("Definition")), rows),
+    return page.render(
+        "protocols.md.j2",
+        overview=_overview(page),
+        protocols=[_described(page, name) for name in sorted(data.protocols)],
+        estimators=[(signature(name), page._(definition)) for name, definition in DEFINITIONS.items()],
     )
-    statistics = md.paragraphs(
-        md.heading(2, page._("Statistics"), "statistics"),
-        page._(
-            "A figure shows the protocol's value over its trials, spread and n. Spread is (highest − lowest) ÷ "
-            "median. Speed-up is computed from the 1-GPU median of the same configuration on the same hardware. "
-            "MFU is FLOPs per sample × throughput ÷ (GPUs × dense peak of the precision used). Missing is not "
-            "zero: a cell without a figure says why."
-        ),
-    )
-    parts = (
-        page._(
-            "A figure without its protocol is not comparable. These are all protocols, with the number of "
-            "figures of this site that rest on each."
-        ),
-        _overview(page),
-        *described,
-        estimators,
-        statistics,
-    )
-    return page.written(page._("Protocols"), *parts, wide=True)
 
 
-def _overview(page: Page) -> str:
+def _overview(page: Page) -> Table:
     """Return a table that compares all protocols."""
     used = Counter(row.protocol for row in page.data.ordered if row.value is not None)
     rows = [
         (
             Link(name, f"#{at.protocol_anchor(name)}", code=True),
-            *(Safe(value) for _, value in _facts(page.language, page.data.protocols[name])),
+            *(value for _, value in _facts(page, protocol)),
             str(used[name]) if used[name] else "",
         )
-        for name in sorted(page.data.protocols)
+        for name, protocol in sorted(page.data.protocols.items())
     ]
-    return page.listing(page.table(("protocol", *FACTS, "figures"), rows))
+    return page.table(("protocol", *FACTS, "figures"), rows)
 
 
-def protocol_facts(page: Page, name: str) -> str:
+def protocol_facts(page: Page, name: str) -> Table | None:
     """Return a protocol as a table of names and values."""
     protocol = page.data.protocols.get(name)
-    if protocol is None:
-        return ""
-    return page.facts(_facts(page.language, protocol))
+    return page.fact_table(_facts(page, protocol)) if protocol else None
 
 
-def _facts(language: Language, protocol: Protocol) -> list[tuple[str, str]]:
-    values = (
-        md.number(str(protocol.skip_steps)),
-        "" if protocol.take_steps is None else md.number(str(protocol.take_steps)),
-        md.code(protocol.estimator),
-        md.number(str(protocol.repeats)),
-        language.gettext(AGGREGATES[protocol.aggregate]),
+def _facts(page: Page, protocol: Protocol) -> list[tuple[str, str | Link]]:
+    values: tuple[str | Link, ...] = (
+        str(protocol.skip_steps),
+        "" if protocol.take_steps is None else str(protocol.take_steps),
+        Link(protocol.estimator, code=True),
+        str(protocol.repeats),
+        page._(AGGREGATES[protocol.aggregate]),
     )
-    return [(language.gettext(COLUMNS[name]), value) for name, value in zip(FACTS, values, strict=True)]
+    return [(page._(COLUMNS[name]), value) for name, value in zip(FACTS, values, strict=True)]
 
 
-def _described(page: Page, name: str) -> str:
+def _described(page: Page, name: str) -> Described:
     protocol = page.data.protocols[name]
-    return md.paragraphs(
-        md.heading(2, md.text(name), at.protocol_anchor(name)),
-        md.text(protocol.title) if protocol.title != name else "",
-        md.text(protocol.description) if protocol.description != protocol.title else "",
-        protocol_facts(page, name),
-        page._("Source") + page.language.colon + md.source_link(protocol.source) if protocol.source else "",
+    return Described(
+        name=name,
+        anchor=at.protocol_anchor(name),
+        title=protocol.title if protocol.title != name else "",
+        description=protocol.description if protocol.description != protocol.title else "",
+        facts=protocol_facts(page, name),
+        source=protocol.source,
     )

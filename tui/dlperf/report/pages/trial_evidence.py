@@ -8,14 +8,13 @@ from itertools import groupby
 
 from dlperf.messages import N_
 from dlperf.plan import Selection
-from dlperf.report import html
 from dlperf.report import locations as at
-from dlperf.report import markdown as md
 from dlperf.report.charts import svg
 from dlperf.report.charts.plot import Band, Line, Plot, sheet
 from dlperf.report.evidence import Evidence
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.report_conditions import run_command
+from dlperf.report.views import Picture
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.timeline import METRICS, LogLines
 from dlperf.runs.store import dump_record
@@ -48,7 +47,7 @@ def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
         for number, one in found.items()
         if len(one.timeline.throughput) > 1
     )
-    plots = {SPEED: Plot(SPEED, "", row.unit, lines, _bands(_measured(row, found)), legend_columns=LEGEND_COLUMNS)}
+    plots = {SPEED: Plot(SPEED, "", row.unit, lines, _bands(measured_trial(row, found)), legend_columns=LEGEND_COLUMNS)}
     for metric in METRICS:
         series = {number: one.timeline.telemetry.get(metric, ()) for number, one in found.items()}
         lines = tuple(
@@ -60,42 +59,20 @@ def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
     return sheet(plots)
 
 
-def trial_charts(page: Page, row: ConfigurationResult, found: FoundOf, shapes: Shapes) -> str:
+def trial_charts(page: Page, row: ConfigurationResult, shapes: Shapes) -> list[Picture]:
     """Return the charts of ``pictures`` with their captions."""
-    if not shapes:
-        return ""
-    drawn = []
-    for name, shape in shapes.items():
-        caption = (
-            page._("Speed by step, {unit}", unit=md.text(row.unit))
+    return [
+        Picture(
+            f"{page.data_file(at.pictures(row))}#{name}",
+            f"{width:g}",
+            f"{height:g}",
+            page._("Speed by step, {unit}", unit=row.unit)
             if name == SPEED
-            else page._("{metric}, by second", metric=page._(METRIC_TITLES[name]))
+            else page._("{metric}, by second", metric=page._(METRIC_TITLES[name])),
+            _data(page, row, name),
         )
-        drawn.append(html.picture(f"{page.data_file(at.pictures(row))}#{name}", shape, caption, _data(page, row, name)))
-    measured = _measured(row, found)
-    note = (
-        page._(
-            "A line for each trial. Shaded grey: warm-up, not counted. Shaded green: the measured window of "
-            "trial {number}. Ringed: outliers, far from the median of the window.",
-            number=md.number(str(measured.number)),
-        )
-        if measured
-        else ""
-    )
-    return "\n".join([html.paragraph(note), html.block("charts", *drawn)])
-
-
-def for_script(page: Page, group: at.Group) -> str:
-    """Return the element with the addresses and texts that ``curves.js`` and ``log-lines.js`` read."""
-    attributes = {
-        "curves": page.data_file(at.curves(group)),
-        "lines": page.data_file(at.log_lines(group)),
-        "trial": page._("Trial"),
-        "open": page._("Zoom and read values"),
-        "close": page._("Show the picture"),
-    }
-    written = "".join(f' data-{name}="{md.attribute(value)}"' for name, value in attributes.items())
-    return f'<div id="evidence" hidden{written}></div>'
+        for name, (width, height) in shapes.items()
+    ]
 
 
 def curves(evidence: Mapping[tuple[str, int], Evidence]) -> str:
@@ -120,19 +97,7 @@ def log_lines(evidence: Mapping[tuple[str, int], Evidence]) -> str:
     return _script("dlperfLines", json.dumps(pieces, separators=(",", ":")))
 
 
-def lines_on_demand(page: Page, row: ConfigurationResult, found: FoundOf) -> str:
-    """Return the collapsed section that ``log-lines.js`` fills with the lines of ``log_lines``."""
-    if not any(one.timeline.log_lines.head for one in found.values()):
-        return ""
-    summary = page._("Log lines that gave the figure")
-    without_script = page._(
-        "A script shows them here. Without one, open the trial's log in the table above, at the lines named there."
-    )
-    data = f'data-lines="{at.configuration_anchor(row)}"'
-    return f'<details class="note" {data}><summary>{summary}</summary>{html.paragraph(without_script)}</details>'
-
-
-def repeat(page: Page, row: ConfigurationResult) -> str:
+def command_again(page: Page, row: ConfigurationResult) -> str:
     """Return the command that measures the configuration again; empty if it was not measured here."""
     plan = page.data.plan(row)
     if plan is None or page.data.kind(row.campaign) != "measured":
@@ -147,10 +112,10 @@ def repeat(page: Page, row: ConfigurationResult) -> str:
         protocol=row.protocol,
         repeats=plan.repeats,
     )
-    return html.paragraph(page._("Measure it again:")) + md.block(run_command(selection))
+    return run_command(selection)
 
 
-def _measured(row: ConfigurationResult, found: FoundOf) -> TrialResult | None:
+def measured_trial(row: ConfigurationResult, found: FoundOf) -> TrialResult | None:
     """Return the trial whose measurement window is shaded."""
     return next((trial for trial in row.trials if trial.number in found and trial.first_step is not None), None)
 

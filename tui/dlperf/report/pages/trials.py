@@ -6,14 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from dlperf.messages import N_, Language
-from dlperf.report import figures, html
+from dlperf.report import figures
 from dlperf.report import locations as at
-from dlperf.report import markdown as md
 from dlperf.report.data import distinct, is_published
 from dlperf.report.evidence import Evidence
 from dlperf.report.pages.page import Page
-from dlperf.report.templating import Safe
-from dlperf.report.views import Column, Link, filled
+from dlperf.report.views import Column, Link, Table, Text, filled
 from dlperf.results.model import ConfigurationResult, TrialResult
 
 SHOWN_OF_HASH = 12
@@ -24,25 +22,24 @@ OUTCOME = (
 )
 
 
-def trials(page: Page, row: ConfigurationResult, found: Mapping[int, Evidence]) -> str:
-    """Return tables of the outcome and the artifacts of each trial."""
-    if not row.trials:
-        return ""
-    outcomes = [_outcome(page, trial, found[trial.number]) for trial in row.trials]
-    listed = _listing(page, OUTCOME, outcomes)
+def outcomes(page: Page, row: ConfigurationResult, found: Mapping[int, Evidence]) -> Table:
+    return _table(page, OUTCOME, [_outcome(page, trial, found[trial.number]) for trial in row.trials])
+
+
+def artifacts(page: Page, row: ConfigurationResult, found: Mapping[int, Evidence]) -> Table | None:
+    """Return a table of the files of each trial."""
     if is_published(row.campaign):
-        return listed
+        return None
     files = distinct(file.name for one in found.values() for file in one.downloads)
     rows = [_artifacts(page, files, trial, found[trial.number]) for trial in row.trials]
-    note = page._("What each trial left. A file is named by its SHA-256, of which the first digits stand here.")
-    return f"{listed}\n{_listing(page, (N_('Trial'), N_('Log'), *files), rows, note)}"
+    return _table(page, (N_("Trial"), N_("Log"), *files), rows)
 
 
-def _listing(page: Page, titles: Sequence[str], rows: Sequence[Sequence[object]], note: str = "") -> str:
+def _table(page: Page, titles: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     columns = [
         Column(page._(title), words=title == "State", place="value" if title == "Figure" else "") for title in titles
     ]
-    return page.listing(filled(columns, rows, range(1, len(columns))), note, of_trials=True)
+    return filled(columns, rows, range(1, len(columns)))
 
 
 def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[object, ...]:
@@ -57,7 +54,7 @@ def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[object, .
         _range(trial.first_step, trial.last_step),
         _range(trial.first_line, trial.last_line),
         Link(trial.estimator, code=True) if trial.estimator else "",
-        html.time(_to_the_second(trial.started or "")),
+        Text(_to_the_second(trial.started), "time") if trial.started else "",
         "" if seconds is None else page._("{value} s", value=f"{seconds:.1f}"),
     )
 
@@ -75,12 +72,11 @@ def _artifacts(page: Page, names: Sequence[str], trial: TrialResult, found: Evid
     return [str(trial.number), _log(page, trial, found), *others]
 
 
-def _log(page: Page, trial: TrialResult, found: Evidence) -> Link | str:
+def _log(page: Page, trial: TrialResult, found: Evidence) -> object:
     if found.log is None or not trial.log_sha256:
         return page._("no log kept")
     if found.log_altered:
-        changed = page._("log changed since it was measured")
-        return Safe(f"{html.strong(changed)} {md.code(trial.log_sha256)}")
+        return Text(page._("log changed since it was measured"), "warning"), Link(trial.log_sha256, code=True)
     return _file(_log_address(page, trial, found), trial.log_sha256)
 
 
@@ -94,7 +90,7 @@ def _file(address: str, sha256: str) -> Link:
     return Link(sha256[:SHOWN_OF_HASH], address)
 
 
-def estimates(page: Page, trials: Sequence[TrialResult]) -> str:
+def estimates(page: Page, trials: Sequence[TrialResult]) -> Table:
     """Return a table of the results of all other estimators on the same samples."""
     names = sorted({name for trial in trials for name in trial.estimates})
     rows = [
@@ -102,9 +98,7 @@ def estimates(page: Page, trials: Sequence[TrialResult]) -> str:
         for trial in trials
         if trial.estimates
     ]
-    columns = [Column(page._("Trial")), *(Column(Link(name, code=True)) for name in names)]
-    lead = page._("The same samples under other estimators") + page.language.colon.rstrip()
-    return page.listing(filled(columns, rows), lead)
+    return filled([Column(page._("Trial")), *(Column(Link(name, code=True)) for name in names)], rows)
 
 
 def _to_the_second(time: str) -> str:
