@@ -38,7 +38,12 @@ def test_a_configuration_shows_what_its_figure_rests_on() -> None:
         )
     }
     text = configurations(ENGLISH, data, group, (row,), evidence)
-    for part in ("window(20,120)", "exec a &amp;&amp; b", "<td>System</td><td>Linux</td>", "Log lines that gave the figure"):
+    for part in (
+        "window(20,120)",
+        "exec a &amp;&amp; b",
+        "<td>System</td><td>Linux</td>",
+        "Log lines that gave the figure",
+    ):
         assert part in text
 
 

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from dlperf.messages import N_, Language
+from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report import locations as at
-from dlperf.report import markdown as md
 from dlperf.report.data import PUBLISHED, SiteData, grouped
 from dlperf.report.pages.page import Page
-from dlperf.report.views import Link, Text
+from dlperf.report.views import Link, Table, Text
 from dlperf.results.audit import EXACT, OTHER_VERSION, AuditRow
 
-ANSWER = N_(
-    "Of {figures} published figures {logged} have a raw log that their source published. {recomputed} of them were "
-    "computed again here; {exact} came out exactly."
-)
-ANSWER_UNCHECKED = N_(
-    "Of {figures} published figures {logged} have a raw log that their source published. None of these logs is here, "
-    "so none of the figures was computed again."
-)
 Rows = Sequence[AuditRow]
 COLUMNS = (
     *("case", "hardware", "framework", "precision", "batch_size", "nodes_gpus", "published_value", "recomputed"),
@@ -31,74 +23,71 @@ CONSTANT = ("case", "hardware", "framework", "precision", "batch_size", "unit", 
 PLACES = {"published_value": "value", "difference": "aside"}
 
 
+@dataclass(frozen=True)
+class Counts:
+    """How many third-party results there are, have a log, were recomputed and came out exactly."""
+
+    figures: int
+    logged: int
+    recomputed: int
+    exact: int
+
+
+@dataclass(frozen=True)
+class Section:
+    """The results of one report that have a log."""
+
+    title: str
+    anchor: str
+    table: Table
+
+
 def audit(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.AUDIT)
-    lead = page._(
-        "Published figures against the raw logs that were published with them. Logs that lie in this workspace "
-        "(`dlperf import`) are computed again under the source's own rule, and from their time stamps."
-    )
-    if not data.audit:
-        return page.written(page._("Audit"), lead, page._("No log of a published figure is here to be checked."))
     reports = grouped(data.audit, lambda row: row.report)
-    sections = [_section(page, report, [row for row in rows if row.log]) for report, rows in reports.items()]
-    overview = _overview(page, reports)
-    return page.written(
-        page._("Audit"), _answer(page, data.audit), lead, overview, *sections, page.data_files(), wide=True
+    return page.render(
+        "audit.md.j2",
+        counts=_counts(data.audit),
+        other_versions=sum(row.verdict.code == OTHER_VERSION for row in data.audit),
+        overview=_overview(page, reports),
+        sections=[_section(page, report, rows) for report, rows in reports.items() if any(row.log for row in rows)],
     )
 
 
-def _answer(page: Page, rows: Rows) -> str:
-    figures, logged, recomputed, exact = map(str, _counts(rows))
-    others = sum(row.verdict.code == OTHER_VERSION for row in rows)
-    answer = ANSWER if recomputed != "0" or others else ANSWER_UNCHECKED
-    words = page._(answer, figures=figures, logged=logged, recomputed=recomputed, exact=exact)
-    other = page._(
-        "Of {count} more, a log of the same name is here and gives another figure; it may be of another version.",
-        count=str(others),
-    )
-    return md.paragraphs(words, other if others else "")
+def _counts(rows: Rows) -> Counts:
+    recomputed = sum(row.recomputed is not None for row in rows)
+    exact = sum(row.verdict.code == EXACT for row in rows)
+    return Counts(len(rows), sum(bool(row.log) for row in rows), recomputed, exact)
 
 
-def _counts(rows: Rows) -> tuple[int, int, int, int]:
-    """Return the number of results, of those with a log, of those recomputed, and of exact matches."""
-    recomputed = [row for row in rows if row.recomputed is not None]
-    return (
-        len(rows),
-        sum(bool(row.log) for row in rows),
-        len(recomputed),
-        sum(row.verdict.code == EXACT for row in rows),
-    )
-
-
-def _overview(page: Page, reports: Mapping[str, Rows]) -> str:
+def _overview(page: Page, reports: Mapping[str, Rows]) -> Table:
     """Return a table of reports with the number of results that can be checked and, if any were, the outcome."""
     checked = any(row.recomputed is not None for row in page.data.audit)
     body = []
     for report, rows in reports.items():
-        title, counts = page.data.source_title(page.language, f"{PUBLISHED}{report}"), _counts(rows)
-        differences = [abs(row.difference) for row in rows if row.difference is not None]
+        counts, differences = _counts(rows), [abs(row.difference) for row in rows if row.difference is not None]
+        outcome = (str(counts.recomputed), str(counts.exact)) if checked else ("", "")
         body.append(
             (
-                Link(title, f"#{_anchor(report)}" if counts[1] else ""),
-                *map(str, counts[:2]),
-                *(str(count) if checked else "" for count in counts[2:]),
+                Link(_title(page, report), f"#{_anchor(report)}" if counts.logged else ""),
+                *(str(counts.figures), str(counts.logged), *outcome),
                 figures.percent(max(differences, default=None), 3),
             )
         )
-    columns = ("report", "figures", "figures_with_log", "recomputed", "exact", "largest_difference")
-    return page.listing(page.table(columns, body), class_="evidence")
+    return page.table(("report", "figures", "figures_with_log", "recomputed", "exact", "largest_difference"), body)
+
+
+def _title(page: Page, report: str) -> str:
+    return page.data.source_title(page.language, f"{PUBLISHED}{report}")
 
 
 def _anchor(report: str) -> str:
     return f"report-{at.slug(report)}"
 
 
-def _section(page: Page, report: str, logged: Rows) -> str:
-    """Return the table of a report's results that have a log; empty without any."""
-    title = md.text(page.data.source_title(page.language, f"{PUBLISHED}{report}"))
-    heading = md.heading(2, title, _anchor(report), searched=False)
-    table = page.table(COLUMNS, [_row(page, row) for row in logged], constant=CONSTANT, places=PLACES)
-    return md.paragraphs(heading, page.listing(table)) if logged else ""
+def _section(page: Page, report: str, rows: Rows) -> Section:
+    table = page.table(COLUMNS, [_row(page, row) for row in rows if row.log], constant=CONSTANT, places=PLACES)
+    return Section(_title(page, report), _anchor(report), table)
 
 
 def _row(page: Page, row: AuditRow) -> tuple[object, ...]:

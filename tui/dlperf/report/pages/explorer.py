@@ -9,7 +9,6 @@ from functools import partial
 from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report import locations as at
-from dlperf.report import markdown as md
 from dlperf.report.data import SiteData, distinct
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.roofline import roofline
@@ -41,20 +40,11 @@ TEXTS = {
 def explorer(language: Language, data: SiteData) -> str:
     """Return the page, which without scripts links to the tables and the data."""
     page = Page(language, data, at.EXPLORER)
-    without = page._("This table needs JavaScript. The same figures: {csv}.", csv=page.file(at.RESULTS_CSV, "CSV"))
-    name = at.relative(at.EXPLORER, at.EXPLORER_DATA)
-    return page.written(
-        page._("Explorer"),
-        page._(
-            "Every figure in one table. The address keeps filters, order and the two rows that are compared. "
-            "Beside a spread, n is the number of trials. A figure marked † has something that a careful reader "
-            "must know: its configuration says what."
-        ),
-        f'<div id="figure-explorer"><p>{without}</p></div>',
-        f'<script src="{md.attribute(name)}"></script>',
-        page.script("explorer.js"),
-        page.to(at.CONFIGURATIONS, page._("All configurations as plain lists")),
-        wide=True,
+    return page.render(
+        "explorer.md.j2",
+        csv=page.file_link(at.RESULTS_CSV, "CSV"),
+        scripts=[at.relative(at.EXPLORER, name) for name in (at.EXPLORER_DATA, f"{at.SCRIPTS}/explorer.js")],
+        configurations=at.html_address(at.EXPLORER, at.CONFIGURATIONS),
     )
 
 

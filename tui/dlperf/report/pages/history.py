@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from dlperf.messages import N_, Language
-from dlperf.report import figures, html
+from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.charts.plot import Line, Plot, plot
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
-from dlperf.report.templating import Safe
-from dlperf.report.views import Link
+from dlperf.report.views import Column, Link, Table, Text
 from dlperf.results.compare import Comparison, compare_rows
 from dlperf.results.model import ConfigurationResult
 
@@ -28,67 +28,42 @@ COLUMNS = ("date", "figure", "verdict", "change", "campaign")
 Series = Sequence[ConfigurationResult]
 
 
+@dataclass(frozen=True)
+class Section:
+    """One configuration over campaigns."""
+
+    title: str
+    anchor: str
+    chart: str
+    table: Table
+
+
 def history(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.HISTORY)
     found = sorted(data.repeated.values(), key=lambda rows: compare_rows(*rows[-2:]).ratio or 0.0)
-    lead = page._(
-        "Configurations that several campaigns measured, the largest loss first. A regression is a figure whose best "
-        "trial is slower than the worst trial of the campaign before."
-    )
-    if not found:
-        none = page._("No configuration has been measured by more than one campaign yet.")
-        return page.written(page._("History"), lead, none)
-    shown = found[:MOST]
-    return page.written(
-        page._("History"),
-        _answer(page, found),
-        lead,
-        page._("The {count} with the largest losses are shown; the data has them all.", count=str(MOST))
-        if len(found) > MOST
-        else "",
-        _shared_facts(page, shown),
-        _overview(page, shown),
-        page._(
-            "Small print: n trials, and their spread (highest − lowest) ÷ median. A figure marked † has "
-            "something that a careful reader must know: its configuration says what."
-        ),
-        page._(
-            "Each chart shows the campaigns in the order of their dates, the lowest and highest trial as a "
-            "stroke, regressions ringed. Its axis does not begin at zero."
-        ),
-        *(_section(page, rows) for rows in shown),
-        page.data_files(),
-        in_search=False,
-        wide=True,
-    )
-
-
-def _answer(page: Page, found: Sequence[Series]) -> str:
-    """Return a sentence on how many configurations became slower or faster in their newest campaign."""
     verdicts = Counter(compare_rows(*rows[-2:]).verdict.code for rows in found)
-    slower, faster = verdicts["slower"], verdicts["faster"]
-    return page._(
-        "Configurations measured again: {count}, of which {slower} became slower than in the campaign "
-        "before, {faster} became faster and {open} cannot be told apart.",
-        count=str(len(found)),
-        slower=str(slower),
-        faster=str(faster),
-        open=str(len(found) - slower - faster),
+    shown = found[:MOST]
+    return page.render(
+        "history.md.j2",
+        count=len(found),
+        slower=verdicts["slower"],
+        faster=verdicts["faster"],
+        most=MOST,
+        overview=_overview(page, shown),
+        sections=[_section(page, rows) for rows in shown],
     )
 
 
-def _shared_facts(page: Page, found: Sequence[Series]) -> str:
-    """Return the facts that all configurations share, which the overview omits in its rows."""
+def _overview(page: Page, found: Sequence[Series]) -> Table:
+    """Return a table with the newest result and the change of each configuration, and the names that all share."""
     newest = [rows[-1] for rows in found]
-    facts = [f"{page._(axis)} {md.text(name)}" for axis, name, same in _axes(page, newest[0], newest) if same]
-    return page._("The same in every row: {facts}.", facts=page.language.separator.join(facts)) if facts else ""
-
-
-def _overview(page: Page, found: Sequence[Series]) -> str:
-    """Return a table with the newest result and the change of each configuration."""
-    newest = [rows[-1] for rows in found]
-    rows = [_overview_row(page, rows, newest) for rows in found]
-    return page.listing(page.table(OVERVIEW, rows, places={"change": "aside", "figure": "value"}))
+    table = page.table(
+        OVERVIEW, [_overview_row(page, rows, newest) for rows in found], places={"change": "aside", "figure": "value"}
+    )
+    same = (
+        [(Column(page._(axis)), name) for axis, name, same in _axes(page, newest[0], newest) if same] if found else []
+    )
+    return replace(table, same=tuple(same))
 
 
 def _overview_row(page: Page, rows: Series, among: Series) -> tuple[object, ...]:
@@ -97,19 +72,22 @@ def _overview_row(page: Page, rows: Series, among: Series) -> tuple[object, ...]
         Link(_join_names(_names(page, newest, among)), f"#{at.history_anchor(newest)}"),
         _verdict(page, compared),
         _change(compared),
-        Safe(f"{page.html(page.figure(newest))} <small>{md.text(newest.unit)}</small>"),
+        replace(page.figure(newest), below=newest.unit),
         _change(compare_rows(rows[0], newest)),
         str(len(rows)),
         _date(page, newest),
     )
 
 
-def _section(page: Page, rows: Series) -> str:
+def _section(page: Page, rows: Series) -> Section:
     compared = [None, *(compare_rows(a, b) for a, b in pairwise(rows))]
     cells = [_row(page, *pair) for pair in zip(rows, compared, strict=True)]
-    table = page.table(COLUMNS, cells, places={"figure": "value", "verdict": "by", "change": "aside"})
-    heading = md.heading(2, md.text(_join_names(_names(page, rows[0]))), at.history_anchor(rows[0]))
-    return md.paragraphs(heading, _chart(page, rows, compared), page.listing(table))
+    return Section(
+        _join_names(_names(page, rows[0])),
+        at.history_anchor(rows[0]),
+        _chart(page, rows, compared),
+        page.table(COLUMNS, cells, places={"figure": "value", "verdict": "by", "change": "aside"}),
+    )
 
 
 def _join_names(names: Sequence[str]) -> str:
@@ -143,18 +121,18 @@ def _row(page: Page, row: ConfigurationResult, compared: Comparison | None) -> t
     )
 
 
-def _date(page: Page, row: ConfigurationResult) -> Safe:
-    return html.time(page.data.created(row.campaign)[:10])
+def _date(page: Page, row: ConfigurationResult) -> Text | str:
+    date = page.data.created(row.campaign)[:10]
+    return Text(date, "time") if date else ""
 
 
 def _change(compared: Comparison) -> str:
     return figures.percent(compared.ratio - 1 if compared.ratio else None)
 
 
-def _verdict(page: Page, compared: Comparison) -> str:
-    regression = page._("regression")
-    words = {
-        "slower": Safe(f'<strong class="regression">{regression}</strong>'),
+def _verdict(page: Page, compared: Comparison) -> Text | str:
+    words: dict[str, Text | str] = {
+        "slower": Text(page._("regression"), "regression"),
         "faster": page._("faster"),
         "not_distinguishable": page._("within the spread"),
     }
