@@ -1,4 +1,4 @@
-"""Markdown from data, which is escaped so that browsers show it as text and never as Markdown or HTML.
+"""Escape data so that browsers show it as text and never as Markdown or HTML.
 
 Values within a line have every special character of Markdown and HTML replaced by a numeric character reference.
 Longer texts (scripts, log lines) are in ``<pre>``, where HTML escaping suffices.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from urllib.parse import quote
 
@@ -42,22 +41,6 @@ def text(value: object) -> str:
     return OPENS_BLOCK.sub(lambda match: f"&#{ord(match[0][0])};{match[0][1:]}", SPECIAL.sub(_reference, line))
 
 
-@lru_cache(maxsize=REMEMBERED)
-def number(value: str) -> str:
-    """Escape a number that we formatted, keeping it readable in the Markdown file."""
-    return re.sub(r"[^0-9.,%+× -]", _reference, value)
-
-
-def parts(value: str) -> str:
-    """Escape as ``text`` and prevent a line from beginning with the dot between parts."""
-    return text(value.replace(" · ", BETWEEN))
-
-
-def name(value: str) -> str:
-    """Escape as ``text`` and prevent line breaks within ``4 × 8`` and before the dot between parts."""
-    return text(unbroken(value))
-
-
 def unbroken(value: str) -> str:
     """Return plain text without line breaks within ``4 × 8`` and before the dot between parts."""
     return value.replace(" × ", f"{NO_BREAK}×{NO_BREAK}").replace(" · ", BETWEEN)
@@ -67,28 +50,6 @@ def breakable(value: str) -> str:
     """Escape as ``text`` and let long words, such as image names and hashes, wrap."""
     marked = LONG_WORD.sub(lambda word: PLACES_TO_BREAK.sub(rf"\g<0>{BREAK}", word[0]), value)
     return text(marked).replace(BREAK, "<wbr>")
-
-
-def code(value: object) -> str:
-    """Format ``value`` in a fixed-width font within a line."""
-    return f"<code>{text(value)}</code>"
-
-
-def link(label: str, target: str) -> str:
-    """Return a link to another page: ``label`` in Markdown, ``target`` as a relative path with an anchor."""
-    return f"[{label}]({_quoted(target)})"
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _quoted(target: str) -> str:
-    path, _, anchor = target.partition("#")
-    return quote(path) + (f"#{quote(anchor)}" if anchor else "")
-
-
-def raw_link(label: str, target: str, download: str | None = None) -> str:
-    """Return a link to a file that is not a page, such as a log or a data file."""
-    called = f' download="{attribute(download)}"' if download is not None else ""
-    return f'<a href="{html.escape(quote(target))}"{called}>{label}</a>'
 
 
 def web_link(value: str) -> str:
@@ -116,32 +77,6 @@ def source_link(value: str, brief: bool = False) -> str:
     return f'<a href="{address}"{title}>{label}</a>' + (f" {text(note)}" if note else "")
 
 
-def heading(level: int, words: str, anchor: str | None = None, *, searched: bool = True) -> str:
-    """Return a heading of ``words`` in Markdown, with an anchor that is the same in all languages.
-
-    Args:
-        searched: include the section in the site's search. Tables of results are excluded: every page loads the index,
-            and the explorer finds results.
-    """
-    marks = [f"#{anchor}"] * (anchor is not None) + ["data-search-exclude=true"] * (not searched)
-    return f"{'#' * level} {words}" + (f" {{ {' '.join(marks)} }}" if marks else "")
-
-
-def paragraphs(*parts: str) -> str:
-    """Join the parts that are not empty with blank lines."""
-    return "\n\n".join(part for part in parts if part)
-
-
-def bullets(items: Iterable[str]) -> str:
-    return "\n".join(f"- {item}" for item in items)
-
-
-def facts(header: tuple[str, str], rows: Iterable[tuple[str, str]]) -> str:
-    """Return a table of names and values without rows whose value is empty; empty without rows."""
-    body = [row for row in rows if row[1]]
-    return "\n".join(map(_row, (header, ("---", "---"), *body))) if body else ""
-
-
 def block(value: str, *, lines: bool = False) -> str:
     """Return preformatted text in which long lines wrap, but not within a command-line option.
 
@@ -157,29 +92,15 @@ def _unbroken(match: re.Match[str]) -> str:
     return f'<span class="option">{match[0]}</span>'
 
 
-def details(summary: str, value: str) -> str:
-    """Return preformatted text in a collapsed section."""
-    return f'<details class="note"><summary>{text(summary)}</summary>\n{block(value, lines=True)}\n</details>'
-
-
 @lru_cache(maxsize=REMEMBERED)
 def attribute(value: str) -> str:
     """Escape ``value`` for an HTML attribute or an element within a line of HTML."""
     return re.sub(r"[`~]", _reference, html.escape(" ".join(_printable(value).split())))
 
 
-def front_matter(title: str, *, in_search: bool, wide: bool) -> str:
-    """Return the front matter of a page, with the title HTML-escaped because templates print it raw."""
-    lines = ["---", f"title: {json.dumps(html.escape(' '.join(_printable(title).split())), ensure_ascii=False)}"]
-    if not in_search:
-        lines += ["search:", "  exclude: true"]
-    if wide:
-        lines += ["hide:", "  - toc"]
-    return "\n".join([*lines, "---"])
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def quoted(title: str) -> str:
+    """Quote a title for YAML, HTML-escaped because templates of the theme print it raw."""
+    return json.dumps(html.escape(" ".join(_printable(title).split())), ensure_ascii=False)
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -106,7 +106,7 @@ def _environment(code: Code, folder: Path | None) -> Environment:
         source=lambda value, brief=False: Safe(md.source_link(value, brief)),
         block=lambda value: Safe(md.block(value)),
         lines=lambda value: Safe(md.block(value, lines=True)),
-        front_matter=lambda title, wide, in_search: Safe(md.front_matter(title, in_search=in_search, wide=wide)),
+        quoted=lambda title: Safe(md.quoted(title)),
     )
     return environment
 

@@ -190,7 +190,7 @@ def _environments(page: Page, evidence: EvidenceOf) -> list[ProbedMachine]:
                 (page.fact(name), format_fact(name, value)) for name, value in news.items() if not DEVICE.search(name)
             ]
             devices = "\n".join(f"{name}: {value}" for name, value in news.items() if DEVICE.search(name))
-            probed.append(ProbedMachine(found.node, number, page.fact_table(rows), devices))
+            probed.append(ProbedMachine(found.node, number, page.facts(rows), devices))
     return probed
 
 

@@ -86,7 +86,7 @@ def _place(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[object
 
 def _facts(page: Page, entry: Framework) -> Table | None:
     measured = ", ".join(versions(page.data, entry.id))
-    return page.fact_table(
+    return page.facts(
         (
             (page._("Id"), Link(entry.id, code=True)),
             (page._("Version measured here"), measured) if measured else (page._("Version"), entry.version),

@@ -61,7 +61,7 @@ def _size(data: SiteData, name: str, results: Sequence[ConfigurationResult]) -> 
 
 
 def _facts(page: Page, entry: Hardware) -> Table | None:
-    return page.fact_table(
+    return page.facts(
         (
             (page._("Id"), Link(entry.id, code=True)),
             (page._("Accelerator"), _accelerator_title(page.data, entry.id) or "–"),
@@ -75,7 +75,7 @@ def _facts(page: Page, entry: Hardware) -> Table | None:
 
 def _accelerator_facts(page: Page, accelerator: Accelerator) -> Table | None:
     peaks = {name.upper(): f"{figures.exact(peak)} TFLOP/s" for name, peak in accelerator.peak_tflops.items()}
-    return page.fact_table(
+    return page.facts(
         (
             (page._("GPU memory"), f"{figures.exact(accelerator.memory_gb)} GB"),
             (page._("Memory bandwidth"), f"{figures.exact(accelerator.bandwidth_gb_per_s)} GB/s"),

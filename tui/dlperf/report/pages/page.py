@@ -1,4 +1,4 @@
-"""The context of every page: language, data, path and links relative to it."""
+"""The context of every page: language, data and path, with links relative to it and tables of results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import KINDS, SiteData
 from dlperf.report.roofline import roofline
-from dlperf.report.templating import Safe, macro, render
+from dlperf.report.templating import render
 from dlperf.report.views import Column, Figure, Link, Table, filled
 from dlperf.results.model import ConfigurationResult
 
@@ -114,22 +114,11 @@ PLACED = {"figure": "value", "unit": "aside"}
 
 @dataclass(frozen=True)
 class Page:
-    """Context in which a page is written. Methods return Markdown unless they say otherwise."""
+    """The page that a view is made for: its language, data and path, and the links and tables that depend on them."""
 
     language: Language
     data: SiteData
     path: str
-
-    def written(self, title: str, *parts: str, in_search: bool = True, wide: bool = False) -> str:
-        """Return the whole file: front matter, heading and the parts that are not empty.
-
-        Args:
-            title: plain text.
-            wide: leave out the table of contents.
-        """
-        return (
-            md.paragraphs(md.front_matter(title, in_search=in_search, wide=wide), f"# {md.name(title)}", *parts) + "\n"
-        )
 
     def render(self, template: str, /, **view: object) -> str:
         """Render the page; every template also gets ``data``, the page's figures as files, and ``schema``."""
@@ -137,20 +126,14 @@ class Page:
         common = {"data": self.data_links(), "schema": schema}
         return render(template, self.language, self.data.templates, **(common | view))
 
-    def fact_table(self, rows: Iterable[tuple[str, str | Link]]) -> Table | None:
+    def facts(self, rows: Iterable[tuple[str, str | Link]]) -> Table | None:
         """Return a table of names and values without rows whose value is empty; None without rows."""
         stated = tuple(row for row in rows if row[1])
         return Table((Column(self._("Item")), Column(self._("Value"))), stated) if stated else None
 
     def _(self, english: str, /, **values: str) -> str:
-        """Translate a text and insert ``values``, which must be Markdown."""
+        """Translate a text and insert ``values``."""
         return self.language.gettext(english, **values)
-
-    def to(self, target: str, label: str) -> str:
-        return md.link(label, at.relative(self.path, target))
-
-    def file(self, target: str, label: str, download: str | None = None) -> str:
-        return md.raw_link(label, at.relative_file(self.language, self.path, target), download)
 
     def file_link(self, target: str, label: str) -> Link:
         return Link(label, self.data_file(target))
@@ -158,25 +141,6 @@ class Page:
     def data_file(self, name: str) -> str:
         """Return the relative address of a data file."""
         return at.up_from(self.language, self.path) + name
-
-    def script(self, name: str) -> str:
-        """Return the element that loads a theme script which only some pages need."""
-        return f'<script src="{md.attribute(at.relative(self.path, f"{at.SCRIPTS}/{name}"))}" defer></script>'
-
-    def hardware(self, hardware: str, campaign: str = "") -> str:
-        return self._named(at.hardware_page(hardware), md.name(self.data.hardware_title(hardware, campaign)))
-
-    def framework(self, framework: str, campaign: str = "") -> str:
-        return self._named(at.framework_page(framework), md.text(self.data.framework_title(framework, campaign)))
-
-    def _named(self, target: str, name: str) -> str:
-        """Return a name that links to its page, or the name alone on that page."""
-        return name if target == self.path else self.to(target, name)
-
-    def report(self, row: ConfigurationResult, label: str | None = None) -> str:
-        """Return a link to the report of a result, labelled with the campaign's name by default."""
-        words = md.text(self.data.source_title(self.language, row.campaign)) if label is None else label
-        return self.to(at.report_page(self.data.source(row), row.case), words)
 
     def link(self, text: str, target: str) -> Link:
         """Return a link to another page, or its text alone on that page."""
@@ -199,23 +163,10 @@ class Page:
             parts.insert(0, self.data.framework_title(row.framework, row.campaign))
         return self.link(md.BETWEEN.join(parts), at.configuration_page(row))
 
-    def protocol(self, protocol: str) -> str:
-        if protocol not in self.data.protocols:
-            return md.text(protocol)
-        return self.to(at.protocol_page(protocol), md.text(protocol))
-
     def report_link(self, row: ConfigurationResult) -> Link:
         """Return a link to the report of a result, labelled with the campaign's name."""
         page = at.report_page(self.data.source(row), row.case)
         return self.link(md.unbroken(self.data.source_title(self.language, row.campaign)), page)
-
-    def html(self, cell: Link | Figure) -> str:
-        """Return a link or a figure as HTML."""
-        return str(macro("cell", self.language)(cell))
-
-    def joined(self, links: Iterable[Link]) -> Safe:
-        """Return links separated by commas."""
-        return Safe(macro("listed", self.language)(list(links)))
 
     def figure(self, row: ConfigurationResult) -> Figure:
         return figures.figure(self.language, self.path, row)
@@ -225,30 +176,14 @@ class Page:
         kinds = [self.data.kind(row.campaign) for row in results if row.value is not None]
         return [str(kinds.count(kind)) if kind in kinds else "" for kind in KINDS]
 
-    def facts(self, rows: Iterable[tuple[str, str]]) -> str:
-        """Return a table of names and values in Markdown, without rows whose value is empty."""
-        return md.facts((self._("Item"), self._("Value")), rows)
-
     def fact(self, name: str) -> str:
         """Return the name of a fact as plain text, translated if it is a common one."""
         return self._(FACTS[name]) if name in FACTS else name
-
-    def status(self, result: ConfigurationResult) -> str:
-        return md.text(result.status.text(self.language))
 
     def data_links(self) -> list[Link]:
         """Return links to this page's results as files."""
         kinds = {"csv": "CSV", "json": "JSON", **({"parquet": "Parquet"} if self.data.parquet else {})}
         return [Link(name, self.data_file(at.page_data(self.path, kind))) for kind, name in kinds.items()]
-
-    def data_files(self) -> str:
-        """Return ``data_links`` as a sentence."""
-        links = self.language.separator.join(md.raw_link(link.text, link.address) for link in self.data_links())
-        return self._("The figures of this page as data: {files} ({schema}).", files=links, schema=self.schema())
-
-    def schema(self) -> str:
-        """Return a link to the guide's page on the data files."""
-        return self.to("guide/data.md", self._("what the columns mean"))
 
     def table(
         self,
@@ -267,11 +202,6 @@ class Page:
         """
         heads = [Column(self._(COLUMNS[name]), name in WORDED, place=places.get(name, "")) for name in columns]
         return filled(heads, rows, [place for place, name in enumerate(columns) if name in constant])
-
-    def listing(self, table: Table, note: str = "", *, of_trials: bool = False, class_: str = "evidence rows") -> str:
-        """Return a table as HTML; empty without rows."""
-        render = macro("listing", self.language, self.data.templates)
-        return str(render(table, note, of_trials, class_)) if table.rows else ""
 
     def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> Table:
         """Return a table with a row for each configuration: ``columns``, throughput, then everything else known."""

@@ -72,7 +72,7 @@ def _overview(page: Page) -> Table:
 def protocol_facts(page: Page, name: str) -> Table | None:
     """Return a protocol as a table of names and values."""
     protocol = page.data.protocols.get(name)
-    return page.fact_table(_facts(page, protocol)) if protocol else None
+    return page.facts(_facts(page, protocol)) if protocol else None
 
 
 def _facts(page: Page, protocol: Protocol) -> list[tuple[str, str | Link]]:

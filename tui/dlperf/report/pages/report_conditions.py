@@ -103,7 +103,7 @@ def setup(page: Page, results: Results) -> Setup | None:
     machines = [page.data.hardware.get(row.hardware) for row in results]
     paths = {name: path for entry in machines if entry for name, path in entry.data.items()}
     rows = [(page.fact(name), path) for name, path in paths.items()]
-    return Setup(data_paths=page.fact_table(rows), commands="\n".join(commands))
+    return Setup(data_paths=page.facts(rows), commands="\n".join(commands))
 
 
 def steps(page: Page, results: Results) -> Steps:
@@ -122,7 +122,7 @@ def _environment_groups(page: Page, report: PublishedReport) -> list[Part]:
     language = page.language.code
     parts = []
     for group in report.environment:
-        table = page.fact_table((fact.localized(language), fact.value) for fact in group.facts)
+        table = page.facts((fact.localized(language), fact.value) for fact in group.facts)
         parts.append(Part((group.title.localized(language),), (table,) if table else ()))
     return parts
 
