@@ -158,6 +158,39 @@ async def test_a_machine_that_stays_silent_is_left_out_in_the_end(tmp_path):
     assert list(campaign_status(paths).unreachable) == ["m1"]
 
 
+SILENT = Script(silent=10**9)
+BOUNDED = replace(QUICK, silence=0.12)
+
+
+async def test_a_trial_ends_after_its_deadline_though_its_machine_is_silent_and_the_next_one_starts(tmp_path):
+    short, other = (planned(name, repeats=1) for name in "ab")
+    paths = campaign(tmp_path, replace(short, launch=replace(short.launch, deadline_seconds=0.05)), other)
+    executor = ScriptedExecutor(scripts={f"a.{number}": SILENT for number in (1, 2, 3)})
+    await run(paths, executor, BOUNDED)
+    assert states(paths) == {"a.1": "failed", "b.1": "succeeded", "a.2": "failed", "a.3": "failed"}
+    first, *_ = events(paths, "node_unreachable")
+    assert str(first.cause) == "waiting for an answer; waiting until 0.002 min after the trial's deadline"
+    cause = str(campaign_status(paths).trials[TrialKey(short.configuration.id, 1)].cause)
+    assert cause.startswith("unreachable since 2026-01-01T00:00:00Z: waiting for an answer; given up 0.002 min after")
+
+
+async def test_before_its_deadline_a_trial_is_waited_for_however_long_its_machine_is_silent(tmp_path):
+    paths = campaign(tmp_path, planned("a", repeats=1))
+    executor = ScriptedExecutor(scripts={"a.1": Script(silent=60)})
+    await run(paths, executor, replace(QUICK, silence=0.01))
+    assert states(paths) == {"a.1": "succeeded"}
+
+
+async def test_a_submission_that_is_never_answered_ends_after_the_deadline(tmp_path):
+    item = planned("a", repeats=1)
+    paths = campaign(tmp_path, replace(item, launch=replace(item.launch, deadline_seconds=0.05)))
+    executor = ScriptedExecutor(scripts={f"a.{number}": Script(unreachable=10**9) for number in (1, 2, 3)})
+    await run(paths, executor, BOUNDED)
+    causes = [str(trial.cause) for trial in campaign_status(paths).trials.values()]
+    assert causes[0].startswith("unreachable: node n: no route to host; given up 0.002 min after the trial's deadline")
+    assert set(states(paths).values()) == {"failed"}
+
+
 async def test_a_machine_that_answers_and_refuses_is_not_waited_for(tmp_path):
     paths = campaign(tmp_path, planned("a", repeats=3))
     await run(paths, ScriptedExecutor(refusing={"m1"}), replace(QUICK, silence=600.0))

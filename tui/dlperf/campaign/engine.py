@@ -21,15 +21,16 @@ from dlperf.campaign.dependencies import EngineDependencies, Timeouts
 from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.live import LiveLog
 from dlperf.campaign.machines import Machines, array_numbers, demands_of
+from dlperf.campaign.overdue import has_silent_machine, is_overdue, overdue, silence
 from dlperf.campaign.progress import ProgressFile
 from dlperf.campaign.requests import RequestRefusedError, events_of_request
 from dlperf.campaign.rules import events_after_end, is_infrastructure
-from dlperf.campaign.running import Ending, RunningTrial, Watch
+from dlperf.campaign.running import Ending, RunningTrial, Watch, ending_of
 from dlperf.campaign.stages import Stages
 from dlperf.errors import StorageError
 from dlperf.executors.base import Executor, Observation, Trial
 from dlperf.measure.telemetry import disturbance
-from dlperf.messages import message, quoted
+from dlperf.messages import quoted
 from dlperf.plan import TrialKey
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
@@ -188,9 +189,14 @@ class Engine:
         known = self._journal.trials[running.key].state
         if observation.state is State.RUNNING and known is not State.RUNNING:
             self._journal.state(running.key, State.RUNNING, source=observation.source)
+        patience = self._timeouts.silence
         for node in observation.nodes:
-            silent = message("goes_on_there", cause=node.cause or message("waiting"))
-            self._journal.note_silence(running.key, node.node, silent if node.unreachable_since else None)
+            self._journal.note_silence(running.key, node.node, silence(node, patience))
+        seconds = running.note_silence(has_silent_machine(observation))
+        if is_overdue(running.planned.launch, self._journal.trials[running.key], utc_now(), seconds, patience):
+            ended = overdue(observation, patience)
+            if ended.state.finished:
+                running.end(ending_of(ended))
 
     def _handle_requests(self) -> None:
         requests, offset = read_records(self._paths.control, Request, self._journal.requests_read)

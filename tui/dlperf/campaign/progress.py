@@ -45,15 +45,19 @@ class ProgressFile:
         shown = {}
         for key, item in running.items():
             progress = _of_trial(item)
-            usual = trial_seconds_left(trials[key], known, now)
-            shown[key] = progress if progress.seconds_left is not None else replace(progress, seconds_left=usual)
-        left = {key: progress.seconds_left for key, progress in shown.items()}
+            left = progress.seconds_left
+            if progress.unreachable_since:
+                left = None
+            elif left is None:
+                left = trial_seconds_left(trials[key], known, now)
+            shown[key] = replace(progress, seconds_left=left)
+        seconds_left = {key: progress.seconds_left for key, progress in shown.items()}
         return Progress(
             updated=now,
             trials={str(key): progress for key, progress in shown.items()},
             done=sum(status.state.finished for status in trials.values()),
             total=len(trials),
-            seconds_left=campaign_seconds_left(trials, left, self._machines, now),
+            seconds_left=campaign_seconds_left(trials, seconds_left, self._machines, now),
         )
 
 

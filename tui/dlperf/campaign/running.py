@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 
@@ -46,8 +47,15 @@ class RunningTrial:
     """Set when the machines hold the trial, or when it ended before."""
     ended: asyncio.Future[Ending] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     observation: Observation | None = None
+    silent_at: float | None = None
+    """When a machine of it stopped answering (monotonic)."""
     noted: bool = False
     """Whether the journal already notes that its machines are waited for."""
+
+    def note_silence(self, silent: bool) -> float:
+        """Note whether a machine of it is silent now; return for how many seconds it was."""
+        self.silent_at = (self.silent_at or time.monotonic()) if silent else None
+        return time.monotonic() - self.silent_at if self.silent_at else 0.0
 
     def end(self, ending: Ending) -> None:
         """Set the ending; only the first one counts."""
@@ -123,9 +131,14 @@ class Watch:
             running.observation = observation
             self._observed(running, observation)
             if observation.state.finished:
-                blamed = faults_of_nodes(observation.nodes)
-                running.end(Ending(observation.state, observation.cause, observation.source, blamed=blamed))
+                running.end(ending_of(observation))
         self._trials = {name: running for name, running in self._trials.items() if not running.ended.done()}
+
+
+def ending_of(observation: Observation) -> Ending:
+    """Return the ending of a trial that was seen to have ended."""
+    blamed = faults_of_nodes(observation.nodes)
+    return Ending(observation.state, observation.cause, observation.source, blamed=blamed)
 
 
 def poll_interval(trials: int) -> float:

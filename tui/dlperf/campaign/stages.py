@@ -12,10 +12,11 @@ from dlperf.campaign.dependencies import Timeouts
 from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.left_out import faults_in_checks
 from dlperf.campaign.machines import array_numbers
+from dlperf.campaign.overdue import is_overdue, why_overdue
 from dlperf.campaign.rules import BUSY
 from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.errors import DlperfError, StorageError, UnreachableError
-from dlperf.executors.base import CheckItem, Executor, Observation
+from dlperf.executors.base import UNREACHABLE, CheckItem, Executor, Observation
 from dlperf.messages import Message, message
 from dlperf.plan import TrialKey
 from dlperf.results.logs import LogReader
@@ -128,7 +129,7 @@ class Stages:
             await self._executor.submit(running.trial)
 
     async def _reach(self, running: RunningTrial, start: Stage) -> None:
-        """Submit or adopt a trial; unreachable machines are retried without limit, since they may hold it already."""
+        """Submit or adopt a trial; unreachable machines, which may hold it already, are retried past its deadline."""
         while not running.ended.done():
             try:
                 await start(running)
@@ -137,11 +138,18 @@ class Stages:
                 self._wait_noted(running, error)
                 if running.cancel_wanted:
                     running.end(_unanswered(error))
+                elif self._is_overdue(running):
+                    cause = message("unreachable", cause=error.message)
+                    running.end(Ending(State.FAILED, why_overdue(cause, self._timeouts.silence)))
             except StorageError:
                 raise
             except DlperfError as error:
                 running.end(Ending(State.FAILED, error.message))
             await asyncio.wait({running.ended}, timeout=self._timeouts.reconnect)
+
+    def _is_overdue(self, running: RunningTrial) -> bool:
+        status, seconds = self._journal.trials[running.key], running.note_silence(True)
+        return is_overdue(running.planned.launch, status, utc_now(), seconds, self._timeouts.silence)
 
     def _wait_noted(self, running: RunningTrial, error: UnreachableError) -> None:
         if not running.noted:
@@ -161,11 +169,17 @@ class Stages:
     async def archive(self, running: RunningTrial, ending: Ending) -> TrialResult:
         """Collect all files of the trial, seal and measure them."""
         if ending.collectable:
-            await self._collect(running, math.inf if ending.state is State.SUCCEEDED else self._timeouts.collect)
+            await self._collect(running, self._patience(ending))
         paths = running.trial.paths
         await asyncio.to_thread(seal, paths)
         status = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
         return await asyncio.to_thread(self._measure, running, status)
+
+    def _patience(self, ending: Ending) -> float:
+        """Return the seconds to wait for files on a silent machine: none for one that was given up before."""
+        if ending.state is State.SUCCEEDED:
+            return math.inf
+        return 0.0 if ending.cause and ending.cause.mentions(*UNREACHABLE) else self._timeouts.collect
 
     def _measure(self, running: RunningTrial, status: TrialStatus) -> TrialResult:
         derived = derive(running.trial.paths, running.planned, status, self._logs)

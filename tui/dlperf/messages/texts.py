@@ -96,6 +96,8 @@ TEXTS = {
     "unreachable": N_("unreachable: {cause}"),
     "unreachable_since": N_("unreachable since {since}: {cause}"),
     "goes_on_there": N_("{cause}; its trials keep running"),
+    "waited_past_deadline": N_("{cause}; waiting until {minutes:g} min after the trial's deadline"),
+    "overdue": N_("{cause}; given up {minutes:g} min after the trial's deadline"),
     "waiting": N_("waiting for an answer"),
     "waited_for": N_("{cause}; waiting for up to {minutes:g} min"),
     "never_answered": N_("{cause}; no answer yet after {seconds:g} s of attempts"),

@@ -1,0 +1,47 @@
+"""A campaign over real ssh nodes one of which dies and stays dead."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from driving_engine import states, until
+from scripted import QUICK, campaign, planned
+
+from dlperf.campaign.dependencies import EngineDependencies
+from dlperf.campaign.engine import run_campaign
+from dlperf.executors.direct import DirectExecutor
+from dlperf.nodes import ssh
+from dlperf.runs.journal import campaign_status
+from dlperf.runs.paths import CampaignPaths
+from node_lab import NodeLab, node_lab
+
+__all__ = ["node_lab"]
+
+PROGRAM = ("sh", "-c", "until test -e $HOME/go; do sleep 0.05; done")
+
+
+async def test_a_trial_ends_though_its_node_stays_dead_and_the_next_one_starts_on_the_others(
+    node_lab: NodeLab, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(ssh, "KEEPALIVE_SECONDS", 0.5)
+    monkeypatch.setattr(ssh, "KEEPALIVE_COUNT", 2)
+    monkeypatch.setattr(ssh, "CONNECT_SECONDS", 1.0)
+    over_two, over_one = (
+        replace(item, launch=replace(item.launch, nodes=node_lab.plans(nodes), command=PROGRAM, deadline_seconds=4.0))
+        for item, nodes in ((planned("a", repeats=1), 2), (planned("b", repeats=1), 1))
+    )
+    paths = campaign(tmp_path, over_two, over_one)
+    dependencies = EngineDependencies(lambda _: DirectExecutor())
+    engine = asyncio.create_task(run_campaign(paths, dependencies, replace(QUICK, silence=1.0, first_answer=1.0)))
+    await until(lambda: states(paths) == {"a.1": "running", "b.1": "planned"})
+    node_lab.nodes[1].power_off()
+    (node_lab.nodes[0].home / "go").touch()
+    await engine
+    assert states(paths)["b.1"] == "succeeded"
+    assert cause(paths).startswith("node n2: unreachable since ")
+    assert "; given up 0.0166667 min after the trial's deadline" in cause(paths)
+
+
+def cause(paths: CampaignPaths) -> str:
+    return str(next(iter(campaign_status(paths).trials.values())).cause)
