@@ -109,7 +109,7 @@ def test_sealing_again_finishes_what_a_crash_cut_short(tmp_path: Path, monkeypat
         raise StorageError("No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(archive, "write_record" if crash_at == "before the list" else "_remove", crash)
+        patch.setattr(archive, "_write_archive" if crash_at == "before the list" else "_remove", crash)
         with pytest.raises(StorageError):
             seal(paths)
     assert read_everything(paths) == EVERYTHING

@@ -5,22 +5,24 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from dlperf import __version__
 from dlperf.errors import RequestError
 from dlperf.plan import Plan, TrialKey
+from dlperf.plan.hiding import Hidden
 from dlperf.runs.clock import utc_now
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord, TrialRecord
-from dlperf.runs.store import write_campaign
+from dlperf.runs.store import write_campaign, write_secrets
 
 ID_LENGTH = 200
 """Longest trial id: it names a folder on the node (at most 255 bytes) and, with the node's name, a container."""
 
 
 def create_campaign(workspace: Workspace, plan: Plan, name: str | None = None) -> CampaignPaths:
-    """Write a plan under a name, by default the time and what is measured first.
+    """Write a plan under a name, by default the time and what is measured first, and its secrets apart.
 
     Raises:
         RequestError: the plan is empty, or a campaign of that name exists, or the name cannot be one.
@@ -30,7 +32,10 @@ def create_campaign(workspace: Workspace, plan: Plan, name: str | None = None) -
     paths = workspace.campaign(name) if name is not None else _free_name(workspace, plan)
     if paths.directory.exists():
         raise RequestError(f"--name {name!r}: {paths.directory} exists: choose another, or go on with `dlperf resume`")
-    write_campaign(paths, _record(paths.name, plan))
+    hidden = Hidden()
+    record = _record(paths.name, replace(plan, configurations=tuple(map(hidden.configuration, plan.configurations))))
+    write_secrets(paths.directory, hidden.values)
+    write_campaign(paths, record)
     return paths
 
 

@@ -13,7 +13,7 @@ from dlperf.errors import DlperfError
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import Event
-from dlperf.runs.store import read_records
+from dlperf.runs.store import open_private, read_records
 
 START_SECONDS = 30.0
 
@@ -40,7 +40,7 @@ def _spawn(workspace: Workspace, paths: CampaignPaths) -> subprocess.Popen[bytes
     command = [sys.executable, "-m", "dlperf", "--workspace", str(workspace.root), "resume", "--", paths.name]
     package = Path(dlperf.__file__).parents[1]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (str(package), os.getenv("PYTHONPATH"))))}
-    with paths.engine_log.open("ab") as log:
+    with open(paths.engine_log, "ab", opener=open_private) as log:
         return subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=environment
         )

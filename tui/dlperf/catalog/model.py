@@ -123,6 +123,8 @@ class Hardware(Entry):
     In a container the program finds it where the framework mounts it, else at the same path.
     """
     env: Environment = {}
+    secret: tuple[str, ...] = ()
+    """Names of variables and options whose values are hidden everywhere but on the node, besides those that look so."""
     facts: dict[str, str] = {}
     """Stated environment (cpu, memory, os, driver, interconnect, topology), shown with the probed one."""
     example: bool = False
@@ -215,6 +217,8 @@ class Framework(Entry):
     repository: str = ""
     commit: str = ""
     env: Environment = {}
+    secret: tuple[str, ...] = ()
+    """As of hardware."""
     options: dict[str, Option] = {}
     facts: dict[str, str] = {}
     """Stated software versions: python, cuda, cudnn, nccl, dali, driver …"""

@@ -15,7 +15,8 @@ from dlperf.executors.tasks import NodeTask
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import ByteRange, NodeReport
 from dlperf.runs.paths import NodePaths, file_name
-from dlperf.runs.store import write_atomic
+from dlperf.runs.secrets import redact_for_runs
+from dlperf.runs.store import open_private, write_atomic
 
 TAIL_BYTES = 4 * 1024 * 1024
 """Maximum that one call reads from one machine, so that a flood there leaves time for the others."""
@@ -46,7 +47,7 @@ def append(path: Path, data: bytes) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab", buffering=0) as stream:
+        with open(path, "ab", buffering=0, opener=open_private) as stream:
             view = memoryview(data)
             while view:
                 view = view[stream.write(view) :]
@@ -112,9 +113,10 @@ async def collect_files(client: NodeClient, task: NodeTask) -> None:
 
 
 def _write(files: Mapping[Path, bytes | None]) -> None:
+    """Write what the node returned; its ``launch.sh`` holds the secrets that the archived one must not."""
     for path, data in files.items():
         if data is not None:
-            write_atomic(path, data)
+            write_atomic(path, redact_for_runs(path, data))
 
 
 async def read_whole(client: NodeClient, paths: Sequence[str]) -> list[bytes | None]:

@@ -32,10 +32,12 @@ from dlperf.nodes.messages import CommandResult, JobAnswer, NodeFile
 from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.plan import Launch
 from dlperf.plan.filling import PORT
+from dlperf.plan.hiding import revealed
 from dlperf.render.slurm import BATCH, LOG, batch_script
 from dlperf.runs.paths import file_name
 from dlperf.runs.printable import printable_end
 from dlperf.runs.records import State
+from dlperf.runs.secrets import secrets_of
 from dlperf.runs.store import write_atomic
 
 TIMEOUT_CODE = 124
@@ -104,10 +106,11 @@ class SlurmExecutor(SupervisedExecutor):
         client, name = self._login(trial), job_name(trial)
         home = (await client.hello()).home
         batch = batch_of(name, home, await self._longest_minutes(client, trial.launch), array_of(trial))
-        script = batch_script(trial.launch, batch)
-        files = [NodeFile(f"{file_name(name)}/{BATCH}", script)]
+        secrets = secrets_of(trial.paths.directory)
+        files = [NodeFile(f"{file_name(name)}/{BATCH}", batch_script(revealed(trial.launch, secrets), batch))]
+        kept = {BATCH: batch_script(trial.launch, batch)}
         for each in trials_of_job(trial):
-            rendered = self._render(each, [home] * len(each.launch.nodes), PORT, {BATCH: script})
+            rendered = self._render(each, [home] * len(each.launch.nodes), PORT, kept)
             files += [item for node_files in rendered for item in node_files]
         answer = await client.submit(file_name(name), name, files)
         return self._write_reference(trial, {"job": job_number(trial, _job_of(answer, "sbatch"))})
@@ -194,7 +197,7 @@ class SlurmExecutor(SupervisedExecutor):
         await super().collect(trial)
         (log,) = await read_whole(self._login(trial), [f"{file_name(trial.trial_id)}/{LOG}"])
         if log is not None:
-            write_atomic(trial.paths.slurm_log, log)
+            write_atomic(trial.paths.slurm_log, log, private=True)
 
     async def adopt(self, trial: Trial) -> Reference | None:
         """Return ``ref.json``, else ask the login node for the trial's job.

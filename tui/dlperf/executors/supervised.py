@@ -21,10 +21,12 @@ from dlperf.messages import Message, message
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import NodeFile
 from dlperf.nodes.transport import Machine, Transport, transport_to
+from dlperf.plan.hiding import revealed
 from dlperf.render import Runtime, render_trial
 from dlperf.runs.archive import TrialFiles, keep_sent
 from dlperf.runs.paths import file_name
 from dlperf.runs.records import State
+from dlperf.runs.secrets import secrets_of
 from dlperf.runs.store import read_record_if_whole, write_record
 
 SIBLING_GRACE_SECONDS = 15.0
@@ -66,7 +68,7 @@ class SupervisedExecutor:
     def _render(
         self, trial: Trial, homes: Sequence[str], port: str, others: Mapping[str, bytes] | None = None
     ) -> list[list[NodeFile]]:
-        """Render the files to send to each node, and archive them together with ``others``."""
+        """Render the files to send to each node, and archive them without secrets, together with ``others``."""
         tasks = node_tasks(trial)
         runtime = Runtime(
             master_address=trial.launch.nodes[0].address,
@@ -76,15 +78,15 @@ class SupervisedExecutor:
             },
             programs=read_programs(trial.launch.files, self._workspace_catalog),
         )
-        rendered = render_trial(trial.trial_id, trial.launch, runtime)
-        files = [rendered[task.node.name].files | {JOB: task.job_file()} for task in tasks]
-        sent = dict(others or {})
-        for task, contents in zip(tasks, files, strict=True):
-            sent |= {f"{file_name(task.node.name)}/{path}": data for path, data in contents.items()}
-        keep_sent(trial.paths, sent)
+        launch = revealed(trial.launch, secrets_of(trial.paths.directory))
+        kept = dict(others or {})
+        for task, node in zip(tasks, render_trial(trial.trial_id, trial.launch, runtime).values(), strict=True):
+            files = node.files | {JOB: task.job_file()}
+            kept |= {f"{file_name(task.node.name)}/{path}": data for path, data in files.items()}
+        keep_sent(trial.paths, kept)
         return [
-            [NodeFile(f"{task.directory}/{path}", data, 0o700) for path, data in contents.items()]
-            for task, contents in zip(tasks, files, strict=True)
+            [_node_file(task, path, data) for path, data in (node.files | {JOB: task.job_file()}).items()]
+            for task, node in zip(tasks, render_trial(trial.trial_id, launch, runtime).values(), strict=True)
         ]
 
     async def poll(self, trials: Sequence[Trial]) -> list[Observation]:
@@ -182,3 +184,8 @@ class SupervisedExecutor:
         reference = Reference(self.name, data)
         write_record(trial.paths.reference, reference)
         return reference
+
+
+def _node_file(task: NodeTask, path: str, data: bytes) -> NodeFile:
+    """Return a file to send: programs may be executable, scripts are given to ``sh`` and may hold secrets."""
+    return NodeFile(f"{task.directory}/{path}", data, 0o700 if "/" in path else 0o600)

@@ -52,6 +52,7 @@ def launch_of(subject: Subject) -> Launch:
         deadline_seconds=recipe.deadline_seconds,
         stall_seconds=recipe.stall_seconds,
         expected_gpu=subject.accelerator.match if subject.accelerator else (),
+        secret=(*subject.framework.secret, *hardware.secret),
     )
     used: set[str] = set()
     launch = fill_launch(_with_variants(launch, subject), _filler(subject, _values(subject, container), used))

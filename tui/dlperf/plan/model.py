@@ -49,6 +49,8 @@ class Launch:
     stall_seconds: float = 600.0
     expected_gpu: tuple[str, ...] = ()
     """Regular expressions, one of which must match the GPU name; empty for any."""
+    secret: tuple[str, ...] = ()
+    """Names of variables and options whose values are secrets, besides those that look so."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dlperf.plan.filling import PORT
+from dlperf.plan.hiding import Hidden
 from dlperf.plan.model import Launch
 from dlperf.render.slurm import BATCH, Batch, batch_script
 from dlperf.render.trial import RenderedNode, Runtime, render_trial
@@ -14,11 +15,12 @@ MASTER_PORT = "23456"
 
 
 def preview(launch: Launch) -> dict[str, RenderedNode]:
-    """Render a trial named ``TRIAL`` in the home of ``user``; programs are empty.
+    """Render a trial named ``TRIAL`` in the home of ``user`` without secrets; programs are empty.
 
     Raises:
         RequestError: the launch cannot be rendered.
     """
+    launch = Hidden().launch(launch)
     runtime = Runtime(
         master_address=launch.nodes[0].address,
         master_port=PORT if launch.executor == "slurm" else MASTER_PORT,

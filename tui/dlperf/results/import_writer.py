@@ -19,7 +19,7 @@ from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, State, TrialRecord, TrialStatus
-from dlperf.runs.store import append_records, write_campaign, write_record
+from dlperf.runs.store import append_records, open_private, write_campaign, write_record
 
 
 def write_import(workspace: Workspace, name: str, plan: ImportPlan, logs: LogReader) -> dict[TrialKey, TrialResult]:
@@ -99,7 +99,7 @@ def _copy_log(log: ImportedLog, paths: TrialPaths) -> None:
     node = paths.node(NODE)
     target = node.compressed_log if is_gzip(log.file.path) else node.log
     target.parent.mkdir(parents=True, exist_ok=True)
-    with log.file.path.open("rb") as source, target.open("wb") as stream:
+    with log.file.path.open("rb") as source, open(target, "wb", opener=open_private) as stream:
         shutil.copyfileobj(source, stream, 1 << 20)
     if sha256_of(target) != log.sha256:
         raise DlperfError(f"{log.file.shown} changed while it was read: import it when it is no longer written")

@@ -17,6 +17,7 @@ from dlperf.formats.parser import LogParser
 from dlperf.formats.registry import detect, parser_for
 from dlperf.formats.samples import Run
 from dlperf.runs.paths import Workspace
+from dlperf.runs.secrets import redact_for_runs
 
 BLOCK = 1 << 20
 """Bytes read at a time; the format is detected from the first block."""
@@ -106,7 +107,7 @@ def open_log(path: Path) -> BufferedIOBase:
 
 
 def log_tail(path: Path) -> str:
-    """Return the end of a log as text; empty where the file cannot be read."""
+    """Return the end of an archived log as text without secrets; empty where the file cannot be read."""
     tail = b""
     try:
         with open_log(path) as stream:
@@ -118,7 +119,7 @@ def log_tail(path: Path) -> str:
         pass
     except RequestError:
         return ""
-    return tail.decode("utf-8", "replace")
+    return redact_for_runs(path, tail).decode("utf-8", "replace")
 
 
 class _TruncatedError(Exception):

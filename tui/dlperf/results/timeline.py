@@ -22,7 +22,8 @@ from dlperf.results.trial import gather, nodes_of, result_of
 from dlperf.runs.archive import sha256_of
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import TrialStatus
-from dlperf.runs.store import dump_record, write_atomic, write_record
+from dlperf.runs.secrets import redact_for_runs
+from dlperf.runs.store import dump_record, redacted_record, write_atomic, write_record
 from dlperf.runs.upgrades import SCHEMA_VERSION
 
 Point = tuple[float, float]
@@ -169,13 +170,15 @@ def _log_lines(log: Path, result: TrialResult) -> LogLines:
         return LogLines()
     first, last = result.first_line, result.last_line
     with open_log(log) as stream:
-        lines = map(_quoted, _whole(stream))
+        lines = _whole(stream)
         before = tuple(deque(islice(lines, first - 1), AROUND))
         head = tuple(islice(lines, min(ENDS, last - first + 1)))
         rest = tuple(deque(islice(lines, max(0, last - first + 1 - ENDS)), ENDS))
         after = tuple(islice(lines, AROUND))
     left_out = max(0, last - first + 1 - len(head) - len(rest))
-    return LogLines(head, left_out, rest, first, before, after)
+    quoted = (tuple(_quoted(log, line) for line in part) for part in (head, rest, before, after))
+    head_text, rest_text, before_text, after_text = quoted
+    return LogLines(head_text, left_out, rest_text, first, before_text, after_text)
 
 
 def _whole(stream: Iterable[bytes]) -> Iterator[bytes]:
@@ -186,8 +189,9 @@ def _whole(stream: Iterable[bytes]) -> Iterator[bytes]:
         return
 
 
-def _quoted(line: bytes) -> str:
-    text = line[: LONGEST_LINE * 4].decode("utf-8", "replace").rstrip("\r\n")
+def _quoted(log: Path, line: bytes) -> str:
+    # redacted before it is cut, because the rest of a cut secret is not found
+    text = redact_for_runs(log, line[: LONGEST_LINE * 4]).decode("utf-8", "replace").rstrip("\r\n")
     return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…"
 
 
@@ -202,15 +206,16 @@ class Derived:
 def derive(
     paths: TrialPaths, planned: PlannedConfiguration, status: TrialStatus, logs: LogReader = BUILTIN_FORMATS
 ) -> Derived:
-    """Measure a trial, see ``measure_trial``, and derive its timeline."""
+    """Measure a trial, see ``measure_trial``, and derive its timeline, both without secrets."""
     evidence = gather(paths, planned, logs)
     result = result_of(evidence, planned, status)
-    return Derived(result, _timeline_of(paths, planned, result, evidence.run))
+    timeline = _timeline_of(paths, planned, result, evidence.run)
+    return Derived(redacted_record(paths.result, result), redacted_record(paths.timeline, timeline))
 
 
 def derive_timeline(paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, logs: LogReader) -> Timeline:
     """Derive the timeline of a trial that was measured before."""
-    return _timeline_of(paths, planned, result, gather(paths, planned, logs).run)
+    return redacted_record(paths.timeline, _timeline_of(paths, planned, result, gather(paths, planned, logs).run))
 
 
 def write_derived(paths: TrialPaths, derived: Derived) -> None:

@@ -17,7 +17,8 @@ from functools import cached_property
 from pathlib import Path
 
 from dlperf.runs.paths import NodePaths, TrialPaths
-from dlperf.runs.store import read_record_if_whole, write_atomic, write_record
+from dlperf.runs.secrets import redact_program
+from dlperf.runs.store import read_record_if_whole, record_bytes, write_atomic
 from dlperf.runs.upgrades import SCHEMA_VERSION
 
 INLINE_BYTES = 2048
@@ -159,14 +160,14 @@ def sha256_of(path: str | Path) -> str:
 
 
 def keep_sent(paths: TrialPaths, files: Mapping[str, bytes]) -> None:
-    """Store what is sent to the nodes of a trial before it is sent.
+    """Store what is sent to the nodes of a trial, without secrets, before it is sent.
 
     Args:
         files: path below ``rendered/`` → content.
     """
     before = read_record_if_whole(paths.archive, ArchiveRecord) or ArchiveRecord()
-    folded = [_fold(paths, f"{RENDERED}/{name}", data) for name, data in files.items()]
-    write_record(paths.archive, _merged(before, folded, sealed=False))
+    folded = [_fold(paths, f"{RENDERED}/{name}", redact_program(paths.archive, data)) for name, data in files.items()]
+    _write_archive(paths, _merged(before, folded, sealed=False))
 
 
 def seal(paths: TrialPaths) -> None:
@@ -183,8 +184,13 @@ def seal(paths: TrialPaths) -> None:
     found = [_fold(paths, name, path.read_bytes()) for name, path in folded.items()]
     found += [_in_place(name, path) for name, path in loose.items() if name not in folded]
     kept = ArchiveRecord(tuple(item for item in before.files if item.kept != FILE), before.texts)
-    write_record(paths.archive, _merged(kept, found, sealed=True))
+    _write_archive(paths, _merged(kept, found, sealed=True))
     _remove(paths, [*folded.values(), paths.checksums])
+
+
+def _write_archive(paths: TrialPaths, record: ArchiveRecord) -> None:
+    # not write_record: redacting it again would change texts whose hashes it holds
+    write_atomic(paths.archive, record_bytes(record))
 
 
 def _is_folded(name: str) -> bool:

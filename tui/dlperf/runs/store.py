@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from dlperf.errors import DlperfError, StorageError
 from dlperf.plan.model import interleaved
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord
+from dlperf.runs.secrets import SECRETS, redact_for_runs
 from dlperf.runs.upgrades import NewerError, upgrade
 
 if TYPE_CHECKING:
@@ -30,16 +31,17 @@ Complain = Callable[[str], object]
 _ADAPTERS: dict[Any, Any] = {}
 
 
-def write_atomic(path: Path, data: bytes, durable: bool = True) -> None:
+def write_atomic(path: Path, data: bytes, durable: bool = True, private: bool = False) -> None:
     """Write a file so that readers, also after a crash, see all of it or nothing.
 
     Args:
         durable: wait for the disk; otherwise a crash of the machine may leave an empty file.
+        private: only the owner may read it.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as stream:
+        with open(temporary, "wb", opener=open_private if private else None) as stream:
             stream.write(data)
             stream.flush()
             if durable:
@@ -51,9 +53,14 @@ def write_atomic(path: Path, data: bytes, durable: bool = True) -> None:
         raise StorageError(f"{path}: cannot be written ({error.strerror}): free space or mend permissions") from error
 
 
+def open_private(path: str, flags: int) -> int:
+    """Open a file that only its owner may read; the ``opener`` of files that may hold secrets."""
+    return os.open(path, flags, 0o600)
+
+
 def write_record(path: Path, record: Any, durable: bool = True) -> None:
-    """Write a dataclass as JSON; arguments as for ``write_atomic``."""
-    write_atomic(path, record_bytes(record), durable)
+    """Write a dataclass as JSON without secrets; arguments as for ``write_atomic``."""
+    write_atomic(path, redact_for_runs(path, record_bytes(record)), durable)
 
 
 def record_bytes(record: Any) -> bytes:
@@ -68,6 +75,13 @@ def _plain(record: Any) -> Any:
 def dump_record(record: Any) -> bytes:
     """Return compact JSON of a dataclass or of plain values, faster than ``record_bytes``."""
     return type_adapter(type(record)).dump_json(record)
+
+
+def redacted_record(path: Path, record: Record) -> Record:
+    """Return a record as ``write_record`` would write it at this path and ``read_record`` would read it."""
+    data = dump_record(record)
+    redacted = redact_for_runs(path, data)
+    return record if redacted == data else parse_record(path, redacted, type(record))
 
 
 def read_record(path: Path, kind: type[Record]) -> Record:
@@ -127,6 +141,12 @@ def write_campaign(paths: CampaignPaths, record: CampaignRecord) -> None:
     write_atomic(paths.plan, (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode())
 
 
+def write_secrets(folder: Path, secrets: Mapping[str, str]) -> None:
+    """Write the secrets of a campaign, by placeholder, into its folder; only the owner may read them."""
+    if secrets:
+        write_atomic(folder / SECRETS, record_bytes(dict(secrets)), private=True)
+
+
 def read_campaign(paths: CampaignPaths) -> CampaignRecord:
     """Read the plan of a campaign.
 
@@ -158,7 +178,7 @@ def load_yaml(data: bytes) -> Any:
 
 
 def append_records(path: Path, records: Iterable[Any]) -> None:
-    """Append lines to a journal in a single write, so that the lines of two writers do not mix.
+    """Append lines without secrets to a journal in a single write, so that the lines of two writers do not mix.
 
     A line that an earlier crash or a full disk cut is ended by a line break first.
 
@@ -167,7 +187,7 @@ def append_records(path: Path, records: Iterable[Any]) -> None:
     """
     lines = [json.dumps(_plain(record), ensure_ascii=False, separators=(",", ":")) for record in records]
     if lines:
-        _append(path, ("\n".join(lines) + "\n").encode())
+        _append(path, redact_for_runs(path, ("\n".join(lines) + "\n").encode()))
 
 
 def _append(path: Path, data: bytes) -> None:

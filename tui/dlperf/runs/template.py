@@ -44,6 +44,8 @@ runs/*/engine.lock
 runs/*/engine.log
 runs/*/progress.json
 runs/.importing/
+# the values of secrets in a campaign's plan
+runs/*/secrets.json
 """
 
 FILES = {

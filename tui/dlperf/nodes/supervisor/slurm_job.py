@@ -39,7 +39,7 @@ def fill_scripts(folder: str, values: Dict[str, str]) -> None:
             text = read_text(path)
             for name, value in values.items():
                 text = text.replace(name, value)
-            write_atomic(path, text.encode("utf-8"), 0o700)
+            write_atomic(path, text.encode("utf-8"))
 
 
 def task(directory: str) -> None:

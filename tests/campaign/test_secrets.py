@@ -1,0 +1,76 @@
+"""Secrets of the catalogue reach the node and nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from planted_secrets import SECRETS, archived, leaks, planted_workspace
+
+RUN = ("run", "-H", "local", "-f", "counting", "-c", "lenet5", "-b", "32,64", "--repeats", "1", "--name", "try")
+RAW = frozenset({"out.log", "secrets.json"})
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    here = planted_workspace(tmp_path_factory.mktemp("planted"))
+    here.fail(64)
+    here.dlperf(*RUN, code=1)
+    return here
+
+
+def test_the_program_gets_the_values_and_runs_holds_placeholders(planted):
+    runs = planted.workspace.runs
+    for _, node in archived(planted.workspace, "try"):
+        log = node.log.read_text()
+        assert all(value in log for name, value in SECRETS.items() if name not in ("shell",))
+    assert leaks(runs, RAW) == []
+    text = planted.campaign("try").plan.read_text()
+    assert "[secret:HF_TOKEN]" in text
+    assert '"TOKENIZERS_PARALLELISM": "false"' in text
+    assert '"PAD_TOKEN": "<pad>"' in text
+
+
+def test_what_holds_secrets_is_for_its_owner_alone(planted):
+    private = [path for path in planted.workspace.runs.rglob("*") if path.name in RAW]
+    assert len(private) == 3
+    assert {path.stat().st_mode & 0o777 for path in private} == {0o600}
+    scripts = list(planted.home.glob(".dlperf/*/*/launch.sh"))
+    assert len(scripts) == 2
+    assert {path.stat().st_mode & 0o777 for path in scripts} == {0o600}
+
+
+def test_an_archived_script_differs_from_the_sent_one_only_in_its_placeholders(planted):
+    values = json.loads((planted.campaign("try").directory / "secrets.json").read_text())
+    assert set(values.values()) == set(SECRETS.values())
+    for files, node in archived(planted.workspace, "try"):
+        script = files.read(node.launch).decode()
+        assert script.count("[secret:") == len(SECRETS)
+        assert "--max-token 4096" in script
+
+
+def test_verify_finds_no_difference(planted):
+    assert planted.dlperf("verify", "try").stdout
+
+
+def test_a_retry_has_the_secrets_again(planted):
+    planted.home.joinpath("fail-64").unlink()
+    planted.dlperf("retry", "try")
+    planted.dlperf("resume", "try")
+    assert planted.states("try")["64/2"] == "succeeded"
+    assert leaks(planted.workspace.runs, RAW) == []
+
+
+def test_plan_shows_scripts_without_secrets(planted):
+    shown = planted.dlperf("plan", *RUN[1:7], "--render").stdout
+    assert SECRETS["HF_TOKEN"] not in shown
+    assert "[secret:HF_TOKEN]" in shown
+
+
+def test_a_trial_whose_secrets_are_gone_fails_and_says_what_is_missing(planted):
+    planted.fail(64)
+    planted.dlperf(*RUN[:-1], "other", code=1)
+    (planted.campaign("other").directory / "secrets.json").unlink()
+    planted.dlperf("retry", "other")
+    assert "secrets.json of the campaign is missing" in planted.dlperf("resume", "other", code=1).stdout

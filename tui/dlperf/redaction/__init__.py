@@ -1,0 +1,5 @@
+"""Find secrets in texts and replace them by placeholders. Pure."""
+
+from dlperf.redaction.redactor import Found, Redactor
+
+__all__ = ["Found", "Redactor"]

@@ -1,0 +1,46 @@
+"""The secrets of a campaign: kept in ``secrets.json`` for its engine, replaced in everything else below ``runs/``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+from dlperf.redaction import Redactor
+
+SECRETS = "secrets.json"
+"""Placeholder → value; mode 0600, in the campaign's folder, ignored by git."""
+LEVELS = 5
+"""Folders between a campaign and its deepest record."""
+
+
+def secrets_of(path: Path) -> dict[str, str]:
+    """Return the secrets of the campaign that a path is in, by placeholder; empty where none can be read."""
+    for folder in (path, *path.parents[:LEVELS]):
+        try:
+            changed = (folder / SECRETS).stat().st_mtime_ns
+        except OSError:
+            continue
+        return dict(_read(folder / SECRETS, changed))
+    return {}
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, changed: int) -> Mapping[str, str]:
+    with suppress(OSError, ValueError, RecursionError):
+        secrets = json.loads(path.read_bytes())
+        if isinstance(secrets, dict) and all(isinstance(value, str) and value for value in secrets.values()):
+            return secrets
+    return {}
+
+
+def redact_for_runs(path: Path, data: bytes) -> bytes:
+    """Return the content of a file below ``runs/`` without secrets."""
+    return Redactor(secrets_of(path)).redact(data)[0]
+
+
+def redact_program(path: Path, data: bytes) -> bytes:
+    """Return a program without known secrets and tokens; ``password=x1`` is code there."""
+    return Redactor(secrets_of(path), accept=lambda name, value, assigned: False).redact(data)[0]
