@@ -74,3 +74,8 @@ def test_a_trial_whose_secrets_are_gone_fails_and_says_what_is_missing(planted):
     (planted.campaign("other").directory / "secrets.json").unlink()
     planted.dlperf("retry", "other")
     assert "secrets.json of the campaign is missing" in planted.dlperf("resume", "other", code=1).stdout
+
+
+def test_clean_removes_a_trial_whose_archive_lacks_only_the_secrets(planted):
+    planted.dlperf("clean", "--yes")
+    assert {path.name for path in (planted.home / ".dlperf").iterdir()} == {"bin"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -59,8 +60,9 @@ async def _clean_machine(
         try:
             kept = _archive_problem(tasks[0].trial.paths)
             if not kept:
-                archived = archived_digests(tasks[0].trial.paths)
-                removed = await machines.client(tasks[0].node).remove(file_name(trial_id), archived, discarded)
+                paths = tasks[0].trial.paths
+                archived, free = archived_digests(paths), [*discarded, *_redacted_files(paths)]
+                removed = await machines.client(tasks[0].node).remove(file_name(trial_id), archived, free)
                 size, kept = removed.bytes, removed.problem
         except DlperfError as error:
             kept = str(error)
@@ -73,6 +75,12 @@ def _archive_problem(paths: TrialPaths) -> str:
     return (
         f"its archive is not whole: {problems[0].file}: {problems[0].problem}: see `dlperf verify`" if problems else ""
     )
+
+
+def _redacted_files(paths: TrialPaths) -> list[str]:
+    """Return patterns of files in a node's folder whose archived copies lack only their secrets."""
+    names = (name.split("/", 2)[2] for name in TrialFiles(paths).redacted() if name.count("/") > 1)
+    return sorted({glob.escape(name) for name in names})
 
 
 def archived_digests(paths: TrialPaths) -> dict[str, list[str]]:

@@ -14,6 +14,8 @@ from urllib.parse import quote
 from dlperf.redaction.rules import URL, Accept, compiled, is_secret_in_text, secrets_in
 
 MARK = "[secret:{}]"
+PLACEHOLDER = b"[secret:"
+"""How every placeholder begins."""
 MARKED = re.compile(r"\[secret:[A-Za-z0-9_.-]+\]")
 """A placeholder."""
 SEARCHED_LENGTH, LETTERS_LENGTH, DIGITS_LENGTH = 6, 10, 12

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from dlperf.redaction.redactor import PLACEHOLDER
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.secrets import redact_program
 from dlperf.runs.store import read_record_if_whole, record_bytes, write_atomic
@@ -137,6 +138,12 @@ class TrialFiles:
         if self.record is None and self._paths.checksums.is_file():
             return _expected_digests(self._paths)
         return {item.path: item.sha256 for item in self.record.files} if self.record else {}
+
+    def redacted(self) -> list[str]:
+        """Return the names of archived files that had a secret, and so differ from those on the nodes."""
+        kept = {name: self._kept(item) for name, item in self._archived.items() if item.kept != FILE}
+        contents = {name: source.read_bytes() if isinstance(source, Path) else source for name, source in kept.items()}
+        return [name for name, content in contents.items() if content and PLACEHOLDER in content]
 
     def problems(self) -> list[ChecksumProblem]:
         """List every file that changed, vanished or appeared since the trial was sealed, in name order."""
