@@ -102,6 +102,7 @@ def _environment(code: Code, folder: Path | None) -> Environment:
         unbroken=md.unbroken,
         zip=zip,
         url=lambda address: Safe(html.escape(address)),
+        localized=lambda text: text.localized(code),
         web=lambda value: Safe(md.web_link(value)),
         source=lambda value, brief=False: Safe(md.source_link(value, brief)),
         block=lambda value: Safe(md.block(value)),

@@ -88,6 +88,9 @@ class Table:
     same: tuple[tuple[Column, object], ...] = ()
     """Columns that have the same value in every row, with that value; shown once above the table."""
 
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
 
 @dataclass(frozen=True)
 class Part:
@@ -111,13 +114,9 @@ class Picture:
     """``data-`` attributes for scripts, by name."""
 
 
-@dataclass(frozen=True)
-class Step:
-    """Commands under a title, with a text that explains them."""
-
-    title: str | Link
-    text: str = ""
-    commands: tuple[str, ...] = ()
+def date(moment: str) -> Text | str:
+    """Return the day of a moment as a date; empty if unknown."""
+    return Text(moment[:10], "time") if moment else ""
 
 
 def filled(columns: Sequence[Column], rows: Sequence[Sequence[object]], once: Sequence[int] = ()) -> Table:

@@ -40,7 +40,7 @@ class ProbedMachine:
 
     node: str
     trial: int
-    facts: Table | None
+    facts: Table
     devices: str
     """Facts of every device, a line each."""
 
@@ -69,9 +69,9 @@ class Section:
     """Published without trials."""
     findings: Sequence[tuple[str, str, str]]
     """Severity, numbers of the trials if it is theirs, and text."""
-    outcomes: Table | None
+    outcomes: Table
     artifacts: Table | None
-    estimates: Table | None
+    estimates: Table
     charts: Sequence[Picture]
     window: int | None
     """Number of the trial whose measured window is shaded in the charts."""

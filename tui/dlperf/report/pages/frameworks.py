@@ -30,7 +30,7 @@ def framework(
         title=data.framework_title(name),
         description=entry.description if entry else "",
         standing=_standing(page, name, found),
-        facts=_facts(page, entry) if entry else None,
+        facts=entry and _facts(page, entry),
         patches=entry.patches if entry else (),
         other_versions=entry is not None and any(data.kind(row.campaign) != "measured" for row in results),
         figures=page.all_figures(results, ("case", "hardware")),
@@ -61,12 +61,12 @@ def versions(data: SiteData, name: str) -> tuple[str, ...]:
     )
 
 
-def _standing(page: Page, name: str, found: Sequence[Answer]) -> Table | None:
+def _standing(page: Page, name: str, found: Sequence[Answer]) -> Table:
     """Return a table of the framework's rank in each comparison that includes it."""
     contests = [answer for answer in found if answer.second is not None]
     rows = [_place(page, answer, row) for answer in contests for row in answer.ranked if row.framework == name]
     columns = ("case", "hardware", "rank", "percent_of_best", "figure", "unit", "precision", "gpus", "source")
-    return page.table(columns, rows) if rows else None
+    return page.table(columns, rows)
 
 
 def _place(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[object, ...]:
@@ -84,7 +84,7 @@ def _place(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[object
     )
 
 
-def _facts(page: Page, entry: Framework) -> Table | None:
+def _facts(page: Page, entry: Framework) -> Table:
     measured = ", ".join(versions(page.data, entry.id))
     return page.facts(
         (

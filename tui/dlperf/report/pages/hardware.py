@@ -34,9 +34,9 @@ def hardware(
         description=entry.description if entry else "",
         source=entry.source if entry else "",
         headlines=headlines(page, [answer for answer in found if answer.best.hardware == name]),
-        facts=_facts(page, entry) if entry else None,
+        facts=entry and _facts(page, entry),
         accelerator=accelerator,
-        accelerator_facts=_accelerator_facts(page, accelerator) if accelerator else None,
+        accelerator_facts=accelerator and _accelerator_facts(page, accelerator),
         figures=page.all_figures(results, ("case", "framework")),
     )
 
@@ -60,7 +60,7 @@ def _size(data: SiteData, name: str, results: Sequence[ConfigurationResult]) -> 
     return figures.scale_text(max(measured, key=gpus_total)) if measured else ""
 
 
-def _facts(page: Page, entry: Hardware) -> Table | None:
+def _facts(page: Page, entry: Hardware) -> Table:
     return page.facts(
         (
             (page._("Id"), Link(entry.id, code=True)),
@@ -73,7 +73,7 @@ def _facts(page: Page, entry: Hardware) -> Table | None:
     )
 
 
-def _accelerator_facts(page: Page, accelerator: Accelerator) -> Table | None:
+def _accelerator_facts(page: Page, accelerator: Accelerator) -> Table:
     peaks = {name.upper(): f"{figures.exact(peak)} TFLOP/s" for name, peak in accelerator.peak_tflops.items()}
     return page.facts(
         (

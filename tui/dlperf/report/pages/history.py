@@ -14,7 +14,7 @@ from dlperf.report import markdown as md
 from dlperf.report.charts.plot import Line, Plot, plot
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
-from dlperf.report.views import Column, Link, Table, Text
+from dlperf.report.views import Column, Link, Table, Text, date
 from dlperf.results.compare import Comparison, compare_rows
 from dlperf.results.model import ConfigurationResult
 
@@ -75,7 +75,7 @@ def _overview_row(page: Page, rows: Series, among: Series) -> tuple[object, ...]
         replace(page.figure(newest), below=newest.unit),
         _change(compare_rows(rows[0], newest)),
         str(len(rows)),
-        _date(page, newest),
+        date(page.data.created(newest.campaign)),
     )
 
 
@@ -113,17 +113,12 @@ def _axes(page: Page, row: ConfigurationResult, among: Series) -> tuple[tuple[st
 
 def _row(page: Page, row: ConfigurationResult, compared: Comparison | None) -> tuple[object, ...]:
     return (
-        _date(page, row),
+        date(page.data.created(row.campaign)),
         page.figure(row),
         _verdict(page, compared) if compared else "",
         _change(compared) if compared else "",
         page.link(row.campaign, at.group_page(at.group_of(row))),
     )
-
-
-def _date(page: Page, row: ConfigurationResult) -> Text | str:
-    date = page.data.created(row.campaign)[:10]
-    return Text(date, "time") if date else ""
 
 
 def _change(compared: Comparison) -> str:

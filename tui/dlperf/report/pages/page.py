@@ -126,10 +126,10 @@ class Page:
         common = {"data": self.data_links(), "schema": schema}
         return render(template, self.language, self.data.templates, **(common | view))
 
-    def facts(self, rows: Iterable[tuple[str, str | Link]]) -> Table | None:
-        """Return a table of names and values without rows whose value is empty; None without rows."""
+    def facts(self, rows: Iterable[tuple[str, str | Link]]) -> Table:
+        """Return a table of names and values without rows whose value is empty."""
         stated = tuple(row for row in rows if row[1])
-        return Table((Column(self._("Item")), Column(self._("Value"))), stated) if stated else None
+        return Table((Column(self._("Item")), Column(self._("Value"))), stated)
 
     def _(self, english: str, /, **values: str) -> str:
         """Translate a text and insert ``values``."""

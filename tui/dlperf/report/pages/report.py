@@ -1,9 +1,8 @@
-"""The report of one source on one case (``templates/report.md.j2``), and the list of all reports."""
+"""The report of one source on one case, and the list of all reports."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from dlperf.catalog.model import Case
 from dlperf.messages import N_, Language
@@ -13,11 +12,11 @@ from dlperf.report import markdown as md
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData, distinct, grouped
 from dlperf.report.pages import pictures, report_tables
-from dlperf.report.pages.home import Headline, headline, weight
+from dlperf.report.pages.home import headline, weight
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.report_conditions import Environment, Setup, Steps, environment, images, options, setup, steps
-from dlperf.report.pages.report_fairness import Fairness, fairness
-from dlperf.report.views import Column, Link, Listed, Part, Table, Text, filled
+from dlperf.report.pages.report_conditions import conditions
+from dlperf.report.pages.report_fairness import fairness
+from dlperf.report.views import Column, Link, Listed, Table, Text, date, filled
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import PublishedFigure, PublishedReport
 
@@ -25,122 +24,32 @@ Results = Sequence[ConfigurationResult]
 ORIGINS = {"measured": N_("measured"), "imported": N_("computed from imported logs"), "published": N_("published")}
 
 
-@dataclass(frozen=True)
-class Origin:
-    """Origin of the results."""
-
-    kind: str
-    """``measured``, ``imported`` or ``published``."""
-    campaigns: Sequence[str]
-    """Names of campaigns; for a published report, its web address."""
-    date: str = ""
-
-
-@dataclass(frozen=True)
-class Tested:
-    """Subject of the test."""
-
-    summary: str
-    """Quoted from a published report."""
-    case: Case | None
-    dataset: str
-    axes: Sequence[tuple[str, Sequence[str | Link]]]
-    own_words: str
-    options: Table | None
-
-
-@dataclass(frozen=True)
-class Figures:
-    """The results: parts are charts and grids with titles, tables are lists."""
-
-    comparison: Sequence[Part]
-    throughput: Sequence[Part]
-    scaling_charts: Sequence[Part]
-    scaling: Table | None
-    utilisation: Table | None
-    single_runs: Table | None
-    unit: str
-    """Unit of all results if they share one."""
-    missing: Sequence[tuple[str, Sequence[Link]]]
-
-
-@dataclass(frozen=True)
-class Logs:
-    """Locations of trials and of the sources of results."""
-
-    groups: Sequence[Link]
-    sources: Sequence[str]
-    published: Table | None
-    """Log and estimator of each published result, as far as known."""
-
-
-@dataclass(frozen=True)
-class Report:
-    """The view of a report page."""
-
-    title: str
-    origin: Origin
-    published: bool
-    """Whether this is a published report whose text is known."""
-    answers: Sequence[Headline]
-    """The fastest framework of the case."""
-    contest: Part | None
-    tested: Tested
-    environment: Environment
-    images: Table | None
-    fairness: Fairness | None
-    setup: Setup | None
-    steps: Steps
-    figures: Figures
-    logs: Logs
-    notes: Sequence[str]
-    tf32: bool
-    """Whether a source labels results FP32 that were computed in TF32."""
-    findings: Sequence[tuple[Link, str]]
-
-
 def report(language: Language, data: SiteData, source: str, case: str, results: Results) -> str:
     """Return the page."""
     page = Page(language, data, at.report_page(source, case))
-    return page.render("report.md.j2", report=report_view(page, source, case, results))
-
-
-def report_view(page: Page, source: str, case: str, results: Results) -> Report:
-    data = page.data
-    published = data.published.get(results[0].campaign)
-    found = answers(results)
+    published, found = data.published.get(results[0].campaign), answers(results)
     contests = [answer for answer in found if answer.second is not None]
-    return Report(
-        title=f"{data.case_title(case)} – {data.source_title(page.language, source)}",
-        origin=_origin(page, published, results),
-        published=published is not None,
+    return page.render(
+        "report.md.j2",
+        title=f"{data.case_title(case)} – {data.source_title(language, source)}",
+        kind=data.kind(results[0].campaign),
+        campaigns=distinct(row.campaign for row in results),
+        published=published,
         answers=headline(page, found),
         contest=pictures.contest(page, max(contests, key=weight)) if contests else None,
-        tested=_tested(page, published, results),
-        environment=environment(page, results),
-        images=images(page, results),
-        fairness=fairness(page, results),
-        setup=setup(page, results),
-        steps=steps(page, results),
-        figures=_figures(page, results),
-        logs=_logs(page, published, results),
-        notes=[note.localized(page.language.code) for note in published.notes] if published else [],
-        tf32=published is not None and any(row.precision == "tf32" for row in results),
         findings=_findings(page, results),
+        tf32=published is not None and any(row.precision == "tf32" for row in results),
+        **_tested(page, results),
+        **conditions(page, results),
+        **fairness(page, results),
+        **_figures(page, results),
+        **_logs(page, published, results),
     )
 
 
-def _origin(page: Page, published: PublishedReport | None, results: Results) -> Origin:
-    campaigns = distinct(row.campaign for row in results)
-    kind = page.data.kind(campaigns[0])
-    if published is None:
-        return Origin(kind, campaigns)
-    return Origin(kind, [published.url or published.source], published.date or "")
-
-
-def _tested(page: Page, published: PublishedReport | None, results: Results) -> Tested:
+def _tested(page: Page, results: Results) -> dict[str, object]:
     case = page.data.cases.get(results[0].case)
-    language, scales = page.language, sorted(results, key=report_tables.size)
+    scales = sorted(results, key=report_tables.size)
     batches = sorted(results, key=lambda row: row.batch_size or 0)
     protocols = distinct(row.protocol for row in results if row.protocol)
     axes: list[tuple[str, Sequence[str | Link]]] = [
@@ -151,14 +60,11 @@ def _tested(page: Page, published: PublishedReport | None, results: Results) -> 
         (page._("Nodes × GPUs"), distinct(map(figures.scale_text, scales))),
         (page._("Protocol"), [page.protocol_link(name) for name in protocols]),
     ]
-    return Tested(
-        summary=published.summary.localized(language.code) if published else "",
-        case=case,
-        dataset=_dataset(page, case, results) if case else "",
-        axes=[(name, values) for name, values in axes if values],
-        own_words=published.protocol_text.localized(language.code) if published else "",
-        options=options(page, results),
-    )
+    return {
+        "case": case,
+        "dataset": _dataset(page, case, results) if case else "",
+        "axes": [(name, values) for name, values in axes if values],
+    }
 
 
 def _dataset(page: Page, case: Case, results: Results) -> str:
@@ -175,33 +81,34 @@ def _dataset(page: Page, case: Case, results: Results) -> str:
     return page._("{dataset}; synthetic data where the options say so", dataset=case.dataset)
 
 
-def _figures(page: Page, results: Results) -> Figures:
+def _figures(page: Page, results: Results) -> dict[str, object]:
+    """Return the results as charts and grids with titles (``Part``), and as lists."""
     units = distinct(row.unit for row in results)
-    return Figures(
-        comparison=[*pictures.rankings(page, results), *report_tables.comparisons(page, results)],
-        throughput=[*pictures.throughput(page, results), *report_tables.throughput(page, results)],
-        scaling_charts=pictures.scaling(page, results),
-        scaling=report_tables.scaling(page, results),
-        utilisation=report_tables.utilisation(page, results),
-        single_runs=report_tables.single_runs(page, results),
-        unit=units[0] if len(units) == 1 else "",
-        missing=report_tables.missing(page, results),
-    )
+    return {
+        "comparison": [*pictures.rankings(page, results), *report_tables.comparisons(page, results)],
+        "throughput": [*pictures.throughput(page, results), *report_tables.throughput(page, results)],
+        "scaling_charts": pictures.scaling(page, results),
+        "scaling": report_tables.scaling(page, results),
+        "utilisation": report_tables.utilisation(page, results),
+        "single_runs": report_tables.single_runs(page, results),
+        "unit": units[0] if len(units) == 1 else "",
+        "missing": report_tables.missing(page, results),
+    }
 
 
-def _logs(page: Page, published: PublishedReport | None, results: Results) -> Logs:
+def _logs(page: Page, published: PublishedReport | None, results: Results) -> dict[str, object]:
+    """Return links to the trials, the sources of the results, and the logs that a report published."""
     groups = distinct(at.group_of(row) for row in results)
     sources = distinct(row.source for row in results if row.source)
-    return Logs(
-        groups=[page.link(_group_title(page, group), at.group_page(group)) for group in groups],
-        sources=sources,
-        published=_published_logs(page, [one for one in published.figures if one.source in sources])
-        if published
-        else None,
-    )
+    logged = [one for one in published.figures if one.source in sources and one.log] if published else []
+    return {
+        "groups": [page.link(_group_title(page, group), at.group_page(group)) for group in groups],
+        "sources": sources,
+        "published_logs": _published_logs(page, logged),
+    }
 
 
-def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> Table | None:
+def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> Table:
     columns = (
         *(Column(page._("Framework"), words=True), Column(page._("Hardware"), words=True)),
         *(Column(page._("Precision"), words=True), Column(page._("GPUs")), Column(page._("Figure"), place="value")),
@@ -213,9 +120,8 @@ def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> Table |
             *(Text(one.log, "source"), Text(one.rule.replace("->", "→"), "quoted") if one.rule else ""),
         )
         for one in published
-        if one.log
     ]
-    return filled(columns, rows) if rows else None
+    return filled(columns, rows)
 
 
 def _group_title(page: Page, group: at.Group) -> str:
@@ -249,7 +155,7 @@ def _report_row(page: Page, source: str, results: Results) -> tuple[object, ...]
     return (
         page.link(page.data.source_title(page.language, source), at.report_page(source, results[0].case)),
         page._(ORIGINS[page.data.kind(source)]),
-        Text(max(page.data.created(row.campaign) for row in results)[:10], "time"),
+        date(max(page.data.created(row.campaign) for row in results)),
         str(sum(row.value is not None for row in results)),
         Listed(tuple(machines.values())),
         Listed(tuple(frameworks.values())),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from dlperf.plan import Selection
-from dlperf.report.data import distinct, grouped, is_published
+from dlperf.report.data import distinct, grouped
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.report_facts import (
     Results,
@@ -20,123 +19,61 @@ from dlperf.report.pages.report_facts import (
     side_by_side,
     software_of,
 )
-from dlperf.report.views import Part, Table
-from dlperf.report.views import Step as StepView
-from dlperf.runs.published import PublishedReport, Step
 
 
-@dataclass(frozen=True)
-class Environment:
-    """The machines, as described in a report or as probed."""
+def conditions(page: Page, results: Results) -> dict[str, object]:
+    """Return options, software and machines side by side, and the commands.
 
-    groups: Sequence[Part] = ()
-    topology: str = ""
-    """Quoted from the report."""
-    machines: Table | None = None
-    topologies: Sequence[tuple[str, str]] = ()
-    """Machine and its probed topology."""
-
-
-@dataclass(frozen=True)
-class Setup:
-    """Prerequisites of a machine for running a campaign."""
-
-    steps: Sequence[StepView] = ()
-    """Steps quoted from a published report."""
-    data_paths: Table | None = None
-    commands: str = ""
+    The template shows none of them for a published report, since the catalogue may be newer.
+    """
+    corner, frameworks = page._("Item"), grouped(results, framework_of)
+    links = {name: page.framework_link(name) for name in frameworks}
+    software = {links[name]: software_of(page, name, rows) for name, rows in frameworks.items()}
+    return {
+        "options": side_by_side(
+            page, page._("Options"), {link: options_of(page, name, results) for name, link in links.items()}
+        ),
+        "images": side_by_side(page, corner, software),
+        **_machines(page, results),
+        **_commands(page, results),
+    }
 
 
-@dataclass(frozen=True)
-class Steps:
-    """Commands that reproduce the results, and commands that ran."""
-
-    again: str = ""
-    """The commands that plan and run a campaign."""
-    published: Sequence[StepView] = ()
-    commands: Sequence[StepView] = ()
-    """Commands of each framework."""
-
-
-def options(page: Page, results: Results) -> Table | None:
-    """Return a table of the options that affect the comparison, one column for each framework."""
-    if is_published(results[0].campaign):
-        return None
-    names = distinct(row.framework for row in results)
-    return side_by_side(
-        page, page._("Options"), {page.framework_link(name): options_of(page, name, results) for name in names}
-    )
-
-
-def environment(page: Page, results: Results) -> Environment:
-    report = page.data.published.get(results[0].campaign)
-    if report:
-        return Environment(_environment_groups(page, report), report.topology)
+def _machines(page: Page, results: Results) -> dict[str, object]:
     machines = grouped(results, lambda row: row.hardware)
     known = {name: hardware_of(page, name, results) | machine_of(page, rows) for name, rows in machines.items()}
+    columns = {page.hardware_link(name): facts for name, facts in known.items() if facts}
     topologies = [
         (page.data.hardware_title(name), topology)
         for name, rows in machines.items()
         for topology in distinct(probed.topology for probed in probed_of(page, rows) if probed.topology)
     ]
-    columns = {page.hardware_link(name): facts for name, facts in known.items() if facts}
-    return Environment(machines=side_by_side(page, page._("Item"), columns), topologies=topologies)
+    return {"machines": side_by_side(page, page._("Item"), columns), "topologies": topologies}
 
 
-def images(page: Page, results: Results) -> Table | None:
-    """Return the software of a campaign; None for published reports, since the catalogue may be newer."""
-    if is_published(results[0].campaign):
-        return None
-    frameworks = grouped(results, framework_of)
-    columns = {page.framework_link(name): software_of(page, name, rows) for name, rows in frameworks.items()}
-    return side_by_side(page, page._("Item"), columns)
+def _commands(page: Page, results: Results) -> dict[str, object]:
+    """Return how to prepare a machine, how to run everything again, and the command of each trial by framework.
 
-
-def setup(page: Page, results: Results) -> Setup | None:
-    report = page.data.published.get(results[0].campaign)
-    if report:
-        prepared = _published_steps(page, (step for step in report.steps if step.setup))
-        return Setup(prepared) if prepared else None
-    if page.data.is_imported(results[0].campaign):
-        return None
-    commands = distinct(shlex.join(command) for plan in plans_of(page, results) for command in plan.launch.setup)
+    The whole scripts are on the configuration pages.
+    """
+    plans = plans_of(page, results)
     machines = [page.data.hardware.get(row.hardware) for row in results]
     paths = {name: path for entry in machines if entry for name, path in entry.data.items()}
-    rows = [(page.fact(name), path) for name, path in paths.items()]
-    return Setup(data_paths=page.facts(rows), commands="\n".join(commands))
-
-
-def steps(page: Page, results: Results) -> Steps:
-    report = page.data.published.get(results[0].campaign)
-    if report:
-        return Steps(published=_published_steps(page, (step for step in report.steps if not step.setup)))
-    if page.data.is_imported(results[0].campaign):
-        return Steps()
     records = [page.data.campaigns.get(campaign) for campaign in distinct(row.campaign for row in results)]
-    again = "\n".join(distinct(run_command(record.selection) for record in records if record))
-    frameworks = distinct(row.framework for row in results)
-    return Steps(again, commands=[step for name in frameworks for step in _commands(page, name, results)])
-
-
-def _environment_groups(page: Page, report: PublishedReport) -> list[Part]:
-    language = page.language.code
-    parts = []
-    for group in report.environment:
-        table = page.facts((fact.localized(language), fact.value) for fact in group.facts)
-        parts.append(Part((group.title.localized(language),), (table,) if table else ()))
-    return parts
-
-
-def _published_steps(page: Page, steps: Iterable[Step]) -> list[StepView]:
-    language = page.language
-    return [
-        StepView(
-            step.title.localized(language.code),
-            step.text.localized(language.code),
-            (step.commands,) * bool(step.commands.strip()),
+    by_framework = {
+        name: distinct(
+            shlex.join((*plan.launch.interpreter, *plan.launch.command))
+            for plan in plans
+            if plan.configuration.framework == name
         )
-        for step in steps
-    ]
+        for name in distinct(row.framework for row in results)
+    }
+    return {
+        "data_paths": page.facts((page.fact(name), path) for name, path in paths.items()),
+        "setup_commands": "\n".join(distinct(shlex.join(command) for plan in plans for command in plan.launch.setup)),
+        "again": "\n".join(distinct(run_command(record.selection) for record in records if record)),
+        "commands": [(page.framework_link(name), lines) for name, lines in by_framework.items() if lines],
+    }
 
 
 def run_command(selection: Selection) -> str:
@@ -155,10 +92,3 @@ def run_command(selection: Selection) -> str:
     words += ["--protocol", selection.protocol] if selection.protocol else []
     words += ["--repeats", str(selection.repeats)] if selection.repeats else []
     return shlex.join(words)
-
-
-def _commands(page: Page, framework: str, results: Results) -> list[StepView]:
-    """Return the commands of a framework; the whole scripts are on the configuration pages."""
-    plans = [plan for plan in plans_of(page, results) if plan.configuration.framework == framework]
-    commands = distinct(shlex.join((*plan.launch.interpreter, *plan.launch.command)) for plan in plans)
-    return [StepView(page.framework_link(framework), commands=tuple(commands))] if commands else []

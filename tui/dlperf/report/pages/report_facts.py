@@ -95,9 +95,9 @@ def hardware_of(page: Page, hardware: str, results: Results) -> dict[str, str]:
     return {name: value for name, value in shown.items() if name not in FRAMEWORK_FACTS}
 
 
-def side_by_side(page: Page, corner: str, columns: Mapping[Link, Mapping[str, str]]) -> Table | None:
-    """Return a table with facts as rows and ``columns`` as columns; None without facts."""
+def side_by_side(page: Page, corner: str, columns: Mapping[Link, Mapping[str, str]]) -> Table:
+    """Return a table with facts as rows and ``columns`` as columns."""
     named = [{page.fact(fact): value for fact, value in facts.items()} for facts in columns.values()]
     names = distinct(name for facts in named for name in facts)
     rows = tuple((name, *(facts.get(name, "–") for facts in named)) for name in names)
-    return Table((Column(corner), *map(Column, columns)), rows) if rows else None
+    return Table((Column(corner), *map(Column, columns)), rows)

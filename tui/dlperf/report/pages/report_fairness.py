@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report.answer import contest_of
@@ -19,7 +17,6 @@ from dlperf.report.pages.report_facts import (
     side_by_side,
     software_of,
 )
-from dlperf.report.views import Table
 from dlperf.results.audit import estimator_of
 from dlperf.results.identify import catalog_id
 from dlperf.results.model import ConfigurationResult
@@ -29,36 +26,25 @@ IMAGE = N_("Image")
 """Label of a container image, the same in every column."""
 
 
-@dataclass(frozen=True)
-class Fairness:
-    """Conditions that differ between the frameworks of a report, and conditions that are equal."""
+def fairness(page: Page, results: Results) -> dict[str, object]:
+    """Return the conditions that differ between the frameworks as a table, and the names of those that are equal.
 
-    unequal: Table | None
-    equal: list[str]
-    """Conditions that were the same for all."""
-
-
-def fairness(page: Page, results: Results) -> Fairness | None:
-    """Compare the conditions of the frameworks; return None for a single framework or without known conditions."""
-    frameworks = distinct(row.framework for row in results)
-    if len(frameworks) < 2:
-        return None
+    Both are empty for a single framework.
+    """
     report = page.data.published.get(results[0].campaign)
     by_framework = grouped(results if report else _contested(results), framework_of)
     known = {
         name: published_facts(page, report, rows) if report else _measured_facts(page, name, rows)
         for name, rows in by_framework.items()
     }
-    names = distinct(name for facts in known.values() for name in facts)
-    if not names:
-        return None
+    names = distinct(name for facts in known.values() for name in facts if len(known) > 1)
     unequal = [name for name in names if len({facts.get(name, "") for facts in known.values()}) > 1]
     columns = {
         page.framework_link(framework, results[0].campaign): {name: facts.get(name, "–") for name in unequal}
         for framework, facts in known.items()
     }
     equal = [page.fact(name) for name in names if name not in unequal]
-    return Fairness(side_by_side(page, page._("Item"), columns), equal)
+    return {"unequal": side_by_side(page, page._("Item"), columns), "equal": equal}
 
 
 def _contested(results: Results) -> list[ConfigurationResult]:

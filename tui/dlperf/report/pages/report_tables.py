@@ -52,7 +52,7 @@ def comparisons(page: Page, results: Results) -> list[Part]:
     return parts
 
 
-def scaling(page: Page, results: Results) -> Table | None:
+def scaling(page: Page, results: Results) -> Table:
     """Return throughput, speed-up and efficiency by scale of configurations run at several scales."""
     scaled = [
         row
@@ -60,22 +60,20 @@ def scaling(page: Page, results: Results) -> Table | None:
         if len([row for row in members if row.value is not None]) > 1
         for row in sorted(members, key=size)
     ]
-    return page.listed(scaled, (*AXES, "speedup", "efficiency")) if scaled else None
+    return page.listed(scaled, (*AXES, "speedup", "efficiency"))
 
 
-def utilisation(page: Page, results: Results) -> Table | None:
+def utilisation(page: Page, results: Results) -> Table:
     """Return MFU, share of the roofline and samples per joule of results that have any of them."""
     known = [row for row in results if row.mfu or row.samples_per_joule or roofline(page.data, row)]
     more = {"figure": lambda row: page.link(figures.value_text(row), at.configuration_page(row))}
-    return page.listed(known, (*AXES, "mfu", "roofline", "samples_per_joule"), more) if known else None
+    return page.listed(known, (*AXES, "mfu", "roofline", "samples_per_joule"), more)
 
 
-def single_runs(page: Page, results: Results) -> Table | None:
+def single_runs(page: Page, results: Results) -> Table:
     """Return the value of every trial, with average and median, where there are several."""
     repeated = [(row, values) for row in results for values in [_values(row)] if len(values) > 1]
-    if not repeated:
-        return None
-    most = max(len(values) for _, values in repeated)
+    most = max((len(values) for _, values in repeated), default=0)
     rows = [
         (
             page.subject(row, results),
