@@ -65,3 +65,10 @@ def test_a_time_ends_with_minutes_and_seconds(text):
 )
 def test_a_time_that_is_read_and_how_it_is_written_go_together(write, lines, problem):
     assert problems_of(write(FORMAT + lines, "formats.yaml")) == [f"formats.yaml:{problem}"]
+
+
+def test_an_expression_without_linear_time_is_named_by_file_and_line(write):
+    (problem,) = problems_of(write(FORMAT + "  record: '(?P<value>\\d+) (?=a+b)a+b'\n", "formats.yaml"))
+    assert problem.startswith(
+        "formats.yaml:7: record: invalid regular expression: it may take more than linear time, and RE2 cannot run it"
+    )

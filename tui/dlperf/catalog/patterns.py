@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from dlperf.catalog.linear import Expression, compile_linear
+
 RATES = ("value", "seconds_per_step", "milliseconds_per_step", "steps_per_second", "interval_seconds")
 """Groups with a throughput or a time; a record has at least one of them.
 
@@ -72,8 +74,8 @@ def time_problem(time_format: str) -> str | None:
     return "does not end with %M:%S, %M:%S.%f or %M:%S,%f, and is not `seconds`"
 
 
-def _compiled(pattern: str) -> re.Pattern[bytes] | str:
+def _compiled(pattern: str) -> Expression | str:
     try:
-        return re.compile(pattern.encode())
+        return compile_linear(pattern)
     except re.error as error:
         return f"invalid regular expression: {error}"

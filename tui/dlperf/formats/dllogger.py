@@ -15,7 +15,6 @@ a record that has only a time. A throughput of the whole run is a summary and en
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -29,6 +28,7 @@ from dlperf.formats.dllogger_metrics import (
     throughput_of_data,
     throughput_of_text,
 )
+from dlperf.formats.jsontext import parse_object
 from dlperf.formats.numbers import ABSENT, floats
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.rules import FunctionRule, Rule, Rules, metadata_rules
@@ -45,7 +45,7 @@ _EVENT = re.compile(
 )
 _JSON = b"DLLL {"
 _TABLE_TITLE = re.compile(rb"^(\w+)\.ips\s*$")
-_TABLE_ROW = re.compile(rb"^ +(\d{0,9}) +\|((?: +[\d.e+]{1,20} +\|)+) *$")
+_TABLE_ROW = re.compile(rb"^ +(?:(\d{1,9}) +)?\|([ \d.e+|]+)$")
 
 
 def rules(recorder: Recorder) -> Rules:
@@ -119,12 +119,7 @@ class _Events:
 
 def _parse_json(line: bytes) -> dict[str, Any] | None:
     """Return the event after ``DLLL``, None where it is cut off."""
-    text = line[line.index(_JSON) + len(_JSON) - 1 :].decode("utf-8", "replace")
-    try:
-        event, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return None
-    return event if isinstance(event, dict) else None
+    return parse_object(line[line.index(_JSON) + len(_JSON) - 1 :])
 
 
 class _ThroughputTable:
@@ -156,7 +151,9 @@ class _ThroughputTable:
         self._batch_sizes = []
 
     def _read_row(self, match: re.Match[bytes], number: int) -> None:
-        cells = [cell.strip() for cell in match[2].split(b"|") if cell.strip()]
+        cells = [cell.strip() for cell in match[2].split(b"|")[:-1]]
+        if not cells:
+            return
         if not match[1]:
             self._batch_sizes = floats(cells)
         elif self._is_throughput and number > self._last_line:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from dlperf.formats.recorder import Recorder
 
-_SEPARATOR = re.compile(r" +(?=[\w.]+ : )")
+_SEPARATOR = re.compile(r"(?<! ) +(?=[\w.]+ : )")
 _NAMESPACE = re.compile(r"\b(\w+)=('[^']*'|[^,()\]]+)")
 
 ECHOED = {

@@ -27,6 +27,9 @@ from dlperf.formats.rules import Texts, loss_columns
 LAYOUT_LIMIT = 20
 """Layouts learned per log: learning takes much longer than reading a line."""
 
+LAYOUT_BYTES = 2000
+"""A longer line is read metric by metric."""
+
 _SEPARATOR = b" : "
 _ANY_VALUE = rb"[^ :]*"
 
@@ -132,6 +135,8 @@ class IterationRule:
             data: its metrics, ``name : value words name : value …``, with a space before the first name.
             values: its throughput, loss and rate without waiting.
         """
+        if len(line) > LAYOUT_BYTES:
+            return None
         expressions: dict[bytes, bytes] = {}
         for (name, metric), value in zip(self._metrics.items(), values, strict=True):
             expressions |= metric.expressions(name, value)

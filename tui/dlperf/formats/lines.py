@@ -107,8 +107,10 @@ class LineReader:
         """Remove colours, overwriting, NUL bytes and ranks."""
         last = len(physical_lines) - 1
         for index, physical in enumerate(physical_lines):
-            for piece in physical.split(b"\r"):
-                yield from self._ranks.read(_strip_escapes(piece[:LINE_LIMIT]), first + index)
+            pieces = [piece[:LINE_LIMIT] for piece in physical.split(b"\r") if piece]
+            if b"\x1b" in physical or b"\0" in physical:
+                pieces = [_strip_escapes(piece) for piece in pieces]
+            yield from self._ranks.read(pieces, first + index)
             if index < last:
                 self._ranks.end_line()
 
@@ -151,12 +153,18 @@ class _Ranks:
     def inside_tagged_line(self) -> bool:
         return self._tag is not None
 
-    def read(self, piece: bytes, number: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines that a piece completes; it ends with a carriage return or a line end."""
-        if self._tag is None and _TAG_MARK not in piece:
-            if piece:
-                yield number, piece
+    def read(self, pieces: Sequence[bytes], number: int) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines that the pieces of a physical line complete; each ends with a carriage return or a line end.
+
+        Most have no tag, and there may be very many.
+        """
+        if self._tag is None and not any(_TAG_MARK in piece for piece in pieces):
+            yield from ((number, piece) for piece in pieces if piece)
             return
+        for piece in pieces:
+            yield from self._read_piece(piece, number)
+
+    def _read_piece(self, piece: bytes, number: int) -> Iterator[tuple[int, bytes]]:
         untagged, *tagged = _TAG.split(piece)
         if self._tag is not None:
             self._append(self._tag, untagged, number)

@@ -23,10 +23,11 @@ their order.
 from __future__ import annotations
 
 import json
-import re
 from math import isfinite
 from typing import Any
 
+from dlperf.catalog.linear import compile_linear
+from dlperf.formats.jsontext import parse_object
 from dlperf.formats.numbers import Clock, floats
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.rules import FunctionRule, RecordRule, Rules
@@ -34,11 +35,11 @@ from dlperf.formats.samples import FormatInfo, Summary
 
 INFO = FormatInfo("dlperf", "dlperf's own training programs", "samples/s", "global", "interval", "dlperf/workloads")
 
-_RECORD = re.compile(
-    rb"DLPERF (?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+)Z step=(?P<step>\d+)(?: epoch=(?P<epoch>\d+))?"
-    rb"(?: samples=(?P<samples>\d+))?(?: loss=(?P<loss>\S+))?(?: throughput=(?P<value>\S+))?"
+_RECORD = (
+    r"DLPERF (?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+)Z step=(?P<step>\d+)(?: epoch=(?P<epoch>\d+))?"
+    r"(?: samples=(?P<samples>\d+))?(?: loss=(?P<loss>\S+))?(?: throughput=(?P<value>\S+))?"
 )
-_JSON = re.compile(rb"DLPERF \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z (run|summary) (\{.*\})")
+_EVENT = compile_linear(r"DLPERF \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z (run|summary) (\{.*)")
 
 
 def rules(recorder: Recorder) -> Rules:
@@ -56,13 +57,9 @@ def rules(recorder: Recorder) -> Rules:
 
 
 def _parse_json(line: bytes) -> tuple[bytes, dict[str, Any]] | None:
-    match = _JSON.search(line)
-    if match is None:
-        return None
-    try:
-        return match[1], json.loads(match[2])
-    except (ValueError, RecursionError):
-        return None
+    match = _EVENT.search(line)
+    data = None if match is None else parse_object(match[2])
+    return None if data is None else (match[1], data)
 
 
 def _open_run(recorder: Recorder, data: dict[str, Any]) -> None:

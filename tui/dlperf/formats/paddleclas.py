@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import re
 
+from dlperf.catalog.linear import compile_linear
 from dlperf.formats.numbers import Clock, floats
 from dlperf.formats.recorder import Recorder
-from dlperf.formats.rules import FunctionRule, RecordRule, Rules, metadata_rules
+from dlperf.formats.rules import FunctionRule, RecordRule, Rules, metadata_rules, search_rule
 from dlperf.formats.samples import FormatInfo
 
 INFO = FormatInfo(
@@ -35,36 +36,36 @@ INFO = FormatInfo(
 )
 
 _SLASHES, _DASHES = "%Y/%m/%d %H:%M:%S", "%Y-%m-%d %H:%M:%S"
-_TIME_SLASHES = rb"\[(?P<time>\d{4}/\d\d/\d\d \d\d:\d\d:\d\d)\] (?:ppcls|root) INFO: "
-_TIME_DASHES = rb"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) INFO: "
-_STEP = rb"epoch:(?P<epoch>\d+) +train step:(?P<step>\d+) "
-_LOSS_AFTER_RATE = rb"[^,]*, loss: *(?P<loss>[^ ,]+)[^,]*"
-_LOSS_ANYWHERE = rb".*?loss: *(?P<loss>[^ ,]+).*?"
+_TIME_SLASHES = r"\[(?P<time>\d{4}/\d\d/\d\d \d\d:\d\d:\d\d)\] (?:ppcls|root) INFO: "
+_TIME_DASHES = r"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) INFO: "
+_STEP = r"epoch:(?P<epoch>\d+) +train step:(?P<step>\d+) "
+_LOSS_AFTER_RATE = r".*?, loss: *(?P<loss>[^ ,]+) [^,b]*"
+_LOSS_ANYWHERE = r".*?loss: *(?P<loss>[^ ,]+).*?"
 _METERS = (
-    rb"batch_cost: *(?P<seconds_per_step>[\d.]+) s, *reader_cost: *(?P<reader_seconds>[\d.]+) s,"
-    rb" ips: *(?P<value>[\d.]+) (?:samples|images)/s"
+    r"batch_cost: *(?P<seconds_per_step>[\d.]+) s, *reader_cost: *(?P<reader_seconds>[\d.]+) s,"
+    r" ips: *(?P<value>[\d.]+) (?:samples|images)/s"
 )
-_METERS_SINCE_ITERATION_5 = re.compile(_TIME_SLASHES + _STEP + _LOSS_AFTER_RATE + _METERS)
-_METERS_OF_2021 = re.compile(_TIME_DASHES + _STEP + _LOSS_ANYWHERE + _METERS)
-_ELAPSE = re.compile(
+_METERS_SINCE_ITERATION_5 = _TIME_SLASHES + _STEP + _LOSS_AFTER_RATE + _METERS
+_METERS_OF_2021 = _TIME_DASHES + _STEP + _LOSS_ANYWHERE + _METERS
+_ELAPSE = (
     _TIME_DASHES
     + _STEP
     + _LOSS_ANYWHERE
-    + rb"elapse: *(?P<seconds_per_step>[\d.]+) ?s,?"
-    + rb" *ips: *(?P<value>[\d.]+) (?:samples|images)/s"
+    + r"elapse: *(?P<seconds_per_step>[\d.]+) ?s,?"
+    + r" *ips: *(?P<value>[\d.]+) (?:samples|images)/s"
 )
-_DYNAMIC = re.compile(
-    _TIME_SLASHES + rb"\[Train\]\[Epoch (?P<epoch>\d+)/\d+\]\[Iter: (?P<step>\d+)/\d+\].*?[ ,]loss: (?P<loss>[^ ,]+)"
-    rb".*?batch_cost: (?P<seconds_per_step>[\d.]+)s, reader_cost: (?P<reader_seconds>[\d.]+)s?,"
-    rb".*?ips: (?P<value>[\d.]+) (?:samples|images)/s"
+_DYNAMIC = (
+    _TIME_SLASHES + r"\[Train\]\[Epoch (?P<epoch>\d+)/\d+\]\[Iter: (?P<step>\d+)/\d+\].*?[ ,]loss: (?P<loss>[^ ,]+)"
+    r".*?batch_cost: (?P<seconds_per_step>[\d.]+)s, reader_cost: (?P<reader_seconds>[\d.]+)s?,"
+    r".*?ips: (?P<value>[\d.]+) (?:samples|images)/s"
 )
-_PASS = re.compile(
-    rb"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+)-INFO: \[Pass (?P<epoch>\d+), train batch (?P<step>\d+)\]"
-    rb"\s+loss (?P<loss>[^ ,]+).*?elapse (?P<seconds_per_step>[\d.]+) sec"
+_PASS = (
+    r"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+)-INFO: \[Pass (?P<epoch>\d+), train batch (?P<step>\d+)\]"
+    r"\s+loss (?P<loss>[^ ,]+).*?elapse (?P<seconds_per_step>[\d.]+) sec"
 )
-_CONFIGURATION = re.compile(rb" INFO: ( *)(\w+) :(?: (.*))?$")
-_EPOCH_END = re.compile(rb"END epoch:(\d+) +train ")
-_LAST_EPOCH_END = re.compile(rb"\[Train\]\[Epoch (\d+)/\1\]\[Avg\]")
+_CONFIGURATION = compile_linear(r" INFO: ( *)(\w+) :(?: (.*)|$)")
+_EPOCH_END = r"END epoch:(\d+) +train "
+_EPOCH_MEANS = r"\[Train\]\[Epoch (\d+)/(\d+)\]\[Avg\]"
 _FIELDS = {
     "DataLoader.Train.sampler.batch_size": "batch_size",
     "TRAIN.batch_size": "global_batch_size",
@@ -79,10 +80,10 @@ _LAUNCHER = {
     "gpus": (
         r"PADDLE_TRAINERS_NUM\s+(\d+)",
         r"Building DALI Train pipeline with num_shards: (\d+)",
-        r"^worker_key:\S+, size: \{'\S*_worker': (\d+)\}",
+        r"^worker_key:.*?, size: \{'.*?_worker': (\d+)\}",
     ),
     "nodes": (r"LAUNCH INFO .*\bnnodes: (\d+)$",),
-    "gpu_list": (r"LAUNCH INFO .*\bdevices: (\d+(?:,\d+)*)$",),
+    "gpu_list": (r"LAUNCH INFO .*\bdevices: (\d[\d,]*)$",),
 }
 
 
@@ -96,8 +97,8 @@ def rules(recorder: Recorder) -> Rules:
             RecordRule(recorder, _ELAPSE, b" train step:", Clock(_DASHES)),
             RecordRule(recorder, _DYNAMIC, b"[Train][Epoch ", Clock(_SLASHES)),
             RecordRule(recorder, _PASS, b", train batch ", Clock(f"{_DASHES},%f"), "step"),
-            FunctionRule(b"END epoch:", _EPOCH_END.search, configuration.end_epoch),
-            FunctionRule(b"[Train][Epoch ", _LAST_EPOCH_END.search, lambda match, number: recorder.complete()),
+            search_rule(_EPOCH_END, configuration.end_epoch),
+            search_rule(_EPOCH_MEANS, lambda match, number: recorder.complete() if match[1] == match[2] else None),
         ],
         [FunctionRule(b" : ", _CONFIGURATION.search, configuration.read), *metadata_rules(recorder, _LAUNCHER)],
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 
 from dlperf.catalog.entries import read_layer
+from dlperf.catalog.linear import compile_linear
 from dlperf.catalog.load import BUILTIN
 from dlperf.catalog.model import Dialect, LogFormat
 from dlperf.catalog.problem import hint
@@ -26,14 +26,14 @@ class _Format:
     rules: Callable[[Recorder], Rules]
     facts: Mapping[str, str] = field(default_factory=dict)
     every_rank: bool = False
-    detects: re.Pattern[bytes] | None = None
-    """Found in some line of every log of the format."""
+    detects: Callable[[bytes], object] | None = None
+    """Finds something in some line of every log of the format."""
 
     def parser(self) -> LogParser:
         return LogParser(Recorder(self.info, self.every_rank, self.facts), self.rules)
 
     def count_records(self, head: bytes) -> int:
-        if self.detects is not None and not any(map(self.detects.search, head.splitlines())):
+        if self.detects is not None and not any(map(self.detects, head.splitlines())):
             return 0
         parser = self.parser()
         parser.feed(head)
@@ -104,7 +104,7 @@ def _declared_format(entry: LogFormat) -> _Format:
     """Return the format that the regular expressions of a catalogue entry describe."""
     info = FormatInfo(entry.id, entry.title, entry.unit, entry.scope, entry.window, entry.source)
     rules = partial(_declared_rules, entry)
-    return _Format(info, rules, entry.facts, entry.every_rank, re.compile(entry.detect.encode()))
+    return _Format(info, rules, entry.facts, entry.every_rank, compile_linear(entry.detect).search)
 
 
 def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
@@ -117,4 +117,4 @@ def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
 def _record_rule(recorder: Recorder, dialect: Dialect) -> Rule:
     contains = dialect.contains or leading_text(dialect.record)
     clock = None if dialect.time_format is None else Clock(dialect.time_format)
-    return RecordRule(recorder, re.compile(dialect.record.encode()), contains.encode(), clock)
+    return RecordRule(recorder, dialect.record, contains.encode(), clock)

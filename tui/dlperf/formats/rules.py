@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import isnan, nan
 from typing import Any, Protocol
 
+from dlperf.catalog.linear import compile_linear, split
 from dlperf.formats.numbers import ABSENT, Clock, floats
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.samples import Window
@@ -62,16 +63,17 @@ class RecordRule:
     def __init__(
         self,
         recorder: Recorder,
-        pattern: re.Pattern[bytes],
+        pattern: str,
         contains: bytes,
         clock: Clock | None = None,
         window: Window | None = None,
     ) -> None:
         """``window``: what these records cover, where it differs from the format's."""
+        expression = compile_linear(pattern)
         self.contains = contains
-        self.search = pattern.search
+        self.search = expression.search
         self._recorder = recorder
-        self._names = tuple(sorted(pattern.groupindex, key=pattern.groupindex.__getitem__))
+        self._names = tuple(sorted(expression.groupindex, key=expression.groupindex.__getitem__))
         self._clock = clock
         self._window = window
 
@@ -140,26 +142,26 @@ def _metadata_rule(recorder: Recorder, name: str, pattern: str) -> Rule:
 
 def search_rule(pattern: str, act_on: Callable[[re.Match[bytes], int], None]) -> FunctionRule:
     """Return a rule that handles the lines in which a regular expression is found."""
-    return FunctionRule(leading_text(pattern).encode(), re.compile(pattern.encode()).search, act_on)
+    return FunctionRule(leading_text(pattern).encode(), compile_linear(pattern).search, act_on)
 
 
 def leading_text(pattern: str) -> str:
-    """Return the text that every match of a regular expression begins with, "" where that is not obvious.
+    """Return text that every match of a regular expression holds, "" where none is obvious.
 
     >>> leading_text(r"total step: (?P<step>\\d+)")
     'total step: '
     """
+    pieces, *alternatives = split(pattern)
+    found = [] if alternatives else [_literal(text) for _, text in pieces]
+    return next(filter(None, found), "")
+
+
+def _literal(pattern: str) -> str:
+    """Return the text that an expression begins with."""
     match = _LITERAL.match(pattern)
-    if match is None or _is_alternation(pattern):
+    if match is None:
         return ""
     text = match["text"]
     if match["next"] in _QUANTIFIERS:
         text = text[:-2] if text[-2:-1] == "\\" else text[:-1]
     return re.sub(r"\\(.)", r"\1", text)
-
-
-def _is_alternation(pattern: str) -> bool:
-    text, groups = re.sub(r"\\.|\[\^?\]?[^\]]*\]", "", pattern, flags=re.DOTALL), 1
-    while groups:
-        text, groups = re.subn(r"\([^()]*\)", "", text)
-    return "|" in text
