@@ -33,6 +33,14 @@ def _children_find_dlperf():
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _leases_of_this_process(tmp_path_factory):
+    """Tests in other processes use this machine at the same time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DLPERF_LEASE", str(tmp_path_factory.mktemp("leases") / "lease"))
+        yield
+
+
 @pytest.fixture
 def counting(tmp_path):
     """A workspace of short real trials on this machine; see ``counting_workspace``."""

@@ -212,7 +212,7 @@ KbdInteractiveAuthentication no
 PermitRootLogin yes
 ClientAliveInterval 5
 ClientAliveCountMax 3
-SetEnv "HOME={node.home}"
+SetEnv "HOME={node.home}" "DLPERF_LEASE={node.folder}/lease"
 """
 
 

@@ -130,6 +130,9 @@ def _write_configuration(lab: SlurmLab) -> None:
     lab.configuration.write_text(_slurm_conf(folder) + lab.accounting + f"MinJobAge={lab.remembers_seconds}\n")
     gres = [f"NodeName=n[1-4] Name=gpu File=/dev/{name}\n" for name in GPU_FILES]
     (folder / "gres.conf").write_text("".join(gres))
+    prolog = folder / "prolog.sh"
+    prolog.write_text(f'#!/bin/sh\necho "export DLPERF_LEASE={folder}/lease.$SLURMD_NODENAME"\n')
+    prolog.chmod(0o755)
 
 
 def _slurm_conf(folder: Path) -> str:
@@ -157,6 +160,7 @@ SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd.%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
+TaskProlog={folder}/prolog.sh
 SwitchType=switch/none
 MpiDefault=none
 ReturnToService=2

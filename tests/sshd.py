@@ -124,7 +124,7 @@ StrictModes no
 PasswordAuthentication no
 KbdInteractiveAuthentication no
 PermitRootLogin yes
-SetEnv "HOME={server.home}"
+SetEnv "HOME={server.home}" "DLPERF_LEASE={server.folder}/lease"
 """
 
 

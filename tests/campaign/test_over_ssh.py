@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from counting_workspace import Counting, counting_workspace
@@ -13,10 +15,11 @@ from dlperf.catalog.load import load_catalog
 from dlperf.errors import ExitCode
 from dlperf.plan import Selection, expand
 from dlperf.runs.journal import campaign_status
+from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import Event
 from dlperf.runs.store import read_campaign, read_records
 from sshd import sshd
-from waiting import until
+from waiting import until, until_async
 
 __all__ = ["sshd"]
 
@@ -93,13 +96,38 @@ def test_a_machine_that_starts_anew_between_two_trials_is_waited_for(remote, ssh
     assert len(events(remote, "node_unreachable")) == len(events(remote, "node_reachable")) == 1
 
 
-async def test_a_machine_that_never_answers_is_left_out_and_exit_code_3(remote, sshd):
-    sshd.stop()
+def planned(remote: Counting, name: str) -> CampaignPaths:
     plan = expand(
         Selection(("remote",), ("counting",), ("lenet5",), batch_sizes=(32,), repeats=1),
         load_catalog(remote.workspace.catalog),
     )
-    paths = create_campaign(remote.workspace, plan, "try")
+    return create_campaign(remote.workspace, plan, name)
+
+
+async def test_two_campaigns_take_turns_on_a_machine_and_the_one_that_waits_names_the_other(remote):
+    hold = remote.hold(32)
+    first = remote.start(*RUN, "--repeats", "1")
+    await asyncio.to_thread(remote.wait_for, "try", "32/1", "running")
+    paths = planned(remote, "second")
+    dependencies = engine_dependencies(remote.workspace, read_campaign(paths))
+    second = asyncio.create_task(run_campaign(paths, dependencies, Timeouts(reconnect=0.1, busy=0.1, progress=0.1)))
+    await until_async(lambda: "lease_held" in progress_text(paths), "it never waited")
+    assert '"trial":"try-' in progress_text(paths).replace(" ", "")
+    assert remote.states("second") == {"32/1": "planned"}
+    hold.unlink()
+    await second
+    first.communicate()
+    assert remote.states("try") == remote.states("second") == {"32/1": "succeeded"}
+    assert len(remote.starts) == 2
+
+
+def progress_text(paths: CampaignPaths) -> str:
+    return paths.progress.read_text() if paths.progress.exists() else ""
+
+
+async def test_a_machine_that_never_answers_is_left_out_and_exit_code_3(remote, sshd):
+    sshd.stop()
+    paths = planned(remote, "try")
     await run_campaign(
         paths, engine_dependencies(remote.workspace, read_campaign(paths)), Timeouts(machine_rest=0.1, silence=1.0)
     )

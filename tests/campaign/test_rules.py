@@ -167,6 +167,15 @@ def test_slurm_takes_as_many_jobs_as_its_nodes_allow():
     assert machines.free(demands_of(one_node))
 
 
+def test_jobs_that_share_their_nodes_run_one_at_a_time():
+    item = planned("a")
+    shared = {"max_nodes": 3, "exclusive": False}
+    item = replace(item, launch=replace(item.launch, executor="slurm", slurm=shared))
+    machines = Machines()
+    machines.take(demands_of(item))
+    assert not machines.free(demands_of(item))
+
+
 def test_a_machine_rests_after_a_trial():
     machines, demands = Machines(), demands_of(planned("a"))
     machines.take(demands)

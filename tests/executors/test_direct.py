@@ -162,16 +162,15 @@ async def test_bytes_that_are_no_text_come_home_unchanged(executor, tmp_path):
 
 async def test_a_flood_comes_home_whole_and_leaves_room_for_others(executor, tmp_path):
     size = 50_000_000
-    flood = shell_trial(tmp_path, f"yes 0123456789abcdefghijklmnopqrstuvwxyz | head -c {size}")
-    quiet = shell_trial(tmp_path, "echo quiet")
-    await executor.submit(flood)
-    await executor.submit(quiet)
-    while not quiet.paths.node("here").log.is_file():
-        await executor.tail([flood, quiet])
-    assert quiet.paths.node("here").log.read_bytes() == b"quiet\n"
-    await finished(executor, flood)
-    await executor.collect(flood)
-    assert flood.paths.node("here").log.stat().st_size == size
+    flood = f"yes 0123456789abcdefghijklmnopqrstuvwxyz | head -c {size}"
+    script = f'case "$DLPERF_TRIAL" in */node0) {flood};; *) echo quiet;; esac'
+    trial = shell_trial(tmp_path, script, local_nodes(2))
+    await executor.submit(trial)
+    await printed(executor, trial, b"quiet\n", "node1")
+    await finished(executor, trial)
+    await executor.collect(trial)
+    assert trial.paths.node("node0").log.stat().st_size == size
+    assert trial.paths.node("node1").log.read_bytes() == b"quiet\n"
 
 
 async def test_names_are_data(executor, tmp_path):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from slurm_trials import array_trials, executor, open_executor
 from trials import finished, held, seen
 
+from dlperf.executors.slurm_requests import array_of
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.records import State
 
@@ -35,6 +37,14 @@ async def test_repeats_are_one_job_array_one_task_after_the_other(executor, home
     moments = [float(moment) for log in logs for moment in log[1:]]
     assert moments == sorted(moments)
     assert b"--array=1,2,3%1" in TrialFiles(trials[2].paths).read(trials[2].paths.rendered / "batch.sh")
+
+
+@pytest.mark.parametrize(("exclusive", "at_once"), [(True, 4), (False, 1)])
+def test_repeats_run_at_once_on_nodes_of_their_own_only(tmp_path, exclusive, at_once):
+    trials = array_trials(tmp_path, ":", 5, max_nodes=4, exclusive=exclusive)
+    array = array_of(trials[0])
+    assert array is not None
+    assert array.tasks == f"1,2,3,4,5%{at_once}"
 
 
 async def test_one_task_of_an_array_is_cancelled_and_the_others_go_on(executor, home, tmp_path):

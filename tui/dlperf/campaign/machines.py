@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dlperf.executors.slurm_requests import nodes_at_once
 from dlperf.nodes.transport import Machine
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.records import State, TrialStatus
@@ -24,9 +25,8 @@ def demands_of(planned: PlannedConfiguration) -> tuple[Demand, ...]:
     """Return the machines that a trial occupies; two nodes on one machine count once."""
     launch = planned.launch
     if launch.executor == "slurm":
-        nodes = planned.configuration.nodes
-        capacity = max(nodes, int((launch.slurm or {}).get("max_nodes") or nodes))
-        return (Demand(f"slurm at {Machine.of(launch.nodes[0])}", nodes, capacity),)
+        machine = f"slurm at {Machine.of(launch.nodes[0])}"
+        return (Demand(machine, planned.configuration.nodes, nodes_at_once(launch)),)
     return tuple(Demand(machine) for machine in sorted({str(Machine.of(node)) for node in launch.nodes}))
 
 

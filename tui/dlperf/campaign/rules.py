@@ -17,7 +17,9 @@ MOST_EQUAL_FAILURES = 2
 
 BUSY = "check_gpu_idle"
 """Code of the check that fails while other processes use the GPUs."""
-_INFRASTRUCTURE = (*UNREACHABLE, BUSY, "port_in_use")
+LEASED = "lease_held"
+"""Code of the reason why a machine is waited for that another trial has."""
+_INFRASTRUCTURE = (*UNREACHABLE, BUSY, "port_in_use", "lease_lost")
 """Codes of causes that lie in the machines and not in the program."""
 
 

@@ -13,7 +13,7 @@ from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.left_out import faults_in_checks
 from dlperf.campaign.machines import array_numbers
 from dlperf.campaign.overdue import is_overdue, why_overdue
-from dlperf.campaign.rules import BUSY
+from dlperf.campaign.rules import BUSY, LEASED
 from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.errors import DlperfError, StorageError, UnreachableError
 from dlperf.executors.base import UNREACHABLE, CheckItem, Executor, Observation
@@ -70,7 +70,8 @@ class Stages:
     async def _not_ready(self, running: RunningTrial) -> Ending | None:
         """Return how the trial ends if its machines do not become ready, None when they are.
 
-        Busy GPUs and unreachable machines are waited for; any other failed check ends the trial at once.
+        Busy GPUs and unreachable machines are waited for, and without limit a machine that another trial has; any other
+        failed check ends the trial at once.
         """
         begun = time.monotonic()
         running.observation = Observation(
@@ -101,7 +102,8 @@ class Stages:
         problem = readiness_problem(items)
         if problem is None:
             return None, 0.0
-        patience = silence or (self._timeouts.busy if problem.mentions(BUSY) else 0.0)
+        busy = math.inf if problem.mentions(LEASED) else self._timeouts.busy if problem.mentions(BUSY) else 0.0
+        patience = silence or busy
         return Ending(State.FAILED, problem, collectable=False, blamed=faults_in_checks(items)), patience
 
     def _note_silence(self, running: RunningTrial, items: list[CheckItem]) -> float:

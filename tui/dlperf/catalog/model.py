@@ -98,6 +98,7 @@ class SlurmOptions(Model):
     gres: str | None = None
     """For one node, with ``{gpus}`` for the count: ``gpu:{gpus}`` if absent."""
     exclusive: bool = True
+    """False shares nodes with other jobs; a campaign then runs one of its trials at a time."""
     time_limit_minutes: PositiveInt | None = None
     extra: tuple[str, ...] = ()
     max_nodes: PositiveInt = 1

@@ -80,7 +80,7 @@ class CheckItem:
 
     node: str
     check: str
-    """reachable, python, gpu_model, gpu_count, gpu_idle, nvlink, infiniband, image, disk, clock, port, files …"""
+    """reachable, lease, python, gpu_model, gpu_count, gpu_idle, nvlink, infiniband, image, disk, clock, port, ssh …"""
     ok: bool
     message: Message
     data: dict[str, Any] = field(default_factory=dict)

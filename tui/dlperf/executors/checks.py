@@ -112,6 +112,15 @@ def login(launch: Launch, node: Node, error: str) -> CheckItem:
     return CheckItem(name, "ssh", False, text)
 
 
+def lease(node: Node, facts: Facts) -> CheckItem:
+    """Whether the machine is free: no trial of any engine or user runs there."""
+    owner = facts["lease"]
+    if owner is None:
+        return CheckItem(node.name, "lease", True, message("lease_free"))
+    text = message("lease_unusable", reason=owner["problem"]) if "problem" in owner else message("lease_held", **owner)
+    return CheckItem(node.name, "lease", False, text)
+
+
 def port(node: Node, number: int) -> CheckItem:
     return CheckItem(node.name, "port", True, message("port_free", port=number), {"port": number})
 

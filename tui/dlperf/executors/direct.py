@@ -54,7 +54,8 @@ class DirectExecutor(SupervisedExecutor):
         try:
             hello = await client.hello()
             facts = await client.check(container_facts(launch), [path for path in wanted if path.startswith("/")])
-            items = checks.items(node, launch, hello, facts)
+            # The lease first: what else is busy there belongs to its owner.
+            items = [checks.lease(node, facts), *checks.items(node, launch, hello, facts)]
             if node == launch.nodes[0]:
                 items.append(checks.port(node, await client.free_port(first_port(node.name))))
         except UnreachableError as error:

@@ -31,13 +31,19 @@ class JobArray:
         return f"{','.join(map(str, self.numbers))}%{self.at_once}"
 
 
+def nodes_at_once(launch: Launch) -> int:
+    """How many nodes jobs of one campaign may have at the same time."""
+    nodes, asked = len(launch.nodes), launch.slurm or {}
+    # Slurm may put jobs that share their nodes on the same one, where they would disturb each other.
+    return max(nodes, int(asked.get("max_nodes") or nodes)) if asked.get("exclusive", True) else nodes
+
+
 def array_of(trial: Trial) -> JobArray | None:
     """The array of a trial; None for a trial with a job of its own."""
     if not trial.repeats:
         return None
-    nodes = len(trial.launch.nodes)
-    most = int((trial.launch.slurm or {}).get("max_nodes") or nodes)
-    return JobArray(trial.trial_id.rpartition(".")[0], trial.repeats, max(1, most // nodes))
+    at_once = nodes_at_once(trial.launch) // len(trial.launch.nodes)
+    return JobArray(trial.trial_id.rpartition(".")[0], trial.repeats, at_once)
 
 
 def trials_of_job(trial: Trial) -> list[Trial]:

@@ -13,6 +13,7 @@ from typing import DefaultDict, List, Optional
 from .containers import image_digest, runtime_error
 from .files import ROOT, SCHEMA, Json, read_json, read_text
 from .gpus import gpu_facts, gpu_processes, nvlinks
+from .lease import lease_owner
 from .processes import boot_id, output
 
 PORTS = range(20000, 30000)
@@ -67,6 +68,7 @@ def readiness(container: Optional[Json], files: List[str]) -> Json:
     digest = image_digest(runtime, image)
     return {
         "clock": time.time(),
+        "lease": lease_owner(),
         "disk_free_bytes": shutil.disk_usage(ROOT).free,
         "gpus": gpu_facts(),
         "nvlinks": nvlinks(),

@@ -15,6 +15,7 @@ from typing import IO, Any, List, Optional
 from .containers import KEEPING_RUNTIMES, image_digest, remove_containers
 from .endings import Ending, Moment, cancelled, ending_of, exit_record, iso, limit_reached, message, now, sweep
 from .files import SCHEMA, Json, log_streams, read_json, write_json
+from .lease import LeaseHeldError, take_lease
 from .machine import environment
 from .processes import MARK_VARIABLE, identity_of
 from .scope import adopt_orphans, close_group, in_group, open_group, reap_orphans
@@ -131,9 +132,21 @@ class Supervisor:
         self.monitor = Monitor(self.telemetry, table, started)
         self.payload: Optional[subprocess.Popen[bytes]] = None
         self.probes: Optional[threading.Thread] = None
+        self.lease: List[int] = []
+        """The descriptor that holds the machine."""
 
     def run(self) -> None:
-        self.finish(self.pull_image() or self.run_payload())
+        self.finish(self.take_machine() or self.pull_image() or self.run_payload())
+
+    def take_machine(self) -> Optional[Ending]:
+        """Take the lease of this machine; the ending if another trial has it."""
+        try:
+            self.lease = [take_lease(self.mark, iso(self.started.wall))]
+        except LeaseHeldError as error:
+            return Ending("failed", message("lease_lost", trial=error.args[0]["trial"]))
+        except OSError as error:
+            return Ending("failed", message("lease_unusable", reason=str(error)))
+        return None
 
     def pull_image(self) -> Optional[Ending]:
         """Pull the container's image before the clock starts; the ending if that failed."""
@@ -170,8 +183,15 @@ class Supervisor:
         variables[MARK_VARIABLE.encode("ascii")] = self.mark.encode("utf-8")
         log = os.open("out.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            null = subprocess.DEVNULL
-            return subprocess.Popen(command, stdin=null, stdout=log, stderr=log, env=variables, start_new_session=True)
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=variables,
+                start_new_session=True,
+                pass_fds=self.lease,
+            )
         finally:
             os.close(log)
 
@@ -223,6 +243,8 @@ class Supervisor:
         if self.probes:
             self.probes.join()
         self.restore_folder()
+        for descriptor in self.lease:
+            os.close(descriptor)
         write_json("exit.json", exit_record(ending, code, self.started, ended, left))
 
     def restore_folder(self) -> None:
