@@ -18,7 +18,7 @@ from builder import running_campaign
 from terminal import PROGRAM, Terminal
 
 from dlperf import __version__
-from dlperf.report.template import create_site
+from dlperf.report.writing import create_site
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, Workspace

@@ -14,7 +14,7 @@ from dlperf.messages import ENGLISH, message
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
-from dlperf.report.template import create_site
+from dlperf.report.writing import create_site
 from dlperf.results.audit import AuditRow
 from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.runs.paths import Workspace

@@ -30,8 +30,7 @@ from dlperf.report.mkdocs import build_html
 from dlperf.report.pages.configurations import SCRIPTS as OF_TRIALS
 from dlperf.report.serve import open_server, rebuild_if_changed, stamp
 from dlperf.report.serve import serve as serve_site
-from dlperf.report.template import create_site, template_files
-from dlperf.report.writing import FOLDERS, PAGES
+from dlperf.report.writing import FOLDERS, PAGES, create_site, template_files
 from dlperf.results.model import Status
 from dlperf.runs.paths import Workspace
 

@@ -17,7 +17,6 @@ from dlperf.measure.findings import note
 from dlperf.report import locations as at
 from dlperf.report.build import tables
 from dlperf.report.downloads import SiteRow, audit_columns, site_rows
-from dlperf.report.roofline import roofline
 from dlperf.results.audit import AuditRow
 from dlperf.results.columns import DATA_SCHEMA, flat_columns, parquet
 from dlperf.results.model import TrialResult
@@ -85,8 +84,8 @@ def test_the_share_of_the_roofline_is_among_the_data() -> None:
         campaigns={"first": replace(record, configurations=plans)},
         cases={"resnet50-imagenet": case},
     )
-    assert roofline(data, row) == pytest.approx(1200.0 / (900e9 / 367e6))
-    assert [told.roofline for told in site_rows(data, data.ordered)] == [roofline(data, row)]
+    assert data.roofline(row) == pytest.approx(1200.0 / (900e9 / 367e6))
+    assert [told.roofline for told in site_rows(data, data.ordered)] == [data.roofline(row)]
 
 
 def _described(guide: Path) -> list[dict[str, str]]:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from dlperf.messages import CHINESE, ENGLISH
 from dlperf.report import markdown as md
-from dlperf.report.template import template_files
 from dlperf.report.templating import macro, render
 from dlperf.report.views import Column, Figure, Table, filled
+from dlperf.report.writing import template_files
 
 NASTY = [
     "<script>alert(1)</script>",

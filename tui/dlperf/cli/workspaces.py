@@ -71,7 +71,7 @@ def _workspace_for(context: typer.Context, directory: Path | None) -> Workspace:
 
 
 def _create(root: Path) -> list[str]:
-    from dlperf.report.template import create_site
+    from dlperf.report.writing import create_site
     from dlperf.runs.template import create_runs
 
     if (root / "mkdocs.yml").exists() and (root / "runs").is_dir():

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from dlperf.catalog.model import Accelerator, Case, Entry, Framework, Hardware, Protocol
+from dlperf.measure.statistics import bandwidth_limit, flop_limit, roofline_share
 from dlperf.messages import N_, Language
 from dlperf.plan import PlannedConfiguration
 from dlperf.report.charts.svg import coloured
@@ -26,6 +27,7 @@ Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
 Kind = TypeVar("Kind", bound=Entry)
 
+SIXTEEN_BIT = ("fp16", "bf16", "amp")
 PUBLISHED = "published/"
 MEASURED = "measured/"
 KINDS = {
@@ -157,6 +159,21 @@ class SiteData:
     def is_imported(self, campaign: str) -> bool:
         """Tell whether a campaign holds imported logs: values were computed here, but nothing was run here."""
         return campaign in self._imported
+
+    def roofline(self, row: ConfigurationResult) -> float | None:
+        """Return throughput over the lower limit of arithmetic and memory bandwidth; None if unknown.
+
+        The memory traffic of a case is known at 16 bit only.
+        """
+        plan, case = self.plan(row), self.cases.get(row.case)
+        if plan is None or row.value is None or row.precision not in SIXTEEN_BIT:
+            return None
+        accelerator = plan.accelerator or {}
+        peak = accelerator.get("peak_tflops", {}).get(row.precision)
+        traffic, bandwidth = case.bytes_per_sample if case else None, accelerator.get("bandwidth_gb_per_s")
+        memory = bandwidth_limit(traffic, gpus_total(row), bandwidth)
+        arithmetic = flop_limit(plan.gflops_per_sample, gpus_total(row), peak)
+        return roofline_share(row.value, arithmetic, memory) if memory and arithmetic else None
 
     def source(self, result: ConfigurationResult) -> str:
         """Return the name of a public report, an imported campaign, or our measurements under one protocol.

@@ -12,7 +12,6 @@ from typing import Any
 from dlperf.messages import Message
 from dlperf.report.data import SiteData
 from dlperf.report.locations import configuration_page, html_address
-from dlperf.report.roofline import roofline
 from dlperf.results.audit import COLUMNS, AuditRow
 from dlperf.results.columns import DATA_SCHEMA, flat_rows
 from dlperf.results.model import ConfigurationResult
@@ -28,7 +27,7 @@ class SiteRow(ConfigurationResult):
     """A result with the fields that only the site computes."""
 
     roofline: float | None = None
-    """As ``roofline``."""
+    """As ``SiteData.roofline``."""
     date: str = ""
     """When its campaign began or its report was published; empty if unknown."""
     address: str = ""
@@ -48,7 +47,7 @@ class Download:
 
 def site_rows(data: SiteData, results: Iterable[ConfigurationResult]) -> list[SiteRow]:
     return [
-        SiteRow(**vars(row), roofline=roofline(data, row), date=data.created(row.campaign), address=_address_of(row))
+        SiteRow(**vars(row), roofline=data.roofline(row), date=data.created(row.campaign), address=_address_of(row))
         for row in results
     ]
 

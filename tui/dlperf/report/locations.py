@@ -157,11 +157,6 @@ def up_from(language: Language, page: str) -> str:
     return "../" * f"{language_root(language)}{page}".count("/")
 
 
-def relative_file(language: Language, page: str, target: str) -> str:
-    """Return the link from a page to a download, which is stored with the English pages."""
-    return relative(f"{language_root(language)}{page}", target)
-
-
 @lru_cache(maxsize=1 << 16)
 def _relative_path(folder: str, path: str) -> str:
     return posixpath.relpath(path, folder)

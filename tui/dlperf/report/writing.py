@@ -1,4 +1,4 @@
-"""The generated files of ``site``, written only if their bytes change and removed when a build no longer makes them."""
+"""The files of ``site``: those of a new workspace, and those that a build writes if their bytes change and removes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dlperf.messages import LANGUAGES
 from dlperf.report.locations import language_root
+from dlperf.runs.store import write_atomic
 
 DOCS = "docs/"
 DATA = "data/"
@@ -16,6 +17,11 @@ FOLDERS = (*(f"{DOCS}{language_root(language)}results" for language in LANGUAGES
 """Folders of ``site`` whose whole content ``dlperf build-site`` generates."""
 PAGES = tuple(f"{DOCS}{language_root(language)}index.md" for language in LANGUAGES.values())
 """Generated pages outside these folders."""
+PACKAGED = Path(__file__).parent / "template"
+"""Folder of the files in a wheel."""
+CHECKOUT = Path(__file__).parents[3]
+"""Folder of the files in a checkout."""
+PATTERNS = ("mkdocs*.yml", "site/theme/**/*", "site/docs/**/*")
 
 
 @dataclass
@@ -81,3 +87,24 @@ def _make_room(path: Path) -> None:
     """Make the folder and remove the old file, to which the built site may have a hard link."""
     path.unlink(missing_ok=True)
     path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def template_files() -> dict[str, bytes]:
+    """Return the content of each file by its path in a workspace."""
+    root = PACKAGED if PACKAGED.is_dir() else CHECKOUT
+    files = sorted(path for pattern in PATTERNS for path in root.glob(pattern) if path.is_file())
+    named = {path.relative_to(root).as_posix(): path for path in files}
+    return {name: path.read_bytes() for name, path in named.items() if not _is_generated(name)}
+
+
+def create_site(root: Path) -> list[str]:
+    """Write the files that a workspace lacks and return their paths."""
+    missing = {name: data for name, data in template_files().items() if not (root / name).exists()}
+    for name, data in missing.items():
+        write_atomic(root / name, data)
+    return list(missing)
+
+
+def _is_generated(name: str) -> bool:
+    """Tell whether ``dlperf build-site`` made the file in a checkout."""
+    return name in {f"site/{page}" for page in PAGES} or name.startswith(tuple(f"site/{folder}/" for folder in FOLDERS))

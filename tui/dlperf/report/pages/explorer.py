@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import partial
 
 from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report.data import SiteData, distinct
 from dlperf.report.pages.page import COLUMNS, Page
-from dlperf.report.roofline import roofline
 from dlperf.results.model import ConfigurationResult
 
 SCHEMA = 1
@@ -53,7 +51,7 @@ def explorer_data(language: Language, data: SiteData) -> str:
     readers = _names(language, data)
     names = {column: distinct(map(name, data.ordered)) for column, name in readers.items()}
     numbers = {column: {name: index for index, name in enumerate(listed)} for column, listed in names.items()}
-    read_numbers: dict[str, Callable[[ConfigurationResult], object]] = {**NUMBERS, "roofline": partial(roofline, data)}
+    read_numbers: dict[str, Callable[[ConfigurationResult], object]] = {**NUMBERS, "roofline": data.roofline}
     rows = [
         [*(numbers[column][readers[column](row)] for column in names), *(read(row) for read in read_numbers.values())]
         for row in data.ordered

@@ -11,7 +11,6 @@ from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import KINDS, SiteData
-from dlperf.report.roofline import roofline
 from dlperf.report.templating import render
 from dlperf.report.views import Column, Figure, Link, Table, filled
 from dlperf.results.model import ConfigurationResult
@@ -239,7 +238,7 @@ class Page:
             "speedup": lambda row: figures.factor(row.speedup),
             "efficiency": lambda row: figures.percent(row.efficiency),
             "mfu": lambda row: figures.percent(row.mfu),
-            "roofline": lambda row: figures.percent(roofline(self.data, row)),
+            "roofline": lambda row: figures.percent(self.data.roofline(row)),
             "samples_per_joule": lambda row: figures.optional(row.samples_per_joule),
             "protocol": lambda row: self.protocol_link(row.protocol, code=True),
         }

@@ -7,7 +7,7 @@ from dlperf.report import figures
 from dlperf.report.answer import contest_of
 from dlperf.report.data import distinct, grouped
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.report_facts import (
+from dlperf.report.pages.report_conditions import (
     Results,
     declared_of,
     framework_of,

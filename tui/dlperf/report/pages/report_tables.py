@@ -10,7 +10,6 @@ from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import distinct, gpus_total, grouped, is_published
 from dlperf.report.pages.page import Page
-from dlperf.report.roofline import roofline
 from dlperf.report.views import Column, Figure, Link, Part, Table, filled
 from dlperf.results.model import ConfigurationResult
 
@@ -65,7 +64,7 @@ def scaling(page: Page, results: Results) -> Table:
 
 def utilisation(page: Page, results: Results) -> Table:
     """Return MFU, share of the roofline and samples per joule of results that have any of them."""
-    known = [row for row in results if row.mfu or row.samples_per_joule or roofline(page.data, row)]
+    known = [row for row in results if row.mfu or row.samples_per_joule or page.data.roofline(row)]
     more = {"figure": lambda row: page.link(figures.value_text(row), at.configuration_page(row))}
     return page.listed(known, (*AXES, "mfu", "roofline", "samples_per_joule"), more)
 
