@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from entries import BOX, FRAMEWORK, problems_of
+from entries import BOX, CASE, FRAMEWORK, problems_of
 
 MISTAKES = {
     "missing field": ("- id: box\n  title: Box\n", ":1: nodes: is missing"),
@@ -96,6 +96,31 @@ MISTAKES = {
     "alias of itself": ("&a [*a]\n", ":1: is too large with its aliases resolved (write the entries out)"),
     "large": ("#" * (1 << 20) + "\n", ":1: is larger than 1024 KiB (split it into several files)"),
 }
+
+
+CASE_MISTAKES = {
+    "default that is no value": (
+        CASE + "  axes: {depth: {values: [1, 2], default: 3}}\n",
+        ":9: axes.depth.default: 3 is not among the values 1, 2",
+    ),
+    "axis with the name of a placeholder": (
+        CASE + "  axes: {nodes: [1]}\n",
+        ":9: axes.nodes: is the name of a placeholder or of a column of results (choose another)",
+    ),
+    "unknown axis in a group": (
+        CASE + "  axes: {depth: [1]}\n  zip: [[depth, width]]\n",
+        ":10: zip[0]: no axis width (did you mean depth?)",
+    ),
+    "lists of different lengths": (
+        CASE + "  axes: {depth: [1, 2]}\n  zip: [[depth, batch_size]]\n",
+        ":10: zip[0]: lists of different lengths go together: depth 2, batch_size 1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), CASE_MISTAKES.values(), ids=CASE_MISTAKES.keys())
+def test_a_mistake_in_the_axes_of_a_case_is_one_line_with_its_place(write, text, expected):
+    assert problems_of(write(text, "cases.yaml")) == [f"cases.yaml{expected}"]
 
 
 @pytest.mark.parametrize(("text", "expected"), MISTAKES.values(), ids=MISTAKES.keys())

@@ -153,3 +153,12 @@ def test_campaigns_of_one_plan_differ_in_nothing(tmp_path: Path):
         measured_campaign(workspace, name, [(planned(), [100.0, 101.0])])
     (pair,) = compare_in_workspace(workspace, "a", "b").pairs
     assert (pair.differences, str(pair.verdict)) == ((), "not distinguishable")
+
+
+def test_rows_pair_on_equal_axes_unless_a_side_names_one():
+    rows = [row("a", 100, 101, axes=(("sequence_length", length),)) for length in (2048, 8192)] + [
+        row("b", 110, 111, axes=(("sequence_length", 8192),))
+    ]
+    assert [pair.a.axes for pair in compared(rows).pairs] == [(("sequence_length", 8192),)]
+    pair = only(rows, "campaign=a,sequence_length=2048", "campaign=b,sequence_length=8192")
+    assert pair.ratio == pytest.approx(1.1, rel=0.01)

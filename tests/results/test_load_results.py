@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from handmade_trials import PROTOCOL, START, end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
+from pandas import read_csv
 
 from dlperf.messages import message, quoted
 from dlperf.plan import Configuration, Impossible
+from dlperf.results.columns import flat_columns
+from dlperf.results.frame import write_csv
 from dlperf.results.load import Filters, load_results, parse_filters
 from dlperf.results.model import ConfigurationResult, Status
 from dlperf.runs.journal import campaign_status
@@ -232,3 +236,15 @@ def test_a_damaged_line_of_the_journal_costs_what_it_says_alone(workspace: Works
     (lost,) = [number for number, line in enumerate(lines) if '/2"' in line and "succeeded" in line]
     campaign.journal.write_text("".join([*lines[:lost], "garbage{\n", *lines[lost + 1 :]]))
     assert [trial.number for trial in the_row(workspace).trials if trial.value] == [1, 3]
+
+
+def test_an_axis_is_a_column_a_filter_and_a_key_of_results(workspace: Workspace, tmp_path: Path):
+    points = [replace(planned().configuration, axes=(("sequence_length", length),)) for length in (2048, 8192)]
+    items = [replace(planned(), configuration=point) for point in points]
+    measured_campaign(workspace, "a", [(item, [100.0 * number]) for number, item in enumerate(items, 1)])
+    (row,) = load_results(workspace, parse_filters(axes={"sequence_length": ("8192",)}))
+    assert (row.value, row.as_data()["axes"]) == (pytest.approx(200.0), {"sequence_length": 8192})
+    columns = flat_columns(load_results(workspace))
+    assert (columns["sequence_length"], "axes" in columns) == ([2048, 8192], False)
+    write_csv(load_results(workspace), tmp_path / "all.csv")
+    assert list(read_csv(tmp_path / "all.csv")["sequence_length"]) == [2048, 8192]

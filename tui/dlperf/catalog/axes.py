@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dlperf.catalog.model import When
 
+AxisValue = str | int | float
 _SCALE = re.compile(r"(?:([1-9][0-9]{0,4})n)?([1-9][0-9]{0,2})g?")
 
 
@@ -36,6 +38,8 @@ class Configuration:
     nodes: int
     gpus: int
     """GPUs per node."""
+    axes: tuple[tuple[str, AxisValue], ...] = field(default=(), kw_only=True)
+    """Values of the axes that case and recipe declare, such as ``("sequence_length", 8192)``."""
 
     @property
     def scale(self) -> str:
@@ -49,7 +53,17 @@ class Configuration:
     def id(self) -> str:
         """Unique and safe as a folder name, because catalogue ids contain no underscore."""
         parts = (self.hardware, self.framework, self.case, self.precision, f"bs{self.batch_size}", self.scale)
-        return "_".join(parts)
+        return "_".join((*parts, *map(axis_slug, self.axes)))
+
+
+def axis_slug(axis: tuple[str, AxisValue]) -> str:
+    """Return ``sequence-length-8192``, safe in file names and addresses."""
+    return f"{axis[0].replace('_', '-')}-{axis[1]}"
+
+
+def axes_text(axes: Iterable[tuple[str, AxisValue]]) -> str:
+    """Return ``sequence_length=8192, tensor_parallel=2``."""
+    return ", ".join(f"{name}={value}" for name, value in axes)
 
 
 def matches(when: When, point: Configuration) -> bool:
@@ -62,5 +76,6 @@ def matches(when: When, point: Configuration) -> bool:
             when.gpus_total is None or point.gpus_total in when.gpus_total,
             when.multi_gpu is None or when.multi_gpu == (point.gpus_total > 1),
             when.multi_node is None or when.multi_node == (point.nodes > 1),
+            *(dict(point.axes).get(name) in values for name, values in when.axes.items()),
         )
     )

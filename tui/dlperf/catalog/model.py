@@ -32,6 +32,9 @@ Launcher = Literal[
 """How processes are started; each is a function of ``dlperf.render.launchers``."""
 Device = Literal["gpu", "cpu"]
 Option = str | int | float | bool
+AxisName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
+AxisText = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+-]{0,40}$")]
+AxisValues = Annotated[tuple[AxisText | int | float, ...], Field(min_length=1)]
 PositiveInt = Annotated[int, Field(gt=0)]
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Environment = dict[VariableName, str]
@@ -132,6 +135,41 @@ class Hardware(Entry):
     """A machine of a published report: its host names are placeholders, it cannot be run on as it is."""
 
 
+class Axis(Model):
+    """An axis beyond precision, batch size and scale: a placeholder in commands and a column of results."""
+
+    values: AxisValues
+    default: AxisText | int | float | None = None
+    """The value that runs unless ``--set`` names others; all values if absent."""
+
+
+Axes = dict[
+    AxisName,
+    Annotated[Axis, BeforeValidator(lambda given: {"values": given} if isinstance(given, list | tuple) else given)],
+]
+"""By name; a list stands for an axis of which all values run."""
+
+
+class When(Model):
+    """Which configurations a variant or constraint is for: every axis named must match."""
+
+    precision: tuple[Precision, ...] | None = None
+    scale: tuple[Scale, ...] | None = None
+    batch_size: tuple[PositiveInt, ...] | None = None
+    gpus_total: tuple[PositiveInt, ...] | None = None
+    multi_gpu: bool | None = None
+    multi_node: bool | None = None
+    axes: dict[AxisName, AxisValues] = {}
+
+
+class Constraint(Model):
+    """Configurations of a case that no framework can run."""
+
+    when: When
+    impossible: str
+    """The reason."""
+
+
 class Case(Entry):
     """A model on a data set, with its axes."""
 
@@ -142,22 +180,15 @@ class Case(Entry):
     batch_sizes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
     """Per GPU. Another batch size can be asked for; these are the ones offered."""
     scales: Annotated[tuple[Scale, ...], Field(min_length=1)]
+    axes: Axes = {}
+    zip: tuple[tuple[AxisName, ...], ...] = ()
+    """Groups of axes (``batch_size`` too) whose values go together by their positions in the lists."""
+    constraints: tuple[Constraint, ...] = ()
     protocol: Id = "dlperf"
     gflops_per_sample: Annotated[float, Field(gt=0)] | None = None
     """Training (forward and backward) of one sample, in 10^9 FLOP."""
     bytes_per_sample: Annotated[float, Field(gt=0)] | None = None
     """Device-memory traffic of training one sample at 16 bit, for the roofline."""
-
-
-class When(Model):
-    """Which configurations a variant is for: every axis named must match."""
-
-    precision: tuple[Precision, ...] | None = None
-    scale: tuple[Scale, ...] | None = None
-    batch_size: tuple[PositiveInt, ...] | None = None
-    gpus_total: tuple[PositiveInt, ...] | None = None
-    multi_gpu: bool | None = None
-    multi_node: bool | None = None
 
 
 class Variant(Model):
@@ -187,6 +218,8 @@ class Recipe(Model):
     batch_sizes: tuple[PositiveInt, ...] | None = None
     """The batch sizes that fit; any if absent."""
     scales: tuple[Scale, ...] | None = None
+    axes: Axes = {}
+    """Axes of this recipe, and those of the case of which it takes other values."""
     interpreter: tuple[str, ...] = ("python3", "-u")
     """What a launcher such as torchrun replaces; empty for a program that is no Python script."""
     command: Command

@@ -7,7 +7,7 @@ programs need no escaping.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 PLACEHOLDERS = {
     "batch_size": "samples per GPU and step",
@@ -28,7 +28,7 @@ PLACEHOLDERS = {
     "master_port": "a free port of node 0, known when a trial starts",
     "hosts": "addresses of the nodes, comma-separated",
 }
-"""Name → meaning; there is also ``{data.ID}``."""
+"""Name → meaning; there are also ``{data.ID}`` and the axes of case and recipe."""
 
 RUNTIME = frozenset({"files", "ranks", "node_rank", "master_address", "master_port"})
 """Placeholders whose values are known when a trial starts."""
@@ -41,8 +41,9 @@ def names_in(text: str) -> Iterator[str]:
     return (match[1] for match in _PLACEHOLDER.finditer(text) if match[1])
 
 
-def unknown_names(text: str) -> list[str]:
-    return [name for name in names_in(text) if name not in PLACEHOLDERS and not name.startswith("data.")]
+def unknown_names(text: str, axes: Collection[str] = ()) -> list[str]:
+    known = {*PLACEHOLDERS, *axes}
+    return [name for name in names_in(text) if name not in known and not name.startswith("data.")]
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:

@@ -8,12 +8,17 @@ from typing import Any
 
 from dlperf.catalog.axes import Configuration, matches, parse_scale
 from dlperf.catalog.entries import PROGRAMS, Located
-from dlperf.catalog.model import Accelerator, Case, Dialect, Framework, Hardware, LogFormat, Recipe, Variant
+from dlperf.catalog.model import Accelerator, Axis, Case, Dialect, Framework, Hardware, LogFormat, Recipe, Variant
 from dlperf.catalog.patterns import line_problem, metadata_problem, record_problem, tells_time, time_problem
 from dlperf.catalog.placeholders import PLACEHOLDERS, unknown_names
 from dlperf.catalog.problem import Problem, hint, listed
 from dlperf.catalog.yamlfile import Location
 
+RESULT_COLUMNS = frozenset(
+    {"axes", "campaign", "case", "configuration", "date", "efficiency", "findings", "framework", "hardware", "mfu", "n"}
+    | {"printed", "protocol", "recomputed", "scale", "source", "speedup", "spread", "status", "trials", "unit", "value"}
+)
+"""Names that no axis may take, because results already have a column of that name."""
 Ids = Mapping[str, Collection[str]]
 """Kind → the ids that exist."""
 
@@ -79,13 +84,35 @@ def _node_problems(item: Located[Hardware]) -> Iterator[Problem]:
 
 
 def case_problems(item: Located[Case], ids: Ids) -> Iterator[Problem]:
-    yield from _reference(item, ("protocol",), "protocols", item.entry.protocol, ids)
+    case = item.entry
+    yield from _reference(item, ("protocol",), "protocols", case.protocol, ids)
+    yield from _default_problems(item, (), case.axes)
+    lists = {"batch_size": case.batch_sizes, **{name: axis.values for name, axis in case.axes.items()}}
+    for index, group in enumerate(case.zip):
+        for name in group:
+            if name not in lists:
+                yield item.problem(("zip", index), f"no axis {name} ({hint(name, lists)})")
+        lengths = {name: len(lists[name]) for name in group if name in lists}
+        if len(set(lengths.values())) > 1:
+            given = listed(f"{name} {length}" for name, length in lengths.items())
+            yield item.problem(("zip", index), f"lists of different lengths go together: {given}")
+
+
+def _default_problems(item: Located[Any], place: Location, axes: Mapping[str, Axis]) -> Iterator[Problem]:
+    for name, axis in axes.items():
+        if name in PLACEHOLDERS or name in RESULT_COLUMNS:
+            message = "is the name of a placeholder or of a column of results (choose another)"
+            yield item.problem((*place, "axes", name), message)
+        if axis.default is not None and axis.default not in axis.values:
+            message = f"{axis.default} is not among the values {listed(axis.values)}"
+            yield item.problem((*place, "axes", name, "default"), message)
 
 
 def framework_problems(item: Located[Framework], ids: Ids, cases: Mapping[str, Case]) -> Iterator[Problem]:
     framework = item.entry
     yield from _reference(item, ("format",), "formats", framework.format, ids)
-    yield from _text_problems(item, (), {"container": framework.container, "env": framework.env})
+    axes = {name for recipe in framework.recipes for name in _axes(recipe, cases.get(recipe.case))}
+    yield from _text_problems(item, (), {"container": framework.container, "env": framework.env}, axes)
     seen: set[str] = set()
     for index, recipe in enumerate(framework.recipes):
         place: Location = ("recipes", index)
@@ -101,13 +128,15 @@ def framework_problems(item: Located[Framework], ids: Ids, cases: Mapping[str, C
 
 
 def _recipe_problems(item: Located[Framework], place: Location, recipe: Recipe, case: Case | None) -> Iterator[Problem]:
-    yield from _text_problems(item, place, _texts(recipe))
+    axes = _axes(recipe, case)
+    yield from _default_problems(item, place, recipe.axes)
+    yield from _text_problems(item, place, _texts(recipe), axes)
     if case is not None:
         yield from _axis_problems(item, (*place, "precisions"), recipe.precisions, case.precisions, case.id)
         yield from _axis_problems(item, (*place, "batch_sizes"), recipe.batch_sizes or (), case.batch_sizes, case.id)
         yield from _axis_problems(item, (*place, "scales"), recipe.scales or (), case.scales, case.id)
     for index, variant in enumerate(recipe.variants):
-        yield from _text_problems(item, (*place, "variants", index), _texts(variant))
+        yield from _text_problems(item, (*place, "variants", index), _texts(variant), axes)
         if case is not None and not _can_match(variant, recipe, case):
             message = "matches no configuration of this recipe (fix the axes or remove the variant)"
             yield item.problem((*place, "variants", index, "when"), message)
@@ -125,9 +154,17 @@ def _can_match(variant: Variant, recipe: Recipe, case: Case) -> bool:
     # Batch sizes and scales that no list contains can be requested, unless the recipe restricts them.
     batch_sizes = recipe.batch_sizes or case.batch_sizes + (variant.when.batch_size or ())
     scales = recipe.scales or case.scales + (variant.when.scale or ())
-    axes = product(recipe.precisions, batch_sizes, scales)
-    points = (Configuration("", "", case.id, precision, batch, *parse_scale(scale)) for precision, batch, scale in axes)
-    return any(matches(variant.when, point) for point in points)
+    axes = {name: axis.values for name, axis in _axes(recipe, case).items()}
+    points = product(recipe.precisions, batch_sizes, scales, product(*axes.values()))
+    return any(
+        matches(variant.when, Configuration("", "", case.id, precision, batch, *parse_scale(scale), axes=point))
+        for precision, batch, scale, values in points
+        for point in (tuple(zip(axes, values, strict=True)),)
+    )
+
+
+def _axes(recipe: Recipe, case: Case | None) -> dict[str, Axis]:
+    return (case.axes if case else {}) | recipe.axes
 
 
 def _texts(owner: Recipe | Variant) -> dict[str, Any]:
@@ -135,10 +172,13 @@ def _texts(owner: Recipe | Variant) -> dict[str, Any]:
     return {name: getattr(owner, name, None) for name in names}
 
 
-def _text_problems(item: Located[Any], place: Location, fields: Mapping[str, Any]) -> Iterator[Problem]:
+def _text_problems(
+    item: Located[Any], place: Location, fields: Mapping[str, Any], axes: Collection[str]
+) -> Iterator[Problem]:
     for location, text in chain.from_iterable(_strings(value, (name,)) for name, value in fields.items()):
-        for name in unknown_names(text):
-            yield item.problem((*place, *location), f"unknown placeholder {{{name}}} ({hint(name, PLACEHOLDERS)})")
+        for name in unknown_names(text, axes):
+            known = hint(name, {*PLACEHOLDERS, *axes})
+            yield item.problem((*place, *location), f"unknown placeholder {{{name}}} ({known})")
         if "\0" in text:
             yield item.problem((*place, *location), "contains a NUL character, which no command can be given")
 

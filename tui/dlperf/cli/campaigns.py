@@ -17,6 +17,7 @@ from dlperf.cli.options import (
     PrecisionOption,
     ProtocolOption,
     RepeatsOption,
+    SetOption,
     complete_campaigns,
     current_catalog,
     current_workspace,
@@ -54,6 +55,7 @@ def run(
     precision: PrecisionOption = None,
     batch_size: BatchSizeOption = None,
     gpus: GpusOption = None,
+    axes: SetOption = None,
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="Campaign name; default: time and contents.")
     ] = None,
@@ -69,7 +71,7 @@ def run(
     from dlperf.view.start import start_campaign
 
     workspace = current_workspace(context)
-    selection = selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol)
+    selection = selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol, axes)
     if not (selection.hardware or selection.frameworks or selection.cases):
         raise RequestError(
             "nothing is selected: add --hardware, --framework or --case; `dlperf plan` lists what can run"

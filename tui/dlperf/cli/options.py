@@ -127,6 +127,10 @@ BatchSizeOption = Annotated[Words, typer.Option("--batch-size", "-b", metavar="B
 GpusOption = Annotated[
     Words, typer.Option("--gpus", "-g", metavar="G,…", help="2n8g for 2 nodes × 8 GPUs, 8 for 1n8g.")
 ]
+SetOption = Annotated[
+    Words,
+    typer.Option("--set", metavar="AXIS=V,…", help="Values of an axis of the case, such as sequence_length=8192."),
+]
 RepeatsOption = Annotated[int | None, typer.Option("--repeats", metavar="N", help="Trials per configuration.")]
 ProtocolOption = Annotated[
     str | None,
@@ -148,6 +152,7 @@ def selection_of(
     gpus: Words,
     repeats: int | None = None,
     protocol: str | None = None,
+    axes: Words = None,
 ) -> Selection:
     """Return the values of the options as a selection.
 
@@ -156,16 +161,31 @@ def selection_of(
     """
     from dlperf.plan.model import Selection
 
+    given = set_values(axes)
     return Selection(
         hardware=_split("--hardware", hardware),
         frameworks=_split("--framework", framework),
         cases=_split("--case", case),
-        precisions=_split("--precision", precision),
-        batch_sizes=tuple(map(_parse_batch_size, _split("--batch-size", batch_size))),
+        precisions=_split("--precision", [*(precision or ()), *given.pop("precision", ())]),
+        batch_sizes=tuple(
+            map(_parse_batch_size, _split("--batch-size", [*(batch_size or ()), *given.pop("batch_size", ())]))
+        ),
         scales=_split("--gpus", gpus),
+        axes=tuple(f"{name}={value}" for name, values in given.items() for value in values),
         repeats=repeats,
         protocol=protocol,
     )
+
+
+def set_values(texts: Words) -> dict[str, tuple[str, ...]]:
+    """Return the values of ``--set`` by axis."""
+    given: dict[str, tuple[str, ...]] = {}
+    for text in texts or ():
+        name, equals, values = text.partition("=")
+        if not (name and equals):
+            raise RequestError(f"--set {text}: write axis=value, such as sequence_length=8192")
+        given[name] = given.get(name, ()) + _split(f"--set {name}", [values])
+    return given
 
 
 def _split(option: str, values: Iterable[str] | None) -> tuple[str, ...]:

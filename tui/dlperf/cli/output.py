@@ -150,9 +150,16 @@ def _format_paragraph(row: Sequence[tuple[str, str]], columns: int) -> str:
     return "\n".join(lines)
 
 
-def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table, fitted to the terminal's width; into a file or pipe, one line per row."""
+def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]], optional: str | None = None) -> None:
+    """Print a table, fitted to the terminal's width; into a file or pipe, one line per row.
+
+    Args:
+        optional: a column that is left out where no row has a value in it.
+    """
     rows = list(rows)
+    if optional is not None and all(row[headers.index(optional)] is None for row in rows):
+        kept = [index for index, header in enumerate(headers) if header != optional]
+        headers, rows = [headers[index] for index in kept], [[row[index] for index in kept] for row in rows]
     if sys.stdout.isatty():
         print(fit_table(headers, rows, shutil.get_terminal_size().columns))
     else:

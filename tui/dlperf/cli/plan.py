@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dlperf.catalog.axes import axes_text
 from dlperf.cli.options import (
     BatchSizeOption,
     CaseOption,
@@ -17,6 +18,7 @@ from dlperf.cli.options import (
     PrecisionOption,
     ProtocolOption,
     RepeatsOption,
+    SetOption,
     current_catalog,
     selection_of,
 )
@@ -39,6 +41,7 @@ def plan(
     precision: PrecisionOption = None,
     batch_size: BatchSizeOption = None,
     gpus: GpusOption = None,
+    axes: SetOption = None,
     repeats: RepeatsOption = None,
     protocol: ProtocolOption = None,
     as_json: JsonOption = False,
@@ -47,7 +50,7 @@ def plan(
     """Show what would run. Options may be repeated or take comma-separated values."""
     from dlperf.plan import expand
 
-    selection = selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol)
+    selection = selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol, axes)
     result = expand(selection, current_catalog(context))
     if as_json:
         print_json(_document(result, render))
@@ -100,9 +103,9 @@ def _print_scripts(configurations: Iterable[PlannedConfiguration]) -> None:
 
 
 def _print_configurations(result: Plan) -> None:
-    headers = ["hardware", "framework", "case", "precision", "batch", "GPUs", "protocol", "repeats", "note"]
+    headers = ["hardware", "framework", "case", "precision", "batch", "GPUs", "axes", "protocol", "repeats", "note"]
     if result.configurations:
-        print_table(headers, [_row(item) for item in result.configurations])
+        print_table(headers, map(_row, result.configurations), optional="axes")
     what = f"{count_noun(len(result.configurations), 'configuration')}, {count_noun(len(result.trials), 'trial')}"
     print_note(f"{what}; {len(result.impossible)} impossible" if result.impossible else what)
 
@@ -116,6 +119,7 @@ def _row(item: PlannedConfiguration) -> list[Any]:
         axes.precision,
         axes.batch_size,
         axes.scale,
+        axes_text(axes.axes) or None,
         item.protocol["id"],
         item.repeats,
         "example with placeholder hosts, cannot run" if item.example else "",

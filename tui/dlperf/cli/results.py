@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dlperf.catalog.axes import axes_text
 from dlperf.cli.options import (
     BatchSizeOption,
     CaseOption,
@@ -18,9 +19,11 @@ from dlperf.cli.options import (
     JsonOption,
     OptionalCampaign,
     PrecisionOption,
+    SetOption,
     Words,
     complete_campaigns,
     current_workspace,
+    set_values,
 )
 from dlperf.cli.output import print_json, print_note, print_table
 from dlperf.errors import DlperfError, ExitCode, RequestError
@@ -44,6 +47,7 @@ def results(
     precision: PrecisionOption = None,
     batch_size: BatchSizeOption = None,
     gpus: GpusOption = None,
+    axes: SetOption = None,
     campaign: Annotated[
         Words,
         typer.Option(
@@ -71,6 +75,7 @@ def results(
         precisions=precision,
         batch_sizes=batch_size,
         scales=gpus,
+        axes=set_values(axes),
         statuses=status,
     )
     unreadable: list[DlperfError] = []
@@ -116,22 +121,25 @@ def _write_tables(rows: list[ConfigurationResult], csv: Path | None, parquet: Pa
             print_note(f"{count_noun(len(rows), 'row')} written to {path}")
 
 
-AXIS_HEADERS = ("hardware", "framework", "case", "precision", "batch", "gpus")
+AXIS_HEADERS = ("hardware", "framework", "case", "precision", "batch", "gpus", "axes")
 
 
 def _print_rows(rows: list[ConfigurationResult]) -> None:
     if not rows:
         print_note("no results: see `dlperf run` and `dlperf import`, or use fewer filters")
         return
-    print_table(
-        ("campaign", *AXIS_HEADERS, "value", "unit", "spread", "n", "speed-up", "MFU", "status"), map(_cells, rows)
-    )
+    headers = ("campaign", *AXIS_HEADERS, "value", "unit", "spread", "n", "speed-up", "MFU", "status")
+    print_table(headers, map(_cells, rows), optional="axes")
 
 
 def _cells(row: ConfigurationResult) -> tuple[Any, ...]:
-    axes = (row.campaign, row.hardware, row.framework, row.case, row.precision, row.batch_size, row.scale)
     figure = (row.value, row.unit, percent(row.spread), row.n, row.speedup, percent(row.mfu))
-    return (*axes, *figure, str(row.status))
+    return (row.campaign, *_axis_cells(row), *figure, str(row.status))
+
+
+def _axis_cells(row: ConfigurationResult) -> tuple[Any, ...]:
+    point = (row.hardware, row.framework, row.case, row.precision, row.batch_size, row.scale)
+    return (*point, axes_text(row.axes) or None)
 
 
 @commands.command()
@@ -189,7 +197,7 @@ def _print_comparisons(outcome: Comparisons) -> None:
     headers = (*AXIS_HEADERS, "A", "B", "unit", "B/A", "range", "verdict")
     only_a = (_missing_cells(item, "B", (item.row.value, None)) for item in outcome.only_a)
     only_b = (_missing_cells(item, "A", (None, item.row.value)) for item in outcome.only_b)
-    print_table(headers, (*map(_pair_cells, outcome.pairs), *only_a, *only_b))
+    print_table(headers, (*map(_pair_cells, outcome.pairs), *only_a, *only_b), optional="axes")
     for point in outcome.ambiguous:
         print_note(f"not compared: {point}")
     for difference, count in Counter(text for pair in outcome.pairs for text in pair.differences).items():
@@ -198,8 +206,7 @@ def _print_comparisons(outcome: Comparisons) -> None:
 
 def _pair_cells(pair: Comparison) -> tuple[Any, ...]:
     a, b = pair.a, pair.b
-    axes = [(a.hardware, b.hardware), (a.framework, b.framework), (a.case, b.case), (a.precision, b.precision)]
-    axes += [(str(a.batch_size), str(b.batch_size)), (a.scale, b.scale)]
+    axes = zip(_axis_cells(a), _axis_cells(b), strict=True)
     both = [left if left == right else f"{left} / {right}" for left, right in axes]
     ratio = None if pair.ratio is None else f"{pair.ratio:.3f}"
     low_high = None if pair.low is None else f"{pair.low:.3f} … {pair.high:.3f}"
@@ -208,8 +215,7 @@ def _pair_cells(pair: Comparison) -> tuple[Any, ...]:
 
 def _missing_cells(item: Missing, side: str, values: tuple[float | None, float | None]) -> tuple[Any, ...]:
     row = item.row
-    axes = (row.hardware, row.framework, row.case, row.precision, str(row.batch_size), row.scale)
-    return (*axes, *values, row.unit, None, None, f"missing: {side} has {item.reason}")
+    return (*_axis_cells(row), *values, row.unit, None, None, f"missing: {side} has {item.reason}")
 
 
 @commands.command()

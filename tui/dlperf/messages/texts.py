@@ -17,6 +17,8 @@ TEXTS = {
     "recipe_precision": N_("{framework} offers {case} in {offered}, not in {precision}"),
     "recipe_batch_size": N_("{framework} offers {case} with batch size {offered}, not {batch_size}"),
     "recipe_scale": N_("{framework} offers {case} on {offered}, not on {scale}"),
+    "no_axis": N_("{framework} on {case} has no axis {axis} (it has {offered})"),
+    "axis_value": N_("{framework} offers {case} with {axis} {offered}, not with {value}"),
     "one_path": N_(
         "{launcher} uses the same path on every node, but the recipe's files are in a different folder on each node"
     ),

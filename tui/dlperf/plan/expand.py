@@ -11,6 +11,7 @@ from dlperf.catalog.axes import Configuration, parse_scale
 from dlperf.catalog.problem import hint
 from dlperf.errors import RequestError
 from dlperf.messages import message, quoted
+from dlperf.plan.axes import axis_points, declared_axes, in_step, parse_axes
 from dlperf.plan.launch import UnresolvedError, launch_of, options_of
 from dlperf.plan.model import Impossible, Plan, PlannedConfiguration, Selection
 from dlperf.plan.subject import Subject, device, fits, precisions_of, why_impossible
@@ -46,11 +47,19 @@ def _check(selection: Selection, catalog: Catalog) -> None:
     _check_known("case", selection.cases, catalog.cases)
     _check_known("precision", selection.precisions, PRECISIONS)
     _check_known("protocol", (selection.protocol,) if selection.protocol is not None else (), catalog.protocols)
+    for name in parse_axes(selection.axes):
+        _check_known("axis", (name,), _axis_names(catalog))
     for what, number in [*(("batch size", size) for size in selection.batch_sizes), ("repeats", selection.repeats)]:
         if number is not None and number < 1:
             raise RequestError(f"{what} {number}: must be 1 or more")
     if selection.repeats is not None and selection.repeats > MOST_REPEATS:
         raise RequestError(f"repeats {selection.repeats}: must be {MOST_REPEATS} or fewer")
+
+
+def _axis_names(catalog: Catalog) -> set[str]:
+    recipes = (recipe for item in catalog.frameworks.values() for recipe in item.recipes)
+    declared = [*(case.axes for case in catalog.cases.values()), *(recipe.axes for recipe in recipes)]
+    return {name for axes in declared for name in axes}
 
 
 def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
@@ -68,6 +77,8 @@ def _scales(selection: Selection) -> list[tuple[int, int]]:
 
 
 def _configurations(selection: Selection, catalog: Catalog) -> Iterator[Configuration]:
+    wanted = parse_axes(selection.axes)
+    asked = {*wanted, *(["batch_size"] if selection.batch_sizes else [])}
     for hardware, framework, case in _combinations(selection, catalog):
         recipe = _recipe(framework, case)
         computed = precisions_of(_accelerator(hardware, catalog))
@@ -75,8 +86,10 @@ def _configurations(selection: Selection, catalog: Catalog) -> Iterator[Configur
         batch_sizes = selection.batch_sizes or (recipe and recipe.batch_sizes) or case.batch_sizes
         offered = map(parse_scale, (recipe and recipe.scales) or case.scales)
         scales = _scales(selection) or [scale for scale in offered if fits(hardware, *scale)]
-        for precision, batch_size, (nodes, gpus) in product(precisions, batch_sizes, scales):
-            yield Configuration(hardware.id, framework.id, case.id, precision, batch_size, nodes, gpus)
+        points = list(axis_points(declared_axes(case, recipe), wanted))
+        for precision, batch_size, (nodes, gpus), axes in product(precisions, batch_sizes, scales, points):
+            if in_step(case, batch_size, dict(axes), asked):
+                yield Configuration(hardware.id, framework.id, case.id, precision, batch_size, nodes, gpus, axes=axes)
 
 
 def _combinations(selection: Selection, catalog: Catalog) -> Iterator[tuple[Hardware, Framework, Case]]:
@@ -89,8 +102,10 @@ def _combinations(selection: Selection, catalog: Catalog) -> Iterator[tuple[Hard
     for hardware_id, framework_id, case_id in product(hardware, frameworks, cases):
         machine, framework = catalog.hardware[hardware_id], catalog.frameworks[framework_id]
         case = catalog.cases[case_id]
-        has_recipe = recipe_asked or _recipe(framework, case) is not None
-        if has_recipe and (device_asked or device(machine) in framework.devices):
+        recipe = _recipe(framework, case)
+        has_axes = bool(selection.cases) or set(parse_axes(selection.axes)) <= set(declared_axes(case, recipe))
+        has_recipe = recipe_asked or recipe is not None
+        if has_recipe and has_axes and (device_asked or device(machine) in framework.devices):
             yield machine, framework, case
 
 

@@ -101,6 +101,7 @@ def _values(subject: Subject, container: Container | None) -> dict[str, str]:
         "nodes": axes.nodes,
         "skip_steps": protocol.skip_steps,
         "hosts": ",".join(node.address for node in _nodes(subject)),
+        **dict(axes.axes),
     }
     if protocol.take_steps is not None:
         values |= {"take_steps": protocol.take_steps, "steps": protocol.skip_steps + protocol.take_steps}

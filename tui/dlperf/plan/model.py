@@ -23,6 +23,8 @@ class Selection:
     scales: tuple[str, ...] = ()
     repeats: int | None = None
     protocol: str | None = None
+    axes: tuple[str, ...] = ()
+    """Values of further axes, each as ``sequence_length=8192``; those of an axis that is not named are its default."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from dlperf.catalog.axes import Configuration, matches
 from dlperf.catalog.problem import listed
 from dlperf.messages import Message, message, quoted
+from dlperf.plan.axes import declared_axes
 
 if TYPE_CHECKING:
     from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, LogFormat, Protocol, Recipe, Variant
@@ -89,13 +90,26 @@ def _wrong_axis(subject: Subject) -> Message | None:
         return message("recipe_batch_size", **facts, offered=listed(recipe.batch_sizes), batch_size=axes.batch_size)
     if recipe.scales and axes.scale not in recipe.scales:
         return message("recipe_scale", **facts, offered=listed(recipe.scales), scale=axes.scale)
+    return _wrong_further_axis(subject)
+
+
+def _wrong_further_axis(subject: Subject) -> Message | None:
+    declared = declared_axes(subject.case, subject.recipe)
+    facts = {"framework": subject.framework.id, "case": subject.case.id}
+    for name, value in subject.configuration.axes:
+        if name not in declared:
+            return message("no_axis", **facts, axis=name, offered=listed(declared))
+        if value not in declared[name].values:
+            offered = listed(declared[name].values)
+            return message("axis_value", **facts, axis=name, value=str(value), offered=offered)
     return None
 
 
 def _excluded(subject: Subject) -> Message | None:
-    for variant in subject.variants:
-        if variant.impossible:
-            return quoted(variant.impossible)
+    met = (item for item in subject.case.constraints if matches(item.when, subject.configuration))
+    reasons = [*(item.impossible for item in met), *(item.impossible for item in subject.variants)]
+    for reason in filter(None, reasons):
+        return quoted(reason)
     # Nodes of a Slurm job share their files.
     separate = subject.configuration.nodes > 1 and subject.hardware.executor != "slurm"
     if subject.launcher in STARTED_ONCE and subject.recipe.files and separate:

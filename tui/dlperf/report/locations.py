@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote
 
+from dlperf.catalog.axes import axis_slug
 from dlperf.messages import Language
 from dlperf.results.model import ConfigurationResult
 
@@ -92,7 +93,8 @@ def configuration_anchor(result: ConfigurationResult) -> str:
     """Return the anchor of a configuration on its group's page, the same in every language."""
     batch = "n" if result.batch_size is None else str(result.batch_size)
     variant = f"-{result.variant}" if result.variant > 1 else ""
-    return f"{slug(result.precision)}-bs{batch}-{result.nodes}n{result.gpus}g{variant}"
+    axes = "".join(f"-{slug(axis_slug(axis))}" for axis in result.axes)
+    return f"{slug(result.precision)}-bs{batch}-{result.nodes}n{result.gpus}g{axes}{variant}"
 
 
 def configuration_page(result: ConfigurationResult) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from io import BytesIO
+from itertools import chain
 from typing import Any
 
 from dlperf.results.model import COLUMNS, ConfigurationResult
@@ -15,6 +16,7 @@ DATA_SCHEMA = 1
 WHOLE = ("batch_size", "nodes", "gpus", "n", "variant")
 """Columns of whole numbers, with gaps."""
 NUMBERS = ("value", "spread", "speedup", "efficiency", "mfu", "samples_per_joule")
+KNOWN = frozenset(COLUMNS)
 OTHER_NUMBERS = ("roofline", "recomputed", "from_timestamps", "difference")
 """Columns of numbers in tables of the site only."""
 
@@ -22,13 +24,24 @@ OTHER_NUMBERS = ("roofline", "recomputed", "from_timestamps", "difference")
 def flat_columns(
     rows: Sequence[ConfigurationResult], kind: type[ConfigurationResult] = ConfigurationResult
 ) -> dict[str, list[Any]]:
-    """Return the cells of each column; a missing one is None."""
+    """Return the cells of each column, one for each axis of any row; a missing one is None."""
     names = dict.fromkeys((*COLUMNS, *(item.name for item in fields(kind))))
     columns = {name: [getattr(row, name) for row in rows] for name in names}
+    points = [dict(axes) for axes in columns.pop("axes")]
+    columns |= {name: [point.get(name) for point in points] for name in dict.fromkeys(chain(*points))}
     columns["status"] = [str(row.status) for row in rows]
     columns["trials"] = [";".join("" if t.value is None else repr(t.value) for t in row.trials) for row in rows]
     columns["findings"] = [";".join(finding.code for finding in row.findings) for row in rows]
     return columns
+
+
+def number_columns(columns: Mapping[str, Sequence[Any]]) -> tuple[set[str], set[str]]:
+    """Return the names of the columns of whole numbers and of other numbers, axes included."""
+    further = set(columns) - KNOWN
+    kinds = {name: {type(cell) for cell in columns[name]} - {type(None)} for name in further}
+    whole = {name for name, kind in kinds.items() if kind == {int}}
+    numbers = {name for name, kind in kinds.items() if kind <= {int, float} and float in kind}
+    return whole | (set(WHOLE) & set(columns)), numbers | (set(NUMBERS + OTHER_NUMBERS) & set(columns))
 
 
 def flat_rows(columns: Mapping[str, Sequence[Any]]) -> list[str]:
@@ -43,7 +56,8 @@ def parquet(columns: Mapping[str, Sequence[Any]]) -> bytes:
     from pyarrow.json import ParseOptions, ReadOptions, read_json  # type: ignore[import-untyped]
     from pyarrow.parquet import write_table  # type: ignore[import-untyped]
 
-    kinds = dict.fromkeys(WHOLE, pyarrow.int64()) | dict.fromkeys((*NUMBERS, *OTHER_NUMBERS), pyarrow.float64())
+    whole, numbers = number_columns(columns)
+    kinds = dict.fromkeys(whole, pyarrow.int64()) | dict.fromkeys(numbers, pyarrow.float64())
     schema = pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in columns])
     rows = "\n".join(flat_rows(columns)).encode()
     # not pyarrow.array: that imports pandas, which takes longer than everything else here

@@ -24,7 +24,7 @@ class Selector:
     """Axis → value. Axes that a side fixes may differ between the sides; all others are equal."""
 
     def matches(self, row: ConfigurationResult) -> bool:
-        return all(str(getattr(row, axis)) == value for axis, value in self.fixed.items())
+        return all(axis_value(row, axis) == value for axis, value in self.fixed.items())
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,16 @@ class Comparisons:
     """Descriptions of keys with several rows on a side."""
 
 
+def axis_value(row: ConfigurationResult, axis: str) -> str:
+    """Return the value of an axis as text; ``None`` for a further axis that the row does not have."""
+    return str(getattr(row, axis) if axis in AXES else dict(row.axes).get(axis))
+
+
+def axes_of(rows: Iterable[ConfigurationResult]) -> tuple[str, ...]:
+    """Return the names of all axes that the rows have."""
+    return tuple(dict.fromkeys((*AXES, *(name for row in rows for name, _ in row.axes))))
+
+
 def parse_selector(text: str, rows: Sequence[ConfigurationResult]) -> Selector:
     """Parse a campaign's name, a configuration id, ``campaign/configuration id``, or ``axis=value[,axis=value…]``.
 
@@ -73,14 +83,15 @@ def parse_selector(text: str, rows: Sequence[ConfigurationResult]) -> Selector:
         return Selector(text, {"campaign": text})
     for row in rows:
         if text in (row.configuration, f"{row.campaign}/{row.configuration}"):
-            axes = AXES if "/" in text else AXES[1:]
-            return Selector(text, {axis: str(getattr(row, axis)) for axis in axes})
+            axes = axes_of([row])[0 if "/" in text else 1 :]
+            return Selector(text, {axis: axis_value(row, axis) for axis in axes})
     if "=" not in text:
         raise RequestError(f"{text!r} is no campaign and no configuration id here: see `dlperf results`")
     fixed = dict(part.split("=", 1) for part in text.split(",") if "=" in part)
+    known = axes_of(rows)
     for axis in fixed:
-        if axis not in AXES:
-            raise RequestError(f"{text!r}: {axis!r} is no axis: choose {', '.join(AXES)}")
+        if axis not in known:
+            raise RequestError(f"{text!r}: {axis!r} is no axis: choose {', '.join(known)}")
     return Selector(text, fixed)
 
 
@@ -90,7 +101,7 @@ def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector) -> Co
     Raises:
         RequestError: the sides share no configuration.
     """
-    axes = [axis for axis in AXES if axis not in a.fixed | b.fixed]
+    axes = [axis for axis in axes_of(rows) if axis not in a.fixed | b.fixed]
     left, right = (_by_key(rows, side, axes) for side in (a, b))
     for side, rows_of_side in ((a, left), (b, right)):
         if not rows_of_side:
@@ -121,7 +132,7 @@ def _by_key(rows: Iterable[ConfigurationResult], side: Selector, axes: Sequence[
     found: ByKey = {}
     for row in rows:
         if side.matches(row):
-            found.setdefault(tuple(str(getattr(row, axis)) for axis in axes), []).append(row)
+            found.setdefault(tuple(axis_value(row, axis) for axis in axes), []).append(row)
     return found
 
 

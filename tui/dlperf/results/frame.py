@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from dlperf.errors import RequestError
-from dlperf.results.columns import NUMBERS, WHOLE, flat_columns, parquet
+from dlperf.results.columns import flat_columns, number_columns, parquet
 from dlperf.results.load import Filters, load_results
-from dlperf.results.model import COLUMNS, ConfigurationResult
+from dlperf.results.model import ConfigurationResult
 from dlperf.runs.paths import Workspace
 
 _NESTED = ("trials", "findings")
@@ -26,7 +26,8 @@ def results_frame(workspace: str | Path, filters: Filters | None = None) -> pd.D
         RequestError: there is no workspace.
     """
     rows = load_results(Workspace.find(Path(workspace)), filters or Filters())
-    return _typed(pd.DataFrame({name: _column(rows, name) for name in COLUMNS}, columns=list(COLUMNS)))
+    columns = flat_columns(rows)
+    return _typed(columns | {name: [list(getattr(row, name)) for row in rows] for name in _NESTED})
 
 
 def write_csv(rows: Sequence[ConfigurationResult], path: Path) -> None:
@@ -36,7 +37,7 @@ def write_csv(rows: Sequence[ConfigurationResult], path: Path) -> None:
         RequestError: the file cannot be written.
     """
     try:
-        _typed(pd.DataFrame(flat_columns(rows))).to_csv(path, index=False, lineterminator="\n")
+        _typed(flat_columns(rows)).to_csv(path, index=False, lineterminator="\n")
     except OSError as error:
         raise RequestError(f"--csv {path}: {error.strerror or error}") from error
 
@@ -55,12 +56,6 @@ def write_parquet(rows: Sequence[ConfigurationResult], path: Path) -> None:
         raise RequestError(f"--parquet {path}: {error.strerror or error}") from error
 
 
-def _typed(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.astype(dict.fromkeys(WHOLE, "Int64") | dict.fromkeys(NUMBERS, "float64"))
-
-
-def _column(rows: Sequence[ConfigurationResult], name: str) -> list[Any]:
-    values = [getattr(row, name) for row in rows]
-    if name == "status":
-        return list(map(str, values))
-    return [list(value) for value in values] if name in _NESTED else values
+def _typed(columns: dict[str, list[Any]]) -> pd.DataFrame:
+    whole, numbers = number_columns(columns)
+    return pd.DataFrame(columns).astype(dict.fromkeys(whole, "Int64") | dict.fromkeys(numbers, "float64"))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from dlperf.catalog.axes import parse_scale
 from dlperf.errors import DlperfError, RequestError
@@ -32,6 +32,8 @@ class Filters:
     batch_sizes: tuple[int, ...] = ()
     scales: tuple[str, ...] = ()
     """``2n8g``."""
+    axes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Values of further axes, by name."""
     statuses: tuple[str, ...] = ()
     """Codes such as ``timed_out``, or texts of a status with or without the cause."""
 
@@ -47,6 +49,7 @@ class Filters:
             (self.precisions, row.precision),
             (self.batch_sizes, row.batch_size),
             (self.scales, row.scale),
+            *((values, str(dict(row.axes).get(name))) for name, values in self.axes.items()),
         )
         return all(not wanted or value in wanted for wanted, value in axes) and self._wants_status(row.status)
 
@@ -125,16 +128,21 @@ def _trial_results(
 
 
 def parse_filters(
-    *, batch_sizes: Iterable[str] | None = None, scales: Iterable[str] | None = None, **axes: Iterable[str] | None
+    *,
+    batch_sizes: Iterable[str] | None = None,
+    scales: Iterable[str] | None = None,
+    axes: Mapping[str, tuple[str, ...]] | None = None,
+    **others: Iterable[str] | None,
 ) -> Filters:
     """Parse options of a command, each with values separated by commas.
 
     Raises:
         RequestError: a batch size or a scale is invalid.
     """
-    words = {axis: tuple(_split(values)) for axis, values in axes.items()}
+    words = {axis: tuple(_split(values)) for axis, values in others.items()}
     return Filters(
         **words,
+        axes=dict(axes or {}),
         batch_sizes=tuple(_number(word) for word in _split(batch_sizes)),
         scales=tuple(_scale(word) for word in _split(scales)),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from dlperf.catalog.axes import Configuration
 from dlperf.measure.findings import Finding
@@ -114,6 +115,10 @@ class ConfigurationResult(Configuration):
     """A published figure as printed."""
     variant: int = 1
     """Number of the figure where a report prints several for one configuration."""
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the fields for JSON output."""
+        return {name: getattr(self, name) for name in COLUMNS} | {"axes": dict(self.axes)}
 
     @property
     def values(self) -> tuple[float, ...]:

@@ -18,7 +18,7 @@ from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialStat
 REPEATED = "repeated"
 """Finding of a trial that its repeat replaces."""
 
-BaselineKey = tuple[str, str, str, str, str, int | None]
+BaselineKey = tuple[object, ...]
 
 
 def rows_of_campaign(
@@ -152,7 +152,7 @@ def _first_error(trial: TrialResult) -> Message:
 
 
 def _baseline_key(row: ConfigurationResult) -> BaselineKey:
-    return (row.campaign, row.hardware, row.framework, row.case, row.precision, row.batch_size)
+    return (row.campaign, row.hardware, row.framework, row.case, row.precision, row.batch_size, row.axes)
 
 
 def _peak_tflops(planned: PlannedConfiguration) -> float | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from dlperf.messages import N_
 from dlperf.plan import Selection
+from dlperf.plan.axes import set_options
 
 OPTIONS = {
     "hardware": "--hardware",
@@ -16,6 +17,7 @@ OPTIONS = {
     "precisions": "--precision",
     "batch_sizes": "--batch-size",
     "scales": "--gpus",
+    "axes": "--set",
 }
 """Field of ``Selection``, which is a list of the screen → option of ``dlperf run`` and ``dlperf plan``."""
 AXES = tuple(OPTIONS)
@@ -61,8 +63,9 @@ def arguments_of(choice: Choice) -> list[str]:
     """Return the equivalent options of ``dlperf run`` and ``dlperf plan``."""
     words: list[str] = []
     for axis, option in OPTIONS.items():
-        if choice.values(axis):
+        if axis != "axes" and choice.values(axis):
             words += [option, ",".join(choice.values(axis))]
+    words += set_options(choice.values("axes"))
     if choice.repeats is not None:
         words += ["--repeats", str(choice.repeats)]
     if choice.protocol is not None:

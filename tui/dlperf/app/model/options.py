@@ -12,6 +12,7 @@ from dlperf.catalog.axes import parse_scale
 from dlperf.catalog.load import Catalog
 from dlperf.catalog.model import Case, Framework, Hardware, Recipe
 from dlperf.messages import _, language
+from dlperf.plan.axes import declared_axes
 from dlperf.plan.expand import PRECISIONS
 from dlperf.plan.subject import device, fits, max_nodes
 
@@ -50,6 +51,7 @@ def options_of(catalog: Catalog, choice: Choice) -> dict[str, tuple[Option, ...]
         "precisions": _precisions(matches, choice),
         "batch_sizes": _batch_sizes(matches, choice),
         "scales": _scales(matches, choice),
+        "axes": _axes(matches, choice),
     }
     return {axis: tuple(offers[axis]) for axis in AXES}
 
@@ -169,6 +171,17 @@ def _scales(matches: list[_Match], choice: Choice) -> Iterator[Option]:
         elif not any(fits(machine, nodes, gpus) for machine in machines):
             reason = _("needs {nodes} nodes with {gpus} GPUs", nodes=nodes, gpus=gpus)
         yield Option(scale, marked=scale in marked, reason=reason)
+
+
+def _axes(matches: list[_Match], choice: Choice) -> Iterator[Option]:
+    """Yield the values of the axes that cases and recipes declare, and the marked ones."""
+    declared = [declared_axes(match.case, match.recipe) for match in matches]
+    offered = dict.fromkeys(
+        f"{name}={value}" for axes in declared for name, axis in axes.items() for value in axis.values
+    )
+    marked = choice.values("axes")
+    for text in dict.fromkeys((*offered, *marked)):
+        yield Option(text, marked=text in marked, reason="" if text in offered else _("no recipe chosen offers it"))
 
 
 def _ids(entries: Iterable[Hardware | Framework | Case]) -> str:

@@ -9,6 +9,7 @@ from statistics import median
 
 from dlperf.app.model.bars import sparkline
 from dlperf.app.model.table import Column, Row, Tone
+from dlperf.catalog.axes import axes_text
 from dlperf.messages import N_, Message, _, pgettext, render
 from dlperf.plan import Configuration, TrialKey
 from dlperf.results.model import TrialResult
@@ -105,7 +106,8 @@ def configuration_text(configuration: Configuration) -> str:
     """Return a configuration's axes in one line."""
     point = configuration
     batch = f"bs{point.batch_size}"
-    return " · ".join((point.case, point.framework, point.precision, batch, point.scale, point.hardware))
+    parts = (point.case, point.framework, point.precision, batch, point.scale, axes_text(point.axes), point.hardware)
+    return " · ".join(filter(None, parts))
 
 
 def group_row(

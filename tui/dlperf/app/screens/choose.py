@@ -36,6 +36,7 @@ TITLES = {
     "precisions": N_("Precision"),
     "batch_sizes": N_("Batch"),
     "scales": N_("GPUs"),
+    "axes": N_("Axes"),
 }
 BORDER_ROWS, MIN_ROWS = 2, 8
 """Rows of the lists: of their border, and of the shortest."""
@@ -127,6 +128,7 @@ class ChooseScreen(PlanActions):
         self._options = options_of(self.catalog, choice)
         for axis in AXES:
             self._show_list(axis)
+        self.query_one("#panel-axes").display = "axes" in self._lists
         longest = max(len(options) for options in self._options.values())
         self.query_one("#lists").styles.max_height = max(MIN_ROWS, longest + BORDER_ROWS)
         self._show_why()
@@ -151,11 +153,16 @@ class ChooseScreen(PlanActions):
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw_lists_line)
 
+    @property
+    def _lists(self) -> list[str]:
+        """The lists that are shown: that of further axes only where a recipe has any."""
+        return [axis for axis in AXES if axis != "axes" or self._options.get(axis)]
+
     def _draw_lists_line(self) -> None:
         """Where only one list fits, name them all, with their marks; a click shows one."""
         current = self._current_axis()
         line = Text(no_wrap=True)
-        for axis in AXES:
+        for axis in self._lists:
             marks = len(self.choice.values(axis))
             name = _(TITLES[axis]) + (f" {marks}" if marks else "")
             shown = f"[{name}]" if axis == current else name
@@ -246,7 +253,7 @@ class ChooseScreen(PlanActions):
         self.refresh_bindings()
 
     def action_next_part(self, by: int) -> None:
-        parts = [*AXES, "plan"]
+        parts = [*self._lists, "plan"]
         current = parts.index(self.focused.id) if self.focused is not None and self.focused.id in parts else 0
         self.action_show_list(parts[(current + by) % len(parts)])
 

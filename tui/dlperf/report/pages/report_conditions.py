@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dlperf.messages import N_, Language
 from dlperf.plan import PlannedConfiguration, Selection
+from dlperf.plan.axes import set_options
 from dlperf.report import figures
 from dlperf.report.data import distinct, grouped, localize_facts
 from dlperf.report.machine import Probed, machine_facts
@@ -92,6 +93,7 @@ def run_command(selection: Selection) -> str:
     words = ["dlperf", "run"]
     for option, values in axes.items():
         words += [option, ",".join(map(str, values))] if values else []
+    words += set_options(selection.axes)
     words += ["--protocol", selection.protocol] if selection.protocol else []
     words += ["--repeats", str(selection.repeats)] if selection.repeats else []
     return shlex.join(words)
