@@ -61,13 +61,15 @@ def test_a_jump_of_the_wall_clock_changes_no_duration():
 
 
 @pytest.mark.parametrize(
-    ("running", "silent", "cause"),
+    ("running", "silent", "size", "cause"),
     [
-        (9.9, 1.9, None),
-        (10.0, 0.0, "deadline of 10 s"),
-        (5.0, 2.0, "no output for 2 s (stall limit)"),
+        (9.9, 1.9, 10**6, None),
+        (10.0, 0.0, 0, "deadline of 10 s"),
+        (5.0, 2.0, 0, "no output for 2 s (stall limit)"),
+        (5.0, 0.0, 10**6 + 1, "more than 0.001 GB of logs (log_limit_gb of the hardware); the rest is not archived"),
     ],
 )
-def test_a_limit_is_reached_by_elapsed_seconds(running, silent, cause):
-    reached = limit_reached({"deadline_seconds": 10.0, "stall_seconds": 2.0}, running, silent)
+def test_a_limit_is_reached_by_elapsed_seconds_or_bytes(running, silent, size, cause):
+    job = {"deadline_seconds": 10.0, "stall_seconds": 2.0, "log_bytes": 10**6}
+    reached = limit_reached(job, running, silent, size)
     assert (str(stored_message(reached.cause)) if reached else None) == cause

@@ -78,6 +78,20 @@ def test_the_log_of_a_rank_is_measured_where_the_node_s_own_holds_no_records(pat
     assert (result.value, result.log) == (pytest.approx(160.0), "nodes/n0/ranks/worker.2")
 
 
+@pytest.mark.parametrize("earlier", ["out.log.replaced-1", "out.log.1", "ranks/worker.0.replaced-2"])
+def test_a_log_in_several_parts_is_a_caveat_and_the_last_part_counts(paths: TrialPaths, earlier: str):
+    write_trial(paths, {"n0/out.log": own_log(160.0), f"n0/{earlier}": own_log(80.0)})
+    result = measured(paths)
+    assert (result.value, result.log) == (pytest.approx(160.0), "nodes/n0/out.log")
+    (finding,) = result.findings
+    assert (finding.code, finding.message.parameters["logs"]) == ("log_replaced", f"nodes/n0/{earlier}")
+
+
+def test_a_renamed_log_counts_where_nothing_followed(paths: TrialPaths):
+    write_trial(paths, {"n0/out.log": "", "n0/out.log.1": own_log(160.0), "n0/out.log.replaced-1": own_log(80.0)})
+    assert (measured(paths).value, measured(paths).log) == (pytest.approx(160.0), "nodes/n0/out.log.1")
+
+
 def test_node_0_is_the_first_of_the_plan_and_not_of_the_alphabet(paths: TrialPaths):
     plan = planned(1, nodes=2)
     write_trial(paths, {"n0/out.log": own_log(100.0), "n1/out.log": own_log(50.0), "a/out.log": own_log(1.0)})

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import isfinite
+from os import SEEK_END
 from pathlib import Path
 from statistics import median
 
@@ -35,6 +36,8 @@ class LiveLog:
         """Parse what was added; return whether there is more to read."""
         try:
             with self._path.open("rb") as stream:
+                if stream.seek(0, SEEK_END) < self._offset:  # truncated or replaced
+                    self._offset = 0
                 stream.seek(self._offset)
                 data = stream.read(READ_LIMIT)
         except FileNotFoundError:

@@ -129,6 +129,8 @@ class Hardware(Entry):
     env: Environment = {}
     secret: tuple[str, ...] = ()
     """Names of variables and options whose values are hidden everywhere but on the node, besides those that look so."""
+    log_limit_gb: Annotated[float, Field(gt=0)] = 2.0
+    """Of all logs of a trial, in 10^9 bytes; a trial that writes more is ended."""
     facts: dict[str, str] = {}
     """Stated environment (cpu, memory, os, driver, interconnect, topology), shown with the probed one."""
     example: bool = False

@@ -41,6 +41,12 @@ class NodeTask:
         """The archived files."""
         return self.trial.paths.node(self.node.name)
 
+    @property
+    def log_bytes(self) -> int:
+        """The node's share of the bytes that logs of the trial may have."""
+        launch = self.trial.launch
+        return launch.log_limit_bytes // (len(launch.nodes) if find_launcher(launch.launcher).everywhere else 1)
+
     def job_file(self) -> bytes:
         """The content of ``job.json``."""
         launch = self.trial.launch
@@ -53,6 +59,7 @@ class NodeTask:
             "command": ["sh", LAUNCH] if self.starts else ["sleep", "infinity"],
             "deadline_seconds": deadline,
             "stall_seconds": launch.stall_seconds if self.starts else deadline,
+            "log_bytes": self.log_bytes,
             "container": container_facts(launch),
             "gpu_indices": list(self.node.gpu_indices or ()),
             "ends_with": None if self.starts else ends_with,

@@ -31,6 +31,7 @@ TEXTS = {
     "ended_by_signal": N_("signal {number} ({name})"),
     "deadline": N_("deadline of {seconds:g} s"),
     "stall_limit": N_("no output for {seconds:g} s (stall limit)"),
+    "log_limit": N_("more than {gigabytes:g} GB of logs (log_limit_gb of the hardware); the rest is not archived"),
     "ended_from_outside": N_("terminated from outside (TERM)"),
     "folder_removed": N_("the trial's folder on the node was removed while it ran"),
     "lease_lost": N_("another trial took the machine first: {trial}"),
@@ -209,6 +210,7 @@ TEXTS = {
         "every step is printed {copies} times: several ranks share the log, so records cannot be counted as steps"
     ),
     # of the machine
+    "log_replaced": N_("the program truncated, replaced or renamed logs while it ran; earlier parts: {logs}"),
     "contended_gpu": N_("other processes used {gpus} while the trial was measured"),
     "hw_slowdown": N_("hardware slowdown on {gpus}, in {share:.0%} of the samples"),
     "hw_thermal_slowdown": N_("hardware thermal slowdown on {gpus}, in {share:.0%} of the samples"),

@@ -51,6 +51,7 @@ def launch_of(subject: Subject) -> Launch:
         slurm=_slurm(subject),
         deadline_seconds=recipe.deadline_seconds,
         stall_seconds=recipe.stall_seconds,
+        log_limit_bytes=int(hardware.log_limit_gb * 1e9),
         expected_gpu=subject.accelerator.match if subject.accelerator else (),
         secret=(*subject.framework.secret, *hardware.secret),
     )

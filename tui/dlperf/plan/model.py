@@ -49,6 +49,8 @@ class Launch:
     slurm: dict[str, Any] | None = None
     deadline_seconds: float = 3600.0
     stall_seconds: float = 600.0
+    log_limit_bytes: int = 2_000_000_000
+    """Of all logs of a trial; a payload that writes more is ended."""
     expected_gpu: tuple[str, ...] = ()
     """Regular expressions, one of which must match the GPU name; empty for any."""
     secret: tuple[str, ...] = ()

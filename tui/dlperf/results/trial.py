@@ -12,7 +12,7 @@ from pathlib import Path
 from dlperf.errors import RequestError
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import Figure, figure_of
-from dlperf.measure.findings import Finding, error
+from dlperf.measure.findings import Finding, error, warning
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.measure.run_findings import findings_of_run
 from dlperf.measure.statistics import flop_limit, samples_per_joule
@@ -48,6 +48,8 @@ class Evidence:
     telemetry: tuple[tuple[TelemetryRow, ...], ...] = ()
     """By node."""
     duration_seconds: float | None = None
+    replaced_logs: tuple[str, ...] = ()
+    """Earlier parts of logs that the program truncated, replaced or renamed, relative to the trial's folder."""
 
     @property
     def run(self) -> Run | None:
@@ -82,6 +84,9 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
         slurm_tail=log_tail(paths.slurm_log),
         telemetry=tuple(tuple(read_telemetry(node.telemetry, node.directory.name)) for node in nodes),
         duration_seconds=_duration_seconds(nodes, files),
+        replaced_logs=tuple(
+            path.relative_to(paths.directory).as_posix() for node in nodes for path in node.replaced_logs()
+        ),
     )
 
 
@@ -93,6 +98,8 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
     window = _measured_rows(evidence, measured)
     power = mean_power(window)
     findings = _findings(evidence, reading, planned, measured)
+    if evidence.replaced_logs:
+        findings = (warning("log_replaced", logs=", ".join(evidence.replaced_logs)), *findings)
     if reason and status.state is State.SUCCEEDED:
         findings = (error("no_figure", reason=reason), *findings)
     estimate = measured.estimate if measured else None

@@ -15,6 +15,10 @@ PLANS = ("campaign.json", "campaign.yaml")
 """File of a plan: what this version writes, what version 0.1 wrote."""
 
 
+REPLACED = ".replaced-"
+"""In the name of a log's earlier content, before the number of the part."""
+
+
 class _Path:
     """The path of a name inside the folder that an attribute of its owner holds."""
 
@@ -39,6 +43,11 @@ def text_of(name: str) -> str:
     return unquote(name)
 
 
+def replaced_log(path: Path, number: int) -> Path:
+    """Where the content of a log goes that was truncated or replaced on its node."""
+    return path.with_name(f"{path.name}{REPLACED}{number}")
+
+
 def _natural_order(path: Path) -> list[tuple[int, str]]:
     """Orders ``worker.10`` after ``worker.9``."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"([0-9]+)", str(path))]
@@ -61,10 +70,16 @@ class NodePaths:
     exit = _Path("exit.json")
 
     def logs(self) -> tuple[Path, ...]:
-        """What may hold the output, best first: ``out.log`` (plain or gzipped), then the per-rank logs in order."""
-        own = (self.log, self.compressed_log)
+        """What may hold the output, best first: ``out.log`` (plain or gzipped), the per-rank logs, replaced logs."""
         ranks = sorted(self.ranks.rglob("*"), key=_natural_order)
-        return tuple(path for path in (*own, *ranks) if path.is_file() and not path.is_symlink())
+        whole = [path for path in (self.log, self.compressed_log, *ranks) if REPLACED not in path.name]
+        found = [*whole, *self.replaced_logs()]
+        return tuple(path for path in found if path.is_file() and not path.is_symlink())
+
+    def replaced_logs(self) -> list[Path]:
+        """What is left of logs that the payload truncated, replaced or renamed while it ran."""
+        renamed = [path for path in self.directory.glob(f"{self.log.name}.*") if path != self.compressed_log]
+        return sorted({*renamed, *self.ranks.rglob(f"*{REPLACED}*")}, key=_natural_order)
 
 
 @dataclass(frozen=True)

@@ -79,12 +79,14 @@ def signal_name(number: int) -> str:
         return "real-time signal"
 
 
-def limit_reached(job: Json, running_seconds: float, silent_seconds: float) -> Optional[Ending]:
+def limit_reached(job: Json, running_seconds: float, silent_seconds: float, log_bytes: int) -> Optional[Ending]:
     """The ending of a payload that exceeds a limit, or None."""
     if running_seconds >= job["deadline_seconds"]:
         return Ending("timed_out", message("deadline", seconds=job["deadline_seconds"]))
     if silent_seconds >= job["stall_seconds"]:
         return Ending("timed_out", message("stall_limit", seconds=job["stall_seconds"]))
+    if log_bytes > job.get("log_bytes", log_bytes):
+        return Ending("failed", message("log_limit", gigabytes=job["log_bytes"] / 1e9))
     return None
 
 

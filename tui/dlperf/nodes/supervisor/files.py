@@ -59,8 +59,12 @@ def confined(path: str) -> str:
 
 
 def log_streams(directory: str) -> Dict[str, int]:
-    """Size in bytes of ``out.log`` and of every file below ``ranks/``, by path relative to the trial's folder."""
-    names = ["out.log"]
+    """Size in bytes of ``out.log``, of what it was renamed to (``out.log.1``) and of every file below ``ranks/``.
+
+    By path relative to the trial's folder.
+    """
+    present = os.listdir(directory) if os.path.isdir(directory) else []
+    names = [name for name in present if (name + ".").startswith("out.log.")]
     for folder, _, files in os.walk(os.path.join(directory, "ranks")):
         names += [os.path.relpath(os.path.join(folder, name), directory) for name in files]
     sizes = {name: regular_size(os.path.join(directory, name)) for name in sorted(names)}

@@ -204,7 +204,7 @@ class Supervisor:
             self.monitor.run_due()
             reap_orphans(payload.pid)
             silent_seconds = time.monotonic() - self.monitor.log_grew
-            limit = limit_reached(self.job, self.running_seconds(), silent_seconds)
+            limit = limit_reached(self.job, self.running_seconds(), silent_seconds, self.monitor.log_size)
             if limit:
                 return limit
             self.wait()
@@ -242,18 +242,20 @@ class Supervisor:
         self.telemetry.close()
         if self.probes:
             self.probes.join()
-        self.restore_folder()
+        self.restore_files()
         for descriptor in self.lease:
             os.close(descriptor)
         write_json("exit.json", exit_record(ending, code, self.started, ended, left))
 
-    def restore_folder(self) -> None:
-        """Make the trial's folder again if the payload removed it: the engine must learn how the trial ended."""
+    def restore_files(self) -> None:
+        """Make again what the payload removed: the engine must learn how the trial ended, and that its log is new."""
         if not os.path.exists("supervisor.json"):
             os.makedirs(self.directory, 0o700, exist_ok=True)
             os.chdir(self.directory)
             write_json("job.json", self.job)
             write_json("supervisor.json", self.record)
+        elif self.payload:
+            open("out.log", "ab").close()
 
     def wait_for_gpus(self) -> List[int]:
         """The trial's processes that are still on a GPU after ten seconds: a driver releases it with a delay."""

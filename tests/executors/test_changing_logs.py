@@ -1,0 +1,86 @@
+"""Logs that a payload floods, truncates, replaces or renames: what was seen is archived, and it is said."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import pytest
+from trials import finished, local_nodes, printed, run_to_end, shell_trial
+
+from dlperf.executors.base import Executor, Trial
+from dlperf.executors.tasks import node_tasks
+from dlperf.runs.paths import NodePaths
+from dlperf.runs.records import State
+
+LIMIT = 10**6
+
+
+def parts(node: NodePaths) -> dict[str, bytes]:
+    found = [node.log, *node.replaced_logs(), *node.ranks.rglob("*")]
+    return {path.relative_to(node.directory).as_posix(): path.read_bytes() for path in found if path.is_file()}
+
+
+async def run_in_two_parts(executor: Executor, trial: Trial, home: os.PathLike[str]) -> dict[str, bytes]:
+    """Run a trial that goes on after its first part is archived; return what is archived in the end."""
+    await executor.submit(trial)
+    await printed(executor, trial, b"first\n")
+    (home / "go").touch()
+    await finished(executor, trial)
+    await executor.collect(trial)
+    return parts(trial.paths.node("here"))
+
+
+def in_two_parts(change: str) -> str:
+    return f"echo first; while ! test -e $HOME/go; do sleep 0.02; done; {change}; sleep 0.2"
+
+
+@pytest.mark.parametrize("limited", ["out.log", "ranks/0"])
+async def test_a_payload_that_floods_its_logs_is_ended_and_no_more_than_the_limit_is_archived(
+    executor, tmp_path, limited
+):
+    flood = shell_trial(tmp_path, f"yes >> {limited}")
+    trial = replace(flood, launch=replace(flood.launch, log_limit_bytes=LIMIT))
+    observation = await run_to_end(executor, trial)
+    assert (observation.state, observation.cause and observation.cause.code) == (State.FAILED, "log_limit")
+    assert sum(map(len, parts(trial.paths.node("here")).values())) <= LIMIT
+
+
+def test_nodes_that_start_share_the_limit_of_their_trial(tmp_path):
+    trial = shell_trial(tmp_path, ":", local_nodes(4))
+    assert {task.log_bytes for task in node_tasks(trial)} == {500_000_000}
+
+
+@pytest.mark.parametrize("later", ["short", "second and longer than what was there before"])
+async def test_a_log_that_was_truncated_is_kept_in_two_parts(executor, home, tmp_path, later):
+    trial = shell_trial(tmp_path, in_two_parts(f": > out.log; echo {later}"))
+    kept = await run_in_two_parts(executor, trial, home)
+    assert kept == {"out.log": f"{later}\n".encode(), "out.log.replaced-1": b"first\n"}
+
+
+async def test_a_log_that_was_rotated_is_kept_whole(executor, home, tmp_path):
+    trial = shell_trial(tmp_path, in_two_parts("echo more; mv out.log out.log.1; echo last"))
+    kept = await run_in_two_parts(executor, trial, home)
+    assert kept == {"out.log.1": b"first\nmore\nlast\n", "out.log.replaced-1": b"first\n"}
+
+
+async def test_a_log_that_was_removed_leaves_what_was_seen_of_it(executor, home, tmp_path):
+    trial = shell_trial(tmp_path, in_two_parts("rm out.log; echo unseen"))
+    kept = await run_in_two_parts(executor, trial, home)
+    assert kept == {"out.log.replaced-1": b"first\n"}
+
+
+async def test_a_log_that_is_rewritten_again_and_again_keeps_few_parts(executor, tmp_path):
+    trial = shell_trial(tmp_path, "exec sleep 95")
+    await executor.submit(trial)
+    log = tmp_path / "home" / ".dlperf" / trial.trial_id / "here" / "out.log"
+    for number in range(12):
+        log.write_text(f"{'part' * (number % 2)} {number}\n")
+        await executor.tail([trial])
+        await executor.tail([trial])
+    await executor.cancel(trial, 0.1)
+    await finished(executor, trial)
+    kept = parts(trial.paths.node("here"))
+    assert len(kept) == 10
+    assert kept["out.log"] == b"part 11\n"
+    assert kept["out.log.replaced-9"] == b" 10\n"
