@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from dlperf.campaign.create import trial_id
 from dlperf.campaign.dependencies import OpenExecutor
+from dlperf.errors import DlperfError
 from dlperf.executors.base import CheckItem, Trial
 from dlperf.executors.machines import all_of
 from dlperf.plan import Launch, Plan
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths, TrialPaths
-from dlperf.runs.store import read_campaign
+from dlperf.runs.store import each_readable, read_campaign
 
 
 def launches_to_check(plan: Plan) -> list[Launch]:
@@ -42,22 +43,26 @@ async def check_launches(launches: Sequence[Launch], open_executor: OpenExecutor
     return list({(item.node, item.check, item.ok, item.message): item for items in found for item in items}.values())
 
 
-def ended_trials(campaigns: Sequence[CampaignPaths], hardware: Collection[str] = ()) -> list[Trial]:
+def ended_trials(
+    campaigns: Sequence[CampaignPaths], hardware: Collection[str], complain: Callable[[DlperfError], object]
+) -> list[Trial]:
     """Return the trials that ended and were sealed, on this hardware or on all.
 
-    Raises:
-        DlperfError: a campaign's plan cannot be read.
+    Args:
+        complain: called for each campaign that cannot be read, which is left out.
     """
-    return [trial for paths in campaigns for trial in _of_campaign(paths, hardware)]
+    found = each_readable(campaigns, lambda paths: list(_of_campaign(paths, hardware)), complain)
+    return [trial for trials in found for trial in trials]
 
 
 def _of_campaign(paths: CampaignPaths, hardware: Collection[str]) -> Iterator[Trial]:
     record, status = read_campaign(paths), campaign_status(paths)
     planned = {item.configuration.id: item for item in record.configurations}
     for key, state in status.trials.items():
-        item, files = planned[key.configuration], paths.trial(key)
-        wanted = not hardware or item.configuration.hardware in hardware
-        if wanted and state.state.finished and _archived(files):
+        item, files = planned.get(key.configuration), paths.trial(key)
+        if item is None or (hardware and item.configuration.hardware not in hardware):
+            continue
+        if state.state.finished and _archived(files):
             yield Trial(trial_id(record, key), item.launch, files)
 
 

@@ -18,7 +18,7 @@ from dlperf.cli.options import (
     selection_of,
 )
 from dlperf.cli.output import message_entries, print_json, print_note, print_table
-from dlperf.errors import ExitCode, RequestError
+from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, file_size, one_line
 
 if TYPE_CHECKING:
@@ -111,7 +111,10 @@ def clean(
     workspace = current_workspace(context)
     chosen = [find_campaign(workspace, campaign)] if campaign is not None else list(workspace.campaigns())
     names = {name for words in hardware or () for name in words.split(",")}
-    trials = ended_trials(chosen, names)
+    unreadable: list[DlperfError] = []
+    trials = ended_trials(chosen, names, unreadable.append)
+    for error in unreadable:
+        print_note(f"dlperf: skipped: {one_line(str(error))}")
     if not yes:
         _print_removable(trials, as_json)
         return
@@ -120,7 +123,7 @@ def clean(
         print_json(outcomes)
     else:
         _print_outcomes(outcomes)
-    raise typer.Exit(ExitCode.MEASURED_FAILED if any(map(_is_kept, outcomes)) else ExitCode.DONE)
+    raise typer.Exit(ExitCode.MEASURED_FAILED if unreadable or any(map(_is_kept, outcomes)) else ExitCode.DONE)
 
 
 def _print_removable(trials: list[Trial], as_json: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -95,17 +96,16 @@ def results(
 def _refuse_unknown_campaigns(workspace: Workspace, wanted: Sequence[str]) -> None:
     """Reject a misspelt name, which would look like a campaign without results."""
     from dlperf.catalog.problem import hint
-    from dlperf.results.published import campaign_of
-    from dlperf.runs.published import load_reports
 
-    known = [paths.name for paths in workspace.campaigns()] + [campaign_of(item) for item in load_reports(workspace)]
+    known = [paths.name for paths in workspace.campaigns()]
+    known += [f"published/{paths.name}" for paths in workspace.published_reports()]
     for name in wanted:
         if name not in known:
             raise RequestError(f"--campaign {name}: no such campaign ({hint(name, known)})")
 
 
 def _report_unreadable(unreadable: list[DlperfError]) -> None:
-    """Name the campaigns that cannot be read and exit with an error: the output is incomplete."""
+    """Name the campaigns and reports that cannot be read and exit with an error: the output is incomplete."""
     for error in unreadable:
         print_note(f"dlperf: skipped: {one_line(str(error))}")
     if unreadable:
@@ -174,11 +174,13 @@ def compare(
     from dlperf.results.compare import falls_below
     from dlperf.results.conditions import compare_in_workspace
 
-    outcome = compare_in_workspace(current_workspace(context), a, b)
+    unreadable: list[DlperfError] = []
+    outcome = compare_in_workspace(current_workspace(context), a, b, unreadable.append)
     if as_json:
         print_json(outcome)
     else:
         _print_comparisons(outcome)
+    _report_unreadable(unreadable)
     if fail_below is None:
         return
     below = [pair for pair in outcome.pairs if falls_below(pair, fail_below)]
@@ -231,17 +233,13 @@ def verify(
     from dlperf.results.logs import log_reader
     from dlperf.results.verify import verify_campaign
     from dlperf.runs.lookup import find_campaign
+    from dlperf.runs.store import each_readable
 
     workspace = current_workspace(context)
     chosen = (find_campaign(workspace, campaign),) if campaign else workspace.campaigns()
     logs = log_reader(workspace)
-    found: list[Verification] = []
     unreadable: list[DlperfError] = []
-    for paths in chosen:
-        try:
-            found.append(verify_campaign(paths, logs, write=write))
-        except DlperfError as error:
-            unreadable.append(error)
+    found = list(each_readable(chosen, partial(verify_campaign, logs=logs, write=write), unreadable.append))
     if as_json:
         print_json(found)
     else:

@@ -10,7 +10,6 @@ import typer
 
 from dlperf.cli.options import JsonOption, OptionalCampaign, current_workspace
 from dlperf.cli.output import message_entries, print_json, print_note, print_table
-from dlperf.errors import DlperfError
 from dlperf.view.text import count_noun, duration, one_line
 
 if TYPE_CHECKING:
@@ -53,11 +52,11 @@ def _print_campaigns(workspace: Workspace) -> None:
 
 def _documents(workspace: Workspace) -> Iterator[dict[str, Any]]:
     """Yield the JSON of each campaign; report one that cannot be read and skip it."""
-    for paths in workspace.campaigns():
-        try:
-            yield _document(paths)
-        except DlperfError as error:
-            print_note(f"dlperf: {one_line(str(error))}")
+    from dlperf.runs.store import each_readable
+
+    yield from each_readable(
+        workspace.campaigns(), _document, lambda error: print_note(f"dlperf: {one_line(str(error))}")
+    )
 
 
 def _read(paths: CampaignPaths) -> tuple[CampaignStatus, int | None, Progress | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,8 +16,9 @@ from dlperf.report.downloads import Download
 from dlperf.results.conditions import flattened
 from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.model import ConfigurationResult, TrialResult
-from dlperf.results.timeline import Timeline, derive_timeline, origin_of, write_timeline
+from dlperf.results.timeline import Timeline, derive_timeline, log_of, origin_of, write_timeline
 from dlperf.runs.archive import TrialFiles, sha256_of
+from dlperf.runs.bounded import load_json, read_bytes
 from dlperf.runs.paths import NodePaths, TrialPaths, Workspace
 from dlperf.runs.store import Complain, read_record_if_whole
 
@@ -31,7 +31,7 @@ class HashedFile:
     """Path or bytes."""
 
     def read(self) -> bytes:
-        return self.source if isinstance(self.source, bytes) else self.source.read_bytes()
+        return self.source if isinstance(self.source, bytes) else read_bytes(self.source)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class EvidenceReader:
         node = _first_node(paths, planned, kept.nodes())
         if node is None:
             return NOTHING
-        log, probed = _hashed(kept, _log(paths, trial)), _hashed(kept, node.environment)
+        log, probed = _hashed(kept, log_of(paths, trial)), _hashed(kept, node.environment)
         offered = (_hashed(kept, node.launch), probed, _hashed(kept, node.telemetry))
         environment = dict(self._environment(probed))
         altered = log is not None and log.sha256 != trial.log_sha256
@@ -165,13 +165,6 @@ def _first_node(
     return first if first in nodes else next(iter(nodes), None)
 
 
-def _log(paths: TrialPaths, trial: TrialResult) -> Path | None:
-    """Return the log that gave the value if it is inside the trial's folder."""
-    if not trial.log or trial.log.startswith("/") or ".." in trial.log.split("/"):
-        return None
-    return paths.directory / trial.log
-
-
 def _launch(kept: TrialFiles, node: NodePaths) -> str:
     sent = (path for path in kept.sent() if path.name == node.launch.name)
     for path in (node.launch, *sent):
@@ -182,7 +175,7 @@ def _launch(kept: TrialFiles, node: NodePaths) -> str:
 
 def _read_environment(file: HashedFile) -> dict[str, str]:
     try:
-        probed = dict(flattened(json.loads(file.read())))
+        probed = dict(flattened(load_json(file.read())))
     except (OSError, ValueError):
         return {}
     probed.pop("schema", None)

@@ -17,36 +17,39 @@ from dlperf.results.audit import audit_workspace
 from dlperf.results.load import load_campaign
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.published import campaign_of, rows_of_report
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord
-from dlperf.runs.store import Complain
+from dlperf.runs.store import Complain, each_readable
 
 SITE_URL = re.compile(r"""^site_url:\s*["']?(https?://[^\s"']+)""", re.MULTILINE)
 
 
 def load_site_data(workspace: Workspace) -> SiteData:
-    """Load the data of all pages; a campaign that cannot be read is left out and listed in ``problems``.
+    """Load the data of all pages; a campaign or report that cannot be read is left out and listed in ``problems``.
 
     Raises:
-        DlperfError: a published report or the catalogue cannot be read; the message names the file.
+        DlperfError: the catalogue cannot be read; the message names the file.
     """
     catalog = load_catalog(workspace.catalog)
     campaigns: dict[str, CampaignRecord] = {}
     rows: list[ConfigurationResult] = []
     problems: list[str] = []
-    for paths in workspace.campaigns():
-        try:
-            campaigns[paths.name], measured = load_campaign(workspace, paths, problems.append)
-            rows += measured
-        except DlperfError as error:
-            problems.append(f"left out: {error}")
-    reports = load_reports(workspace)
+
+    def leave_out(error: DlperfError) -> None:
+        problems.append(f"left out: {error}")
+
+    def load(paths: CampaignPaths) -> None:
+        campaigns[paths.name], measured = load_campaign(workspace, paths, problems.append)
+        rows.extend(measured)
+
+    list(each_readable(workspace.campaigns(), load, leave_out))
+    reports = load_reports(workspace, leave_out)
     plans = {
         (name, plan.configuration.id): plan for name, record in campaigns.items() for plan in record.configurations
     }
     probed = _probed(workspace, rows, plans, problems.append)
-    checked = audit_workspace(workspace, records=campaigns, damaged=problems.append)
+    checked = audit_workspace(workspace, records=campaigns, reports=reports, damaged=problems.append)
     return SiteData(
         results=(*rows, *(row for report in reports for row in rows_of_report(report))),
         campaigns=campaigns,

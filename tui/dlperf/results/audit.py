@@ -19,7 +19,7 @@ from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.published import FIGURES, configuration_of, gpus_per_node, unit_of
 from dlperf.results.sources import find_files
 from dlperf.runs.archive import TrialFiles
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import PublishedFigure, PublishedReport, load_reports
 from dlperf.runs.records import CampaignRecord, TrialRecord
 from dlperf.runs.store import Complain, read_campaign, read_record_if_whole
@@ -189,6 +189,7 @@ def audit_workspace(
     folder: Path | None = None,
     records: Mapping[str, CampaignRecord] | None = None,
     damaged: Complain | None = None,
+    reports: Iterable[PublishedReport] | None = None,
 ) -> list[AuditRow]:
     """Audit every published throughput of a workspace.
 
@@ -196,13 +197,18 @@ def audit_workspace(
         folder: raw logs in addition to the imported ones.
         records: plans of the campaigns to search; those of the workspace if None.
         damaged: called for each imported trial with a damaged record, whose log is skipped.
+        reports: those of the workspace if None.
 
     Raises:
         DlperfError: a report, a plan or the catalogue cannot be read.
     """
     if records is None:
         records = {campaign.name: read_campaign(campaign) for campaign in workspace.campaigns()}
-    places = {log: path for record in records.values() for log, path in _imported(workspace, record, damaged)}
+    places = {
+        log: path
+        for name, record in records.items()
+        for log, path in _imported(workspace.campaign(name), record, damaged)
+    }
     if folder is not None:
         places |= {LocalLog(file.name, file.name): file.path for file in find_files([folder])[0]}
     logs = log_reader(workspace)
@@ -211,11 +217,11 @@ def audit_workspace(
     def read(log: LocalLog) -> Sequence[Run]:
         return _runs(places[log], logs)
 
-    return audit(load_reports(workspace), list(places), read)
+    return audit(load_reports(workspace) if reports is None else reports, list(places), read)
 
 
 def _imported(
-    workspace: Workspace, record: CampaignRecord, damaged: Complain | None
+    campaign: CampaignPaths, record: CampaignRecord, damaged: Complain | None
 ) -> Iterator[tuple[LocalLog, Path]]:
     """Yield the raw logs of an imported campaign and their paths."""
 
@@ -226,11 +232,11 @@ def _imported(
     imported = {item.configuration.id for item in record.configurations if item.launch.executor == NODE}
     for key in record.trials:
         if key.configuration in imported:
-            paths = workspace.campaign(record.name).trial(key)
+            paths = campaign.trial(key)
             trial = read_record_if_whole(paths.trial, TrialRecord, complain, TrialFiles(paths).read)
             if trial and trial.source:
                 for path in paths.node(NODE).logs()[:1]:
-                    yield LocalLog(trial.source, path.relative_to(workspace.root).as_posix()), path
+                    yield LocalLog(trial.source, path.relative_to(campaign.directory.parents[1]).as_posix()), path
 
 
 def _runs(path: Path, logs: LogReader) -> Sequence[Run]:

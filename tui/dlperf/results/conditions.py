@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from dlperf.errors import DlperfError
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.compare import Comparisons, compare, parse_selector
 from dlperf.results.load import load_results
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.archive import TrialFiles
+from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import Workspace
 from dlperf.runs.store import read_campaign
 
@@ -69,7 +70,7 @@ def _environment(workspace: Workspace, row: ConfigurationResult) -> Any:
         files = TrialFiles(campaign.trial(TrialKey(row.configuration, trial.number)))
         for node in files.nodes() if trial.usable else ():
             with suppress(OSError, ValueError):
-                return json.loads(files.read(node.environment))
+                return load_json(files.read(node.environment))
     return {}
 
 
@@ -87,13 +88,18 @@ def flattened(value: Any, name: str = "", without: Container[str] = ()) -> Itera
         yield name, str(value)
 
 
-def compare_in_workspace(workspace: Workspace, a: str, b: str) -> Comparisons:
+def compare_in_workspace(
+    workspace: Workspace, a: str, b: str, complain: Callable[[DlperfError], object] | None = None
+) -> Comparisons:
     """Compare the rows of two selectors, with the conditions in which each pair differs.
+
+    Args:
+        complain: called for each campaign or report that cannot be read, which is left out.
 
     Raises:
         RequestError: a selector matches nothing, or the two share no configuration.
     """
-    rows = load_results(workspace)
+    rows = load_results(workspace, complain=complain)
     found = compare(rows, parse_selector(a, rows), parse_selector(b, rows))
     campaigns = {row.campaign for pair in found.pairs for row in (pair.a, pair.b)}
     plans = {name: _plan(workspace, name) for name in campaigns}

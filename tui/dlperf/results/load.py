@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from dlperf.catalog.axes import parse_scale
 from dlperf.errors import DlperfError, RequestError
@@ -17,7 +18,7 @@ from dlperf.runs.journal import fold
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event
-from dlperf.runs.store import Complain, read_campaign, read_record_if_whole, read_records
+from dlperf.runs.store import Complain, each_readable, read_campaign, read_record_if_whole, read_records
 
 
 @dataclass(frozen=True)
@@ -66,21 +67,16 @@ def load_results(
     """Return the filtered rows: campaigns in name order, each in the order of its plan, then third-party reports.
 
     Args:
-        complain: called for each campaign that cannot be read, which is left out.
+        complain: called for each campaign or report that cannot be read, which is left out.
 
     Raises:
-        DlperfError: a report, or without ``complain`` a campaign, cannot be read; the message names the file.
+        DlperfError: without ``complain``, a report or a campaign cannot be read; the message names the file.
     """
     rows: list[ConfigurationResult] = []
-    for paths in workspace.campaigns():
-        if filters.wants_campaign(paths.name):
-            try:
-                rows += load_campaign(workspace, paths)[1]
-            except DlperfError as error:
-                if complain is None:
-                    raise
-                complain(error)
-    for report in load_reports(workspace):
+    wanted = (paths for paths in workspace.campaigns() if filters.wants_campaign(paths.name))
+    for _, found in each_readable(wanted, partial(load_campaign, workspace), complain):
+        rows += found
+    for report in load_reports(workspace, complain):
         if filters.wants_campaign(campaign_of(report)):
             rows += rows_of_report(report)
     return [row for row in rows if filters.matches(row)]

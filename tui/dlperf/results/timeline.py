@@ -10,6 +10,7 @@ from math import isfinite
 from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
+from sys import maxsize
 
 from dlperf.formats.samples import Run
 from dlperf.measure.reading import NotEstimable, Reading
@@ -101,6 +102,7 @@ def _timeline_of(paths: TrialPaths, planned: PlannedConfiguration, result: Trial
     """Derive a timeline from the files of a trial and the run of its log."""
     telemetry = {node.directory.name: node.telemetry for node in nodes_of(paths, planned) if node.telemetry.is_file()}
     points = _throughput(run, planned) if run else []
+    log = log_of(paths, result)
     rows = [row for node, path in telemetry.items() for row in read_telemetry(path, node)]
     series = {metric: thinned(_series(rows, metric)) for metric in METRICS}
     return Timeline(
@@ -108,9 +110,15 @@ def _timeline_of(paths: TrialPaths, planned: PlannedConfiguration, result: Trial
         thinned(points),
         _outliers(points, result),
         {metric: line for metric, line in series.items() if len(line) > 1},
-        _log_lines(paths.directory / result.log, result) if result.log else LogLines(),
+        _log_lines(log, result) if log else LogLines(),
         _declared(run) if run else {},
     )
+
+
+def log_of(paths: TrialPaths, result: TrialResult) -> Path | None:
+    """Return the log that gave the value if it is inside the trial's folder."""
+    log = result.log or ""
+    return paths.directory / log if log.isprintable() and not {"", ".."} & set(log.split("/")) else None
 
 
 def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ...]:
@@ -166,9 +174,9 @@ def _short(value: float) -> float:
 
 
 def _log_lines(log: Path, result: TrialResult) -> LogLines:
-    if not result.first_line or not result.last_line:
+    first, last = result.first_line or 0, result.last_line or 0
+    if not 0 < first <= last <= maxsize:
         return LogLines()
-    first, last = result.first_line, result.last_line
     with open_log(log) as stream:
         lines = _whole(stream)
         before = tuple(deque(islice(lines, first - 1), AROUND))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from dlperf.results.logs import BUILTIN_FORMATS, LogReader, log_tail
 from dlperf.results.model import TrialResult
 from dlperf.results.telemetry import TelemetryRow, in_window, mean_clock, mean_power, read_telemetry
 from dlperf.runs.archive import TrialFiles, sha256_of
+from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.records import State, TrialRecord, TrialStatus
 from dlperf.runs.store import read_record_if_whole
@@ -213,7 +213,7 @@ def _duration_seconds(nodes: list[NodePaths], files: TrialFiles) -> float | None
 
 def _exit_duration(path: Path, files: TrialFiles) -> float | None:
     try:
-        seconds = json.loads(files.read(path)).get("duration_seconds")
+        seconds = load_json(files.read(path)).get("duration_seconds")
     except (OSError, ValueError, AttributeError):
         return None
     return float(seconds) if isinstance(seconds, (int, float)) else None

@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 
 from dlperf.redaction.redactor import PLACEHOLDER
+from dlperf.runs.bounded import read_bytes
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.secrets import redact_program
 from dlperf.runs.store import read_record_if_whole, record_bytes, write_atomic
@@ -127,7 +128,7 @@ class TrialFiles:
         source = self.source(path)
         if source is None:
             raise FileNotFoundError(2, "No such file or directory", str(path))
-        return source if isinstance(source, bytes) else source.read_bytes()
+        return source if isinstance(source, bytes) else read_bytes(source)
 
     def digests(self) -> dict[str, str]:
         """Return the SHA-256 of every archived file by its name.
@@ -188,7 +189,7 @@ def seal(paths: TrialPaths) -> None:
     before = read_record_if_whole(paths.archive, ArchiveRecord) or ArchiveRecord()
     loose = _loose_files(paths)
     folded = {name: path for name, path in loose.items() if _is_folded(name)}
-    found = [_fold(paths, name, path.read_bytes()) for name, path in folded.items()]
+    found = [_fold(paths, name, read_bytes(path)) for name, path in folded.items()]
     found += [_in_place(name, path) for name, path in loose.items() if name not in folded]
     kept = ArchiveRecord(tuple(item for item in before.files if item.kept != FILE), before.texts)
     _write_archive(paths, _merged(kept, found, sealed=True))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from dlperf.messages import Message, message, quoted
 from dlperf.plan import TrialKey
-from dlperf.runs.paths import CampaignPaths
+from dlperf.runs.paths import CampaignPaths, file_name
+from dlperf.runs.plan_check import LONGEST_NAME, MOST
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event, JournaledFigure, State, TrialStatus
 from dlperf.runs.store import read_campaign, read_records
 
@@ -20,7 +22,10 @@ def trial_key(text: str) -> TrialKey:
         ValueError: it is none.
     """
     configuration, _, number = text.rpartition("/")
-    return TrialKey(configuration, int(number))
+    key = TrialKey(configuration, int(number))
+    if not 0 < key.number <= MOST or len(file_name(configuration)) > LONGEST_NAME:
+        raise ValueError(f"not a trial: {text}")
+    return key
 
 
 class CampaignFold:
@@ -68,7 +73,7 @@ class CampaignFold:
             return
         known = self.trials.get(key)
         if event.event == "planned":
-            self.trials.setdefault(key, TrialStatus(key, retry_of=event.data.get("retry_of")))
+            self.trials.setdefault(key, TrialStatus(key, retry_of=_earlier(event.data.get("retry_of"), key)))
             self.stopped.pop(key.configuration, None)
         elif event.event == "state":
             self.trials[key] = _after(known or TrialStatus(key), state, event)
@@ -87,6 +92,11 @@ class CampaignFold:
             dict(self.silence),
             dict(self.left_out),
         )
+
+
+def _earlier(number: Any, key: TrialKey) -> int | None:
+    """Return the number of the trial that this one repeats; None for what can be none, such as a later one."""
+    return number if type(number) is int and 0 < number < key.number else None
 
 
 def _after(known: TrialStatus, state: State, event: Event) -> TrialStatus:
@@ -108,7 +118,8 @@ def figure_data(value: float | None, unit: str) -> dict[str, Any]:
 
 def _figure(event: Event) -> JournaledFigure:
     value, unit = event.data.get("value"), event.data.get("unit")
-    return JournaledFigure(value if isinstance(value, (int, float)) else None, unit if isinstance(unit, str) else "")
+    finite = isinstance(value, (int, float)) and -inf < value < inf
+    return JournaledFigure(value if finite else None, unit if isinstance(unit, str) else "")
 
 
 def fold(record: CampaignRecord, events: Iterable[Event]) -> CampaignStatus:

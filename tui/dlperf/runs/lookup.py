@@ -10,6 +10,7 @@ from dlperf.errors import RequestError
 from dlperf.plan import TrialKey
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
+from dlperf.runs.store import each_readable
 
 Item = TypeVar("Item")
 
@@ -48,17 +49,24 @@ def find_trial(workspace: Workspace, text: str) -> FoundTrial:
     """Find a trial by ``<campaign>/<configuration id>/<number>`` or a unique substring.
 
     A campaign's whole name restricts the search to its trials; ``<campaign>/<number>`` is enough where the campaign has
-    one configuration.
+    one configuration. Where several match, those that were tried again do not count, nor do unreadable campaigns.
 
     Raises:
         RequestError: no trial, or several, match.
     """
     named = [paths for paths in workspace.campaigns() if f"{text}/".startswith(f"{paths.name}/")]
-    trials = {
-        f"{paths.name}/{key}": FoundTrial(paths, key)
-        for paths in named or workspace.campaigns()
-        for key in campaign_status(paths).trials
-    }
+    trials: dict[str, FoundTrial] = {}
+    replaced: set[str] = set()
+    for paths, status in each_readable(
+        named or workspace.campaigns(),
+        lambda paths: (paths, campaign_status(paths)),
+        None if named else lambda error: None,
+    ):
+        trials |= {f"{paths.name}/{key}": FoundTrial(paths, key) for key in status.trials}
+        replaced |= {f"{paths.name}/{key.configuration}/{item.retry_of}" for key, item in status.trials.items()}
+    latest = _matching(text, [name for name in trials if name not in replaced]) if text else []
+    if text not in trials and len(latest) == 1:
+        return trials[latest[0]]
     short = [name for name, found in trials.items() if text == f"{found.campaign.name}/{found.key.number}"]
     return trials[short[0]] if len(short) == 1 else _only("trial", text, trials)
 

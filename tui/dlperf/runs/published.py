@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import csv
+import io
+from collections.abc import Callable
 from dataclasses import dataclass, field
-
-import yaml
 
 from dlperf.errors import DlperfError
 from dlperf.messages import Code
+from dlperf.runs.bounded import load_yaml, read_bytes
 from dlperf.runs.paths import PublishedPaths, Workspace
-from dlperf.runs.store import load_yaml, one_line, type_adapter
+from dlperf.runs.store import each_readable, one_line, type_adapter
 
 NO_FIGURE = ("-", "——", "")
 """What reports print in the cell of a test that was not run."""
@@ -121,33 +122,39 @@ class PublishedReport:
     conditions: tuple[Conditions, ...] = ()
 
 
-def load_reports(workspace: Workspace) -> tuple[PublishedReport, ...]:
+def load_reports(
+    workspace: Workspace, complain: Callable[[DlperfError], object] | None = None
+) -> tuple[PublishedReport, ...]:
     """Load every third-party report of a workspace, in the order of their ids.
 
+    Args:
+        complain: called for each report that cannot be read, which is left out.
+
     Raises:
-        DlperfError: a report's file is missing or malformed; the message names file and line or field.
+        DlperfError: without ``complain``, a file is missing or malformed; the message names file and line or field.
     """
-    return tuple(_load_report(paths) for paths in workspace.published_reports())
+    return tuple(each_readable(workspace.published_reports(), _load_report, complain))
 
 
 def _load_report(paths: PublishedPaths) -> PublishedReport:
     figures = _read_figures(paths)
     try:
-        data = load_yaml(paths.report.read_bytes())
+        data = load_yaml(read_bytes(paths.report))
         return type_adapter(PublishedReport).validate_python({**data, "id": paths.name, "figures": figures})
     except OSError as error:
         raise DlperfError(f"{paths.report}: {error.strerror}") from error
-    except (TypeError, ValueError, yaml.YAMLError) as error:
+    except (TypeError, ValueError) as error:
         raise DlperfError(f"{paths.report}: not a published report ({one_line(error)})") from error
 
 
 def _read_figures(paths: PublishedPaths) -> tuple[PublishedFigure, ...]:
     try:
-        with paths.figures.open(newline="", encoding="utf-8") as stream:
-            rows = csv.DictReader(stream)
-            return tuple(_figure(row, f"{paths.figures}, line {rows.line_num}") for row in rows)
+        rows = csv.DictReader(io.StringIO(read_bytes(paths.figures).decode(), newline=""))
+        return tuple(_figure(row, f"{paths.figures}, line {rows.line_num}") for row in rows)
     except OSError as error:
         raise DlperfError(f"{paths.figures}: {error.strerror}") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DlperfError(f"{paths.figures}: not a CSV file ({one_line(error)})") from error
 
 
 def _figure(row: dict[str, str], where: str) -> PublishedFigure:

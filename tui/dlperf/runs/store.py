@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import yaml
-
 from dlperf.errors import DlperfError, StorageError
 from dlperf.plan.model import interleaved
+from dlperf.runs.bounded import load_json, load_yaml, read_bytes
 from dlperf.runs.paths import CampaignPaths
+from dlperf.runs.plan_check import check_plan
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.secrets import SECRETS, redact_for_runs
 from dlperf.runs.upgrades import NewerError, upgrade
@@ -24,11 +24,32 @@ from dlperf.runs.upgrades import NewerError, upgrade
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+Item = TypeVar("Item")
 Record = TypeVar("Record")
 Complain = Callable[[str], object]
 """Takes a problem, in one line that begins with a path."""
 
 _ADAPTERS: dict[Any, Any] = {}
+_READERS: dict[Any, Any] = {}
+
+
+def each_readable(
+    items: Iterable[Item], read: Callable[[Item], Record], complain: Callable[[DlperfError], object] | None
+) -> Iterator[Record]:
+    """Yield what ``read`` returns for each item; one that cannot be read is reported and skipped.
+
+    Raises:
+        DlperfError: an item cannot be read, and ``complain`` is None.
+    """
+    for item in items:
+        try:
+            found = read(item)
+        except DlperfError as error:
+            if complain is None:
+                raise
+            complain(error)
+        else:
+            yield found
 
 
 def write_atomic(path: Path, data: bytes, durable: bool = True, private: bool = False) -> None:
@@ -91,10 +112,9 @@ def read_record(path: Path, kind: type[Record]) -> Record:
         DlperfError: the file is missing, or is no such record.
     """
     try:
-        data = path.read_bytes()
+        return parse_record(path, read_bytes(path), kind)
     except OSError as error:
         raise DlperfError(f"{path}: {error.strerror}") from error
-    return parse_record(path, data, kind)
 
 
 def parse_record(path: Path, data: bytes, kind: type[Record]) -> Record:
@@ -104,13 +124,13 @@ def parse_record(path: Path, data: bytes, kind: type[Record]) -> Record:
         DlperfError: it is no such record; the message begins with the path.
     """
     try:
-        return _validated(json.loads(data), kind)
+        return _validated(load_json(data), kind)
     except (ValueError, DlperfError) as error:
         raise DlperfError(f"{path}: not a {kind.__name__} ({one_line(error)})") from error
 
 
 def read_record_if_whole(
-    path: Path, kind: type[Record], complain: Complain | None = None, read: Callable[[Path], bytes] = Path.read_bytes
+    path: Path, kind: type[Record], complain: Complain | None = None, read: Callable[[Path], bytes] = read_bytes
 ) -> Record | None:
     """Read the record of a file that can be derived again: None where it is missing or damaged.
 
@@ -131,7 +151,7 @@ def read_record_if_whole(
 def _validated(data: Any, kind: type[Record]) -> Record:
     if not isinstance(data, dict):
         raise ValueError(f"a {type(data).__name__} and no mapping")
-    return type_adapter(kind).validate_python(upgrade(kind.__name__, data))
+    return _reader(kind).validate_python((upgrade(kind.__name__, data),))[0]
 
 
 def write_campaign(paths: CampaignPaths, record: CampaignRecord) -> None:
@@ -155,26 +175,24 @@ def read_campaign(paths: CampaignPaths) -> CampaignRecord:
     """
     plan = paths.plan
     try:
-        data = json.loads(plan.read_bytes()) if plan.suffix == ".json" else load_yaml(plan.read_bytes())
-        if not isinstance(data, dict) or "trials" in data:
-            return _validated(data, CampaignRecord)
-        record = _validated(data | {"trials": []}, CampaignRecord)
-        return replace(record, trials=interleaved(record.configurations))
+        data = (load_json if plan.suffix == ".json" else load_yaml)(read_bytes(plan))
+        if isinstance(data, dict) and "trials" not in data:
+            record = _planned(data | {"trials": []})
+            return replace(record, trials=interleaved(record.configurations))
+        return _planned(data)
     except OSError as error:
         raise DlperfError(f"{plan}: {error.strerror}: is the campaign's name right?") from error
     except NewerError as error:
         raise DlperfError(f"{plan}: {error}") from error
-    except (ValueError, DlperfError, yaml.YAMLError) as error:
-        raise DlperfError(f"{plan}: not a campaign ({one_line(error)})") from error
+    except (ValueError, DlperfError) as error:
+        advice = "put it back from a copy, or move the campaign's folder away"
+        raise DlperfError(f"{plan}: not a campaign ({one_line(error)}): {advice}") from error
 
 
-def load_yaml(data: bytes) -> Any:
-    """Return the plain data of a YAML document.
-
-    Raises:
-        yaml.YAMLError: it is not one.
-    """
-    return yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+def _planned(data: Any) -> CampaignRecord:
+    record = _validated(data, CampaignRecord)
+    check_plan(record)
+    return record
 
 
 def append_records(path: Path, records: Iterable[Any]) -> None:
@@ -208,20 +226,23 @@ def read_records(path: Path, kind: type[Record], offset: int = 0) -> tuple[list[
     """Return the records from a byte offset on, and the offset to continue from.
 
     A last line without a line break is left for the next call; a damaged line is skipped.
+
+    Raises:
+        DlperfError: the file cannot be read.
     """
     try:
-        with path.open("rb") as stream:
-            stream.seek(offset)
-            data = stream.read()
+        data = read_bytes(path, offset)
     except FileNotFoundError:
         return [], offset
+    except OSError as error:
+        raise DlperfError(f"{path}: {error.strerror}") from error
     end = data.rfind(b"\n") + 1
     return [record for line in data[:end].split(b"\n") for record in _record(line, kind)], offset + end
 
 
 def _record(line: bytes, kind: type[Record]) -> Iterator[Record]:
     with suppress(ValueError):
-        yield type_adapter(kind).validate_json(line)
+        yield _reader(kind).validate_json(b"[" + line + b"]")[0]
 
 
 def type_adapter(kind: type[Record]) -> TypeAdapter[Record]:
@@ -231,6 +252,15 @@ def type_adapter(kind: type[Record]) -> TypeAdapter[Record]:
 
         _ADAPTERS[kind] = TypeAdapter(kind)
     return cast("TypeAdapter[Record]", _ADAPTERS[kind])
+
+
+def _reader(kind: type[Record]) -> TypeAdapter[tuple[Record]]:
+    """Return a strict reader: pydantic takes settings for a tuple of a dataclass, not for a dataclass."""
+    if kind not in _READERS:
+        from pydantic import TypeAdapter
+
+        _READERS[kind] = TypeAdapter(tuple[kind], config={"allow_inf_nan": False})  # type: ignore[valid-type]
+    return cast("TypeAdapter[tuple[Record]]", _READERS[kind])
 
 
 def one_line(error: Exception) -> str:

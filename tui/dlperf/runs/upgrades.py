@@ -137,13 +137,16 @@ def upgrade(kind: str, data: Data, upgrades: Upgrades = UPGRADES, current: int =
 
     Raises:
         NewerError: a newer dlperf wrote it.
-        DlperfError: its schema is no number.
+        DlperfError: its schema is no number, or it is not of that schema.
     """
     schema = data.get("schema", 1)
     if not isinstance(schema, int) or isinstance(schema, bool):
         raise DlperfError(f"schema {schema!r} is no number")
     if schema > current:
         raise NewerError(f"written by a newer dlperf (schema {schema}, this one knows {current}): update dlperf")
-    for version in range(schema, current):
-        data = upgrades.get((kind, version), dict)(data)
+    try:
+        for version in range(max(schema, 1), current):
+            data = upgrades.get((kind, version), dict)(data)
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise DlperfError(f"not of schema {schema}: {error!r}") from error
     return data | {"schema": current}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from dlperf.messages import N_, _, render
 from dlperf.plan import PlannedConfiguration
 from dlperf.results.model import TrialResult
 from dlperf.runs.archive import TrialFiles
+from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State, TrialStatus
 from dlperf.view.text import local_time, number, printable, short_duration
@@ -82,7 +82,7 @@ def read_environment(paths: TrialPaths) -> dict[str, Any]:
     files = TrialFiles(paths)
     for node in files.nodes():
         try:
-            found[node.directory.name] = json.loads(files.read(node.environment))
+            found[node.directory.name] = load_json(files.read(node.environment))
         except (OSError, ValueError):
             continue
     return found

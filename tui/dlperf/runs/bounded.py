@@ -1,0 +1,80 @@
+"""Read files that anything may have written or damaged: bounded in size and nesting, and never blocking."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from math import isinf
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+MAX_BYTES = 256 << 20
+"""The plan of 100,000 trials takes less."""
+MAX_DEPTH = 64
+"""Of YAML: libyaml recurses on the C stack."""
+_LARGE_EXPONENT = re.compile(rb"[0-9.][eE]\+?[0-9]{3}")
+
+
+def read_bytes(path: Path, offset: int = 0) -> bytes:
+    """Return the content of a regular file; a pipe, which would block, is refused.
+
+    Raises:
+        OSError: it cannot be read, or is too large.
+    """
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+        status = os.fstat(stream.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(0, "not a regular file", str(path))
+        if status.st_size > MAX_BYTES:
+            raise OSError(0, f"larger than {MAX_BYTES >> 20} MiB", str(path))
+        stream.seek(offset)
+        return stream.read()
+
+
+def load_json(data: bytes) -> Any:
+    """Return the value of a JSON document.
+
+    Raises:
+        ValueError: it is none, has infinite numbers or unpaired surrogates, or is nested deeper than 200 levels.
+    """
+    from pydantic_core import from_json  # `dlperf --help` reads no file
+
+    value = from_json(data, allow_inf_nan=False)
+    if _LARGE_EXPONENT.search(data):
+        json.loads(data, parse_float=_finite)
+    return value
+
+
+def _finite(text: str) -> float:
+    if isinf(value := float(text)):
+        raise ValueError(f"{text} is too large a number")
+    return value
+
+
+def load_yaml(data: bytes) -> Any:
+    """Return the plain data of a YAML document without aliases, which a few of could expand to gigabytes.
+
+    Raises:
+        ValueError: it is none, has aliases or tags, or is nested too deeply.
+    """
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        refuse_expanding(data, loader)
+        return yaml.load(data, Loader=loader)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
+
+
+def refuse_expanding(data: bytes, loader: Any) -> None:
+    """Raise ValueError for a YAML document with aliases, tags or deep nesting, before anything is built from it."""
+    depth = 0
+    for event in yaml.parse(data, Loader=loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None):
+            raise ValueError("aliases and tags are not allowed")
