@@ -143,7 +143,7 @@ class TrialFiles:
     def redacted(self) -> list[str]:
         """Return the names of archived files that had a secret, and so differ from those on the nodes."""
         kept = {name: self._kept(item) for name, item in self._archived.items() if item.kept != FILE}
-        contents = {name: source.read_bytes() if isinstance(source, Path) else source for name, source in kept.items()}
+        contents = {name: read_bytes(source) if isinstance(source, Path) else source for name, source in kept.items()}
         return [name for name, content in contents.items() if content and PLACEHOLDER in content]
 
     def problems(self) -> list[ChecksumProblem]:

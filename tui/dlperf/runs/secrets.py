@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 from dlperf.redaction import Redactor
+from dlperf.runs.bounded import load_json, read_bytes
 
 SECRETS = "secrets.json"
 """Placeholder → value; mode 0600, in the campaign's folder, ignored by git."""
@@ -29,8 +29,8 @@ def secrets_of(path: Path) -> dict[str, str]:
 
 @lru_cache(maxsize=64)
 def _read(path: Path, changed: int) -> Mapping[str, str]:
-    with suppress(OSError, ValueError, RecursionError):
-        secrets = json.loads(path.read_bytes())
+    with suppress(OSError, ValueError):
+        secrets = load_json(read_bytes(path))
         if isinstance(secrets, dict) and all(isinstance(value, str) and value for value in secrets.values()):
             return secrets
     return {}
