@@ -20,6 +20,7 @@ from dlperf.report.charts.axis import doubling, linear, tick_text
 from dlperf.report.charts.bars import Bar, bars
 from dlperf.report.charts.plot import Band, Line, Plot, plot
 from dlperf.report.charts.svg import COLOURS, coloured
+from dlperf.report.templating import draw
 from dlperf.results.timeline import thinned
 
 STYLE = (Path(__file__).parents[2] / "site/theme/assets/stylesheets/dlperf.css").read_text()
@@ -136,7 +137,7 @@ def test_frameworks_that_meet_in_a_chart_differ_in_colour() -> None:
 def looks(series: int) -> tuple[str, str, str]:
     """Colour, mark and dash of a series as they are drawn."""
     colour, dash = svg.colour(series).split()
-    corners = re.search(r'points="([^"]*)"', svg.mark(0, 0, series))
+    corners = re.search(r'points="([^"]*)"', draw("mark", 0, 0, series))
     return colour, corners[1] if corners else "circle", dash
 
 

@@ -7,6 +7,7 @@ attributes. Templates in the workspace's ``site/templates`` override those of th
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
@@ -24,13 +25,16 @@ from jinja2 import (
 from markupsafe import Markup
 
 from dlperf.errors import DlperfError
-from dlperf.messages import LANGUAGES, Language
+from dlperf.messages import ENGLISH, LANGUAGES, Language
 from dlperf.messages.language import Code
 from dlperf.report import markdown as md
 from dlperf.report import views
+from dlperf.report.charts import axis, svg
 
 TEMPLATES = Path(__file__).parent / "templates"
 MACROS = "macros.html.j2"
+CHARTS = "charts.svg.j2"
+LINE_BREAK = re.compile(r"\n\s*")
 
 
 class Safe(Markup):
@@ -71,10 +75,15 @@ def _place(error: TemplateError) -> str:
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "template"
 
 
-def macro(name: str, language: Language, folder: Path | None = None) -> Callable[..., str]:
-    """Return a macro of ``macros.html.j2``, for pages written in Python."""
-    found: Callable[..., str] = getattr(_environment(language.code, folder).get_template(MACROS).module, name)
+def macro(name: str, language: Language, template: str = MACROS) -> Callable[..., str]:
+    """Return a macro of a template."""
+    found: Callable[..., str] = getattr(_environment(language.code, None).get_template(template).module, name)
     return found
+
+
+def draw(name: str, *view: object) -> str:
+    """Return a chart by a macro of ``charts.svg.j2``, without line breaks, at which Markdown might end it."""
+    return LINE_BREAK.sub("", macro(name, ENGLISH, CHARTS)(*view))
 
 
 @cache
@@ -100,6 +109,11 @@ def _environment(code: Code, folder: Path | None) -> Environment:
     environment.tests.update({kind.__name__.lower(): _is(kind) for kind in kinds})
     environment.filters.update(
         unbroken=md.unbroken,
+        plain=lambda number: Safe(svg.plain(number)),
+        colour=lambda series: Safe(svg.colour(series)),
+        corners=svg.corners,
+        tick=axis.tick_text,
+        path=lambda points, x, y: Safe(axis.path(points, x, y)),
         zip=zip,
         url=lambda address: Safe(html.escape(address)),
         localized=lambda text: text.localized(code),

@@ -76,6 +76,12 @@ def tick_text(value: float) -> str:
     return f"{value:.4g}"
 
 
+def path(points: Sequence[tuple[float, float]], x: Axis, y: Axis) -> str:
+    """Return a line through the points as the ``d`` of an SVG path."""
+    across, down = x.places(a for a, _ in points), y.places(b for _, b in points)
+    return "M" + "L".join(map("%.1f,%.1f".__mod__, zip(across, down, strict=True)))
+
+
 def _round_step(wanted: float) -> float:
     """Return 1, 2 or 5 times a power of ten, at least ``wanted``."""
     power = 10.0 ** math.floor(math.log10(wanted))

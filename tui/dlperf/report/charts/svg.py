@@ -1,12 +1,9 @@
-"""SVG elements, as text that is safe inside a Markdown page, and the style of each series."""
+"""The style of each series in a chart, and the format of coordinates."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Set
-from functools import cache
-
-from dlperf.report import markdown as md
 
 WIDTH = 400
 """Units of every picture: small enough that its text can be read on a telephone."""
@@ -33,36 +30,9 @@ MARKS = (
 """Corners of the marks: circle, square, triangle, diamond, triangle on its tip, plus, hourglass, dash."""
 
 
-def element(name: str, content: str = "", **attributes: str | float) -> str:
-    """Return an element; ``_`` in a name becomes ``-`` (``class_``: ``class``), ``content`` must be escaped."""
-    written = "".join(
-        [
-            f' {_attribute_name(key)}="{md.attribute(value) if isinstance(value, str) else plain(value)}"'
-            for key, value in attributes.items()
-        ]
-    )
-    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
-
-
-@cache
-def _attribute_name(key: str) -> str:
-    return key.rstrip("_").replace("_", "-")
-
-
-def text(words: str, x: float, y: float, class_: str = "", anchor: str = "start", aside: str = "") -> str:
-    """Return a line of text with ``aside`` in small print at its end."""
-    small = " " + element("tspan", md.attribute(aside), class_="aside") if aside else ""
-    return element("text", md.attribute(words) + small, x=x, y=y, class_=class_, text_anchor=anchor)
-
-
-def mark(x: float, y: float, series: int, tooltip: str = "", class_: str = "mark") -> str:
-    """Return a point in the colour and shape of its series."""
-    corners = MARKS[(series + series // COLOURS) % len(MARKS)]
-    title = element("title", md.attribute(tooltip)) if tooltip else ""
-    if corners == CIRCLE:
-        return element("circle", title, cx=x, cy=y, r=3.2, class_=f"{class_} {colour(series)}")
-    points = " ".join(f"{plain(x + dx)},{plain(y + dy)}" for dx, dy in corners)
-    return element("polygon", title, points=points, class_=f"{class_} {colour(series)}")
+def corners(series: int) -> tuple[tuple[float, float], ...]:
+    """Return the corners of the mark of a series; none for a circle."""
+    return MARKS[(series + series // COLOURS) % len(MARKS)]
 
 
 def colour(series: int) -> str:
@@ -79,13 +49,6 @@ def series_of_trial(number: int) -> int:
     """Return the series of a trial, counted from 1; dashes differ since curves have too many points for marks."""
     kind = (number - 1) % COLOURS
     return kind + COLOURS * kind
-
-
-def picture(label: str, height: float, *content: str) -> str:
-    """Return a chart on one line, labelled for screen readers."""
-    shape = f"0 0 {WIDTH} {plain(height)}"
-    drawn = element("svg", "".join(content), viewBox=shape, role="img", aria_label=label)
-    return f'<figure class="chart">{drawn}</figure>'
 
 
 def plain(number: float) -> str:
