@@ -203,6 +203,14 @@ def test_a_throttled_or_contended_gpu_is_found(paths: TrialPaths):
     assert {"hw_thermal_slowdown", "contended_gpu"} <= codes(measured(paths))
 
 
+@pytest.mark.parametrize(("foreign", "found"), [("30.0", True), ("2.0", False), ("", False)])
+def test_other_processes_on_a_machine_without_gpus_are_found(paths: TrialPaths, foreign: str, found: bool):
+    rows = [f"{START.timestamp() + second:.3f},90,1000,{foreign}" for second in range(14)]
+    telemetry = "\n".join(["time,cpu_percent,memory_used_mib,foreign_cpu_percent", *rows])
+    write_trial(paths, {"n0/out.log": own_log(80.0), "n0/telemetry.csv": telemetry})
+    assert ("contended_cpu" in codes(measured(paths))) is found
+
+
 def test_power_and_clock_are_unknown_where_there_is_no_gpu(paths: TrialPaths):
     telemetry = "time,cpu_percent,memory_used_mib\n1769860800.0,50.0,100\n"
     write_trial(paths, {"n0/out.log": own_log(80.0), "n0/telemetry.csv": telemetry})

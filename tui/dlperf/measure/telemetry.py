@@ -26,6 +26,8 @@ SLOWER_CLOCK = 0.97
 Four H200 at their power limit with clocks within 3 % of each other reached 98 % of four times one GPU; with one clock
 6 % lower they reached 96 %.
 """
+FOREIGN_LOAD = 0.1
+"""Share of the processors that others may use: less is an idle system and the engine itself."""
 MINIMUM_READINGS = 5
 """A GPU's clock varies from second to second: fewer readings give no mean."""
 DISTURBANCES = frozenset(
@@ -58,6 +60,14 @@ def findings_of_telemetry(readings: Iterable[GpuReading]) -> tuple[Finding, ...]
     rows = list(readings)
     found = [_contended(rows), *(_throttled(rows, bit) for bit in THROTTLE_REASONS), _slower(rows)]
     return tuple(finding for finding in found if finding)
+
+
+def findings_of_processors(foreign_percents: Sequence[float]) -> tuple[Finding, ...]:
+    """Report other processes on nodes without GPUs, from their share of the processors second by second."""
+    if len(foreign_percents) < MINIMUM_READINGS:
+        return ()
+    share = fmean(foreign_percents) / 100
+    return (warning("contended_cpu", share=share),) if share > FOREIGN_LOAD else ()
 
 
 def _contended(rows: Sequence[GpuReading]) -> Finding | None:

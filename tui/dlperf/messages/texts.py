@@ -210,6 +210,7 @@ TEXTS = {
         "every step is printed {copies} times: several ranks share the log, so records cannot be counted as steps"
     ),
     # of the machine
+    "contended_cpu": N_("other processes used {share:.0%} of the processors while the trial was measured"),
     "log_replaced": N_("the program truncated, replaced or renamed logs while it ran; earlier parts: {logs}"),
     "contended_gpu": N_("other processes used {gpus} while the trial was measured"),
     "hw_slowdown": N_("hardware slowdown on {gpus}, in {share:.0%} of the samples"),

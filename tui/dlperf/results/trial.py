@@ -15,7 +15,7 @@ from dlperf.measure.findings import Finding, error, warning
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.measure.run_findings import findings_of_run
 from dlperf.measure.statistics import flop_limit, samples_per_joule
-from dlperf.measure.telemetry import findings_of_telemetry
+from dlperf.measure.telemetry import findings_of_processors, findings_of_telemetry
 from dlperf.messages import Message, message
 from dlperf.plan import Launch, PlannedConfiguration
 from dlperf.plan.subject import STARTED_ONCE
@@ -29,6 +29,9 @@ from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.records import State, TrialRecord, TrialStatus
 from dlperf.runs.store import read_record_if_whole
+
+FOREIGN_CPU = "foreign_cpu_percent"
+"""Column of telemetry without GPUs."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
         power_watts=power,
         sm_clock_mhz=mean_clock(window),
         samples_per_joule=samples_per_joule(measured.value, power) if measured else None,
-        findings=(*findings, *findings_of_telemetry(row.reading for row in window if row.reading)),
+        findings=(*findings, *_telemetry_findings(window)),
     )
 
 
@@ -187,6 +190,11 @@ def _measured_rows(evidence: Evidence, measured: Figure | None) -> list[Telemetr
     times = run.samples.time
     first, last = (times[index] if index < len(times) else nan for index in (estimate.first, estimate.last))
     return [row for rows in evidence.telemetry for row in in_window(rows, first, last)]
+
+
+def _telemetry_findings(window: list[TelemetryRow]) -> tuple[Finding, ...]:
+    foreign = [row.metrics[FOREIGN_CPU] for row in window if FOREIGN_CPU in row.metrics]
+    return findings_of_telemetry(row.reading for row in window if row.reading) + findings_of_processors(foreign)
 
 
 def nodes_of(paths: TrialPaths, planned: PlannedConfiguration) -> list[NodePaths]:

@@ -9,7 +9,7 @@ from .containers import KEEPING_RUNTIMES, container_ids
 from .files import read_text
 from .gpus import Application, gpu_processes, has_nvidia, parse_application
 from .machine import memory_fact
-from .processes import has_mark
+from .processes import has_mark, own_payload, process_table
 
 TICK_SECONDS = 1.0
 
@@ -28,25 +28,30 @@ GPU_SAMPLES = (
 
 
 class CpuTelemetry:
-    """Load of the machine's processors and memory, once a second."""
+    """Load of the machine's processors and memory, once a second, and the part of the load that is not the trial's."""
 
-    header = "time,cpu_percent,memory_used_mib\n"
+    header = "time,cpu_percent,memory_used_mib,foreign_cpu_percent\n"
 
-    def __init__(self) -> None:
+    def __init__(self, runtime: Optional[str]) -> None:
+        self.sees_payload = runtime not in KEEPING_RUNTIMES  # whose containers are no children of ours
         self.before = self.times()
         self.sources: List[IO[bytes]] = []
 
     @staticmethod
-    def times() -> Tuple[int, int]:
-        """Busy and total time of all processors, in clock ticks."""
+    def times() -> Tuple[int, int, int]:
+        """Total, busy and our own time of all processors, in clock ticks; ours includes children that ended."""
         ticks = [int(field) for field in read_text("/proc/stat").split("\n", 1)[0].split()[1:9]]
-        return sum(ticks) - ticks[3] - ticks[4], sum(ticks)
+        table = process_table()
+        own = sum(int(field) for pid in own_payload(table) | {os.getpid()} for field in table[pid][11:15])
+        return sum(ticks), sum(ticks) - ticks[3] - ticks[4], own
 
     def tick(self, moment: float) -> str:
         before, self.before = self.before, self.times()
-        busy, total = self.before[0] - before[0], self.before[1] - before[1]
+        total, busy, own = (now - then for now, then in zip(self.before, before))
         memory = (memory_fact("MemTotal") or 0) - (memory_fact("MemAvailable") or 0)
-        return f"{moment:.3f},{100.0 * busy / total if total else 0.0:.1f},{memory / 2.0**20:.0f}\n"
+        percent = 100.0 / total if total else 0.0
+        foreign = f"{max(0, busy - own) * percent:.1f}" if self.sees_payload else ""
+        return f"{moment:.3f},{busy * percent:.1f},{memory / 2.0**20:.0f},{foreign}\n"
 
     def receive(self, source: IO[bytes], moment: float) -> str:
         return ""
@@ -142,4 +147,4 @@ def open_telemetry(gpu_indices: List[int], mark: str, runtime: Optional[str]) ->
     """Start telemetry of the trial's GPUs; of the processors where it uses none, or nvidia-smi is absent."""
     if gpu_indices and has_nvidia():
         return GpuTelemetry(gpu_indices, mark, runtime)
-    return CpuTelemetry()
+    return CpuTelemetry(runtime)
