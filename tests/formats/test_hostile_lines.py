@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import tracemalloc
 from collections.abc import Sequence
 
 import pytest
@@ -123,6 +124,35 @@ def test_json_that_python_cannot_handle_is_no_record(data):
     )
     parser.finish()
     assert not any(len(run.samples) for run in parser.runs)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        b"x" * 1_000_000,
+        b"x" * 60_000 + b"\n",
+        b"".join(b"[1,%d]<stdout>:%s\n[1,0]<stdout>:" % (rank, b"x" * 60_000) for rank in range(10)),
+    ],
+)
+def test_a_log_of_any_length_takes_little_memory(block):
+    parser = parser_for("paddlenlp-bert")
+    tracemalloc.start()
+    for _ in range(40_000_000 // len(block)):
+        parser.feed(block)
+    parser.finish()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20_000_000
+
+
+def test_unfinished_lines_of_many_ranks_take_little_memory():
+    parser = parser_for("mmseg")
+    tracemalloc.start()
+    for rank in range(3000):
+        parser.feed(b"[1,%d]<stdout>:%s[1,0]<stdout>:\n" % (rank, b"x" * 20_000))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 30_000_000
 
 
 def test_a_format_of_a_workspace_takes_no_longer():

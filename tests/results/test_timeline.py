@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +13,13 @@ from dlperf.plan import TrialKey
 from dlperf.report.evidence import Evidence, EvidenceReader
 from dlperf.results.load import load_campaign
 from dlperf.results.logs import BUILTIN_FORMATS
-from dlperf.results.timeline import Timeline
+from dlperf.results.timeline import Timeline, derive
 from dlperf.results.verify import verify_campaign
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
+from dlperf.runs.records import State, TrialStatus
 from dlperf.runs.store import Complain, read_record
 
+LONG_LINE = 64 << 20
 CPU = "time,cpu_percent,memory_used_mib\n" + "".join(f"{1000 + s},{50 + s},2000\n" for s in range(5))
 
 
@@ -120,3 +123,21 @@ def test_a_result_that_cannot_be_read_is_measured_again(campaign: CampaignPaths)
     (row,) = load_campaign(None, campaign)[1]
     trial(campaign).result.write_text("{")
     assert load_campaign(None, campaign)[1] == [row]
+
+
+def test_a_line_of_any_length_takes_little_memory(workspace: Workspace) -> None:
+    item = planned(repeats=1)
+    campaign = write_planned(workspace, "long", [item])
+    log = trial(campaign).node("n0").log
+    end_trial(campaign, item, 1, {"n0/out.log": ""})
+    with log.open("wb") as stream:
+        stream.seek(LONG_LINE)
+        stream.write(b"\n" + own_log(100.0).encode())
+        stream.truncate(stream.tell() + LONG_LINE)
+    tracemalloc.start()
+    derived = derive(trial(campaign), item, TrialStatus(TrialKey(item.configuration.id, 1), State.SUCCEEDED))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert derived.timeline.log_lines.first_line == 4
+    assert derived.timeline.log_lines.before[0].startswith("DLPERF ")
+    assert peak < LONG_LINE / 4

@@ -15,13 +15,15 @@ LINE_LIMIT = 64 * 1024
 """Bytes kept of a line, so that memory stays bounded."""
 BLOCK = 1 << 17
 """Bytes that are split into lines at a time."""
+RANK_LIMIT = 1024
+"""Ranks whose unfinished lines are kept."""
 
 _ANSI = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 _TAG_MARK = b"]<std"
-_TAG = re.compile(
-    rb"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})?(\[(?:\d+,)?\d+\]<std(?:out|err|diag)>):"
-)
+_TAG = re.compile(rb"(\[(?:\d+,)?\d+\]<std(?:out|err|diag)>):")
 """mpirun ``-tag-output`` and horovodrun write ``[1,0]<stdout>:``, with ``-timestamp-output`` after a date."""
+_DATE = re.compile(rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}")
+_DATE_LENGTH = 24
 _LAST_NUMBER = re.compile(rb"(loss\W{1,3})?\d[\d.]*(?:[eE][+-]?\d*)?\Z")
 """The number that a line ends with; the group matches where it is a loss."""
 
@@ -96,6 +98,7 @@ class LineReader:
             return _join_lines(list(self._clean_lines(lines, first)), self.count + 1)
         if _may_hold_a_long_line(text):
             lines = [line[:LINE_LIMIT] for line in lines]
+            text = b"\n".join(lines)
         return Lines(text, lines, range(first, first + len(lines)), self.count + 1)
 
     def _is_plain(self, text: bytes) -> bool:
@@ -125,6 +128,11 @@ def _may_hold_a_long_line(text: bytes) -> bool:
     """Return whether a line may exceed the limit: it then covers half of it from a multiple of that on."""
     half = LINE_LIMIT // 2
     return any(text.find(b"\n", start, start + half) < 0 for start in range(0, len(text) - half + 1, half))
+
+
+def _without_date(text: bytes) -> bytes:
+    """Remove the date at the end of a text that a tag follows."""
+    return text[:-_DATE_LENGTH] if _DATE.fullmatch(text, max(len(text) - _DATE_LENGTH, 0)) else text
 
 
 def _strip_escapes(piece: bytes) -> bytes:
@@ -165,7 +173,9 @@ class _Ranks:
             yield from self._read_piece(piece, number)
 
     def _read_piece(self, piece: bytes, number: int) -> Iterator[tuple[int, bytes]]:
-        untagged, *tagged = _TAG.split(piece)
+        *texts, last = _TAG.split(piece)
+        texts[::2] = map(_without_date, texts[::2])
+        untagged, *tagged = *texts, last
         if self._tag is not None:
             self._append(self._tag, untagged, number)
         elif untagged:
@@ -173,6 +183,8 @@ class _Ranks:
         for tag, text in zip(tagged[::2], tagged[1::2], strict=True):
             self._tag = tag
             self._append(tag, text, number)
+        while len(self._open) > RANK_LIMIT:
+            yield from self._close(next(iter(self._open)))
         if self._tag is not None:
             yield from self._close(self._tag)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby, islice, takewhile
+from itertools import accumulate, chain, groupby, islice, takewhile
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -15,6 +15,8 @@ from dlperf.formats.samples import Run
 
 DECLARATION_LINES = 5000
 """Lines before the first record of a run, and after the last one of the log, that are searched for declarations."""
+DECLARATION_BYTES = 1 << 22
+"""Their bytes: where they are more, only the last lines are searched."""
 
 
 class _Matches(NamedTuple):
@@ -88,20 +90,28 @@ class _RecentLines:
 
     def __init__(self) -> None:
         self._lines: deque[Lines] = deque()
+        self._bytes = 0
 
     def add(self, lines: Lines) -> None:
-        while self._lines and self._lines[0].end < self._lines[-1].end - DECLARATION_LINES:
-            self._lines.popleft()
+        """Add the lines in which a run may begin; what can no longer be searched is forgotten."""
+        while self._lines and self._is_superfluous(self._lines[0]):
+            self._bytes -= len(self._lines.popleft().text)
         self._lines.append(lines)
+        self._bytes += len(lines.text)
 
-    def between(self, after: int, before: int) -> Iterator[tuple[int, bytes]]:
-        """Return the lines between two lines, at most ``DECLARATION_LINES`` before the second."""
+    def _is_superfluous(self, oldest: Lines) -> bool:
+        enough_lines = oldest.end < self._lines[-1].end - DECLARATION_LINES
+        return enough_lines or self._bytes - len(oldest.text) > DECLARATION_BYTES
+
+    def between(self, after: int, before: int) -> list[tuple[int, bytes]]:
+        """Return the last lines between two lines, at most ``DECLARATION_LINES`` of ``DECLARATION_BYTES``."""
         after = max(after, before - DECLARATION_LINES)
-        recent = list(takewhile(lambda lines: lines.end > after, reversed(self._lines)))
-        for lines in reversed(recent):
-            for number, line in zip(lines.numbers, lines.lines, strict=True):
-                if after < number < before:
-                    yield number, line
+        recent = takewhile(lambda lines: lines.end > after, reversed(self._lines))
+        numbered = (zip(reversed(lines.numbers), reversed(lines.lines), strict=True) for lines in recent)
+        between = (each for each in chain.from_iterable(numbered) if after < each[0] < before)
+        found = list(islice(between, DECLARATION_LINES))
+        sizes = accumulate(len(line) + 1 for _, line in found)
+        return [each for each, size in zip(found, sizes, strict=True) if size <= DECLARATION_BYTES][::-1]
 
 
 def _possible_rules(rules: Sequence[Rule], text: bytes) -> list[Rule]:

@@ -52,6 +52,7 @@ class Recorder:
         self._declared = self._facts
         self._steps = inf
         self._progress = _Progress()
+        self._is_full = False
 
     def extend(
         self, columns: Columns, lines: Sequence[int], unit: str | None = None, window: Window | None = None
@@ -65,7 +66,8 @@ class Recorder:
             window: what the records cover, where it differs from the format's.
         """
         while True:
-            count = self._progress.advance(columns.get("epoch"), columns["step"]) if "step" in columns else len(lines)
+            counts_steps = "step" in columns and not self._is_full
+            count = self._progress.advance(columns.get("epoch"), columns["step"]) if counts_steps else len(lines)
             if count:
                 run = self._current_run()
                 run.unit, run.window = unit or run.unit, window or run.window
@@ -124,6 +126,7 @@ class Recorder:
         self._progress = _Progress()
         if len(self.runs) == RUN_LIMIT:
             _note(self.runs[-1], "run_limit")
+            self._is_full = True
             return False
         run = Run(self._info.id, self._info.unit, self._info.scope, self._info.window, number=len(self.runs) + 1)
         run.metadata = metadata(self._facts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import BufferedIOBase
 from itertools import islice
 from math import isfinite
 from operator import itemgetter
@@ -16,7 +17,7 @@ from dlperf.formats.samples import Run
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.measure.statistics import outliers
 from dlperf.plan import PlannedConfiguration
-from dlperf.results.logs import BUILTIN_FORMATS, LogReader, open_log
+from dlperf.results.logs import BLOCK, BUILTIN_FORMATS, LogReader, open_log
 from dlperf.results.model import TrialResult
 from dlperf.results.telemetry import TelemetryRow, read_telemetry
 from dlperf.results.trial import gather, nodes_of, result_of
@@ -178,7 +179,7 @@ def _log_lines(log: Path, result: TrialResult) -> LogLines:
     if not 0 < first <= last <= maxsize:
         return LogLines()
     with open_log(log) as stream:
-        lines = _whole(stream)
+        lines = _beginnings(stream)
         before = tuple(deque(islice(lines, first - 1), AROUND))
         head = tuple(islice(lines, min(ENDS, last - first + 1)))
         rest = tuple(deque(islice(lines, max(0, last - first + 1 - ENDS)), ENDS))
@@ -189,17 +190,21 @@ def _log_lines(log: Path, result: TrialResult) -> LogLines:
     return LogLines(head_text, left_out, rest_text, first, before_text, after_text)
 
 
-def _whole(stream: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a log up to where a compressed one is cut."""
+def _beginnings(stream: BufferedIOBase) -> Iterator[bytes]:
+    """Yield the first bytes of each line of a log, up to where a compressed one is cut."""
     try:
-        yield from stream
+        while beginning := stream.readline(LONGEST_LINE * 4):
+            yield beginning
+            rest = beginning
+            while rest and not rest.endswith(b"\n"):
+                rest = stream.readline(BLOCK)
     except (EOFError, OSError):
         return
 
 
 def _quoted(log: Path, line: bytes) -> str:
     # redacted before it is cut, because the rest of a cut secret is not found
-    text = redact_for_runs(log, line[: LONGEST_LINE * 4]).decode("utf-8", "replace").rstrip("\r\n")
+    text = redact_for_runs(log, line).decode("utf-8", "replace").rstrip("\r\n")
     return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…"
 
 
