@@ -25,8 +25,8 @@ def test_the_time_of_a_payload_is_not_that_of_others(ours):
     with subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=ours) as busy:
         while burned(busy.pid) < BURNED_TICKS:
             pass
+        row = telemetry.tick(0.0).split(",")
         busy.kill()
-    row = telemetry.tick(0.0).split(",")
     foreign_ticks = float(row[3]) * (telemetry.before[0] - total) / 100
     if ours:
         assert telemetry.before[2] - own >= BURNED_TICKS

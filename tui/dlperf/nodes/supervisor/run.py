@@ -30,7 +30,9 @@ def supervise(directory: str) -> None:
     os.chdir(directory)
     job = read_json("job.json") or {}
     signals = Signals()  # before the claim: any reader of our record may send a signal
-    started, group = now(), open_group()
+    # Containers are found by their label: without the processes that watch them, they cannot be removed.
+    in_container = (job.get("container") or {}).get("runtime") in KEEPING_RUNTIMES
+    started, group = now(), None if in_container else open_group()
     begun = {"started": iso(started.wall), "monotonic": started.monotonic}
     record = dict(identity_of(os.getpid()), schema=SCHEMA, group=group, **begun)
     if claim(record):
@@ -125,9 +127,10 @@ class Supervisor:
     ) -> None:
         self.directory, self.job, self.record = directory, job, record
         self.signals, self.started = signals, started
-        self.adopts = adopt_orphans()
         self.mark = str(job["mark"])
         self.container = job["container"] or {}
+        self.keeps = self.container.get("runtime") in KEEPING_RUNTIMES
+        self.adopts = not self.keeps and adopt_orphans()
         self.telemetry = open_telemetry(job["gpu_indices"], self.mark, self.container.get("runtime"))
         self.monitor = Monitor(self.telemetry, table, started)
         self.payload: Optional[subprocess.Popen[bytes]] = None
@@ -166,7 +169,7 @@ class Supervisor:
         return self.run_process(in_group(self.record["group"], self.job["command"]))
 
     def write_environment(self) -> None:
-        found_by = "group" if self.record["group"] else "descent" if self.adopts else "mark"
+        found_by = "group" if self.record["group"] else "descent" if self.adopts else "label" if self.keeps else "mark"
         with contextlib.suppress(FileNotFoundError):
             write_json("environment.json", dict(environment(self.container), processes_found_by=found_by))
 
