@@ -31,6 +31,8 @@ class LiveLog:
         self._planned = planned
         self._parser = parser_for(planned.format, formats)
         self._offset = 0
+        self.progress = TrialProgress(steps=planned_steps(planned), unit=planned.unit)
+        """Step, throughput and time left, as far as they are in what was read; replaced as a whole by ``read``."""
 
     def read(self) -> bool:
         """Parse what was added; return whether there is more to read."""
@@ -43,12 +45,13 @@ class LiveLog:
         except FileNotFoundError:
             return False
         self._offset += len(data)
-        self._parser.feed(data)
+        if data:
+            self._parser.feed(data)
+            self.progress = self._progress()
         return len(data) == READ_LIMIT
 
-    def progress(self) -> TrialProgress:
-        """Return step, throughput and time left, as far as they are in the log."""
-        steps = planned_steps(self._planned)
+    def _progress(self) -> TrialProgress:
+        steps = self.progress.steps
         run = self._parser.runs[-1] if self._parser.runs else None
         if run is None or not len(run.samples):
             return TrialProgress(steps=steps, unit=self._planned.unit)

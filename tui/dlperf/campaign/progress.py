@@ -65,7 +65,7 @@ def _of_trial(running: RunningTrial) -> TrialProgress:
     observation = running.observation
     nodes = observation.nodes if observation else ()
     return replace(
-        running.live.progress(),
+        running.live.progress,
         unreachable_since={node.node: node.unreachable_since for node in nodes if node.unreachable_since},
         pending_reason=observation.pending_reason if observation else None,
     )

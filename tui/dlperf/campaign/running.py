@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 
+from dlperf.campaign.background import run_in_background
 from dlperf.campaign.left_out import faults_of_nodes
 from dlperf.campaign.live import LiveLog
 from dlperf.campaign.machines import Demand
@@ -116,12 +117,9 @@ class Watch:
             observations = await self._executor.poll(trials)
         except UnreachableError:
             return
-        self._read_logs()
+        logs = [running.live for running in self._trials.values()]
+        await run_in_background(lambda: [log.read() for log in logs])
         self._report(observations)
-
-    def _read_logs(self) -> None:
-        for running in self._trials.values():
-            running.live.read()
 
     def _report(self, observations: Sequence[Observation]) -> None:
         for observation in observations:

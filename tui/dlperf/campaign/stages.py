@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from dlperf.campaign.background import run_in_background
 from dlperf.campaign.dependencies import Timeouts
 from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.left_out import faults_in_checks
@@ -173,9 +174,9 @@ class Stages:
         if ending.collectable:
             await self._collect(running, self._patience(ending))
         paths = running.trial.paths
-        await asyncio.to_thread(seal, paths)
+        await run_in_background(lambda: seal(paths))
         status = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
-        return await asyncio.to_thread(self._measure, running, status)
+        return await run_in_background(lambda: self._measure(running, status))
 
     def _patience(self, ending: Ending) -> float:
         """Return the seconds to wait for files on a silent machine: none for one that was given up before."""
