@@ -185,3 +185,35 @@ def test_a_shell_completes_ids_of_the_catalogue(dlperf, workspace, monkeypatch, 
         monkeypatch.setenv(name, value)
     _, out, err = dlperf()
     assert (out.split(), err) == (offered, "")
+
+
+def test_an_entry_with_a_mistake_is_said_and_everything_else_goes_on(dlperf, workspace):
+    broken = workspace / "catalog" / "cases" / "resnet50.yaml"
+    broken.parent.mkdir()
+    broken.write_text("id: resnet50\nprotocol: no-such-protocol\n")
+    (workspace / "catalog" / "formats.yaml").write_text("- [")
+    for words in (("plan", "-H", "local", "-c", "lenet5"), ("catalog", "show", "lenet5"), ("catalog", "frameworks")):
+        code, out, err = dlperf(*words)
+        assert code == 0
+        assert f"dlperf: skipped: {broken}:1: title: is missing" in err
+        assert "formats.yaml:" in err
+        assert "no-such-protocol" not in out
+        assert "numpy" in out or "lenet5" in out
+    code, out, err = dlperf("plan", "-H", "local", "-c", "resnet50")
+    assert (code, out) == (2, "")
+    assert "resnet50" in err.splitlines()[-1], "the built-in entry does not come back for the workspace's"
+    assert dlperf("catalog", "check")[0] == 2
+
+
+def test_what_refers_to_an_entry_with_a_mistake_is_left_out_too(dlperf, workspace):
+    protocols = workspace / "catalog" / "protocols.yaml"
+    protocols.write_text("- {id: mine, title: Mine, estimator: nonsense()}\n")
+    case = "id: mine\ntitle: M\nmodel: M\ndataset: d\nunit: images/s\nprecisions: [fp32]\nbatch_sizes: [1]\n"
+    (workspace / "catalog" / "cases").mkdir()
+    (workspace / "catalog" / "cases" / "mine.yaml").write_text(f"{case}scales: [1n1g]\nprotocol: mine\n")
+    code, out, err = dlperf("catalog", "cases")
+    assert code == 0
+    assert "lenet5" in out
+    assert not any(line.startswith("mine ") for line in out.splitlines())
+    assert f"{protocols}:1: estimator: " in err
+    assert "mine.yaml:9: protocol: no mine in protocols" in err

@@ -112,3 +112,11 @@ def test_no_line_of_help_is_cut_at_80_columns(words, capfd, monkeypatch):
     lines = capfd.readouterr().out.splitlines()
     assert [line for line in lines if line.endswith("...") and not line.startswith("Usage:")] == []
     assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(
+    ("word", "instead"), [("show", "catalog show ID"), ("help", "--help"), ("list", "status"), ("stop", "cancel")]
+)
+def test_a_word_that_is_no_command_names_the_one_that_is(word, instead, capsys):
+    assert exit_code(word, "x") == 2
+    assert f"no command '{word}': see `dlperf {instead}" in capsys.readouterr().err

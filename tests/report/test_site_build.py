@@ -13,7 +13,7 @@ from http.client import HTTPException
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import unquote
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 import yaml
@@ -291,6 +291,21 @@ def test_a_served_site_says_what_is_wrong_and_shows_the_last_good_one(tmp_path: 
     rebuild_if_changed(workspace, (0, 0), said.append)
     assert said[-2].startswith("built again")
     assert said[-1].startswith("left out: ")
+
+
+def test_a_served_site_shows_no_folder_no_file_outside_and_no_page_to_other_names(tmp_path: Path, serve) -> None:
+    folder = tmp_path / "html"
+    (folder / "assets").mkdir(parents=True)
+    (folder / "index.html").write_text("the site")
+    (tmp_path / "secret").write_text("secret")
+    (folder / "link").symlink_to(tmp_path / "secret")
+    address = serve(folder)
+    assert urlopen(f"{address}index.html").read() == b"the site"
+    for path, host, code in (("link", "", 404), ("assets/", "", 404), ("", "evil.example:8000", 403)):
+        request = Request(address + path, headers={"Host": host} if host else {})
+        with pytest.raises(HTTPError) as refused:
+            urlopen(request)
+        assert refused.value.code == code
 
 
 def test_a_missing_address_shows_the_page_that_the_site_has_for_it(site: Path, serve) -> None:

@@ -111,7 +111,10 @@ def test_a_campaign_that_cannot_be_read_is_left_out_and_said(tmp_path: Path) -> 
     broken = workspace.campaign("broken").plan
     broken.parent.mkdir()
     broken.write_text("[1]\n")
-    assert load_site_data(workspace).problems == (f"left out: {broken}: not a campaign (a list and no mapping)",)
+    assert load_site_data(workspace).problems == (
+        f"left out: {broken}: not a campaign (a list and no mapping): "
+        "put it back from a copy, or move the campaign's folder away",
+    )
 
 
 def test_what_others_published_is_not_told_among_what_was_measured_here() -> None:

@@ -17,9 +17,11 @@ from hypothesis import strategies as st
 
 from dlperf.catalog.load import load_catalog
 from dlperf.cli import main
+from dlperf.errors import RequestError
 from dlperf.messages import message
 from dlperf.plan import Configuration, Impossible, TrialKey
 from dlperf.report.load import load_site_data
+from dlperf.runs.lookup import find_campaign, find_trial
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import Event, Progress, Request, State, TrialProgress
 from dlperf.runs.store import append_records, write_record
@@ -86,7 +88,7 @@ def one_catalogue():
     """Reading the catalogue takes most of the time and is not what is tested."""
     with pytest.MonkeyPatch.context() as patch:
         catalog = load_catalog()
-        patch.setattr("dlperf.report.load.load_catalog", lambda folder: catalog)
+        patch.setattr("dlperf.report.load.load_catalog", lambda folder, complain: catalog)
         yield
 
 
@@ -172,3 +174,29 @@ def test_a_trial_that_is_to_repeat_itself_ends_nothing(tmp_path, capsys):
         event = Event("2026-01-31T12:00:00Z", "planned", str(key), data={"retry_of": number})
         append_records(paths.journal, [event, replace(event, event="state", state="succeeded")])
         run(workspace, ("results",), capsys)
+
+
+def test_the_log_of_a_campaign_is_that_of_the_latest_of_trials_that_repeat_each_other(tmp_path):
+    workspace = workspace_in(tmp_path)
+    one = planned(repeats=1)
+    paths = write_planned(workspace, "a", [one])
+    end_trial(paths, one, 1, {"n0/out.log": "x"}, State.FAILED, "exit code 1")
+    end_trial(paths, one, 2, {"n0/out.log": "y"}, retry_of=1)
+    assert find_trial(workspace, "a").key.number == 2
+    assert find_trial(workspace, "a/1").key.number == 1
+    (workspace.runs / "b").mkdir()
+    (workspace.runs / "b" / "campaign.json").write_text("{")
+    assert find_trial(workspace, one.configuration.id).key.number == 2
+
+
+@pytest.mark.parametrize("name", [".cache", ".importing", "-rf", "--help"])
+def test_a_campaign_is_neither_hidden_nor_named_like_an_option(tmp_path, name):
+    with pytest.raises(RequestError, match="begins with neither a dot nor a hyphen"):
+        workspace_in(tmp_path).new_campaign(name)
+
+
+def test_a_campaign_whose_creation_was_cut_off_is_explained(tmp_path):
+    workspace = workspace_in(tmp_path)
+    (workspace.runs / "early").mkdir()
+    with pytest.raises(RequestError, match="has no plan: dlperf ended before it was written"):
+        find_campaign(workspace, "early")

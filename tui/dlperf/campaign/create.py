@@ -13,6 +13,7 @@ from dlperf.errors import RequestError
 from dlperf.plan import Plan, TrialKey
 from dlperf.plan.hiding import Hidden
 from dlperf.runs.clock import utc_now
+from dlperf.runs.lookup import refuse_unfinished
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord, TrialRecord
 from dlperf.runs.store import write_campaign, write_secrets
@@ -29,7 +30,8 @@ def create_campaign(workspace: Workspace, plan: Plan, name: str | None = None) -
     """
     if not plan.configurations:
         raise RequestError("nothing to run: every configuration asked for is impossible")
-    paths = workspace.campaign(name) if name is not None else _free_name(workspace, plan)
+    paths = workspace.new_campaign(name) if name is not None else _free_name(workspace, plan)
+    refuse_unfinished(workspace, paths.name)
     if paths.directory.exists():
         raise RequestError(f"--name {name!r}: {paths.directory} exists: choose another, or go on with `dlperf resume`")
     hidden = Hidden()

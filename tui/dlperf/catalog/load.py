@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,10 @@ from dlperf.errors import DlperfError, RequestError
 
 BUILTIN = Path(__file__).parent / "builtin"
 BUILTIN_PROGRAMS = Path(__file__).parent.parent / "workloads"
+
+
+Merged = dict[str, dict[str, Located[Any]]]
+"""Kind → id → entry."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ def load_catalog(
     workspace_catalog: Path | None = None,
     known_formats: Collection[str] | None = None,
     checks: Collection[Check] = (),
+    complain: Callable[[Problem], object] | None = None,
 ) -> Catalog:
     """Read the built-in catalogue and a workspace's, whose entries replace built-in ones of the same id.
 
@@ -59,23 +64,63 @@ def load_catalog(
         workspace_catalog: the folder ``catalog/`` of a workspace; it need not exist.
         known_formats: ids of the formats that are code. None: references to formats are not checked.
         checks: checks by other packages.
+        complain: called for each problem; entries that have one, or refer to one that has, are left out.
 
     Raises:
-        CatalogError: any file has a problem; it lists all of them.
+        CatalogError: without ``complain``, any file has a problem; it lists all of them.
     """
     layers = [read_layer(BUILTIN)]
     if workspace_catalog is not None:
         layers.append(read_layer(workspace_catalog))
     merged = {kind: {name: item for layer in layers for name, item in layer.entries[kind].items()} for kind in KINDS}
+    ids = _ids(layers, known_formats, workspace_catalog)
     problems = [problem for layer in layers for problem in layer.problems]
     problems += unrecognised_files(workspace_catalog) if workspace_catalog else []
-    problems += _reference_problems(merged, _ids(layers, known_formats, workspace_catalog))
+    problems += _reference_problems(merged, ids)
     for check in checks:
         valid = [item for item in merged[check.kind].values() if not any(map(item.contains, problems))]
         problems += _check_problems(check, valid)
-    if problems:
+    if problems and complain is None:
         raise CatalogError(problems)
+    if problems and complain is not None:
+        merged = _without_problems(merged, layers, ids, problems, complain)
     return Catalog(**{kind: {name: item.entry for name, item in merged[kind].items()} for kind in KINDS})
+
+
+def _without_problems(
+    merged: Merged,
+    layers: list[Layer],
+    ids: dict[str, set[str]],
+    problems: Collection[Problem],
+    complain: Callable[[Problem], object],
+) -> Merged:
+    """Leave out entries with problems, then those that refer to them; no entry is replaced by a built-in one."""
+    sound = {
+        kind: {name: item for name, item in items.items() if not _is_replaced(kind, name, item, layers)}
+        for kind, items in merged.items()
+    }
+    while problems:
+        for problem in sorted(set(problems)):
+            complain(problem)
+        sound = {
+            kind: {name: item for name, item in items.items() if not any(map(item.contains, problems))}
+            for kind, items in sound.items()
+        }
+        sound["frameworks"] = {name: _with_recipes(item, sound) for name, item in sound["frameworks"].items()}
+        left_out = {kind: merged[kind].keys() - sound[kind].keys() for kind in KINDS}
+        problems = list(_reference_problems(sound, {kind: ids[kind] - left_out.get(kind, set()) for kind in ids}))
+    return sound
+
+
+def _is_replaced(kind: str, name: str, item: Located[Any], layers: list[Layer]) -> bool:
+    """Whether a later definition of the entry is invalid."""
+    return any(name in layer.declared[kind] and layer.entries[kind].get(name) is not item for layer in layers[-1:])
+
+
+def _with_recipes(item: Located[Any], sound: Merged) -> Located[Any]:
+    """Return a framework without recipes of cases that were left out."""
+    recipes = tuple(recipe for recipe in item.entry.recipes if recipe.case in sound["cases"])
+    return replace(item, entry=item.entry.model_copy(update={"recipes": recipes}))
 
 
 def load_formats(workspace_catalog: Path) -> tuple[LogFormat, ...]:
@@ -129,7 +174,7 @@ def _ids(
     return ids
 
 
-def _reference_problems(merged: dict[str, dict[str, Located[Any]]], ids: dict[str, set[str]]) -> Iterator[Problem]:
+def _reference_problems(merged: Merged, ids: dict[str, set[str]]) -> Iterator[Problem]:
     cases = {name: item.entry for name, item in merged["cases"].items()}
     for item in merged["accelerators"].values():
         yield from accelerator_problems(item)

@@ -27,11 +27,24 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
 
 from dlperf.errors import DlperfError, ExitCode
+
+NO_COMMAND = re.compile(r"No such command '(\w+)'")
+INSTEAD = {
+    "help": "`dlperf --help`",
+    "list": "`dlperf status` for campaigns, `dlperf catalog` for what can be measured",
+    "ls": "`dlperf status` for campaigns, `dlperf catalog` for what can be measured",
+    "show": "`dlperf catalog show ID`, `dlperf status CAMPAIGN` or `dlperf results --campaign NAME`",
+    "stop": "`dlperf cancel CAMPAIGN`, or `dlperf pause CAMPAIGN` to start no further trials",
+    "start": "`dlperf run`, or `dlperf resume CAMPAIGN`",
+    "log": "`dlperf logs TRIAL`",
+}
+"""Command that people try → what they may want."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -86,6 +99,9 @@ def _describe_os_error(error: OSError) -> str:
 def _describe_usage_error(error: Exception) -> str:
     message = getattr(error, "format_message", error.__str__)()
     context = getattr(error, "ctx", None)
+    missing = NO_COMMAND.match(message)
+    if missing and missing[1] in INSTEAD:
+        return f"no command '{missing[1]}': see {INSTEAD[missing[1]]}"
     return f"{message.rstrip('.')}: see `{context.command_path} --help`" if context else message
 
 

@@ -107,7 +107,7 @@ def show(context: typer.Context, name: Annotated[str, typer.Argument(metavar="ID
 @group.command()
 def check(context: typer.Context) -> None:
     """Report every error of the catalogue by file and line."""
-    loaded = current_catalog(context)
+    loaded = current_catalog(context, None)
     print_note("the catalogue is valid: " + ", ".join(f"{len(_entries(loaded, kind))} {kind}" for kind in COLUMNS))
 
 

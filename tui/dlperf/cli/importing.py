@@ -63,7 +63,7 @@ def import_logs(
     from dlperf.results.names import parse_pattern
 
     workspace = current_workspace(context)
-    refuse_existing(workspace.campaign(campaign))
+    refuse_existing(workspace.new_campaign(campaign))
     catalog = current_catalog(context)
     logs = LogReader(tuple(catalog.formats.values()))
     if log_format:

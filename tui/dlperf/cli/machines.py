@@ -15,6 +15,7 @@ from dlperf.cli.options import (
     RequiredHardwareOption,
     current_catalog,
     current_workspace,
+    print_skipped,
     selection_of,
 )
 from dlperf.cli.output import message_entries, print_json, print_note, print_table
@@ -114,7 +115,7 @@ def clean(
     unreadable: list[DlperfError] = []
     trials = ended_trials(chosen, names, unreadable.append)
     for error in unreadable:
-        print_note(f"dlperf: skipped: {one_line(str(error))}")
+        print_skipped(error)
     if not yes:
         _print_removable(trials, as_json)
         return

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dlperf.cli.output import print_note
 from dlperf.errors import DlperfError, RequestError
+from dlperf.view.text import one_line
 
 if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
+    from dlperf.catalog.problem import Problem
     from dlperf.plan.model import Selection
     from dlperf.runs.paths import Workspace
 
@@ -52,11 +55,19 @@ def optional_workspace(context: typer.Context) -> Workspace | None:
         return None
 
 
-def current_catalog(context: typer.Context) -> Catalog:
+def print_skipped(problem: object) -> None:
+    """Print a problem of something that is left out."""
+    print_note(f"dlperf: skipped: {one_line(str(problem))}")
+
+
+def current_catalog(context: typer.Context, complain: Callable[[Problem], object] | None = print_skipped) -> Catalog:
     """Load the built-in catalogue and, inside a workspace, its entries.
 
+    Args:
+        complain: called for each problem of an entry that is left out.
+
     Raises:
-        CatalogError: a file is invalid.
+        CatalogError: without ``complain``, a file is invalid.
     """
     from dlperf.catalog.load import Check, load_catalog
     from dlperf.formats.registry import format_ids
@@ -64,16 +75,20 @@ def current_catalog(context: typer.Context) -> Catalog:
 
     workspace = optional_workspace(context)
     checks = (Check("protocols", "estimator", lambda protocol: parse_estimator(protocol.estimator)),)
-    return load_catalog(workspace.catalog if workspace else None, format_ids(), checks)
+    return load_catalog(workspace.catalog if workspace else None, format_ids(), checks, complain)
 
 
 def complete_ids(kind: str) -> Callable[[typer.Context, str], list[str]]:
     """Return a completer for ids of one kind of catalogue entry; of a comma-separated list it completes the last."""
 
     def complete(context: typer.Context, incomplete: str) -> list[str]:
-        return _complete(incomplete, lambda: getattr(current_catalog(_with_workspace(context)), kind))
+        return _complete(incomplete, lambda: getattr(current_catalog(_with_workspace(context), _ignore), kind))
 
     return complete
+
+
+def _ignore(problem: Problem) -> None:
+    """An error message would land in the line being typed."""
 
 
 def complete_campaigns(context: typer.Context, incomplete: str) -> list[str]:

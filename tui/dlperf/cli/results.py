@@ -24,11 +24,12 @@ from dlperf.cli.options import (
     Words,
     complete_campaigns,
     current_workspace,
+    print_skipped,
     set_values,
 )
 from dlperf.cli.output import print_json, print_note, print_table
 from dlperf.errors import DlperfError, ExitCode, RequestError
-from dlperf.view.text import count_noun, one_line, percent
+from dlperf.view.text import count_noun, percent
 
 if TYPE_CHECKING:
     from dlperf.results.compare import Comparison, Comparisons, Missing
@@ -107,7 +108,7 @@ def _refuse_unknown_campaigns(workspace: Workspace, wanted: Sequence[str]) -> No
 def _report_unreadable(unreadable: list[DlperfError]) -> None:
     """Name the campaigns and reports that cannot be read and exit with an error: the output is incomplete."""
     for error in unreadable:
-        print_note(f"dlperf: skipped: {one_line(str(error))}")
+        print_skipped(error)
     if unreadable:
         raise typer.Exit(ExitCode.MEASURED_FAILED)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dlperf.cli.options import Settings
+from dlperf.cli.options import Settings, print_skipped
 from dlperf.cli.output import print_note
 from dlperf.errors import RequestError
 from dlperf.view.text import count_noun
@@ -47,7 +47,7 @@ def quickstart(
 
     workspace = _workspace_for(context, directory)
     selection = Selection(("local",), ("numpy",), ("lenet5",), batch_sizes=(64, 128), repeats=3)
-    plan = expand(selection, load_catalog(workspace.catalog))
+    plan = expand(selection, load_catalog(workspace.catalog, complain=print_skipped))
     code = run_in_foreground(workspace, create_campaign(workspace, plan))
     if code:
         raise typer.Exit(code)

@@ -86,7 +86,9 @@ class SlurmExecutor(SupervisedExecutor):
         except UnreachableError as error:
             return checks.unreachable(login, error)
         items += time_items(login.name, launch, most)
-        return [*items, CheckItem(login.name, "slurm", answer.code == 0, quoted(_last_line(answer)))]
+        scale = quoted(f"{len(launch.nodes)}n{launch.gpus}g")
+        said = message("and_more", told=scale, more=quoted(_last_line(answer)))
+        return [*items, CheckItem(login.name, "slurm", answer.code == 0, said)]
 
     async def _longest_minutes(self, client: NodeClient, launch: Launch) -> int | None:
         answer = await client.slurm(["scontrol", "--oneliner", "show", "partition"])

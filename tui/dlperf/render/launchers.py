@@ -127,7 +127,8 @@ def mpirun(task: NodeLaunch) -> Words:
     The ssh port is that of the first node: Open MPI takes one for all. In a Slurm job it asks Slurm for the hosts, and
     the variable tells it that each node has a slot for every GPU.
     """
-    exports = tuple(word for name in ("PATH", "LD_LIBRARY_PATH", *task.environment) for word in ("-x", name))
+    names = dict.fromkeys(("PATH", "LD_LIBRARY_PATH", *task.environment))
+    exports = tuple(word for name in names for word in ("-x", name))
     ssh = ("-mca", "plm_rsh_args", f"-p {task.node.port}") if task.node.port else ()
     network = ("-mca", "btl_tcp_if_include", task.node.interface) if task.node.interface else ()
     program = (*task.launch.launcher_options, *task.program)

@@ -26,12 +26,7 @@ SITE_URL = re.compile(r"""^site_url:\s*["']?(https?://[^\s"']+)""", re.MULTILINE
 
 
 def load_site_data(workspace: Workspace) -> SiteData:
-    """Load the data of all pages; a campaign or report that cannot be read is left out and listed in ``problems``.
-
-    Raises:
-        DlperfError: the catalogue cannot be read; the message names the file.
-    """
-    catalog = load_catalog(workspace.catalog)
+    """Load the data of all pages; what cannot be read is left out and listed in ``problems``."""
     campaigns: dict[str, CampaignRecord] = {}
     rows: list[ConfigurationResult] = []
     problems: list[str] = []
@@ -44,6 +39,7 @@ def load_site_data(workspace: Workspace) -> SiteData:
         rows.extend(measured)
 
     list(each_readable(workspace.campaigns(), load, leave_out))
+    catalog = load_catalog(workspace.catalog, complain=lambda problem: problems.append(f"left out: {problem}"))
     reports = load_reports(workspace, leave_out)
     plans = {
         (name, plan.configuration.id): plan for name, record in campaigns.items() for plan in record.configurations

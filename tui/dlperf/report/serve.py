@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import BinaryIO
 
 from dlperf.errors import DlperfError, RequestError
 from dlperf.report.build import SiteBuild, build_site
@@ -17,12 +19,29 @@ from dlperf.runs.paths import Workspace
 
 POLL_SECONDS = 0.5
 
+HOSTS = ("127.0.0.1", "localhost")
+
 Stamp = tuple[int, int]
 """Number of files, and the newest change in nanoseconds."""
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """HTTP handler for the files of the site, without access log and caching."""
+    """HTTP handler for the files of the site: no access log, no caching, nothing outside the site's folder."""
+
+    def send_head(self) -> io.BytesIO | BinaryIO | None:
+        """Refuse names of other hosts, by which a web page could read the site, and paths that lead out of it."""
+        host = (self.headers.get("Host") or "").rpartition(":")[0] or self.headers.get("Host")
+        if host not in HOSTS:
+            self.send_error(HTTPStatus.FORBIDDEN, f"only {' and '.join(HOSTS)} are served")
+            return None
+        if not Path(self.translate_path(self.path)).resolve().is_relative_to(Path(self.directory).resolve()):
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return None
+        return super().send_head()
+
+    def list_directory(self, path: object) -> None:
+        """Answer that there is no such page."""
+        self.send_error(HTTPStatus.NOT_FOUND)
 
     def end_headers(self) -> None:
         self.send_header("Cache-Control", "no-cache")

@@ -33,7 +33,21 @@ def find_campaign(workspace: Workspace, text: str) -> CampaignPaths:
     Raises:
         RequestError: no campaign, or several, match.
     """
+    refuse_unfinished(workspace, text)
     return _only("campaign", text, {paths.name: paths for paths in workspace.campaigns()})
+
+
+def refuse_unfinished(workspace: Workspace, name: str) -> None:
+    """Explain a campaign without a plan.
+
+    Raises:
+        RequestError: there is one of that name.
+    """
+    if found := workspace.unfinished(name):
+        raise RequestError(
+            f"campaign {name!r}: {found.directory} has no plan: dlperf ended before it was written, "
+            "and nothing was started: delete the folder, then run the selection again"
+        )
 
 
 def find_key(paths: CampaignPaths, text: str) -> TrialKey:

@@ -210,10 +210,26 @@ class Workspace:
             raise RequestError(f"--name {name!r}: a campaign's name has 1 to 120 characters and is not 'published'")
         return CampaignPaths(self.runs / encoded)
 
+    def new_campaign(self, name: str) -> CampaignPaths:
+        """The same for a campaign that is to be created, which can neither be hidden nor look like an option.
+
+        Raises:
+            RequestError: the name is none for a campaign.
+        """
+        if name.startswith((".", "-")):
+            raise RequestError(f"--name {name!r}: a campaign's name begins with neither a dot nor a hyphen")
+        return self.campaign(name)
+
     def campaigns(self) -> tuple[CampaignPaths, ...]:
         """Every campaign, in name order."""
         plans = (path for name in PLANS for path in self.runs.glob(f"*/{name}") if path.is_file())
         return tuple(map(CampaignPaths, sorted({path.parent for path in plans})))
+
+    def unfinished(self, name: str) -> CampaignPaths | None:
+        """A campaign of that name whose creation was cut off before its plan was written; None where there is none."""
+        folder = self.runs / file_name(name)
+        found = folder.is_dir() and name[:1] not in ("", ".") and folder != self.published
+        return CampaignPaths(folder) if found and not CampaignPaths(folder).plan.exists() else None
 
     def published_reports(self) -> tuple[PublishedPaths, ...]:
         """Every third-party report, in name order."""

@@ -65,7 +65,7 @@ def _facts(page: Page, entry: Hardware) -> Table:
         (
             (page._("Id"), Link(entry.id, code=True)),
             (page._("Accelerator"), _accelerator_title(page.data, entry.id) or "–"),
-            (page._("Nodes"), str(len(entry.nodes))),
+            (page._("Nodes"), str(entry.slurm.max_nodes if entry.slurm else len(entry.nodes))),
             (page._("GPUs per node"), str(entry.gpus_per_node)),
             (page._("Executor"), entry.executor),
             *((page.fact(fact), value) for fact, value in localize_facts(page.language, entry, entry.facts).items()),
