@@ -41,6 +41,7 @@ def trials(*states: State, cause: Message | None = None) -> dict[TrialKey, Trial
         ),
         (State.FAILED, message("and_more", told=EXIT_1, more=message("port_in_use")), True),
         (State.FAILED, message("not_ready", node="n1", check=message("check_gpu_idle"), message=SILENT), True),
+        (State.FAILED, message("of_node", node="n1", cause=message("lease_lost", trial="other.1")), True),
         (State.FAILED, message("not_ready", node="n1", check=message("check_gpu_count"), message=SILENT), False),
         (State.FAILED, message("and_more", told=EXIT_1, more=message("out_of_memory")), False),
         (State.FAILED, None, False),

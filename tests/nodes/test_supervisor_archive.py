@@ -113,7 +113,7 @@ def test_a_trial_runs_under_the_oldest_python(program, tmp_path):
     if python is None:
         pytest.skip("no Python 3.6 or 3.7 on this machine")
     trial = _trial(tmp_path / "trial", 'echo "$DLPERF_TRIAL"', mark="old/é")
-    clean = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+    clean = {"PATH": os.environ["PATH"], "LC_ALL": "C", "DLPERF_LEASE": str(tmp_path / "lease")}
     subprocess.run([python, "-I", "-S", str(program), "run", str(trial)], env=clean, check=True, timeout=60)
     assert json.loads((trial / "exit.json").read_text())["state"] == "succeeded"
     assert (trial / "out.log").read_text("utf-8") == "old/é\n"

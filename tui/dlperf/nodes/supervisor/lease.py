@@ -71,8 +71,8 @@ def locked(trial: str) -> int:
         if owner is None and os.path.exists(PATH) and os.path.samestat(os.fstat(descriptor), os.stat(PATH)):
             return descriptor
         os.close(descriptor)
-        if owner is not None and time.monotonic() > give_up:
-            raise LeaseHeldError(owner)
+        if time.monotonic() > give_up:
+            raise LeaseHeldError(owner or dict.fromkeys(FIELDS, ""))
         time.sleep(0.02)
 
 
