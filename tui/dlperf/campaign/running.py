@@ -117,9 +117,9 @@ class Watch:
             observations = await self._executor.poll(trials)
         except UnreachableError:
             return
+        self._report(observations)
         logs = [running.live for running in self._trials.values()]
         await run_in_background(lambda: [log.read() for log in logs])
-        self._report(observations)
 
     def _report(self, observations: Sequence[Observation]) -> None:
         for observation in observations:
