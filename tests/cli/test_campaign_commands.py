@@ -187,6 +187,13 @@ def test_a_check_of_this_machine_says_what_was_asked(counting):
     assert all(item["ok"] for item in items)
 
 
+def test_a_check_of_a_framework_starts_it(counting):
+    said = counting.dlperf("check", "-H", "local", "-f", "counting").stdout
+    assert "plain starts and finds sh" in said
+    said = counting.dlperf("check", "-H", "local", "-f", "mxnet", code=1).stdout
+    assert "NOT READY  plain does not start or does not find module mxnet" in said
+
+
 def test_a_machine_that_does_not_answer_is_exit_code_3(counting):
     text = "id: nowhere\ntitle: Nowhere\nnodes: [{name: n, host: nowhere.invalid}]\n"
     hardware = counting.workspace.catalog / "hardware"

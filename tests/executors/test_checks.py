@@ -10,7 +10,14 @@ from dlperf.executors.checks import agreement, items, ssh_options
 from dlperf.nodes.messages import Hello
 from dlperf.plan import Container, Launch, Node
 
-NOTHING_ODD: dict[str, Any] = {"disk_free_bytes": 10**12, "gpus": [], "missing": [], "infiniband": [], "nvlinks": {}}
+NOTHING_ODD: dict[str, Any] = {
+    "disk_free_bytes": 10**12,
+    "gpus": [],
+    "missing": [],
+    "infiniband": [],
+    "nvlinks": {},
+    "unresolved": {},
+}
 DOCKED = Container("registry.test/tiny:1", "docker")
 NODES = tuple(Node(name, "ssh", name, name) for name in ("a", "b", "c"))
 

@@ -261,3 +261,13 @@ async def test_a_container_is_removed_by_its_label(executor, tmp_path, monkeypat
     calls = (tmp_path / "calls").read_text().splitlines()
     assert f"ps -aq --no-trunc --filter label=dlperf.trial={trial.trial_id}/here" in calls
     assert calls[-1] == "rm -f 0123abcd"
+
+
+async def test_a_check_names_the_address_that_a_node_cannot_resolve(executor, tmp_path):
+    first, second = local_nodes(2)
+    nodes = (replace(first, address="alias-of-the-operator.invalid"), second)
+    failed = [item for item in await executor.check(shell_trial(tmp_path, "true", nodes).launch) if not item.ok]
+    assert [(item.node, item.check) for item in failed] == [("node0", "address"), ("node1", "address")]
+    assert str(failed[1].message).startswith(
+        "cannot resolve alias-of-the-operator.invalid, the address of node node0: "
+    )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from slurm_trials import executor, slurm_trial
 from trials import finished, run_to_end, seen
 
+from dlperf.campaign.starting import start_items, start_of
 from dlperf.errors import DlperfError
+from dlperf.plan import Configuration, PlannedConfiguration
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.records import State
 
@@ -63,3 +66,17 @@ async def test_a_ready_cluster_says_when_the_job_would_start(executor, tmp_path)
     items = {item.check: item for item in await executor.check(slurm_trial(tmp_path, "echo never").launch)}
     assert items["slurm"].ok
     assert "to start at" in str(items["slurm"].message)
+
+
+async def test_the_start_of_a_program_is_tried_in_a_job(executor, tmp_path):
+    launch = slurm_trial(tmp_path, "echo never").launch
+    plan = Configuration("slurm", "a", "case", "fp32", 32, 1, 1)
+    found, missing = (
+        start_of(PlannedConfiguration(plan, replace(launch, interpreter=(program,)), "dlperf", "images/s", {}, 1))
+        for program in ("python3", "no-such-python")
+    )
+    items = await start_items(executor, [found, missing])
+    assert [(item.node, item.ok, str(item.message)) for item in items] == [
+        ("node0", True, "plain starts and finds python3"),
+        ("node0", False, "plain does not start or does not find no-such-python: exit code 127"),
+    ]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from dlperf.campaign.create import trial_id
 from dlperf.campaign.dependencies import OpenExecutor
+from dlperf.campaign.starting import start_items, starts_of
 from dlperf.errors import DlperfError
 from dlperf.executors.base import CheckItem, Trial
 from dlperf.executors.machines import all_of
@@ -16,27 +17,34 @@ from dlperf.runs.paths import CampaignPaths, TrialPaths
 from dlperf.runs.store import each_readable, read_campaign
 
 
-def launches_to_check(plan: Plan) -> list[Launch]:
-    """Return the largest launch for each set of machines and container image."""
+def launches_to_check(plan: Plan) -> dict[tuple[str, str, str], Launch]:
+    """Return hardware, executor and container image → the largest launch; Slurm's login node needs no image."""
     largest: dict[tuple[str, str, str], Launch] = {}
     for item in plan.configurations:
         launch = item.launch
-        image = launch.container.image if launch.container else ""
+        image = launch.container.image if launch.container and launch.executor == "direct" else ""
         key = (item.configuration.hardware, launch.executor, image)
         if key not in largest or _size(launch) > _size(largest[key]):
             largest[key] = launch
-    return list(largest.values())
+    return largest
 
 
 def _size(launch: Launch) -> tuple[int, int]:
     return (len(launch.nodes), launch.gpus)
 
 
-async def check_launches(launches: Sequence[Launch], open_executor: OpenExecutor) -> list[CheckItem]:
-    """Check all machines at once and return the distinct results; an unreachable machine has one."""
-    executors = {name: open_executor(name) for name in {launch.executor for launch in launches}}
+async def check_plan(plan: Plan, open_executor: OpenExecutor) -> list[CheckItem]:
+    """Check all machines at once, then start the chosen frameworks on ready ones; return the distinct results."""
+    launches = launches_to_check(plan)
+    executors = {name: open_executor(name) for name in {launch.executor for launch in launches.values()}}
     try:
-        found = await all_of(executors[launch.executor].check(launch) for launch in launches)
+        found = await all_of(executors[launch.executor].check(launch) for launch in launches.values())
+        unfit = {key[0] for key, items in zip(launches, found, strict=True) if not all(item.ok for item in items)}
+        found += await all_of(
+            start_items(executors[starts[0].planned.launch.executor], starts)
+            for hardware, starts in starts_of(plan).items()
+            if hardware not in unfit
+        )
     finally:
         for executor in executors.values():
             await executor.close()

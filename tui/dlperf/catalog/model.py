@@ -249,6 +249,8 @@ class Framework(Entry):
     format: Id
     devices: Annotated[tuple[Device, ...], Field(min_length=1)] = ("gpu",)
     """What it computes on; ``cpu`` is hardware without an accelerator."""
+    module: Annotated[str, Field(pattern=r"^(\w+(\.\w+)*)?$")] = ""
+    """Its module of Python, such as torch, which ``dlperf check`` imports."""
     container: Container | None = None
     repository: str = ""
     commit: str = ""

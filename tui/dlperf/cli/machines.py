@@ -43,12 +43,15 @@ def check(
     gpus: GpusOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check whether machines are ready. Checks GPUs (as described, idle), images, data, disk and clock."""
+    """Check whether machines are ready. Checks GPUs (as described, idle), images, data, disk and clock.
+
+    With --framework also starts each launcher in its environment or container, up to the import of the framework.
+    """
     import asyncio
 
     from dlperf.campaign.create import refuse_examples
     from dlperf.campaign.dependencies import executor_opener
-    from dlperf.campaign.readiness import check_launches, launches_to_check
+    from dlperf.campaign.readiness import check_plan
     from dlperf.cli.campaign_text import why_nothing_runs
     from dlperf.plan import expand
 
@@ -56,7 +59,7 @@ def check(
     if not plan.configurations:
         raise RequestError(why_nothing_runs(plan))
     refuse_examples(plan)
-    items = asyncio.run(check_launches(launches_to_check(plan), executor_opener(current_workspace(context))))
+    items = asyncio.run(check_plan(plan, executor_opener(current_workspace(context))))
     if as_json:
         print_json([check_document(item) for item in items])
     else:

@@ -45,6 +45,19 @@ def items(node: Node, launch: Launch, hello: Hello, facts: Facts) -> list[CheckI
         *_infiniband(node, facts),
         *_image(node, launch, facts),
         *(CheckItem(node.name, "files", False, message("no_file", path=path)) for path in facts["missing"]),
+        *_addresses(node, launch, facts),
+    ]
+
+
+def _addresses(node: Node, launch: Launch, facts: Facts) -> list[CheckItem]:
+    """The addresses of nodes that this one cannot resolve, such as an alias of the operator's ``~/.ssh/config``."""
+    names = {other.address: other.name for other in reversed(launch.nodes)}
+    return [
+        CheckItem(
+            node.name, "address", False, message("no_address", address=address, other=names[address], reason=reason)
+        )
+        for address, reason in facts["unresolved"].items()
+        if address in names
     ]
 
 

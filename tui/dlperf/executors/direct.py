@@ -53,7 +53,9 @@ class DirectExecutor(SupervisedExecutor):
         wanted = [*(launch.container.mounts if launch.container else {}), *([launch.workdir] if launch.workdir else [])]
         try:
             hello = await client.hello()
-            facts = await client.check(container_facts(launch), [path for path in wanted if path.startswith("/")])
+            addresses = [other.address for other in launch.nodes] if len(launch.nodes) > 1 else []
+            paths = [path for path in wanted if path.startswith("/")]
+            facts = await client.check(container_facts(launch), paths, addresses)
             # The lease first: what else is busy there belongs to its owner.
             items = [checks.lease(node, facts), *checks.items(node, launch, hello, facts)]
             if node == launch.nodes[0]:

@@ -35,8 +35,6 @@ from dlperf.plan.filling import PORT
 from dlperf.plan.hiding import revealed
 from dlperf.render.slurm import BATCH, LOG, batch_script
 from dlperf.runs.paths import file_name
-from dlperf.runs.printable import printable_end
-from dlperf.runs.records import State
 from dlperf.runs.secrets import secrets_of
 from dlperf.runs.store import write_atomic
 
@@ -156,24 +154,10 @@ class SlurmExecutor(SupervisedExecutor):
                 await self._scancel(client, trial, job.number)
 
     async def _trial_observation(self, trial: Trial) -> Observation:
-        observation = await super()._trial_observation(trial)
-        job = self._job(trial)
-        if job is None:
+        observation, job = await super()._trial_observation(trial), self._job(trial)
+        if job is None or observation.state.finished:
             return observation
-        if not observation.state.finished:
-            return replace(observation, pending_reason=job.pending_reason)
-        if observation.state in (State.FAILED, State.LOST) and not any(node.log_size for node in observation.nodes):
-            log = await self._slurm_log(trial)
-            cause = observation.cause or quoted(observation.state)
-            return replace(observation, cause=message("slurm_log", cause=cause, said=log)) if log else observation
-        return observation
-
-    async def _slurm_log(self, trial: Trial) -> str:
-        try:
-            (text,) = await read_whole(self._login(trial), [f"{file_name(trial.trial_id)}/{LOG}"])
-        except UnreachableError:
-            return ""
-        return printable_end(text or b"")
+        return replace(observation, pending_reason=job.pending_reason)
 
     async def cancel(self, trial: Trial, grace_seconds: float = CANCEL_GRACE_SECONDS) -> None:
         """Write a request into the nodes' folders, then ``scancel``; ``poll`` repeats it for silent nodes."""

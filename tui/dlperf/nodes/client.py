@@ -84,9 +84,11 @@ class NodeClient:
         """Remove the containers of a trial that a reboot ended."""
         await self._ask("clear", directory=directory)
 
-    async def check(self, container: dict[str, str] | None, files: Sequence[str]) -> dict[str, Any]:
-        """The facts that a check before a trial needs."""
-        return await self._ask("check", container=container, files=list(files))
+    async def check(
+        self, container: dict[str, str] | None, files: Sequence[str], addresses: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """The facts that a check before a trial needs, with the addresses that the machine cannot resolve."""
+        return await self._ask("check", container=container, files=list(files), addresses=list(addresses))
 
     async def logins(self, addresses: Sequence[str], options: Sequence[str]) -> list[str]:
         """The error of logging in from the machine to each address by ssh; empty where it works."""

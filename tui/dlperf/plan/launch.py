@@ -54,6 +54,7 @@ def launch_of(subject: Subject) -> Launch:
         log_limit_bytes=int(hardware.log_limit_gb * 1e9),
         expected_gpu=subject.accelerator.match if subject.accelerator else (),
         secret=(*subject.framework.secret, *hardware.secret),
+        module=subject.framework.module,
     )
     used: set[str] = set()
     launch = fill_launch(_with_variants(launch, subject), _filler(subject, _values(subject, container), used))

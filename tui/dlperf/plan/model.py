@@ -55,6 +55,8 @@ class Launch:
     """Regular expressions, one of which must match the GPU name; empty for any."""
     secret: tuple[str, ...] = ()
     """Names of variables and options whose values are secrets, besides those that look so."""
+    module: str = ""
+    """The framework's module of Python, which must be there."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from dlperf.messages import Message, message, quoted
-from dlperf.results.error_lines import error_line, last_line
+from dlperf.results.error_lines import error_line, last_line, last_statement
 
 _KNOWN = (
     (
@@ -42,15 +42,16 @@ def is_out_of_memory(cause: Message | None) -> bool:
     return cause is not None and cause.mentions("out_of_memory", "slurm_memory")
 
 
-def explained(cause: Message | None, found: Message | None, log_tail: str = "") -> Message | None:
+def explained(cause: Message | None, found: Message | None, log_tail: str = "", slurm_tail: str = "") -> Message | None:
     """Add the diagnosis of the log to a cause in place of quoted lines, else its last line, unless they are there.
 
     Args:
         found: the diagnosis of the log.
         log_tail: source of the last line; "" to add none.
+        slurm_tail: the same where there is no log.
     """
     if found is None:
-        return _with_last_output(cause, log_tail) if cause else None
+        return _with_last_output(cause, log_tail, slurm_tail) if cause else None
     if cause is None:
         return found
     if found in cause.chain():
@@ -60,8 +61,10 @@ def explained(cause: Message | None, found: Message | None, log_tail: str = "") 
     return message("and_more", told=outer, more=found)
 
 
-def _with_last_output(cause: Message, log_tail: str) -> Message:
-    line = last_line(log_tail)
-    if not line or cause.mentions("last_output", "slurm_log"):
+def _with_last_output(cause: Message, log_tail: str, slurm_tail: str) -> Message:
+    if cause.mentions("last_output", "slurm_log"):
         return cause
-    return message("last_output", cause=cause, lines=line)
+    if line := last_line(log_tail):
+        return message("last_output", cause=cause, lines=line)
+    said = last_statement(slurm_tail)
+    return message("slurm_log", cause=cause, said=said) if said else cause

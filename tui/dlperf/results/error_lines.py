@@ -23,7 +23,7 @@ _EPILOGUE = re.compile(
 """The first line of what torchrun and horovodrun print after a rank has failed."""
 _SUMMARY = re.compile(
     r"(?:[EWI]\d{4} |\[\d{4}-|WARNING:|ERROR:|INFO:).*torch.distributed.(?:run|elastic|launcher)"
-    r"|srun: error: .*: Exited with exit code|srun: launch/slurm|slurmstepd.* CANCELLED AT "
+    r"|srun: (?:error: .*: Exited with exit code|launch/slurm|cluster configuration lacks)|slurmstepd.* CANCELLED AT "
     r"|Primary job +terminated normally|mpirun detected that one or more processes exited"
     r"|RuntimeError: could not connect to some hosts via ssh"
 )
@@ -62,8 +62,20 @@ def error_line(output: str) -> Line | None:
 def last_line(output: str) -> str:
     """Return the last line that the program printed, or its launcher where it printed nothing."""
     lines = program_lines(output)
-    own = [line.text for line in lines if not line.is_notice and not _SUMMARY.match(line.text)]
-    return printable_end("\n".join(own or [line.text for line in lines]).encode(errors="replace"), lines=1)
+    return _printable([line for line in lines if not line.is_notice and not _says_nothing(line)] or lines)
+
+
+def last_statement(output: str) -> str:
+    """Return the last line that says more than that something failed."""
+    return _printable([line for line in program_lines(output) if not _says_nothing(line)])
+
+
+def _printable(lines: Sequence[Line]) -> str:
+    return printable_end("\n".join(line.text for line in lines).encode(errors="replace"), lines=1)
+
+
+def _says_nothing(line: Line) -> bool:
+    return _SUMMARY.match(line.text) is not None
 
 
 def failed_rank(output: str) -> int | None:
@@ -106,12 +118,12 @@ def _first_exception(lines: Iterable[Line]) -> Line | None:
         found = _EXCEPTION.match(line.text) or _BARE_EXCEPTION.match(line.text)
         if _CHAINED.match(line.text):
             first = None
-        elif found and first is None and not _SUMMARY.match(line.text):
+        elif found and first is None and not _says_nothing(line):
             first = Line(found[found.lastindex or 0].strip(), line.rank)
     return first
 
 
 def _is_error(line: Line) -> bool:
-    if _SUMMARY.match(line.text):
+    if _says_nothing(line):
         return False
     return line.is_notice or bool(_ERROR.match(line.text) and not _WARNING.match(line.text))

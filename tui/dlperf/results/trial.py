@@ -172,7 +172,8 @@ def _cause(evidence: Evidence, launch: Launch, status: TrialStatus) -> Message |
     if found and named and node not in ("", named):
         found = message("of_node", node=node, cause=found)
     found = found or diagnosis(evidence.slurm_tail)
-    return explained(cause, found, tail if status.state in (State.FAILED, State.TIMED_OUT) else "")
+    slurm_tail = "" if evidence.tail or any(evidence.tails.values()) else evidence.slurm_tail
+    return explained(cause, found, tail if status.state in (State.FAILED, State.TIMED_OUT) else "", slurm_tail)
 
 
 def _failed_node(launch: Launch, tail: str) -> str:

@@ -62,7 +62,7 @@ def slurm_facts() -> Optional[Json]:
     return facts or None
 
 
-def readiness(container: Optional[Json], files: List[str]) -> Json:
+def readiness(container: Optional[Json], files: List[str], addresses: List[str]) -> Json:
     """What a check before a trial needs to know of this machine."""
     runtime, image = (container or {}).get("runtime"), (container or {}).get("image")
     digest = image_digest(runtime, image)
@@ -78,9 +78,19 @@ def readiness(container: Optional[Json], files: List[str]) -> Json:
         "runtime_complaint": "" if digest else runtime_error(runtime),
         "cuda": cuda_version(),
         "missing": [path for path in files if not os.path.exists(path)],
+        "unresolved": {address: error for address in addresses for error in [resolution_error(address)] if error},
         "load": os.getloadavg()[0],
         "threads": os.cpu_count(),
     }
+
+
+def resolution_error(address: str) -> str:
+    """Why this machine knows no IP address of a host; empty where it does."""
+    try:
+        socket.getaddrinfo(address, None)
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
 
 
 def process_facts(uuid: str, pid: int) -> Json:

@@ -132,7 +132,7 @@ def clear(request: Json, raw: bytes) -> Answer:
 
 def check(request: Json, raw: bytes) -> Answer:
     os.makedirs(ROOT, 0o700, exist_ok=True)
-    return readiness(request["container"], request["files"]), b""
+    return readiness(request["container"], request["files"], request["addresses"]), b""
 
 
 def logins(request: Json, raw: bytes) -> Answer:

@@ -1,0 +1,89 @@
+"""What ``dlperf check`` finds by starting every launcher up to the import of its framework."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from scripted import planned
+
+from dlperf.campaign.starting import Start, start_items, start_of, starts_of
+from dlperf.executors.direct import DirectExecutor
+from dlperf.plan import Launch, Node, Plan, Selection
+
+LOCAL = Node("here", "local", "localhost", "localhost")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def start(launcher: str = "plain", interpreter: str = sys.executable, module: str = "", **env: str) -> Start:
+    launch = Launch("direct", (LOCAL,), 1, launcher, (interpreter,), ("{files}/train.py",), env=env, module=module)
+    return start_of(replace(planned("a"), launch=launch))
+
+
+async def said(*starts: Start) -> list[tuple[bool, str]]:
+    executor = DirectExecutor()
+    try:
+        return [(item.ok, str(item.message)) for item in await start_items(executor, starts)]
+    finally:
+        await executor.close()
+
+
+async def test_a_program_and_a_module_that_are_there_are_found_and_nothing_stays_on_the_node(home: Path):
+    assert await said(start(), start(module="json")) == [
+        (True, f"plain starts and finds {sys.executable}"),
+        (True, "plain starts and finds module json"),
+    ]
+    assert [path.name for path in (home / ".dlperf").iterdir()] == ["bin"]
+
+
+async def test_a_framework_that_cannot_be_imported_is_named(home: Path):
+    assert await said(start(module="no_such_framework"), start(interpreter="/opt/none/python")) == [
+        (
+            False,
+            "plain does not start or does not find module no_such_framework: "
+            "exit code 1: ModuleNotFoundError: No module named 'no_such_framework'",
+        ),
+        (False, "plain does not start or does not find /opt/none/python: exit code 127"),
+    ]
+
+
+async def test_a_launcher_that_is_missing_or_cannot_be_run_is_named(home: Path):
+    (home / "torchrun").touch(0o644)
+    path = "/usr/bin:/bin"
+    (_, missing), (_, unusable) = await said(start("torchrun", PATH=path), start("torchrun", PATH=f"{home}:{path}"))
+    assert missing.startswith("torchrun does not start or does not find torchrun: exit code 127: ")
+    assert missing.endswith("exec: torchrun: not found")
+    assert unusable.startswith("torchrun does not start or does not find torchrun: exit code 126: ")
+    assert unusable.endswith("exec: torchrun: Permission denied")
+
+
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun on this machine")
+@pytest.mark.skipif(os.getuid() != 0, reason="mpirun refuses only root")
+async def test_a_launcher_that_refuses_to_start_says_why(home: Path):
+    ((_, refused),) = await said(start("mpirun"))
+    assert refused.endswith(": mpirun has detected an attempt to run as root.")
+
+
+def test_each_launcher_environment_and_module_is_started_once_at_its_largest():
+    one, two = planned("a"), planned("b")
+    more = replace(two, launch=replace(two.launch, gpus=2))
+    other = replace(two, launch=replace(two.launch, env={"X": "1"}))
+    third = replace(two, launch=replace(two.launch, module="torch"))
+    starts = starts_of(Plan(Selection(frameworks=("a", "b")), (one, more, other, third)))
+    launches = [item.planned.launch for item in starts["on-m1"]]
+    assert [(launch.gpus, launch.env) for launch in launches] == [(2, {}), (1, {"X": "1"})]
+    assert starts_of(Plan(Selection(), (one,))) == {}
+
+
+def test_a_launcher_of_scripts_is_replaced_by_its_interpreter():
+    assert start("paddle", module="paddle").planned.launch.launcher == "plain"
+    assert start("torchrun", module="torch").planned.launch.command == ("-m", "platform")
