@@ -1,0 +1,17 @@
+"""What the engine reads of a log while its trial runs."""
+
+from __future__ import annotations
+
+from scripted import LOG, planned
+
+from dlperf.campaign.live import LiveLog
+
+
+def test_a_log_that_was_truncated_is_read_from_its_new_beginning(tmp_path):
+    path = tmp_path / "out.log"
+    live = LiveLog(path, planned("a"))
+    path.write_bytes(LOG)
+    live.read()
+    path.write_bytes(LOG[: len(LOG) // 12].replace(b"throughput=320", b"throughput=640"))
+    live.read()
+    assert live.progress.recent[-1] == 640.0
