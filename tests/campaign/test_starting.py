@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from scripted import planned
 
+from dlperf.campaign.readiness import launches_to_check
 from dlperf.campaign.starting import Start, start_items, start_of, starts_of
 from dlperf.executors.direct import DirectExecutor
-from dlperf.plan import Launch, Node, Plan, Selection
+from dlperf.plan import Container, Launch, Node, Plan, Selection
 
 LOCAL = Node("here", "local", "localhost", "localhost")
 
@@ -87,3 +88,10 @@ def test_each_launcher_environment_and_module_is_started_once_at_its_largest():
 def test_a_launcher_of_scripts_is_replaced_by_its_interpreter():
     assert start("paddle", module="paddle").planned.launch.launcher == "plain"
     assert start("torchrun", module="torch").planned.launch.command == ("-m", "platform")
+
+
+def test_one_row_of_slurm_stands_for_all_images_of_a_cluster():
+    item = planned("a")
+    images = [replace(item.launch, executor="slurm", container=Container(image)) for image in ("one", "two")]
+    plan = Plan(Selection(), tuple(replace(item, launch=launch) for launch in images))
+    assert len(launches_to_check(plan)) == 1
