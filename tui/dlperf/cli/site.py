@@ -20,7 +20,9 @@ Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output f
 def build_site(
     context: typer.Context,
     out: Out = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail on a broken link or a missing page.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail on a broken link, a missing page or a suspected secret.")
+    ] = False,
 ) -> None:
     """Build the site from runs/, in English and Chinese."""
     from dlperf.report.build import build_site as build

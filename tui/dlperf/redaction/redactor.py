@@ -22,8 +22,12 @@ SEARCHED_LENGTH, LETTERS_LENGTH, DIGITS_LENGTH = 6, 10, 12
 """Shorter values, and short ones of letters or digits alone, are replaced only after their name: they may be words."""
 WHOLE_LENGTH = 10
 """Shorter values are not replaced inside a longer word, such as a hash."""
-HOME = r"(?:/[A-Za-z0-9._+-]+)+?(/\.dlperf/)"
+HOME = r"((?:/[A-Za-z0-9._+-]+)+?)(/\.dlperf/)"
+"""The home folder of a node: dlperf works below it."""
 COMMON_USERS = frozenset({"root", "user", "users", "home", "ubuntu", "admin", "data", "local", "nobody", "runner"})
+WRAP = b"<wbr>"
+WRITTEN = re.compile(rb"&#?\w+;|.", re.DOTALL)
+"""A character, or a reference to one, within which a page has no ``<wbr>``."""
 READABLE = (
     *((b"&#95;", b"_"), (b"&quot;", b'"'), (b"&#x27;", b"'"), (b"&#39;", b"'"), (b"<wbr>", b"")),
     *((b'<span class="option">', b""), (b"</span>", b""), (b'\\"', b'"')),
@@ -31,6 +35,11 @@ READABLE = (
 """What pages and JSON put into the text that tokens and assignments consist of."""
 
 Spellings = Callable[[str], Iterable[str]]
+
+
+def no_spellings(value: str) -> Iterable[str]:
+    """Return none beside the usual ones."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -48,13 +57,15 @@ class Redactor:
 
     secrets: Mapping[str, str] = field(default_factory=dict)
     """Placeholder → value."""
+    people: bool = False
+    """Whether home folders and user names are replaced."""
     homes: frozenset[str] = frozenset()
-    """Home folders, which become ``~``."""
+    """Home folders, which become ``~``, besides those that hold a folder ``.dlperf``."""
     users: frozenset[str] = frozenset()
     """User names, which become ``user``."""
     accept: Accept = is_secret_in_text
     """Which assignments are secrets."""
-    spellings: Spellings = lambda value: ()
+    spellings: Spellings = no_spellings
     """How else than as JSON, HTML, shell word or address a value may be written."""
 
     def redact(self, data: bytes) -> tuple[bytes, frozenset[Found]]:
@@ -68,23 +79,26 @@ class Redactor:
         for name, value in dict.fromkeys(secrets_in(_readable(data), self.accept)):
             data = self._replaced(data, name, value, placeholder(name))
             found.add(Found("suspected", name))
-        return self._without_people(data, found)
+        return self._without_people(data, found) if self.people else (data, frozenset(found))
 
     def _replaced(self, data: bytes, name: str, value: str, mark: str) -> bytes:
         """Replace a value in every spelling, or a short one after its name alone."""
         before, after = _surroundings(name, value)
+        wraps = WRAP in data
         for spelling in _all_spellings(value, self.spellings):
-            if spelling in data:
-                pattern = b"(" + before + b")" + re.escape(spelling) + after
+            if wraps or spelling in data:
+                # a page lets long words wrap at places that depend on the whole word
+                parts = WRITTEN.findall(spelling) if wraps else [spelling]
+                pattern = b"(" + before + b")" + b"(?:<wbr>)?".join(map(re.escape, parts)) + after
                 data = re.sub(pattern, lambda match: match[1] + mark.encode(), data)
         return data
 
     def _without_people(self, data: bytes, found: set[Found]) -> tuple[bytes, frozenset[Found]]:
         before = data
-        if self.homes and b"/.dlperf/" in data:
-            data = compiled(HOME).sub(rb"~\1", data)
+        if b"/.dlperf/" in data:
+            data = compiled(HOME).sub(rb"~\2", data)
         if any(name.encode() in data for name in (*self.homes, *self.users)):
-            data = self._people.sub(lambda match: b"~" if match[1] else match[2] + b"user", data)
+            data = self._people.sub(lambda match: b"~" if match[1] else (match[2] or b"") + b"user", data)
         return data, frozenset(found | ({Found("private", "")} if data != before else set()))
 
     @cached_property
@@ -92,8 +106,9 @@ class Redactor:
         """Home folders, and user names where the text says that they are one."""
         homes = "|".join(map(re.escape, sorted(self.homes, key=len, reverse=True))) or r"(?!)"
         users = "|".join(map(re.escape, sorted(self.users - COMMON_USERS, key=len, reverse=True))) or r"(?!)"
-        said = r"\b(?i:user|username|login|logname|owner|as|by)[\"']?\s?[=:]?\s?[\"']?|(?<=/)|(?<![\w.-])(?=\S+@)"
-        pattern = rf"(?<![\w.~/-])({homes})(?=[/\s\"':,;)&<]|$)|({said})(?:{users})(?![\w.-])"
+        said = r"\b(?i:user|username|login|logname|owner|as|by)[\"']?\s?[=:]?\s?[\"']?|(?<=/)"
+        of_host = rf"(?<![\w.-])(?:{users})(?=@)"
+        pattern = rf"(?<![\w.~/-])({homes})(?=[/\s\"':,;)&<]|$)|({said})(?:{users})(?![\w.-])|{of_host}"
         return re.compile(pattern.encode())
 
 

@@ -34,6 +34,8 @@ URL = "password-in-url"
 RANDOM = re.compile(r"[A-Za-z0-9+=]{20,200}")
 RANDOM_BITS = 4.0
 """Shannon entropy per character, above which a value of a catalogue looks random. Hexadecimal hashes have at most 4."""
+RANDOM_CHANGES = 0.45
+"""Changes per character between capitals, small letters and digits, which words have less often."""
 Accept = Callable[[str, str, bool], bool]
 TOKEN_LENGTH, TOKEN_BITS = 16, 3.0
 """Of the value of a name that ends in ``token`` or ``key`` in a log, where these words are common."""
@@ -54,7 +56,9 @@ def is_secret_value(name: str, value: str) -> bool:
 def looks_random(value: str) -> bool:
     """Whether a value without a telling name looks like a token."""
     mixed = all(re.search(kind, value) for kind in ("[a-z]", "[A-Z]", "[0-9]"))
-    return mixed and RANDOM.fullmatch(value) is not None and entropy(value) > RANDOM_BITS
+    changes = len(re.findall("[a-z](?![a-z])|[A-Z](?![A-Z])|[0-9](?![0-9])", value))
+    words = changes < len(value) * RANDOM_CHANGES
+    return mixed and not words and RANDOM.fullmatch(value) is not None and entropy(value) > RANDOM_BITS
 
 
 def is_secret_in_text(name: str, value: str, assigned: bool) -> bool:

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from dlperf.messages import LANGUAGES, Language
+from dlperf.redaction import Redactor
 from dlperf.report import downloads
 from dlperf.report import locations as at
 from dlperf.report.data import SiteData
@@ -29,6 +30,7 @@ from dlperf.report.pages.protocols import protocols
 from dlperf.report.pages.report import report, reports_index
 from dlperf.report.pages.trial_evidence import Shapes, curves, log_lines, pictures
 from dlperf.report.parallel import parallel_map
+from dlperf.report.redaction import of_overviews, refuse_leaks, report_lines, site_redactor, without_secrets
 from dlperf.report.writing import Sources
 from dlperf.results.columns import flat_columns, parquet
 from dlperf.results.model import ConfigurationResult
@@ -46,7 +48,7 @@ class SiteBuild:
     seconds: float
     out: Path
     warnings: str = ""
-    """Unreadable files and warnings of MkDocs, one a line."""
+    """Unreadable files, what was redacted, and warnings of MkDocs, one a line."""
 
 
 def build_site(workspace: Workspace, out: Path | None = None, strict: bool = False) -> SiteBuild:
@@ -54,7 +56,7 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
 
     Args:
         out: folder of the HTML, ``site/html`` if absent. It is replaced as a whole.
-        strict: treat warnings of MkDocs (a broken link, a missing page) as errors.
+        strict: treat warnings of MkDocs (a broken link, a missing page) and suspected secrets as errors.
 
     Raises:
         DlperfError: results cannot be read, or MkDocs failed.
@@ -64,7 +66,10 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
     refuse_foreign_folder(out)
     data = load_site_data(workspace)
     sources = write_pages(workspace, data)
-    problems = [*data.problems, *sorted(sources.problems)]
+    unknown = without_secrets(workspace, data)
+    if strict:
+        refuse_leaks(sources.redacted, unknown)
+    problems = [*data.problems, *sorted(sources.problems), *report_lines(sources.redacted, unknown)]
     warnings = "".join(f"{problem}\n" for problem in problems) + build_html(workspace, out, strict)
     pages = sum(name.endswith(".md") for name in sources.kept)
     return SiteBuild(pages, sources.written, time.monotonic() - started, out, warnings)
@@ -72,17 +77,18 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
 
 def write_pages(workspace: Workspace, data: SiteData) -> Sources:
     """Write every generated file of ``site``, and remove those of earlier builds."""
+    redactor = site_redactor(workspace, data)
     sources = Sources(workspace.site)
     # None means the overviews, which come first because they take longest
-    for part in parallel_map(partial(_write_part, workspace, data), [None, *data.groups]):
+    for part in parallel_map(partial(_write_part, workspace, data, redactor), [None, *data.groups]):
         sources.merge(part)
     sources.remove_stale()
     return sources
 
 
-def _write_part(workspace: Workspace, data: SiteData, group: Group | None) -> Sources:
+def _write_part(workspace: Workspace, data: SiteData, redactor: Redactor, group: Group | None) -> Sources:
     """Write the pages of a group, or the overviews."""
-    sources = Sources(workspace.site)
+    sources = Sources(workspace.site, redactor if group is not None else of_overviews(redactor))
     if group is not None:
         reader = EvidenceReader(workspace, sources.problems.append)
         _write_group(group, data.groups[group], sources, data, reader)
@@ -100,13 +106,14 @@ def _write_downloads(sources: Sources, data: SiteData) -> None:
     sources.write(at.RESULTS_JSON, downloads.results_json(rows))
     sources.write(at.RESULTS_CSV, downloads.rows_csv(columns))
     if data.parquet:
-        sources.write(at.RESULTS_PARQUET, parquet(columns))
+        sources.write_binary(at.RESULTS_PARQUET, parquet(downloads.redacted_columns(columns, sources.redactor)))
     sources.write(at.FEED, feed(data))
     for page, table in tables(data):
         sources.write(at.page_data(page, "csv"), downloads.rows_csv(table))
         sources.write(at.page_data(page, "json"), downloads.rows_json(table))
         if data.parquet:
-            sources.write(at.page_data(page, "parquet"), parquet(table))
+            table = downloads.redacted_columns(table, sources.redactor)
+            sources.write_binary(at.page_data(page, "parquet"), parquet(table))
 
 
 def tables(data: SiteData) -> Iterator[tuple[str, downloads.Columns]]:

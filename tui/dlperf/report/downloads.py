@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dlperf.messages import Message
+from dlperf.redaction import Redactor
 from dlperf.report.data import SiteData
 from dlperf.report.locations import configuration_page, html_address
 from dlperf.results.audit import COLUMNS, AuditRow
@@ -94,6 +95,16 @@ def rows_csv(columns: Columns) -> str:
     writer.writerow(kept)
     writer.writerows(zip(*kept.values(), strict=True))
     return stream.getvalue()
+
+
+def redacted_columns(columns: Columns, redactor: Redactor) -> Columns:
+    """Return the columns without secrets and names of people, for files that are not text."""
+    texts = {cell for cells in columns.values() for cell in cells if isinstance(cell, str)}
+    together = "\n".join(texts).encode()
+    if redactor.redact(together)[0] == together:
+        return columns
+    cleaned = {text: redactor.redact(text.encode())[0].decode() for text in texts}
+    return {name: [cleaned.get(cell, cell) for cell in cells] for name, cells in columns.items()}
 
 
 def _csv_cell(value: object) -> object:

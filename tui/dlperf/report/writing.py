@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dlperf.messages import LANGUAGES
+from dlperf.redaction import Found, Redactor
 from dlperf.report.locations import language_root
+from dlperf.report.redaction import blocks_of
+from dlperf.results.logs import is_gzip
 from dlperf.runs.store import write_atomic
 
 DOCS = "docs/"
@@ -29,30 +33,49 @@ class Sources:
     """The generated files of one build, by address on the site or page name."""
 
     root: Path
+    redactor: Redactor = field(default_factory=Redactor)
+    """Applied to everything that is written."""
+    redacted: dict[Found, set[str]] = field(default_factory=dict)
+    """What was replaced, and in which files."""
     kept: set[str] = field(default_factory=set)
     written: int = 0
     problems: list[str] = field(default_factory=list)
     """Damaged files that were made again, one a line."""
 
     def write(self, name: str, content: str | bytes) -> None:
-        """Write a file if its content differs, which also repairs one truncated by a crash."""
-        data = content.encode() if isinstance(content, str) else content
-        path = self._keep(name)
+        """Write a file without secrets if its content differs, which also repairs one truncated by a crash."""
+        data = self._redact(name, content.encode() if isinstance(content, str) else content)
+        self._put(self._keep(name), data)
+
+    def write_binary(self, name: str, data: bytes) -> None:
+        """Write a file whose content was redacted before it was encoded."""
+        self._put(self._keep(name), data)
+
+    def _put(self, path: Path, data: bytes) -> None:
         if not (path.is_file() and path.read_bytes() == data):
             _make_room(path)
             path.write_bytes(data)
             self.written += 1
 
     def copy(self, name: str, source: Path | bytes) -> None:
-        """Copy a file once; ``name`` holds the hash of its bytes."""
+        """Copy a file without secrets once; ``name`` holds the hash of the archived bytes."""
         if isinstance(source, bytes):
             self.write(name, source)
             return
         path = self._keep(name)
-        if not (path.is_file() and path.stat().st_size == source.stat().st_size):
+        if any(self._redact(name, block) != block for block in blocks_of(source)):
+            data = b"".join(self._redact(name, block) for block in blocks_of(source))
+            self._put(path, gzip.compress(data, mtime=0) if is_gzip(source) else data)
+        elif not (path.is_file() and path.stat().st_size == source.stat().st_size):
             _make_room(path)
             shutil.copyfile(source, path)
             self.written += 1
+
+    def _redact(self, name: str, data: bytes) -> bytes:
+        data, found = self.redactor.redact(data)
+        for item in found:
+            self.redacted.setdefault(item, set()).add(name)
+        return data
 
     def _keep(self, name: str) -> Path:
         place = _place(name)
@@ -64,6 +87,8 @@ class Sources:
         self.kept |= part.kept
         self.written += part.written
         self.problems += part.problems
+        for item, names in part.redacted.items():
+            self.redacted.setdefault(item, set()).update(names)
 
     def remove_stale(self) -> None:
         """Remove generated files that this build did not make, and empty folders."""

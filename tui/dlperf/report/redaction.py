@@ -1,0 +1,113 @@
+"""What the site must not show: secrets of campaigns, home folders and user names of nodes."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+
+from dlperf.errors import DlperfError
+from dlperf.plan import TrialKey
+from dlperf.redaction import Found, Redactor
+from dlperf.redaction.redactor import HOME, PLACEHOLDER
+from dlperf.redaction.rules import compiled
+from dlperf.report import markdown as md
+from dlperf.report.data import SiteData
+from dlperf.results.logs import is_gzip
+from dlperf.runs.archive import TrialFiles
+from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.records import CampaignRecord
+from dlperf.runs.secrets import secrets_of
+
+BLOCK = 1 << 24
+ROOT = "/root"
+"""A home folder that names nobody, and a path of many containers: replaced in files of trials alone."""
+
+FoundIn = Mapping[Found, Iterable[str]]
+"""What was replaced → the files that it was in."""
+
+
+def site_redactor(workspace: Workspace, data: SiteData) -> Redactor:
+    """Return the redactor of a site's pages and files."""
+    secrets: dict[str, str] = {}
+    homes: set[str] = set()
+    users = {node.user for entry in data.hardware.values() for node in entry.nodes if node.user}
+    for name, record in data.campaigns.items():
+        paths = workspace.campaign(name)
+        for mark, value in secrets_of(paths.directory).items():
+            # campaigns may give one placeholder to different values
+            secrets[mark if secrets.get(mark, value) == value else f"{mark[:-1]}-{len(secrets)}]"] = value
+        homes |= _homes(paths, record)
+        users |= {node.user for item in record.configurations for node in item.launch.nodes if node.user}
+    users |= {home.rpartition("/")[2] for home in homes}
+    return Redactor(secrets, True, frozenset(homes), frozenset(users), spellings=page_spellings)
+
+
+def of_overviews(redactor: Redactor) -> Redactor:
+    """Return the redactor of pages that are not of single trials."""
+    return replace(redactor, homes=redactor.homes - {ROOT})
+
+
+def _homes(paths: CampaignPaths, record: CampaignRecord) -> set[str]:
+    """Return the home folders in the scripts of the first trial on each hardware."""
+    first = {item.configuration.hardware: item.configuration.id for item in reversed(record.configurations)}
+    homes: set[str] = set()
+    for configuration in first.values():
+        files = TrialFiles(paths.trial(TrialKey(configuration, 1)))
+        for script in files.sent():
+            if script.suffix == ".sh" and script.parent.name != "files":
+                with suppress(OSError):
+                    homes |= {match[1].decode() for match in compiled(HOME).finditer(files.read(script))}
+    return homes
+
+
+def page_spellings(value: str) -> tuple[str, ...]:
+    """Return how pages write a value besides plain HTML."""
+    return md.text(value), md.text(escape(value)), md.attribute(value)
+
+
+def without_secrets(workspace: Workspace, data: SiteData) -> list[str]:
+    """Return the campaigns whose plans have secrets that are not here, so that they are not found in logs."""
+    paths = [workspace.campaign(name) for name in data.campaigns]
+    unknown = [each for each in paths if not secrets_of(each.directory) and PLACEHOLDER in each.plan.read_bytes()]
+    return [each.name for each in unknown]
+
+
+def report_lines(found: FoundIn, unknown: Iterable[str]) -> list[str]:
+    """Return a line for everything that was redacted, and for what could not be."""
+    kinds = {"secret": "secret {}", "suspected": "{}, which looks like a secret", "private": "home folders, user names"}
+    lines = [f"redacted: {kinds[item.kind].format(item.name)}: {_files(files)}" for item, files in sorted_found(found)]
+    return lines + [f"{name}: secrets.json is not here: its secrets are not found in its logs" for name in unknown]
+
+
+def refuse_leaks(found: FoundIn, unknown: Iterable[str]) -> None:
+    """Raise DlperfError where a secret may be published: one that no entry states, or whose value is not known."""
+    suspected = [f"{item.name} in {_files(files)}" for item, files in sorted_found(found) if item.kind == "suspected"]
+    suspected += [f"{name} without secrets.json" for name in unknown]
+    if suspected:
+        raise DlperfError(
+            f"suspected secrets: {'; '.join(suspected)}: see the guide's page on secrets, or build without --strict"
+        )
+
+
+def sorted_found(found: FoundIn) -> list[tuple[Found, Iterable[str]]]:
+    return sorted(found.items(), key=lambda item: (item[0].kind, item[0].name))
+
+
+def _files(files: Iterable[str]) -> str:
+    first, *others = sorted(files)
+    return f"{first} and {len(others)} more" if others else first
+
+
+def blocks_of(source: Path) -> Iterator[bytes]:
+    """Yield a file, decompressed, in blocks of whole lines; of a compressed one that is cut, what can be read."""
+    try:
+        with gzip.open(source) if is_gzip(source) else source.open("rb") as stream:
+            while block := stream.read(BLOCK):
+                yield block + stream.readline(BLOCK)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return
