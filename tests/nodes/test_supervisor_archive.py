@@ -127,7 +127,7 @@ def test_the_agent_answers_under_the_oldest_python(program):
     request = struct.pack(">I", len(body)) + body
     done = subprocess.run([python, "-I", "-S", str(program), "agent"], input=request, capture_output=True, timeout=60)
     assert done.stderr == b""
-    assert json.loads(done.stdout[4:])["schema"] == 1
+    assert json.loads(done.stdout[4:])["answer"]["schema"] == 1
 
 
 def test_a_supervisor_needs_its_file_no_more_once_it_has_started(program, tmp_path):

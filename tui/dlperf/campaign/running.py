@@ -11,7 +11,7 @@ from dlperf.campaign.background import run_in_background
 from dlperf.campaign.left_out import faults_of_nodes
 from dlperf.campaign.live import LiveLog
 from dlperf.campaign.machines import Demand
-from dlperf.errors import UnreachableError
+from dlperf.errors import DlperfError, StorageError
 from dlperf.executors.base import Executor, Observation, Trial
 from dlperf.messages import Message
 from dlperf.plan import PlannedConfiguration, TrialKey
@@ -115,7 +115,9 @@ class Watch:
         try:
             await self._executor.tail(trials)
             observations = await self._executor.poll(trials)
-        except UnreachableError:
+        except StorageError:
+            raise
+        except DlperfError:
             return
         self._report(observations)
         logs = [running.live for running in self._trials.values()]

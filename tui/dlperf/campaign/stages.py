@@ -19,6 +19,7 @@ from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.errors import DlperfError, StorageError, UnreachableError
 from dlperf.executors.base import UNREACHABLE, CheckItem, Executor, Observation
 from dlperf.messages import Message, message
+from dlperf.nodes.messages import NodeFileError
 from dlperf.plan import TrialKey
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
@@ -43,7 +44,7 @@ class Stages:
         self._timeouts = timeouts
 
     async def run(self, running: RunningTrial) -> Ending:
-        """Check the machines, submit or adopt the trial, and wait for its end."""
+        """Check the machines, submit or adopt the trial, wait for its end and collect its files."""
         if self._journal.trials[running.key].state is State.PLANNED:
             unfit = await self._not_ready(running)
             now = self._journal.trials[running.key]
@@ -59,7 +60,7 @@ class Stages:
         if not running.ended.done():
             running.settled.set()
             self._watch.add(running)
-        return await running.ended
+        return await self._collected(running, await running.ended)
 
     def _note_submitted(self, running: RunningTrial) -> None:
         """Journal all trials of a job array in one append."""
@@ -166,13 +167,13 @@ class Stages:
             return
         try:
             await self._executor.cancel(running.trial)
-        except UnreachableError as error:
+        except StorageError:
+            raise
+        except DlperfError as error:
             running.end(_unanswered(error))
 
     async def archive(self, running: RunningTrial, ending: Ending) -> TrialResult:
-        """Collect all files of the trial, seal and measure them."""
-        if ending.collectable:
-            await self._collect(running, self._patience(ending))
+        """Seal and measure the files of the trial."""
         paths = running.trial.paths
         await run_in_background(lambda: seal(paths))
         status = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
@@ -189,6 +190,17 @@ class Stages:
         write_derived(running.trial.paths, derived)
         return derived.result
 
+    async def _collected(self, running: RunningTrial, ending: Ending) -> Ending:
+        """Collect all files of the trial; a file that cannot be read fails it."""
+        try:
+            if ending.collectable:
+                await self._collect(running, self._patience(ending))
+        except NodeFileError as error:
+            self._journal.note(message("not_all_collected", cause=error.message), running.key)
+            if ending.state is State.SUCCEEDED:
+                return replace(ending, state=State.FAILED, cause=error.message)
+        return ending
+
     async def _collect(self, running: RunningTrial, patience: float) -> None:
         give_up = time.monotonic() + patience
         while True:
@@ -201,14 +213,14 @@ class Stages:
                     return
                 self._wait_noted(running, error)
                 await asyncio.sleep(self._timeouts.reconnect)
-            except StorageError:
+            except (StorageError, NodeFileError):
                 raise
             except DlperfError as error:
                 self._journal.note(message("not_all_collected", cause=error.message), running.key)
                 return
 
 
-def _unanswered(error: UnreachableError) -> Ending:
+def _unanswered(error: DlperfError) -> Ending:
     return Ending(State.CANCELLED, message("cancelled_unanswered", cause=error.message), collectable=False)
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from dlperf.errors import UnreachableError
+from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors import checks
 from dlperf.executors.base import CheckItem, Reference, Trial
 from dlperf.executors.machines import all_of
 from dlperf.executors.supervised import CANCEL_GRACE_SECONDS, SupervisedExecutor
 from dlperf.executors.tasks import NodeTask, container_facts, first_port, node_tasks
-from dlperf.executors.verdict import node_observation
+from dlperf.executors.verdict import cause_of_problem, node_observation
 from dlperf.messages import message
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import NodeReport
@@ -94,22 +95,29 @@ class DirectExecutor(SupervisedExecutor):
 
     async def _observe(self, client: NodeClient, tasks: Sequence[NodeTask]) -> None:
         try:
-            reports = await client.observe([task.directory for task in tasks])
-            for task, report in zip(tasks, reports, strict=True):
-                self._note_answer(task, node_observation(task.node.name, report, task.starts))
-                await self._clean_up(client, task, report)
-        except UnreachableError as error:
+            reports = await self._reports(client, tasks)
+        except DlperfError as error:
             self._note_silence(client, tasks, error)
+            return
+        for task, report in zip(tasks, reports, strict=True):
+            self._note_answer(task, node_observation(task.node.name, report, task.starts))
+            await self._clean_up(client, task, report)
 
     async def _clean_up(self, client: NodeClient, task: NodeTask, report: NodeReport) -> None:
-        """End what a dead supervisor, a reboot or a cancel during silence left on a node."""
-        trial_id = task.trial.trial_id
+        """End what a dead supervisor, a reboot, an unreadable file or a cancel during silence left on a node."""
+        wanted = self._cancelling.get(task.trial.trial_id)
         if report.orphaned:
-            await client.cancel(task.directory, CANCEL_GRACE_SECONDS, "lost", message("supervisor_died"))
+            await self._end(task, CANCEL_GRACE_SECONDS, State.LOST, message("supervisor_died"))
         elif report.rebooted and report.exit is None:
-            await client.clear(task.directory)
-        elif report.alive and trial_id in self._cancelling and task.key not in self._told_to_end:
-            await self._end(task, self._cancelling[trial_id], State.CANCELLED, message("cancelled"))
+            with suppress(DlperfError):
+                await client.clear(task.directory)
+        elif not report.alive or task.key in self._told_to_end:
+            return
+        elif report.problem is not None:
+            cause = cause_of_problem(task.node.name, report.problem)
+            await self._end(task, CANCEL_GRACE_SECONDS, State.FAILED, cause)
+        elif wanted is not None:
+            await self._end(task, wanted, State.CANCELLED, message("cancelled"))
 
     async def cancel(self, trial: Trial, grace_seconds: float = CANCEL_GRACE_SECONDS) -> None:
         """Ask every node at once. A later ``poll`` asks those that do not answer."""

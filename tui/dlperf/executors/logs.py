@@ -6,17 +6,24 @@ The archived log is the buffer, and its size the offset to continue from.
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
+import shutil
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlperf.errors import StorageError, UnreachableError
+from dlperf.errors import DlperfError, StorageError
 from dlperf.executors.tasks import NodeTask
 from dlperf.nodes.client import NodeClient
-from dlperf.nodes.messages import ByteRange, NodeReport
+from dlperf.nodes.messages import ByteRange, NodeFileError, NodeReport, Unreadable
 from dlperf.runs.paths import NodePaths, file_name, replaced_log
 from dlperf.runs.secrets import redact_for_runs
 from dlperf.runs.store import open_private, write_atomic
+
+Failed = dict[tuple[str, str], NodeFileError]
+"""Key of a task → its file that cannot be archived."""
 
 TAIL_BYTES = 4 * 1024 * 1024
 """Maximum that one call reads from one machine, so that a flood there leaves time for the others."""
@@ -24,8 +31,14 @@ MOST_PARTS = 9
 """Parts that are kept of a log which its program rewrites again and again."""
 OVERLAP_BYTES = 256
 """Archived bytes that are read again, to see whether a log is still the same."""
-READ_BYTES = 4 * 1024 * 1024
-"""Maximum of an agent's answer, all files together."""
+WHOLE_BYTES = 1024 * 1024
+"""Size from which a file is not a script or record of ours; four of them fit in an answer."""
+RESERVED_BYTES = 256 * 1024 * 1024
+"""Free space that is left for the journal and for results, at most a fiftieth of the disk."""
+SHORT_READS = 3
+"""How often reads may bring less than was announced: a file may be cut in between."""
+_UNFIT_NAMES = (errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
+"""Errors that are due to a name that came from a node, such as a file that became a folder."""
 
 
 def stream_path(paths: NodePaths, stream: str) -> Path:
@@ -46,15 +59,17 @@ def set_aside(path: Path) -> None:
 
 def archived_size(path: Path) -> int:
     try:
-        return path.stat().st_size
-    except FileNotFoundError:
+        found = path.stat()
+    except OSError:  # absent, or of a name that no file can have here
         return 0
+    return found.st_size if stat.S_ISREG(found.st_mode) else 0
 
 
 def append(path: Path, data: bytes) -> None:
     """Append to an archived log. What a full disk accepts stays: the next offset is the file's size.
 
     Raises:
+        OSError: no file of that name can be made.
         StorageError: the disk is full or the file cannot be written.
     """
     try:
@@ -64,6 +79,8 @@ def append(path: Path, data: bytes) -> None:
             while view:
                 view = view[stream.write(view) :]
     except OSError as error:
+        if error.errno in _UNFIT_NAMES:
+            raise
         raise StorageError(f"{path}: cannot be written ({error.strerror}): free space, then `dlperf resume`") from error
 
 
@@ -71,10 +88,15 @@ def append(path: Path, data: bytes) -> None:
 class _Growth:
     """A stream with bytes that are not archived yet."""
 
-    path: str
+    task: NodeTask
+    stream: str
     archived: Path
     offset: int
     missing: int
+
+    @property
+    def path(self) -> str:
+        return f"{self.task.directory}/{self.stream}"
 
     @property
     def archived_end(self) -> bytes:
@@ -86,18 +108,33 @@ class _Growth:
             return stream.read(OVERLAP_BYTES)
 
 
-async def tail_machine(client: NodeClient, tasks: Sequence[NodeTask]) -> int:
-    """Append what the tasks on one machine wrote since the last call; return the number of new bytes."""
+async def tail_machine(client: NodeClient, tasks: Sequence[NodeTask]) -> tuple[int, Failed]:
+    """Append what the tasks on one machine wrote since the last call.
+
+    Returns:
+        The number of new bytes, and the tasks with a log that cannot be archived.
+    """
     try:
         reports = await client.observe([task.directory for task in tasks])
-        return await _fetch(client, _growth(tasks, reports))
-    except UnreachableError:
-        return 0
+        growths, unfit = _growth(tasks, reports)
+        new, failed = await _fetch(client, growths)
+        return new, failed | unfit
+    except StorageError:
+        raise
+    except DlperfError:
+        return 0, {}
 
 
-def _growth(tasks: Sequence[NodeTask], reports: Sequence[NodeReport], least: int = 1) -> list[_Growth]:
-    found = (growth for task, report in zip(tasks, reports, strict=True) for growth in _growth_of(task, report))
-    return [growth for growth in found if growth.missing >= least]
+def _growth(tasks: Sequence[NodeTask], reports: Sequence[NodeReport], least: int = 1) -> tuple[list[_Growth], Failed]:
+    """The streams with so many missing bytes, and the tasks with a log that cannot be archived."""
+    found: list[_Growth] = []
+    failed: Failed = {}
+    for task, report in zip(tasks, reports, strict=True):
+        try:
+            found += _growth_of(task, report)
+        except OSError as error:
+            failed[task.key] = NodeFileError(task.node.name, Path(error.filename).name, error.strerror or str(error))
+    return [growth for growth in found if growth.missing >= least], failed
 
 
 def _growth_of(task: NodeTask, report: NodeReport) -> Iterator[_Growth]:
@@ -109,33 +146,65 @@ def _growth_of(task: NodeTask, report: NodeReport) -> Iterator[_Growth]:
         if size < archived_size(archived):
             set_aside(archived)
         offset = archived_size(archived)
-        yield _Growth(f"{task.directory}/{stream}", archived, offset, min(size, room) - offset)
+        yield _Growth(task, stream, archived, offset, min(size, room) - offset)
         room -= size
 
 
-async def _fetch(client: NodeClient, growths: Sequence[_Growth]) -> int:
+def _room(growths: Sequence[_Growth]) -> int:
+    """An equal part for every stream, so that a flood on one does not starve the others."""
+    return max(TAIL_BYTES // max(len(growths), 1) - OVERLAP_BYTES, 1)
+
+
+async def _fetch(client: NodeClient, growths: Sequence[_Growth]) -> tuple[int, Failed]:
+    """Append what one request brings; return the number of bytes, and the tasks with a log that cannot be archived."""
     if not growths:
-        return 0
-    # An equal part for every stream, so that a flood on one does not starve the others.
-    room = max(TAIL_BYTES // len(growths) - OVERLAP_BYTES, 1)
+        return 0, {}
+    require_space(growths[0].archived)
+    room = _room(growths)
     ends = [growth.archived_end for growth in growths]
     ranges = [
         ByteRange(item.path, item.offset - len(end), len(end) + min(item.missing, room))
         for item, end in zip(growths, ends, strict=True)
     ]
-    parts = await client.read(ranges)
-    return sum(_archive(growth, end, part or b"") for growth, end, part in zip(growths, ends, parts, strict=True))
+    new, failed = 0, {}
+    for growth, end, part in zip(growths, ends, await client.read(ranges), strict=True):
+        try:
+            new += _archive(growth, end, part)
+        except NodeFileError as error:
+            failed[growth.task.key] = error
+    return new, failed
 
 
-def _archive(growth: _Growth, end: bytes, part: bytes) -> int:
-    """Append what follows the archived end; where the log has other bytes there, it was replaced and is read anew."""
-    if part[: len(end)] != end[: len(part)]:
-        set_aside(growth.archived)
-        return 0
+def _archive(growth: _Growth, end: bytes, part: bytes | Unreadable | None) -> int:
+    """Append what follows the archived end; where the log has other bytes there, it was replaced and is read anew.
+
+    Raises:
+        NodeFileError: the file cannot be read there, or its name cannot be archived here.
+        StorageError: the disk is full or the file cannot be written.
+    """
+    if isinstance(part, Unreadable):
+        raise NodeFileError(growth.task.node.name, growth.stream, part.reason)
+    part = part or b""
     new = part[len(end) :]
-    if new:
-        append(growth.archived, new)
+    try:
+        if part[: len(end)] != end[: len(part)]:
+            set_aside(growth.archived)
+            return 0
+        if new:
+            append(growth.archived, new)
+    except OSError as error:
+        raise NodeFileError(growth.task.node.name, growth.stream, error.strerror or str(error)) from error
     return len(new)
+
+
+def require_space(path: Path) -> None:
+    """Raise StorageError while the journal and the results of what runs now still find room."""
+    folder = next(folder for folder in path.parents if folder.is_dir())
+    total, _, free = shutil.disk_usage(folder)
+    reserved = min(RESERVED_BYTES, total // 50)
+    if free < reserved:
+        why = f"{os.strerror(errno.ENOSPC)}: {free >> 20} MiB free, {reserved >> 20} MiB reserved"
+        raise StorageError(f"{path}: cannot be written ({why}): free space, then `dlperf resume`")
 
 
 async def collect_files(client: NodeClient, task: NodeTask) -> None:
@@ -143,36 +212,46 @@ async def collect_files(client: NodeClient, task: NodeTask) -> None:
 
     Raises:
         UnreachableError: the node does not answer; what is archived stays, and another call continues.
+        NodeFileError: a file cannot be read or archived; all others are archived.
         StorageError: a file cannot be written here.
     """
-    # First also logs that did not grow: they may have been replaced by others of the same size.
-    await _fetch(client, _growth([task], await client.observe([task.directory]), least=0))
-    while growth := _growth([task], await client.observe([task.directory])):
-        await _fetch(client, growth)
+    problem = await _collect_streams(client, task)
     paths = task.paths
     whole = (paths.launch, paths.supervisor, paths.environment, paths.exit)  # exit.json last: it marks the end
     contents = await read_whole(client, [f"{task.directory}/{path.name}" for path in whole])
-    await asyncio.to_thread(_write, dict(zip(whole, contents, strict=True)))
+    found = dict(zip(whole, contents, strict=True))
+    await asyncio.to_thread(_write, {path: data for path, data in found.items() if isinstance(data, bytes)})
+    for path, part in found.items():
+        if isinstance(part, Unreadable):
+            raise NodeFileError(task.node.name, path.name, part.reason)
+    if problem:
+        raise problem
 
 
-def _write(files: Mapping[Path, bytes | None]) -> None:
+async def _collect_streams(client: NodeClient, task: NodeTask) -> NodeFileError | None:
+    """Fetch until nothing is missing; return why something is."""
+    short_reads = 0
+    least = 0  # first also logs that did not grow: they may have been replaced by others of the same size
+    while True:
+        growths, failed = _growth([task], await client.observe([task.directory]), least)
+        if failed or not growths:
+            return failed.get(task.key)
+        new, failed = await _fetch(client, growths)
+        short_reads += new < sum(min(item.missing, _room(growths)) for item in growths)
+        if failed or short_reads == SHORT_READS:
+            missing = NodeFileError(task.node.name, growths[0].stream, "shorter than the node reports")
+            return failed.get(task.key, missing)
+        least = 1
+
+
+def _write(files: Mapping[Path, bytes]) -> None:
     """Write what the node returned; its ``launch.sh`` holds the secrets that the archived one must not."""
     for path, data in files.items():
-        if data is not None:
-            write_atomic(path, redact_for_runs(path, data))
+        write_atomic(path, redact_for_runs(path, data))
 
 
-async def read_whole(client: NodeClient, paths: Sequence[str]) -> list[bytes | None]:
-    """Read files of a node, as many per request as fit; None for an absent file."""
-    found: dict[str, bytes | None] = dict.fromkeys(paths, b"")
-    unread = list(paths)
-    while unread:
-        parts = await client.read([ByteRange(path, len(found[path] or b""), READ_BYTES) for path in unread])
-        room, cut = READ_BYTES, []
-        for path, part in zip(unread, parts, strict=True):
-            found[path] = None if part is None else (found[path] or b"") + part
-            if part is not None and len(part) == room:
-                cut.append(path)
-            room -= len(part or b"")
-        unread = cut
-    return list(found.values())
+async def read_whole(client: NodeClient, paths: Sequence[str]) -> list[bytes | Unreadable | None]:
+    """Read up to four small files of a node in one request; None for an absent file."""
+    parts = await client.read([ByteRange(path, 0, WHOLE_BYTES) for path in paths])
+    large = Unreadable(f"{WHOLE_BYTES} bytes or more")
+    return [large if isinstance(part, bytes) and len(part) == WHOLE_BYTES else part for part in parts]

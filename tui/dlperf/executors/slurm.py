@@ -13,7 +13,7 @@ from pathlib import Path
 from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors import checks
 from dlperf.executors.base import CheckItem, Observation, Reference, Trial
-from dlperf.executors.logs import read_whole
+from dlperf.executors.logs import WHOLE_BYTES
 from dlperf.executors.slurm_jobs import Job, SlurmQueue, observation_in_job, was_requeued
 from dlperf.executors.slurm_requests import (
     array_of,
@@ -28,7 +28,7 @@ from dlperf.executors.supervised import CANCEL_GRACE_SECONDS, SIBLING_GRACE_SECO
 from dlperf.executors.tasks import NodeTask
 from dlperf.messages import message, quoted
 from dlperf.nodes.client import NodeClient
-from dlperf.nodes.messages import CommandResult, JobAnswer, NodeFile
+from dlperf.nodes.messages import ByteRange, CommandResult, JobAnswer, NodeFile
 from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.plan import Launch
 from dlperf.plan.filling import PORT
@@ -120,18 +120,20 @@ class SlurmExecutor(SupervisedExecutor):
         try:
             queue = self._queue(client)
             await queue.refresh(filter(None, map(self._number, trials)))
-            reports = await client.observe([task.directory for task in tasks])
+            reports = await self._reports(client, tasks)
             for task, report in zip(tasks, reports, strict=True):
                 job = self._job(task.trial)
                 settled = job is not None and queue.over_for(job.number) > self._settle_seconds
                 self._note_answer(task, observation_in_job(task.node.name, report, task.starts, job, settled))
                 if was_requeued(report, job):
                     self._requeued.add(task.trial.trial_id)
+                elif report.problem is not None:
+                    self._cancelling.setdefault(task.trial.trial_id, CANCEL_GRACE_SECONDS)
             if queue.silent_since is None:
                 await self._end_unwanted(client, trials)
             else:
                 self._note_slurm_silence(queue, tasks)
-        except UnreachableError as error:
+        except DlperfError as error:
             self._note_silence(client, tasks, error)
 
     def _note_slurm_silence(self, queue: SlurmQueue, tasks: Iterable[NodeTask]) -> None:
@@ -181,8 +183,8 @@ class SlurmExecutor(SupervisedExecutor):
 
     async def collect(self, trial: Trial) -> None:
         await super().collect(trial)
-        (log,) = await read_whole(self._login(trial), [f"{file_name(trial.trial_id)}/{LOG}"])
-        if log is not None:
+        (log,) = await self._login(trial).read([ByteRange(f"{file_name(trial.trial_id)}/{LOG}", 0, WHOLE_BYTES)])
+        if isinstance(log, bytes):
             write_atomic(trial.paths.slurm_log, log, private=True)
 
     async def adopt(self, trial: Trial) -> Reference | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -48,6 +49,7 @@ _CAUSES = {
 _FROM_OUTSIDE = frozenset({"CANCELLED", "TIMEOUT", "DEADLINE", "PREEMPTED", "NODE_FAIL"})
 """States in which Slurm itself has ended the processes of the job."""
 _SIGTERM = 15
+_SMALL_NUMBER = re.compile("[0-9]{1,9}")
 _STUCK = {
     "PartitionTimeLimit": "slurm_too_long",
     "PartitionNodeLimit": "slurm_too_many_nodes",
@@ -90,7 +92,11 @@ class Job:
 def parse_squeue(text: str) -> dict[str, Job]:
     """Parse lines in SQUEUE_FORMAT into jobs by number."""
     rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if line.count("|") == 4]
-    return {number: Job(number, state, reason, nodes, int(restarts)) for number, state, restarts, reason, nodes in rows}
+    return {
+        number: Job(number, state, reason, nodes, int(restarts))
+        for number, state, restarts, reason, nodes in rows
+        if _SMALL_NUMBER.fullmatch(restarts)
+    }
 
 
 def parse_sacct(text: str) -> dict[str, Job]:
@@ -99,6 +105,7 @@ def parse_sacct(text: str) -> dict[str, Job]:
     return {
         number: Job(number, state.split()[0], reason, "" if nodes == "None assigned" else nodes)
         for number, state, reason, nodes in rows
+        if state.strip()
     }
 
 
@@ -118,6 +125,9 @@ def observation_in_job(node: str, report: NodeReport, starts: bool, job: Job | N
     seen = NodeObservation(node, State.RUNNING, log_size=report.streams.get("out.log", 0), starts=starts)
     if was_requeued(report, job):
         return replace(seen, state=State.LOST, cause=message("slurm_requeued"))
+    if report.problem is not None:
+        over = report.exit is not None or (job is not None and job.over)
+        return node_observation(node, replace(report, alive=not over, orphaned=False), starts)
     if report.exit is not None:
         ended = node_observation(node, report, starts)
         if not _ended_from_outside(report):
@@ -144,7 +154,9 @@ def was_requeued(report: NodeReport, job: Job | None) -> bool:
 
 def _ended_from_outside(report: NodeReport) -> bool:
     """Whether the payload was ended without a request of ours: by Slurm, or by somebody on the node."""
-    ended = report.exit or {}
+    ended = report.exit
+    if ended is None:
+        return False
     unasked = ended["state"] == State.CANCELLED and not report.cancelled
     return unasked or (ended["state"] == State.FAILED and ended["signal"] == _SIGTERM)
 

@@ -12,7 +12,7 @@ from dlperf.plan import Launch
 from dlperf.render.slurm import Batch, wanted_minutes
 from dlperf.runs.paths import file_name
 
-_TIME = re.compile(r"^(?:(?P<days>\d+)-)?(?P<hours>\d+):(?P<minutes>\d+):(?P<seconds>\d+)$")
+_TIME = re.compile(r"^(?:(?P<days>\d{1,9})-)?(?P<hours>\d{1,9}):(?P<minutes>\d{1,9}):(?P<seconds>\d{1,9})$")
 
 
 @dataclass(frozen=True)

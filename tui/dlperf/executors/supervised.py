@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from dlperf.catalog.load import read_programs
-from dlperf.errors import UnreachableError
+from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors.base import NodeObservation, Observation, Reference, Trial
 from dlperf.executors.logs import collect_files, tail_machine
 from dlperf.executors.machines import Machines, all_of
@@ -19,11 +19,12 @@ from dlperf.executors.tasks import JOB, NodeTask, node_tasks
 from dlperf.executors.verdict import first_failure, given_up, trial_observation
 from dlperf.messages import Message, message
 from dlperf.nodes.client import NodeClient
-from dlperf.nodes.messages import NodeFile
+from dlperf.nodes.messages import NodeFile, NodeReport, Problem
 from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.plan.hiding import revealed
 from dlperf.render import Runtime, render_trial
 from dlperf.runs.archive import TrialFiles, keep_sent
+from dlperf.runs.clock import utc_now
 from dlperf.runs.paths import file_name
 from dlperf.runs.records import State
 from dlperf.runs.secrets import secrets_of
@@ -62,6 +63,8 @@ class SupervisedExecutor:
         """When the first node of a trial was seen to have failed (monotonic)."""
         self._cancelling: dict[str, float] = {}
         """Trials to cancel → grace; kept for nodes that do not answer yet."""
+        self._problems: dict[tuple[str, str], Problem] = {}
+        """Tasks with a file that cannot be read or archived → the first of them."""
         self._told_to_end: set[tuple[str, str]] = set()
         """Tasks whose node has received a request to end."""
 
@@ -97,15 +100,26 @@ class SupervisedExecutor:
         """Update what is known of the tasks on one machine."""
         raise NotImplementedError
 
+    async def _reports(self, client: NodeClient, tasks: Sequence[NodeTask]) -> list[NodeReport]:
+        """Ask for the states of tasks. What was once found to be unreadable remains a problem."""
+        reports = await client.observe([task.directory for task in tasks])
+        for task, report in zip(tasks, reports, strict=True):
+            if report.problem is not None:
+                self._problems.setdefault(task.key, report.problem)
+        return [
+            replace(report, problem=self._problems.get(task.key)) for task, report in zip(tasks, reports, strict=True)
+        ]
+
     def _note_answer(self, task: NodeTask, observation: NodeObservation) -> None:
         self._known[task.key] = observation
         self._silent_at.pop(task.key, None)
 
-    def _note_silence(self, client: NodeClient, tasks: Sequence[NodeTask], error: UnreachableError) -> None:
+    def _note_silence(self, client: NodeClient, tasks: Sequence[NodeTask], error: DlperfError) -> None:
+        cause = error.cause if isinstance(error, UnreachableError) else error.message
         for task in tasks:
             known = self._last_known(task)
-            since = known.unreachable_since or client.unreachable_since
-            self._known[task.key] = replace(known, unreachable_since=since, cause=known.cause or error.cause)
+            since = known.unreachable_since or client.unreachable_since or utc_now()
+            self._known[task.key] = replace(known, unreachable_since=since, cause=known.cause or cause)
             self._silent_at.setdefault(task.key, time.monotonic())
 
     async def _trial_observation(self, trial: Trial) -> Observation:
@@ -151,11 +165,15 @@ class SupervisedExecutor:
         try:
             await self._client(task).cancel(task.directory, grace_seconds, state.value, cause)
             self._told_to_end.add(task.key)
-        except UnreachableError:
+        except DlperfError:
             return
 
     async def tail(self, trials: Sequence[Trial]) -> int:
-        return sum(await all_of(tail_machine(client, tasks) for client, tasks in self._by_machine(trials)))
+        found = await all_of(tail_machine(client, tasks) for client, tasks in self._by_machine(trials))
+        for _, failed in found:
+            for key, error in failed.items():
+                self._problems.setdefault(key, {"file": error.file, "reason": error.reason})
+        return sum(new for new, _ in found)
 
     async def collect(self, trial: Trial) -> None:
         await all_of(collect_files(self._client(task), task) for task in node_tasks(trial))

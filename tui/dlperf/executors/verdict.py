@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from dlperf.executors.base import NodeObservation, Observation
 from dlperf.messages import Message, message, quoted
-from dlperf.nodes.messages import NodeReport
+from dlperf.nodes.messages import ExitRecord, NodeFileError, NodeReport, Problem
 from dlperf.runs.records import State
 from dlperf.runs.upgrades import stored_message
 
 
 def node_observation(node: str, report: NodeReport, starts: bool = True) -> NodeObservation:
-    """The state of a node by its report. It is lost only if it answers without process and without exit file."""
+    """The state of a node by its report. It is lost only if it answers without process and without exit file.
+
+    A file that cannot be read fails it, whatever its exit file says.
+    """
     seen = NodeObservation(node, State.RUNNING, log_size=report.streams.get("out.log", 0), starts=starts)
+    if report.problem is not None and (report.alive or report.orphaned):
+        return seen  # until what runs there has been ended
+    if report.problem is not None:
+        return replace(seen, state=State.FAILED, cause=cause_of_problem(node, report.problem), ended=_heard(report))
     if report.exit is not None:
         ended = report.exit
-        results = {"exit_code": ended["code"], "signal": ended["signal"], "ended": ended["ended"]}
-        return replace(seen, state=State(ended["state"]), cause=_cause_of_exit(ended), **results)
+        seen = replace(seen, exit_code=ended["code"], signal=ended["signal"], ended=ended["ended"])
+        return replace(seen, state=State(ended["state"]), cause=_cause_of_exit(ended))
     if report.alive or report.orphaned:
         return seen
-    heard = datetime.fromtimestamp(report.heartbeat or 0.0, UTC).isoformat()
-    return replace(seen, state=State.LOST, cause=_why_lost(report), ended=heard)
+    return replace(seen, state=State.LOST, cause=_why_lost(report), ended=_heard(report))
 
 
-def _cause_of_exit(ended: Mapping[str, Any]) -> Message:
+def cause_of_problem(node: str, problem: Problem) -> Message:
+    return NodeFileError(node, problem["file"], problem["reason"]).message
+
+
+def _heard(report: NodeReport) -> str:
+    return datetime.fromtimestamp(report.heartbeat or 0.0, UTC).isoformat()
+
+
+def _cause_of_exit(ended: ExitRecord) -> Message:
     """The cause in ``exit.json``, also as text, as version 0.1 wrote it."""
     try:
         return stored_message(ended.get("cause"))

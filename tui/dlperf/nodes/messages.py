@@ -1,9 +1,129 @@
-"""Requests to an agent and its answers, typed. Paths are below ``~/.dlperf``, their parts joined by ``/``."""
+"""Requests to an agent and its answers, typed. Paths are below ``~/.dlperf``, their parts joined by ``/``.
+
+An agent may answer anything. ``decode`` is where an answer is checked: its types, and the bounds given here.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import json
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Generic, NotRequired, TypeAlias, TypeVar, cast
+
+from pydantic import ConfigDict, Field, ValidationError, with_config
+from typing_extensions import TypeAliasType, TypedDict
+
+from dlperf.errors import DlperfError
+from dlperf.messages import message
+from dlperf.runs.store import type_adapter
+
+Answer = TypeVar("Answer")
+
+ANSWER_BYTES = 4 * 1024 * 1024
+"""Maximum length of an answer's JSON."""
+ANSWER_VALUES = 200_000
+"""Maximum number of values in it: each takes up to 350 bytes of memory."""
+
+Size: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 63)]
+Small: TypeAlias = Annotated[int, Field(gt=-(1 << 31), lt=1 << 63)]
+Real: TypeAlias = Annotated[float, Field(ge=-1e15, le=1e15)]
+Seconds: TypeAlias = Annotated[float, Field(ge=0, le=1e11)]
+Word: TypeAlias = Annotated[str, Field(max_length=256)]
+Line: TypeAlias = Annotated[str, Field(max_length=4096)]
+StreamName: TypeAlias = Annotated[str, Field(pattern=r"^(out\.log(\.[^/\x00]+)?|ranks(/[^/\x00]+)+)$", max_length=2048)]
+Cause = TypeAliasType("Cause", "dict[Word, Line | Small | Real | Cause | list[Cause] | None]")
+"""A message as the supervisor writes it."""
+
+
+class NodeFileError(DlperfError):
+    """A file of one trial on a node cannot be read or archived. Other trials are not affected."""
+
+    def __init__(self, node: str, file: str, reason: str) -> None:
+        super().__init__(message("bad_file", node=node, file=file, reason=reason))
+        self.file, self.reason = file, reason
+
+
+@with_config(ConfigDict(extra="allow"))
+class Identity(TypedDict):
+    """The supervisor of a trial."""
+
+    pid: Size
+    start_ticks: Size
+    boot_id: Word
+
+
+class ExitRecord(TypedDict):
+    """What ``exit.json`` must hold."""
+
+    state: Annotated[str, Field(pattern="^(succeeded|failed|timed_out|cancelled|lost)$")]
+    code: Small | None
+    signal: Small | None
+    ended: Word
+    cause: NotRequired[Line | Cause | None]
+
+
+class Problem(TypedDict):
+    """A file of a trial that the agent cannot read."""
+
+    file: Word
+    reason: Line
+
+
+class Gpu(TypedDict):
+    index: Small | None
+    name: Word | None
+    uuid: Word | None
+    driver: Word | None
+    utilization_percent: Real | None
+
+
+class GpuProcess(TypedDict):
+    gpu: Word
+    pid: Size
+    user: Word | None
+    name: Word
+
+
+class Port(TypedDict):
+    name: Word
+    state: Word
+    rate: Word
+
+
+@with_config(ConfigDict(extra="allow"))
+class Facts(TypedDict):
+    """What a check before a trial needs to know of a machine."""
+
+    disk_free_bytes: Size
+    gpus: list[Gpu]
+    nvlinks: dict[Word, Size]
+    infiniband: list[Port]
+    gpu_processes: list[GpuProcess]
+    image_digest: Line | None
+    runtime_complaint: Line
+    cuda: Word | None
+    missing: list[Line]
+
+
+@dataclass(frozen=True)
+class Frame(Generic[Answer]):
+    """What precedes the raw bytes of an answer."""
+
+    id: int
+    """The request's."""
+    raw: Size
+    """Number of raw bytes."""
+    answer: Answer | None = None
+    error: str | None = None
+    """Why there is no answer."""
+
+
+@dataclass(frozen=True)
+class HelloAnswer:
+    python: Word
+    hostname: Word
+    boot_id: Word
+    home: Annotated[str, Field(pattern=r"^/[^\x00\n]*$", max_length=1024)]
+    clock: Seconds
 
 
 @dataclass(frozen=True)
@@ -42,7 +162,7 @@ class ByteRange:
 class NodeReport:
     """The state of one trial on one node."""
 
-    supervisor: dict[str, Any] | None
+    supervisor: Identity | None
     """pid, start_ticks, boot_id, started; None where the trial was never started."""
     alive: bool
     """The supervisor runs, or the sweeper that replaced it."""
@@ -50,22 +170,24 @@ class NodeReport:
     """Neither runs, and processes of the trial still do."""
     rebooted: bool
     """The machine was restarted after the trial began."""
-    exit: dict[str, Any] | None
+    exit: ExitRecord | None
     """``exit.json``."""
     cancelled: bool
-    heartbeat: float | None
+    heartbeat: Seconds | None
     """Time of the supervisor's last heartbeat, in Unix seconds by the node's clock."""
-    streams: dict[str, int]
+    streams: dict[StreamName, Size]
     """Size in bytes of ``out.log`` and of each log below ``ranks/``."""
-    telemetry: int | None = None
+    telemetry: Size | None = None
     """Size in bytes of ``telemetry.csv``; None where it is absent."""
+    problem: Problem | None = None
+    """The first file of the trial that cannot be read."""
 
 
 @dataclass(frozen=True)
 class CommandResult:
     """The result of a Slurm command."""
 
-    code: int
+    code: Small
     """Exit code; 124 after a timeout, 127 for an absent command."""
     out: str
     err: str
@@ -75,9 +197,9 @@ class CommandResult:
 class JobAnswer:
     """A trial's job in Slurm, or why it is not known."""
 
-    job: str | None
+    job: Annotated[str, Field(pattern=r"^[\w.+\[\]-]{1,64}$")] | None
     """Its number; None where there is none."""
-    code: int
+    code: Small
     """Exit code of the Slurm command: not 0 where Slurm did not answer or refused."""
     err: str
 
@@ -86,7 +208,87 @@ class JobAnswer:
 class Removal:
     """The result of removing a trial's folder from a node."""
 
-    bytes: int
+    bytes: Size
     """Size of the folder."""
-    problem: str
+    problem: Line
     """Why the folder stays; empty where it was removed."""
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """Why a file that is on a node cannot be read."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class ReadAnswer:
+    sizes: list[Annotated[int, Field(ge=-1, lt=1 << 63)]]
+    reasons: list[Line]
+
+
+@dataclass(frozen=True)
+class ObserveAnswer:
+    reports: list[Annotated[NodeReport | dict[str, Any], Field(union_mode="left_to_right")]]
+
+
+@dataclass(frozen=True)
+class StartAnswer:
+    supervisor: Identity
+
+
+@dataclass(frozen=True)
+class LoginsAnswer:
+    complaints: list[Line]
+
+
+@dataclass(frozen=True)
+class PortAnswer:
+    port: Annotated[int, Field(ge=1, le=65535)]
+
+
+def decode(body: bytes, kind: type[Answer]) -> Frame[Answer]:
+    """Return the checked answer in the JSON of a frame.
+
+    Raises:
+        ValueError: it is no such answer.
+    """
+    if sum(map(body.count, (b",", b"[", b"{"))) > ANSWER_VALUES:
+        raise ValueError(f"more than {ANSWER_VALUES} values")
+    frame = Frame[kind]  # type: ignore[valid-type]
+    try:
+        return cast("Frame[Answer]", type_adapter(frame).validate_json(body, strict=True))
+    except ValidationError as error:
+        raise ValueError(_first_error(error)) from None
+
+
+_FILES = {"supervisor": "supervisor.json", "exit": "exit.json", "streams": "ranks", "telemetry": "telemetry.csv"}
+"""Field of a report → the file that it is about."""
+_ABSENT: dict[str, Any] = {**dict.fromkeys(_FILES), "streams": {}, "heartbeat": None, "problem": None}
+
+
+def sound_report(report: NodeReport | dict[str, Any]) -> NodeReport:
+    """Return a report without the fields that are not what they should be: they are a problem of that trial only.
+
+    Raises:
+        ValueError: what cannot be left out is wrong, too.
+    """
+    if isinstance(report, NodeReport):
+        return report
+    problem: Problem | None = None
+    while True:
+        try:
+            sound = type_adapter(NodeReport).validate_json(json.dumps(report), strict=True)
+            return replace(sound, problem=problem or sound.problem)
+        except ValidationError as error:
+            name = str(error.errors(include_input=False)[0]["loc"][0])
+            if name not in _ABSENT or report.get(name) == _ABSENT[name]:
+                raise ValueError(_first_error(error)) from None
+            problem = problem or {"file": _FILES.get(name, name), "reason": _first_error(error)}
+            report = report | {name: _ABSENT[name]}
+
+
+def _first_error(error: ValidationError) -> str:
+    """The field and what is wrong with it, without the value, in one line."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'JSON'}: {first['msg']}"[:300]

@@ -66,13 +66,9 @@ class SshChannel:
         self._process = process
         self._connection = connection
 
-    async def read_exactly(self, size: int) -> bytes:
+    async def read(self, size: int) -> bytes:
         with _broken_connections():
-            return await self._process.stdout.readexactly(size)
-
-    async def read_line(self) -> bytes:
-        with _broken_connections():
-            return await self._process.stdout.readline()
+            return await self._process.stdout.read(size)
 
     async def write(self, data: bytes) -> None:
         with _broken_connections():

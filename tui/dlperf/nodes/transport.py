@@ -22,11 +22,8 @@ BUFFER_BYTES = 1024 * 1024
 class Channel(Protocol):
     """A process on a machine. Reading and writing raise OSError or EOFError when the connection is broken."""
 
-    async def read_exactly(self, size: int) -> bytes:
-        """Read so many bytes of stdout."""
-
-    async def read_line(self) -> bytes:
-        """Read the next line of stdout; empty at its end."""
+    async def read(self, size: int) -> bytes:
+        """Read some bytes of stdout, so many at most; none at its end."""
 
     async def write(self, data: bytes) -> None:
         """Write to stdin, waiting while the process is slow to read."""
@@ -132,11 +129,8 @@ class LocalChannel:
         self._errors = process.stderr
         self._process = process
 
-    async def read_exactly(self, size: int) -> bytes:
-        return await self._reader.readexactly(size)
-
-    async def read_line(self) -> bytes:
-        return await self._reader.readline()
+    async def read(self, size: int) -> bytes:
+        return await self._reader.read(size)
 
     async def write(self, data: bytes) -> None:
         self._writer.write(data)
@@ -149,4 +143,5 @@ class LocalChannel:
         self._writer.close()
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
-        await self._process.wait()
+        with contextlib.suppress(TimeoutError):  # what it started may keep its pipes open
+            await asyncio.wait_for(self._process.wait(), 1.0)

@@ -1,7 +1,7 @@
 """The agent: answers requests on stdin and stdout until stdin closes.
 
 A frame, request or answer, is four bytes of length (big endian), that much JSON, and as many raw bytes as the JSON's
-``raw`` says.
+``raw`` says. An answer has the request's ``id``, and either ``answer`` or ``error``.
 """
 
 import json
@@ -34,7 +34,8 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
             return
         request = json.loads(source.read(struct.unpack(">I", size)[0]).decode("utf-8"))
         answer, raw = answer_to(request, source.read(request.get("raw", 0)))
-        body = json.dumps(dict(answer, raw=len(raw))).encode("ascii")
+        head = {"id": request.get("id"), "raw": len(raw)}
+        body = json.dumps(dict(answer, **head)).encode("ascii")
         sink.write(struct.pack(">I", len(body)) + body + raw)
         sink.flush()
 
@@ -42,7 +43,8 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
 def answer_to(request: Json, raw: bytes) -> Answer:
     """Run an operation; an error is an answer too: one bad request must not end the agent."""
     try:
-        return OPERATIONS[request["operation"]](request, raw)
+        answer, data = OPERATIONS[request["operation"]](request, raw)
+        return {"answer": answer}, data
     except OSError as error:
         return {"error": f"{error.filename}: {error.strerror}" if error.filename else str(error)}, b""
     except Exception as error:

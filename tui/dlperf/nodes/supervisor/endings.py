@@ -6,10 +6,11 @@ import time
 from typing import List, NamedTuple, Optional, Set, Union
 
 from .containers import remove_containers
-from .files import SCHEMA, Json, read_json, write_json
+from .files import SCHEMA, Json, readable_json, write_json
 from .processes import identity_of, mark_of, send
-from .scope import close_group, trial_pids
+from .scope import close_group, group_of, trial_pids
 
+DEFAULT_GRACE_SECONDS = 10.0
 UNKILLABLE_SECONDS = 30.0
 
 
@@ -90,9 +91,16 @@ def limit_reached(job: Json, running_seconds: float, silent_seconds: float, log_
     return None
 
 
+def cancel_request() -> Json:
+    """What ``cancel.json`` asks for; nothing where it is absent, or was not written by an agent."""
+    request = readable_json("cancel.json")
+    kinds = (("grace_seconds", (int, float)), ("state", str), ("cause", dict))
+    return request if all(isinstance(request.get(name), kind) for name, kind in kinds) else {}
+
+
 def cancelled() -> Ending:
     """The ending that a request asked for."""
-    request = read_json("cancel.json") or {}
+    request = cancel_request()
     return Ending(request.get("state", "cancelled"), request.get("cause", message("ended_from_outside")))
 
 
@@ -125,12 +133,13 @@ def sweep_after_dead_supervisor(directory: str) -> None:
     """Finish the trial of a killed supervisor. Concurrent calls are harmless."""
     os.chdir(directory)
     write_json("sweeper.json", identity_of(os.getpid()))
-    job, supervisor, request = (read_json(name) or {} for name in ("job.json", "supervisor.json", "cancel.json"))
-    mark = mark_of(directory, job)
-    left = sweep(mark, request["grace_seconds"], supervisor.get("group"))
+    job, supervisor = readable_json("job.json"), readable_json("supervisor.json")
+    mark, grace = mark_of(directory, job), cancel_request().get("grace_seconds", DEFAULT_GRACE_SECONDS)
+    left = sweep(mark, grace, group_of(supervisor))
     remove_containers((job.get("container") or {}).get("runtime"), mark)
-    if read_json("exit.json") is None:
+    if not readable_json("exit.json"):
         ended = now()
-        begun = supervisor.get("monotonic", ended.monotonic)
+        begun = supervisor.get("monotonic")
+        begun = begun if isinstance(begun, float) else ended.monotonic
         started = Moment(ended.wall - (ended.monotonic - begun), begun)
         write_json("exit.json", exit_record(cancelled(), None, started, ended, left))

@@ -1,13 +1,20 @@
 """The node's files below ``~/.dlperf``."""
 
+import errno
 import json
 import os
+import re
 import stat
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 SCHEMA = 1
 
 ROOT = os.path.join(os.path.expanduser("~"), ".dlperf")
+
+RECORD_BYTES = 1 << 16
+"""Maximum size of a record that is read."""
+STREAMS, DEPTH, NAME_BYTES = 1024, 8, 512
+"""Maximum number of logs below ``ranks/``, of folders inside each other, and of bytes in a log's path."""
 
 Json = Dict[str, Any]
 
@@ -31,20 +38,65 @@ def write_json(path: str, value: Json) -> None:
     write_atomic(path, json.dumps(value, indent=1).encode("ascii") + b"\n")
 
 
-def read_json(path: str) -> Optional[Json]:
-    """The value of a JSON file; None for an absent file."""
+def open_regular(path: str) -> int:
+    """Open a regular file to read. A link in its place, or in that of a folder below ``~/.dlperf``, is not followed.
+
+    What a payload left may be anything: opening a FIFO does not block.
+
+    Raises:
+        OSError: the file is absent, cannot be read, or is not a regular file.
+    """
+    inside = path.startswith(ROOT + os.sep)
+    *folders, name = path[len(ROOT) + 1 :].split(os.sep) if inside else [path]
+    folder = os.open(ROOT, os.O_PATH) if inside else None
     try:
-        with open(path, "rb") as stream:
-            value: Json = json.loads(stream.read().decode("utf-8"))
-            return value
-    except (FileNotFoundError, NotADirectoryError):
+        for part in folders:
+            folder, above = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder), folder
+            os.close(above)
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    except OSError as error:
+        raise (irregular(path) if error.errno in (errno.ELOOP, errno.ENXIO) else error) from None
+    finally:
+        if folder is not None:
+            os.close(folder)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise irregular(path)
+    return descriptor
+
+
+def read_json(path: str) -> Optional[Json]:
+    """The mapping in a JSON file; None for an absent file.
+
+    Raises:
+        OSError: the file cannot be read, or holds something else.
+    """
+    try:
+        with open(open_regular(path), "rb") as stream:
+            value = json.loads(stream.read(RECORD_BYTES + 1)[:RECORD_BYTES].decode("utf-8"))
+    except FileNotFoundError:
         return None
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise OSError(errno.EINVAL, "not a JSON record", path)
+    return value
+
+
+def readable_json(path: str) -> Json:
+    """The mapping in a JSON file; an empty one where there is none: what else is in its place must not end us."""
+    try:
+        return read_json(path) or {}
+    except OSError:
+        return {}
 
 
 def read_text(path: str) -> str:
-    """The text of a small file; empty where it cannot be read."""
+    """The text of a small file; empty where it cannot be read. Opening a FIFO does not block."""
     try:
-        with open(path, "rb") as stream:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                return ""
             return stream.read().decode("utf-8", "replace")
     except OSError:
         return ""
@@ -58,17 +110,67 @@ def confined(path: str) -> str:
     return os.path.join(ROOT, *parts)
 
 
-def log_streams(directory: str) -> Dict[str, int]:
+def log_streams(directory: str, problems: Optional[List[Json]] = None) -> Dict[str, int]:
     """Size in bytes of ``out.log``, of what it was renamed to (``out.log.1``) and of every file below ``ranks/``.
 
-    By path relative to the trial's folder.
+    By path relative to the trial's folder. Bytes of a path that are not UTF-8 are escaped, see ``stream_path``. Links
+    below ``ranks/`` are left out.
+
+    Args:
+        problems: gets what is there and cannot be listed.
     """
+    problems = [] if problems is None else problems
     present = os.listdir(directory) if os.path.isdir(directory) else []
-    names = [name for name in present if (name + ".").startswith("out.log.")]
-    for folder, _, files in os.walk(os.path.join(directory, "ranks")):
-        names += [os.path.relpath(os.path.join(folder, name), directory) for name in files]
-    sizes = {name: regular_size(os.path.join(directory, name)) for name in sorted(names)}
-    return {name: size for name, size in sizes.items() if size is not None}
+    names = ["out.log", *sorted(name for name in present if name.startswith("out.log."))[:STREAMS]]
+    try:
+        names += sorted(rank_files(directory))
+    except OSError as error:
+        problems.append(problem("ranks", error))
+    sizes = {name: regular_size(os.path.join(directory, name)) for name in names}
+    if sizes["out.log"] is None and os.path.lexists(os.path.join(directory, "out.log")):
+        problems.append(problem("out.log", irregular("out.log")))
+    return {escaped(name): size for name, size in sizes.items() if size is not None}
+
+
+def rank_files(directory: str) -> List[str]:
+    """What is below ``ranks/``, relative to the trial's folder.
+
+    Raises:
+        OSError: ``ranks`` is not a folder, or more is in it than is archived.
+    """
+    top = os.path.join(directory, "ranks")
+    found: List[str] = []
+    if not os.path.lexists(top):
+        return found
+    if not stat.S_ISDIR(os.lstat(top).st_mode):
+        raise OSError(errno.ENOTDIR, "not a folder", top)
+    for folder, _, files, _ in os.fwalk(top):
+        relative = os.path.relpath(folder, directory)
+        found += [os.path.join(relative, name) for name in files]
+        longest = max((len(os.fsencode(name)) for name in files), default=0) + len(os.fsencode(relative))
+        if len(found) > STREAMS or relative.count(os.sep) > DEPTH or longest >= NAME_BYTES:
+            limits = f"{STREAMS} files, {DEPTH} folders inside each other, {NAME_BYTES} bytes of a path"
+            raise OSError(errno.EFBIG, f"more than {limits}", top)
+    return found
+
+
+def irregular(path: str) -> OSError:
+    return OSError(errno.EINVAL, "not a regular file", path)
+
+
+def problem(file: str, error: OSError) -> Json:
+    """A file of a trial that cannot be read, as the agent reports it."""
+    return {"file": file, "reason": error.strerror or str(error)}
+
+
+def escaped(name: str) -> str:
+    return os.fsencode(name).replace(b"\\", rb"\x5c").decode("utf-8", "backslashreplace")
+
+
+def stream_path(name: str) -> str:
+    """The path of a name that ``log_streams`` gave."""
+    encoded = re.sub(rb"\\x([0-9a-f]{2})", lambda found: bytes([int(found.group(1), 16)]), name.encode("utf-8"))
+    return os.fsdecode(encoded)
 
 
 def regular_size(path: str) -> Optional[int]:

@@ -11,7 +11,7 @@ import time
 from typing import DefaultDict, List, Optional
 
 from .containers import image_digest, runtime_error
-from .files import ROOT, SCHEMA, Json, read_json, read_text
+from .files import ROOT, SCHEMA, Json, read_text, readable_json
 from .gpus import gpu_facts, gpu_processes, nvlinks
 from .lease import lease_owner
 from .processes import boot_id, output
@@ -136,7 +136,7 @@ def library_version(name: str) -> Optional[str]:
 
 def cuda_version() -> Optional[str]:
     """The version of the CUDA toolkit in its usual place."""
-    facts = read_json("/usr/local/cuda/version.json") or {}
+    facts = readable_json("/usr/local/cuda/version.json")
     version = facts.get("cuda", {}).get("version")
     return str(version) if version else None
 

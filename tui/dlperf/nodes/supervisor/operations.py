@@ -10,12 +10,26 @@ import signal
 import socket
 import subprocess
 import time
-from typing import Optional, Tuple
+from typing import List, Optional, Tuple
 
 from .containers import remove_containers
-from .files import ROOT, Json, confined, log_streams, modified, read_json, regular_size, write_atomic, write_json
+from .files import (
+    ROOT,
+    Json,
+    confined,
+    log_streams,
+    modified,
+    open_regular,
+    problem,
+    read_json,
+    readable_json,
+    regular_size,
+    stream_path,
+    write_atomic,
+    write_json,
+)
 from .machine import environment, free_port, readiness
-from .processes import boot_id, find_supervisor, is_alive, send, start_detached, wait_for_record
+from .processes import boot_id, is_alive, is_identity, running_supervisor, send, start_detached, wait_for_record
 from .removal import remove_trial
 from .scope import pids_of
 from .slurm_queue import find_job, record_job, slurm_command
@@ -61,14 +75,43 @@ def observe(request: Json, raw: bytes) -> Answer:
     return {"reports": [report(confined(directory)) for directory in request["directories"]]}, b""
 
 
+class Records:
+    """The records in a trial's folder. One that cannot be read counts as absent and is a problem of the trial."""
+
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+        self.problems: List[Json] = []
+
+    def read(self, name: str) -> Optional[Json]:
+        try:
+            return read_json(os.path.join(self.directory, name))
+        except OSError as error:
+            self.problems.append(problem(name, error))
+            return None
+
+    def process(self, name: str) -> Optional[Json]:
+        """The identity of a process that it wrote itself."""
+        record = self.read(name)
+        if record is None or is_identity(record):
+            return record
+        self.problems.append({"file": name, "reason": "not the identity of a process"})
+        return None
+
+    def supervisor(self) -> Optional[Json]:
+        """The record of the supervisor; where it is gone, what can be told of the process itself."""
+        return self.process("supervisor.json") or running_supervisor(self.directory)
+
+
 def report(directory: str) -> Json:
     """The state of one trial on this machine."""
-    supervisor = find_supervisor(directory)
+    records = Records(directory)
+    supervisor = records.supervisor()
     # Check liveness before reading exit.json, or an exit in between looks lost.
-    alive = is_alive(supervisor) or is_alive(read_json(os.path.join(directory, "sweeper.json")))
-    ended = read_json(os.path.join(directory, "exit.json"))
+    alive = is_alive(supervisor) or is_alive(records.process("sweeper.json"))
+    ended = records.read("exit.json")
     here = bool(supervisor and supervisor["boot_id"] == boot_id())
     orphaned = not alive and not ended and bool(pids_of(directory, supervisor))
+    streams = log_streams(directory, records.problems)
     return {
         "supervisor": supervisor,
         "alive": alive,
@@ -77,46 +120,55 @@ def report(directory: str) -> Json:
         "exit": ended,
         "cancelled": os.path.exists(os.path.join(directory, "cancel.json")),
         "heartbeat": modified(os.path.join(directory, "heartbeat")),
-        "streams": log_streams(directory),
+        "streams": streams,
         "telemetry": regular_size(os.path.join(directory, "telemetry.csv")),
+        "problem": records.problems[0] if records.problems else None,
     }
 
 
 def read(request: Json, raw: bytes) -> Answer:
-    """Read byte ranges of many files, READ_LIMIT bytes at most in total; a size of -1 means an absent file."""
-    parts, sizes, room = [], [], READ_LIMIT
+    """Read byte ranges of many files, READ_LIMIT bytes at most in total.
+
+    The answer has a size for each, -1 for an absent file, and a reason where a file cannot be read.
+    """
+    parts, sizes, reasons, room = [], [], [], READ_LIMIT
     for entry in request["ranges"]:
-        part = read_range(confined(entry["path"]), entry["offset"], min(entry["limit"], room))
+        part, reason = read_range(confined(entry["path"]), entry["offset"], min(entry["limit"], room))
         sizes.append(-1 if part is None else len(part))
+        reasons.append(reason)
         parts.append(part or b"")
         room -= len(parts[-1])
-    return {"sizes": sizes}, b"".join(parts)
+    return {"sizes": sizes, "reasons": reasons}, b"".join(parts)
 
 
-def read_range(path: str, offset: int, limit: int) -> Optional[bytes]:
+def read_range(path: str, offset: int, limit: int) -> Tuple[Optional[bytes], str]:
+    """Bytes of a file, or None and why there are none."""
     try:
-        with open(path, "rb") as stream:
+        with open(open_regular(stream_path(path)), "rb") as stream:
             stream.seek(offset)
-            return stream.read(limit)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
+            return stream.read(limit), ""
+    except FileNotFoundError:
+        return None, ""
+    except OSError as error:
+        return None, error.strerror or str(error)
 
 
 def cancel(request: Json, raw: bytes) -> Answer:
     """End a trial through its supervisor, or sweep its processes where that is dead. The first request counts."""
     directory = confined(request["directory"])
-    supervisor = find_supervisor(directory)
-    started = supervisor is not None or pids_of(directory, None)
-    if not started or read_json(os.path.join(directory, "exit.json")) is not None:
+    records = Records(directory)
+    supervisor, ended = records.supervisor(), records.read("exit.json")
+    alive = is_alive(supervisor)
+    if not alive and (ended is not None or not (supervisor or pids_of(directory, None))):
         return {}, b""
     os.makedirs(directory, 0o700, exist_ok=True)
     path = os.path.join(directory, "cancel.json")
-    if read_json(path) is None:
+    if not readable_json(path):
         write_json(path, {key: request[key] for key in ("grace_seconds", "state", "cause")})
     here = supervisor is None or supervisor["boot_id"] == boot_id()
-    if supervisor and is_alive(supervisor):
+    if supervisor and alive:
         send(supervisor["pid"], signal.SIGTERM)
-    elif here and not is_alive(read_json(os.path.join(directory, "sweeper.json"))):
+    elif here and not is_alive(records.process("sweeper.json")):
         start_detached(["sweep", directory], os.path.join(directory, "supervisor.log"))
         wait_for_record(directory, "sweeper.json")
     return {}, b""
@@ -124,7 +176,7 @@ def cancel(request: Json, raw: bytes) -> Answer:
 
 def clear(request: Json, raw: bytes) -> Answer:
     """Remove a trial's containers after a reboot: a container daemon may have kept or restarted them."""
-    job = read_json(os.path.join(confined(request["directory"]), "job.json")) or {}
+    job = readable_json(os.path.join(confined(request["directory"]), "job.json"))
     if job:
         remove_containers((job["container"] or {}).get("runtime"), job["mark"])
     return {}, b""

@@ -58,6 +58,12 @@ def identity_of(pid: int) -> Json:
     return {"pid": pid, "start_ticks": start_ticks, "boot_id": boot_id()}
 
 
+def is_identity(record: Json) -> bool:
+    """Whether a record that was read identifies a process."""
+    kinds = (("pid", int), ("start_ticks", int), ("boot_id", str))
+    return all(isinstance(record.get(name), kind) for name, kind in kinds)
+
+
 def is_alive(identity: Optional[Json]) -> bool:
     """Whether exactly that process runs: neither a zombie nor another process with the same pid."""
     if identity is None or identity["boot_id"] != boot_id():
@@ -66,11 +72,8 @@ def is_alive(identity: Optional[Json]) -> bool:
     return found is not None and found[0] not in "ZX" and found[1] == identity["start_ticks"]
 
 
-def find_supervisor(directory: str) -> Optional[Json]:
-    """The record of a trial's supervisor; where its file is gone, what can be told of the process itself."""
-    record = read_json(os.path.join(directory, "supervisor.json"))
-    if record is not None:
-        return record
+def running_supervisor(directory: str) -> Optional[Json]:
+    """The identity of the process that supervises a trial, found without the trial's folder."""
     command = ["run", directory, ""]
     pids = [pid for pid in all_pids() if read_text(f"/proc/{pid}/cmdline").split("\0")[-3:] == command]
     return identity_of(pids[0]) if pids else None
@@ -118,7 +121,7 @@ def start_detached(arguments: List[str], log: str) -> None:
     try:
         os.setsid()
         if os.fork() == 0:
-            descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            descriptor = os.open(log, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(descriptor, 1)
             os.dup2(descriptor, 2)

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from typing import Any, Dict, Iterator, List, Sequence
 
-from .files import ROOT, Json, read_json, regular_size
+from .files import ROOT, Json, escaped, read_json, regular_size
 from .processes import is_alive
 from .scope import pids_of
 
@@ -79,9 +79,9 @@ def unarchived_problem(
     names = [
         name
         for path, name in ((path, os.path.relpath(path, directory)) for path in files)
-        if not (is_own(name) or is_discarded(name, discarded) or is_archived(path, archived.get(name, ())))
+        if not (is_own(name) or is_discarded(name, discarded) or is_archived(path, archived.get(escaped(name), ())))
     ]
-    shown = [name.encode("utf-8", "backslashreplace").decode("utf-8") for name in sorted(names)[:LISTED]]
+    shown = map(escaped, sorted(names)[:LISTED])
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return f"not in the archive: {', '.join(shown)}{more}" if names else ""
 

@@ -13,7 +13,20 @@ import time
 from typing import IO, Any, List, Optional
 
 from .containers import KEEPING_RUNTIMES, image_digest, remove_containers
-from .endings import Ending, Moment, cancelled, ending_of, exit_record, iso, limit_reached, message, now, sweep
+from .endings import (
+    DEFAULT_GRACE_SECONDS,
+    Ending,
+    Moment,
+    cancel_request,
+    cancelled,
+    ending_of,
+    exit_record,
+    iso,
+    limit_reached,
+    message,
+    now,
+    sweep,
+)
 from .files import SCHEMA, Json, log_streams, read_json, write_json
 from .lease import LeaseHeldError, take_lease
 from .machine import environment
@@ -21,7 +34,6 @@ from .processes import MARK_VARIABLE, identity_of
 from .scope import adopt_orphans, close_group, in_group, open_group, reap_orphans
 from .telemetry import TICK_SECONDS, Telemetry, open_telemetry
 
-DEFAULT_GRACE_SECONDS = 10.0
 HEARTBEAT_SECONDS = 5.0
 
 
@@ -236,7 +248,7 @@ class Supervisor:
 
     def finish(self, ending: Ending) -> None:
         """End every process of the trial, then write ``exit.json``."""
-        grace = (read_json("cancel.json") or self.job).get("grace_seconds", DEFAULT_GRACE_SECONDS)
+        grace = cancel_request().get("grace_seconds", DEFAULT_GRACE_SECONDS)
         ended = now()
         left = sweep(self.mark, grace, self.record["group"])
         remove_containers(self.container.get("runtime"), self.mark)

@@ -9,7 +9,7 @@ import importlib
 import os
 from typing import List, Optional
 
-from .files import Json, read_json, read_text
+from .files import Json, read_text, readable_json
 from .processes import mark_of, marked_pids, own_payload, process_table, stat_fields
 
 GROUP_PREFIX = "dlperf-"
@@ -44,6 +44,12 @@ def group_pids(group: Optional[str]) -> List[int]:
         return []
     texts = [read_text(os.path.join(folder, "cgroup.procs")) for folder, _, _ in os.walk(group)]
     return [int(pid) for text in texts for pid in text.split()]
+
+
+def group_of(supervisor: Json) -> Optional[str]:
+    """The control group in the record of a supervisor."""
+    group = supervisor.get("group")
+    return group if isinstance(group, str) else None
 
 
 def close_group(group: Optional[str]) -> None:
@@ -81,5 +87,5 @@ def trial_pids(mark: str, group: Optional[str] = None) -> List[int]:
 
 def pids_of(directory: str, supervisor: Optional[Json]) -> List[int]:
     """The processes of a trial on this machine, also where its folder was removed."""
-    job = read_json(os.path.join(directory, "job.json")) or {}
-    return trial_pids(mark_of(directory, job), (supervisor or {}).get("group"))
+    job = readable_json(os.path.join(directory, "job.json"))
+    return trial_pids(mark_of(directory, job), group_of(supervisor or {}))

@@ -1,0 +1,111 @@
+"""Frames to and from a running agent, within bounds: whatever the other side writes, memory and time are limited."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from dlperf.errors import RefusedError, UnreachableError
+from dlperf.messages import Message, message, quoted
+from dlperf.nodes import bootstrap
+from dlperf.nodes.bootstrap import agent_command, supervisor_archive
+from dlperf.nodes.messages import ANSWER_BYTES, Answer, Frame, decode
+from dlperf.nodes.streams import BoundedReader
+from dlperf.nodes.transport import Channel, Transport
+
+REQUEST_SECONDS = 120.0
+LINE_BYTES = 1 << 16
+PREAMBLE_LINES = 10_000
+"""What a machine may print before its agent is ready."""
+
+BROKEN = (OSError, EOFError, TimeoutError, ValueError)
+"""A channel that ended, or whose other side is not an agent."""
+
+
+@dataclass(frozen=True)
+class AgentChannel:
+    """A running agent."""
+
+    process: Channel
+    output: BoundedReader
+
+    async def exchange(
+        self, request: dict[str, Any], raw: bytes, kind: type[Answer], most_raw: int
+    ) -> tuple[Frame[Answer], bytes]:
+        """Send a request and receive its answer.
+
+        Raises:
+            OSError, EOFError, TimeoutError: the connection is broken.
+            ValueError: what came is not an answer to the request.
+        """
+        async with asyncio.timeout(REQUEST_SECONDS):
+            body = json.dumps(request).encode()
+            await self.process.write(struct.pack(">I", len(body)) + body + raw)
+            (size,) = struct.unpack(">I", await self.output.exactly(4))
+            if size > ANSWER_BYTES:
+                raise ValueError(f"{size} bytes")
+            frame = decode(await self.output.exactly(size), kind)
+            if frame.id != request["id"]:
+                raise ValueError("the answer to another request")
+            if frame.raw > most_raw:
+                raise ValueError(f"{frame.raw} bytes of files where {most_raw} were requested")
+            return frame, await self.output.exactly(frame.raw)
+
+    async def close(self) -> None:
+        await self.process.close()
+
+
+async def open_agent(transport: Transport) -> AgentChannel:
+    """Start an agent.
+
+    Raises:
+        UnreachableError: the machine does not answer, or starts no agent.
+    """
+    process = await transport.open(agent_command(transport.python))
+    channel = AgentChannel(process, BoundedReader(process))
+    try:
+        async with asyncio.timeout(REQUEST_SECONDS):
+            await _start_agent(channel)
+    except BROKEN as error:
+        complaint = await process.complaint()
+        await channel.close()
+        raise UnreachableError(message("no_agent", reason=complaint or _why(error))) from error
+    except BaseException:
+        await channel.close()
+        raise
+    return channel
+
+
+async def _start_agent(channel: AgentChannel) -> None:
+    """Answer the bootstrap script until the agent is ready; a login shell may print something before."""
+    for _ in range(PREAMBLE_LINES):
+        line = await channel.output.line(LINE_BYTES)
+        _, _, state = line.decode(errors="replace").rpartition(bootstrap.ANSWER)
+        match state.strip():
+            case bootstrap.READY:
+                return
+            case bootstrap.SEND:
+                await channel.process.write(supervisor_archive())
+            case bootstrap.NO_PYTHON:
+                raise RefusedError(message("no_python"))
+            case bootstrap.NO_HOME:
+                raise RefusedError(message("no_home"))
+    raise ValueError(f"more than {PREAMBLE_LINES} lines before the agent")
+
+
+def why_broken(error: BaseException) -> Message:
+    """Return the cause of a broken channel."""
+    code = "bad_answer" if isinstance(error, ValueError) else "connection_broke"
+    return message(code, reason=_why(error))
+
+
+def _why(error: BaseException) -> Message:
+    match error:
+        case TimeoutError():
+            return message("no_answer_within", seconds=REQUEST_SECONDS)
+        case EOFError():
+            return message("closed_there")
+    return quoted(str(error) or type(error).__name__)
