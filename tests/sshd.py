@@ -32,10 +32,12 @@ class Sshd:
     home: Path
     operator: Path
     process: subprocess.Popen[bytes] | None = None
+    prefix: tuple[str, ...] = ()
+    """The command that starts the server, such as ``setpriv``."""
 
     def start(self) -> None:
         """Listen, on the same port as before a ``stop``."""
-        command = [PROGRAM, "-D", "-e", "-f", str(self.folder / "sshd_config")]
+        command = [*self.prefix, PROGRAM, "-D", "-e", "-f", str(self.folder / "sshd_config")]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(command, stderr=log)
         while not _listens(self.port):

@@ -93,6 +93,7 @@ class Port(TypedDict):
 class Facts(TypedDict):
     """What a check before a trial needs to know of a machine."""
 
+    lease: dict[Word, Line] | None
     disk_free_bytes: Size
     gpus: list[Gpu]
     nvlinks: dict[Word, Size]
@@ -102,6 +103,7 @@ class Facts(TypedDict):
     runtime_complaint: Line
     cuda: Word | None
     missing: list[Line]
+    unresolved: dict[Line, Line]
 
 
 @dataclass(frozen=True)

@@ -269,7 +269,7 @@ class Supervisor:
             os.chdir(self.directory)
             write_json("job.json", self.job)
             write_json("supervisor.json", self.record)
-        elif self.payload:
+        elif self.payload and not os.path.lexists("out.log"):
             open("out.log", "ab").close()
 
     def wait_for_gpus(self) -> List[int]:

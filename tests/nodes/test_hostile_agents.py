@@ -1,0 +1,278 @@
+"""An agent that answers with anything: the engine's client keeps its errors, time, memory and folder."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dlperf.errors import DlperfError, StorageError, UnreachableError
+from dlperf.executors.base import Trial
+from dlperf.executors.direct import DirectExecutor
+from dlperf.nodes import agent_channel, client
+from dlperf.nodes.bootstrap import ANSWER, READY
+from dlperf.nodes.client import NodeClient
+from dlperf.nodes.messages import ANSWER_BYTES, ANSWER_VALUES, ByteRange, NodeFile
+from dlperf.nodes.transport import LocalTransport
+from dlperf.plan import Launch, Node
+from dlperf.runs.paths import TrialPaths
+
+EXAMPLES = 500
+ANSWERS_PER_EXAMPLE = 20
+
+IDENTITY = {"pid": 1, "start_ticks": 2, "boot_id": "b", "started": "2026-01-01T00:00:00.000Z"}
+EXIT = {"state": "failed", "cause": {"code": "exit_code", "code_value": 1}, "code": 1, "signal": None, "ended": "2026"}
+REPORT = {
+    **{"supervisor": IDENTITY, "alive": False, "orphaned": False, "rebooted": False, "exit": EXIT, "cancelled": False},
+    **{"heartbeat": 1.5, "streams": {"out.log": 5, "ranks/a": 3}, "telemetry": 7, "problem": None},
+}
+GPU = {"index": 0, "name": "H200", "uuid": "u", "driver": "1", "utilization_percent": 0.0}
+FACTS = {
+    **{"clock": 1.0, "lease": {"user": "u", "engine": "e", "since": "s", "trial": "t"}},
+    **{
+        "disk_free_bytes": 1 << 40,
+        "gpus": [GPU],
+        "nvlinks": {"u": 1},
+        "missing": [],
+        "unresolved": {"a": "b"},
+        "cuda": "12",
+    },
+    **{"infiniband": [{"name": "a", "state": "ACTIVE", "rate": "1"}], "image_digest": None, "runtime_complaint": ""},
+    "gpu_processes": [{"gpu": "u", "pid": 1, "user": None, "name": "x"}],
+}
+SOUND: dict[str, Any] = {
+    "hello": {"python": "3.11", "hostname": "h", "boot_id": "b", "clock": 1e9, "home": "/root"},
+    "start": {"supervisor": IDENTITY},
+    "check": FACTS,
+    "port": {"port": 20000},
+    "slurm": {"code": 0, "out": "1_1|PENDING|0|Priority|", "err": ""},
+    "job": {"job": "17", "code": 0, "err": ""},
+}
+ODD: Sequence[Any] = (
+    *(None, True, -1, 0, 1.5, 10**18, -(10**30), 10**4000, float("nan"), float("inf"), "", "x", "\ud800", "\0", "1"),
+    *("x" * 5000, "../../../../etc/passwd", "/etc/passwd", "ranks/../../../x"),
+    *("ranks/" + "a/" * 300, "ranks/" + "y" * 300),
+    *([], {}, [[]], {"code": 1}, {"": {}}, [0] * 50, {"out.log": {}}, {"ranks": 1, "exit.json": 5, "ranks/a/b": 9}),
+)
+
+
+def mutated(value: Any, chance: random.Random) -> Any:
+    """A copy with one part replaced, removed, doubled or put elsewhere."""
+    if not isinstance(value, (dict, list)) or not value or chance.random() < 0.15:
+        return chance.choice(ODD)
+    keys = list(value) if isinstance(value, dict) else range(len(value))
+    key, copy = chance.choice(keys), value.copy()
+    match chance.randrange(8):
+        case 0:
+            del copy[key]
+        case 1 if isinstance(copy, list):
+            copy += copy
+        case 1:
+            copy[str(chance.choice(ODD))] = copy[key]
+        case _:
+            copy[key] = mutated(copy[key], chance)
+    return copy
+
+
+def sound(request: dict[str, Any], chance: random.Random) -> tuple[Any, bytes]:
+    """What an honest agent might answer."""
+    if request["operation"] == "observe":
+        size = chance.choice((0, 5, 9))
+        return {"reports": [REPORT | {"streams": {"out.log": size, "ranks/a": 3}} for _ in request["directories"]]}, b""
+    if request["operation"] == "read":
+        sizes = [chance.choice((-1, 0, 1, min(item["limit"], 9))) for item in request["ranges"]]
+        reasons = ["gone" if size < 0 and chance.random() < 0.5 else "" for size in sizes]
+        return {"sizes": sizes, "reasons": reasons}, b"x" * sum(max(size, 0) for size in sizes)
+    return SOUND.get(request["operation"], {}), b""
+
+
+def frame(request: dict[str, Any], chance: random.Random) -> bytes:
+    """What an agent may send in answer to a request."""
+    answer, raw = sound(request, chance)
+    head: Any = {"id": request["id"], "raw": len(raw), "answer": answer}
+    kind = chance.randrange(16)
+    if kind <= 5:
+        head["answer"] = mutated(answer, chance)
+    elif kind == 6:
+        head = mutated(head, chance)
+    elif kind == 7:
+        head = {"id": request["id"], "raw": 0, "error": mutated("x", chance)}
+    body = json.dumps(head).encode()
+    if kind == 8:
+        body = chance.choice((b"[" * 9000, b"\xff\xfe", b"9" * 9000, b"[1,2", b'"\\ud800"', b"{" * 500, body[:-3], b""))
+    size = len(body) if kind != 9 else chance.choice((0, len(body) + 5, 1 << 31, 0xFFFFFFFF, len(body) // 2))
+    return struct.pack(">I", size) + body + raw
+
+
+class FakeAgent:
+    """A transport and its channel in memory, which ends where an answer is incomplete."""
+
+    python = None
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.answers = 0
+        self.output = b""
+
+    async def open(self, argv: Sequence[str]) -> FakeAgent:
+        self.output = f"{ANSWER} {READY}\n".encode()
+        return self
+
+    async def write(self, data: bytes) -> None:
+        (size,) = struct.unpack_from(">I", data)
+        request = json.loads(data[4 : 4 + size])
+        self.answers += 1
+        self.output += frame(request, self.chance)
+
+    async def read(self, size: int) -> bytes:
+        part, self.output = self.output[:size], self.output[size:]
+        return part
+
+    async def complaint(self) -> str:
+        return ""
+
+    async def close(self) -> None:
+        self.output = b""
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(client, "LONGEST_DELAY_SECONDS", 0.0)
+
+
+def _trial(folder: Path) -> Trial:
+    node = Node("a", "local", "localhost", "localhost")
+    return Trial("test.1", Launch("direct", (node,), 1, "plain", (), ("true",)), TrialPaths(folder / "runs" / "1"))
+
+
+async def _use(agent: FakeAgent, trial: Trial) -> None:
+    """Call every method of an executor until the agent has given its answers."""
+    executor = DirectExecutor(transport=lambda _: agent)
+    methods = (
+        lambda: executor.check(trial.launch),
+        lambda: executor.submit(trial),
+        lambda: executor.poll([trial]),
+        lambda: executor.tail([trial]),
+        lambda: executor.cancel(trial, 0.0),
+        lambda: executor.collect(trial),
+        lambda: executor.adopt(trial),
+    )
+    said = []
+    while agent.answers < ANSWERS_PER_EXAMPLE:
+        try:
+            await agent.chance.choice(methods)()
+        except StorageError:
+            raise
+        except DlperfError as error:
+            said.append(str(error))
+    assert not [text for text in said if "\n" in text or len(text) > 2000]
+    await executor.close()
+
+
+def test_whatever_an_agent_answers_the_executor_raises_only_its_own_errors(tmp_path: Path) -> None:
+    answers = 0
+
+    @settings(max_examples=EXAMPLES, database=None)
+    @given(st.integers(0, 2**64))
+    def use(seed: int) -> None:
+        nonlocal answers
+        agent, folder = FakeAgent(seed), tmp_path / str(seed)
+        asyncio.run(_use(agent, _trial(folder)))
+        answers += agent.answers
+
+    use()
+    assert answers >= EXAMPLES * ANSWERS_PER_EXAMPLE >= 10_000
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert written
+    assert all(path.relative_to(tmp_path).parts[1:3] == ("runs", "1") for path in written)
+
+
+class EndlessAgent(FakeAgent):
+    """Writes a beginning, then one byte for ever; counts what is taken from it."""
+
+    def __init__(self, beginning: bytes, then: bytes = b"\n") -> None:
+        super().__init__(0)
+        self.beginning, self.then, self.taken = beginning, then, 0
+
+    async def open(self, argv: Sequence[str]) -> EndlessAgent:
+        self.output = self.beginning
+        return self
+
+    async def write(self, data: bytes) -> None:
+        """Take the request and care for nothing."""
+
+    async def read(self, size: int) -> bytes:
+        await asyncio.sleep(0)
+        part = await super().read(size) or self.then * size
+        self.taken += len(part)
+        return part
+
+
+STARTED = f"{ANSWER} {READY}\n".encode()
+
+
+def _frame(head: dict[str, Any]) -> bytes:
+    body = json.dumps(head).encode()
+    return STARTED + struct.pack(">I", len(body)) + body
+
+
+@pytest.mark.parametrize(
+    ("beginning", "then", "reason", "most_bytes"),
+    [
+        (b"", b"x", "a line of more than 65536 bytes", 1 << 18),
+        (b"", b"\n", "more than 10000 lines before the agent", 1 << 18),
+        (STARTED, b"\0", "JSON: ", 1 << 18),
+        (STARTED + b"\xff" * 4, b"x", "4294967295 bytes", 1 << 18),
+        (STARTED + struct.pack(">I", ANSWER_BYTES), b"[", f"more than {ANSWER_VALUES} values", 2 * ANSWER_BYTES),
+        (_frame({"id": 1, "raw": 10**18, "answer": SOUND["hello"]}), b"x", "where 0 were requested", 1 << 18),
+        (_frame({"id": 1, "raw": 10**30, "answer": SOUND["hello"]}), b"x", "raw: ", 1 << 18),
+    ],
+)
+async def test_endless_output_is_given_up_after_a_bounded_part(beginning, then, reason, most_bytes):
+    agent = EndlessAgent(beginning, then)
+    with pytest.raises(UnreachableError) as caught:
+        await NodeClient("node alpha", agent).hello()
+    assert str(caught.value).startswith("node alpha: ")
+    assert reason in str(caught.value)
+    assert agent.taken < most_bytes
+
+
+async def test_an_agent_that_answers_nothing_is_given_up_after_the_timeout(monkeypatch):
+    monkeypatch.setattr(agent_channel, "REQUEST_SECONDS", 0.05)
+    agent = EndlessAgent(STARTED + b"\0\0\0\x09", b"")
+
+    async def wait_for_ever(size: int) -> bytes:
+        return await FakeAgent.read(agent, size) or await asyncio.Future()
+
+    agent.read = wait_for_ever
+    with pytest.raises(UnreachableError, match=r"no answer within 0\.05 s"):
+        await NodeClient("node alpha", agent).hello()
+
+
+async def test_an_answer_to_another_request_is_refused():
+    doubled = b"".join(_frame({"id": number, "raw": 0, "answer": SOUND["port"]})[len(STARTED) :] for number in (1, 1))
+    agent = EndlessAgent(STARTED + doubled, b"")
+    node = NodeClient("node alpha", agent)
+    assert await node.free_port(1) == 20000
+    agent.beginning = STARTED
+    with pytest.raises(UnreachableError):
+        await node.free_port(1)
+
+
+async def test_simultaneous_requests_get_their_own_answers(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    node = NodeClient("node alpha", LocalTransport())
+    await node.put([NodeFile(f"trial/{number}", bytes([number]) * 1000 * number) for number in range(8)])
+    reads = [node.read([ByteRange(f"trial/{number}", 0, 10**6)]) for number in range(8)]
+    found = await asyncio.gather(*reads)
+    await node.close()
+    assert found == [[bytes([number]) * 1000 * number] for number in range(8)]
