@@ -31,7 +31,7 @@ from unittest.mock import patch
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey
 from dlperf.report.build import build_site
 from dlperf.report.mkdocs import CHINESE_CONFIG
-from dlperf.report.template import create_site
+from dlperf.report.writing import create_site
 from dlperf.results.timeline import derive, write_derived
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, State, TrialStatus
