@@ -14,7 +14,7 @@ from dlperf.redaction import Redactor
 from dlperf.report.data import SiteData
 from dlperf.report.locations import configuration_page, html_address
 from dlperf.results.audit import COLUMNS, AuditRow
-from dlperf.results.columns import DATA_SCHEMA, flat_rows
+from dlperf.results.columns import DATA_SCHEMA, axis_columns, flat_rows
 from dlperf.results.model import ConfigurationResult
 
 NESTED = ("trials", "findings")
@@ -80,6 +80,7 @@ def audit_columns(audit: Iterable[AuditRow]) -> Columns:
     """Return the audit's table, a row for each third-party result."""
     rows = list(audit)
     columns = {name: [getattr(row, name) for row in rows] for name in COLUMNS}
+    columns |= axis_columns(columns.pop("axes"))
     return columns | {"verdict": [str(row.verdict) for row in rows]}
 
 

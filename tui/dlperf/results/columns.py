@@ -27,12 +27,17 @@ def flat_columns(
     """Return the cells of each column, one for each axis of any row; a missing one is None."""
     names = dict.fromkeys((*COLUMNS, *(item.name for item in fields(kind))))
     columns = {name: [getattr(row, name) for row in rows] for name in names}
-    points = [dict(axes) for axes in columns.pop("axes")]
-    columns |= {name: [point.get(name) for point in points] for name in dict.fromkeys(chain(*points))}
+    columns |= axis_columns(columns.pop("axes"))
     columns["status"] = [str(row.status) for row in rows]
     columns["trials"] = [";".join("" if t.value is None else repr(t.value) for t in row.trials) for row in rows]
     columns["findings"] = [";".join(finding.code for finding in row.findings) for row in rows]
     return columns
+
+
+def axis_columns(axes: Sequence[Any]) -> dict[str, list[Any]]:
+    """Return a column for each axis of any row."""
+    points = [dict(point) for point in axes]
+    return {name: [point.get(name) for point in points] for name in dict.fromkeys(chain(*points))}
 
 
 def number_columns(columns: Mapping[str, Sequence[Any]]) -> tuple[set[str], set[str]]:
