@@ -11,7 +11,8 @@ from pathlib import Path
 from slurm_trials import executor, open_executor, slurm_trial
 from trials import finished, printed, processes_of, run_to_end, seen
 
-from dlperf.runs.archive import TrialFiles
+from dlperf.executors.cleaning import clean
+from dlperf.runs.archive import TrialFiles, seal
 from dlperf.runs.records import State
 
 __all__ = ["executor"]
@@ -107,6 +108,15 @@ async def test_the_login_node_may_lie_behind_ssh(slurm, sshd, tmp_path):
     assert observation.state is State.SUCCEEDED
     assert [trial.paths.node(f"node{rank}").log.read_text() for rank in range(2)] == ["on\noff\n"] * 2
     assert (sshd.home / ".dlperf" / trial.trial_id / "allocation.json").is_file()
+
+
+async def test_all_that_a_job_leaves_is_removed_once_it_is_archived(executor, home, tmp_path):
+    trial = slurm_trial(tmp_path, "echo done", nodes=2)
+    await run_to_end(executor, trial)
+    seal(trial.paths)
+    (outcome,) = await clean([trial])
+    assert outcome.kept == ""
+    assert trial.trial_id not in os.listdir(home / ".dlperf")
 
 
 async def test_a_trial_that_was_never_submitted_is_not_adopted(executor, tmp_path):

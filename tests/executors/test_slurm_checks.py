@@ -65,7 +65,7 @@ async def test_what_slurm_refuses_is_said_before_and_at_submission(executor, tmp
 async def test_a_ready_cluster_says_when_the_job_would_start(executor, tmp_path):
     items = {item.check: item for item in await executor.check(slurm_trial(tmp_path, "echo never").launch)}
     assert items["slurm"].ok
-    assert "to start at" in str(items["slurm"].message)
+    assert re.match(r"1n\dg: .*to start at", str(items["slurm"].message))
 
 
 async def test_the_start_of_a_program_is_tried_in_a_job(executor, tmp_path):

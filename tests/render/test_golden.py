@@ -6,6 +6,7 @@ After a wanted change: ``DLPERF_UPDATE_GOLDEN=1 pytest tests/render/test_golden.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,9 @@ def test_the_scripts_are_those_that_were_read_and_approved(catalog, configuratio
 
 def test_every_golden_file_belongs_to_a_configuration():
     assert {path.stem for path in GOLDEN.glob("*.txt")} == set(CONFIGURATIONS)
+
+
+def test_mpirun_exports_a_variable_once_that_the_hardware_sets_too(catalog):
+    selection = Selection(hardware=("two-boxes",), frameworks=("with-mpirun",), scales=("2n2g",))
+    launch = replace(expand(selection, catalog).configurations[0].launch, env={"PATH": "/opt/bin:/usr/bin"})
+    assert preview_text(launch).count("-x PATH ") == 1

@@ -10,6 +10,8 @@ import pytest
 from site_rows import measured, published
 from site_sample import make_workspace, pages, sample
 
+from dlperf.catalog.load import load_catalog
+from dlperf.catalog.model import SlurmOptions
 from dlperf.messages import CHINESE, ENGLISH, message
 from dlperf.report import locations as at
 from dlperf.report.build import overview_pages
@@ -134,6 +136,13 @@ def test_a_machine_that_only_reports_tell_of_has_the_accelerator_that_it_is_call
     data = replace(sample(), accelerators={"v100-32g": accelerator})
     assert "## Accelerator: Tesla V100-SXM2-32GB" in pages(data)[at.hardware_page("v100")]
     assert "## Accelerator" not in pages(data)[at.hardware_page("a100")]
+
+
+def test_a_cluster_has_the_nodes_that_a_job_may_have() -> None:
+    cluster = load_catalog().hardware["h200"].model_copy(update={"slurm": SlurmOptions(partition="gpu", max_nodes=3)})
+    data = replace(sample(), hardware={"v100": cluster})
+    assert f"3 × {cluster.gpus_per_node}" in hardware_index(ENGLISH, data).replace("\u00a0", " ")
+    assert "<td>Nodes</td><td>3</td>" in hardware(ENGLISH, data, "v100", [], [])
 
 
 def test_the_page_of_a_framework_says_where_it_stands_beside_the_others() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from dlperf.catalog.model import Accelerator, Hardware
 from dlperf.messages import Language
+from dlperf.plan.subject import max_nodes
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
@@ -55,7 +56,7 @@ def _size(data: SiteData, name: str, results: Sequence[ConfigurationResult]) -> 
     """Return nodes and GPUs of each; for a machine known from reports only, the largest scale with a result."""
     entry = data.hardware.get(name)
     if entry:
-        return md.unbroken(f"{len(entry.nodes)} × {entry.gpus_per_node}")
+        return md.unbroken(f"{max_nodes(entry)} × {entry.gpus_per_node}")
     measured = [row for row in results if row.value is not None]
     return figures.scale_text(max(measured, key=gpus_total)) if measured else ""
 
@@ -65,7 +66,7 @@ def _facts(page: Page, entry: Hardware) -> Table:
         (
             (page._("Id"), Link(entry.id, code=True)),
             (page._("Accelerator"), _accelerator_title(page.data, entry.id) or "–"),
-            (page._("Nodes"), str(entry.slurm.max_nodes if entry.slurm else len(entry.nodes))),
+            (page._("Nodes"), str(max_nodes(entry))),
             (page._("GPUs per node"), str(entry.gpus_per_node)),
             (page._("Executor"), entry.executor),
             *((page.fact(fact), value) for fact, value in localize_facts(page.language, entry, entry.facts).items()),
