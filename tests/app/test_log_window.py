@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from dlperf.app.logs.log_file import LogFile
-from dlperf.app.logs.window import AllLines, LogWindow, MatchingLines, shown_text
+from dlperf.app.logs.window import LogWindow, MatchingLines, shown_text
 
 
 def window_over(path: Path, text: str, height: int = 4, width: int = 10) -> LogWindow:
     path.write_text(text)
-    window = LogWindow(AllLines(LogFile(path)))
+    window = LogWindow(LogFile(path))
     window.resize(width, height)
     return window
 
@@ -31,8 +31,8 @@ def numbered(first: int, last: int) -> str:
 
 
 def log_of(window: LogWindow) -> LogFile:
-    assert isinstance(window.source, AllLines)
-    return window.source._log
+    assert isinstance(window.source, LogFile)
+    return window.source
 
 
 def test_following_shows_the_end(path: Path):
@@ -103,7 +103,7 @@ def test_only_matching_lines_are_scrolled_over(path: Path):
     assert shown(window) == ["line 15", "line 20", "line 25", "line 30"]
     window.scroll(-1)
     assert shown(window) == ["line 10", "line 15", "line 20", "line 25"]
-    window.use(AllLines(log))
+    window.use(log)
     assert shown(window)[0] == "line 10"
 
 

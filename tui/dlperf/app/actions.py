@@ -21,7 +21,7 @@ class Action:
     text: str
     """One or two words, for the key bar."""
     help: str
-    parameter: str = ""
+    parameter: str | int = ""
     in_bar: bool = True
 
     @property
@@ -57,12 +57,10 @@ LOG_ACTIONS = (
     Action("follow", "f", N_("Follow"), N_("Follow the end of the log, or stop there")),
     Action("match_lines", "ampersand", N_("Only matches"), N_("Show only the lines that match a regular expression")),
     Action("first_error", "e", N_("First error"), N_("Jump to the first error in the log")),
-    _unlisted("next_match", "n", N_("Next"), N_("Jump to the next match")),
-    _unlisted("previous_match", "N", N_("Previous"), N_("Jump to the previous match")),
-    _unlisted(
-        "previous_stream", "left_square_bracket", N_("Previous log"), N_("Show the log of the node or rank before")
-    ),
-    Action("next_stream", "right_square_bracket", N_("Next log"), N_("Show the log of the next node or rank")),
+    _unlisted("find_again", "n", N_("Next"), N_("Jump to the next match"), 1),
+    _unlisted("find_again", "N", N_("Previous"), N_("Jump to the previous match"), -1),
+    _unlisted("turn", "left_square_bracket", N_("Previous log"), N_("Show the log of the node or rank before"), -1),
+    Action("turn", "right_square_bracket", N_("Next log"), N_("Show the log of the next node or rank"), 1),
     _unlisted("wrap", "w", N_("Wrap"), N_("Wrap long lines, or cut them")),
     _unlisted("copy_line", "y", N_("Copy"), N_("Copy the marked line, or all that is in view")),
     _unlisted("copy_path", "Y", N_("Copy path"), N_("Copy the path of the log file")),
@@ -81,8 +79,8 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         Action("script", "v", N_("Script"), N_("Show the exact script of the selected configuration")),
         Action("presets", "p", N_("Presets"), N_("Mark a whole report, or what the last campaign ran")),
         Action("find", "slash", N_("Filter"), N_("Show only entries that hold what is typed")),
-        _unlisted("fewer_repeats", "minus", N_("Fewer repeats"), N_("Run each configuration once less")),
-        _unlisted("more_repeats", "plus", N_("More repeats"), N_("Run each configuration once more")),
+        _unlisted("add_repeats", "minus", N_("Fewer repeats"), N_("Run each configuration once less"), -1),
+        _unlisted("add_repeats", "plus", N_("More repeats"), N_("Run each configuration once more"), 1),
         Action("clear", "X", N_("Clear"), N_("Unmark everything")),
         _unlisted("copy_command", "y", N_("Copy command"), N_("Copy the command line that starts the same plan")),
         _unlisted("escape", "escape", N_("Back"), N_("Clear the filter")),
@@ -104,8 +102,8 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
     ),
     "trial": (
         Action("escape", "escape", N_("Back"), N_("Go back to the campaign")),
-        Action("next_tab", "tab", N_("Next page"), N_("Curve, findings, environment, command, log")),
-        _unlisted("previous_tab", "shift+tab", N_("Page before"), N_("Curve, findings, environment, command, log")),
+        Action("turn_page", "tab", N_("Next page"), N_("Curve, findings, environment, command, log"), 1),
+        _unlisted("turn_page", "shift+tab", N_("Page before"), N_("Curve, findings, environment, command, log"), -1),
         Action("measured_lines", "m", N_("Lines of the figure"), N_("Show the log lines that gave the figure")),
         Action("find", "slash", N_("Find"), N_("Find in the log")),
         *LOG_ACTIONS,

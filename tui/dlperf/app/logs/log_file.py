@@ -85,6 +85,16 @@ class LogFile:
     def line_before(self, start: int) -> Line | None:
         return self.line_at(self.start_of_line(start - 1)) if start > 0 else None
 
+    def last_line(self) -> Line | None:
+        return self.line_before(self.size)
+
+    def share(self, start: int) -> float:
+        """Return how far down the log an offset lies, 0 … 1."""
+        return start / self.size if self.size else 0.0
+
+    def line_at_share(self, share: float) -> Line | None:
+        return self.line_at(self.start_of_line(round(share * self.size)))
+
     def start_of_line(self, offset: int) -> int:
         """Return where the line that holds the byte at ``offset`` starts."""
         offset = max(0, min(offset, self.size - 1))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dlperf.app.logs.log_file import LineNumbers, LogFile
 from dlperf.app.logs.search import Pattern, Request, matching_lines, pattern_of, search
-from dlperf.app.logs.window import AllLines, LogWindow, MatchingLines
+from dlperf.app.logs.window import LogWindow, MatchingLines
 
 REPORT_SECONDS = 0.1
 
@@ -25,7 +25,7 @@ class OpenLog:
             OSError: the file cannot be opened.
         """
         self.file = LogFile(path)
-        self.window = LogWindow(AllLines(self.file))
+        self.window = LogWindow(self.file)
         self.numbers = LineNumbers(self.file)
         self.matches: MatchingLines | None = None
         self._matching: Pattern = None
@@ -56,7 +56,7 @@ class OpenLog:
             self.window.source = self.matches
         else:
             self.matches = None
-            self.window.use(AllLines(self.file))
+            self.window.use(self.file)
 
     @property
     def searched_share(self) -> float:

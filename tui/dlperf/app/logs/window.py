@@ -16,34 +16,11 @@ MAX_MATCHES = 1_000_000
 """Matching lines that are remembered (8 bytes each)."""
 
 
-class AllLines:
-    """Every line of a log; a line is named by the offset of its first byte."""
+class MatchingLines:
+    """Lines that match, with the interface of ``LogFile``."""
 
     def __init__(self, log: LogFile) -> None:
         self._log = log
-
-    def at(self, start: int) -> Line | None:
-        """Return the first line from this offset on."""
-        return self._log.line_at(start)
-
-    def before(self, start: int) -> Line | None:
-        """Return the last line that starts before an offset."""
-        return self._log.line_before(start)
-
-    def last(self) -> Line | None:
-        return self.before(self._log.size)
-
-    def share(self, start: int) -> float:
-        """Return how far down the log an offset lies, 0 … 1."""
-        return start / self._log.size if self._log.size else 0.0
-
-    def at_share(self, share: float) -> Line | None:
-        return self._log.line_at(self._log.start_of_line(round(share * self._log.size)))
-
-
-class MatchingLines(AllLines):
-    def __init__(self, log: LogFile) -> None:
-        super().__init__(log)
         self._starts = array("Q")
         self.searched = 0
         """Up to which offset the log has been searched."""
@@ -61,16 +38,19 @@ class MatchingLines(AllLines):
         self._starts.extend(starts[: MAX_MATCHES - len(self._starts)])
         self.searched = searched
 
-    def at(self, start: int) -> Line | None:
+    def line_at(self, start: int) -> Line | None:
         return self._line(bisect_left(self._starts, start))
 
-    def before(self, start: int) -> Line | None:
+    def line_before(self, start: int) -> Line | None:
         return self._line(bisect_left(self._starts, start) - 1)
+
+    def last_line(self) -> Line | None:
+        return self._line(len(self._starts) - 1)
 
     def share(self, start: int) -> float:
         return bisect_left(self._starts, start) / len(self._starts) if self._starts else 0.0
 
-    def at_share(self, share: float) -> Line | None:
+    def line_at_share(self, share: float) -> Line | None:
         return self._line(min(round(share * len(self._starts)), len(self._starts) - 1))
 
     def _line(self, index: int) -> Line | None:
@@ -98,7 +78,7 @@ def shown_text(data: bytes) -> str:
 class LogWindow:
     """A window over the lines of a log. ``follow`` keeps it at the end; otherwise it stays where it is."""
 
-    def __init__(self, source: AllLines) -> None:
+    def __init__(self, source: LogFile | MatchingLines) -> None:
         self.source = source
         self.height = 1
         self.width = 80
@@ -122,7 +102,7 @@ class LogWindow:
         """The first row in view, read anew: a last line may have grown."""
         if self.follow:
             return self._last_top()
-        line = self.source.at(self._start)
+        line = self.source.line_at(self._start)
         return Place(line, self._row) if line else None
 
     def rows(self) -> list[ShownRow]:
@@ -131,15 +111,15 @@ class LogWindow:
         while place is not None and len(shown) < self.height:
             texts = self._texts(place.line)
             shown += [(place.line, text) for text in texts[place.row : place.row + self.height - len(shown)]]
-            line = self.source.at(place.line.end)
+            line = self.source.line_at(place.line.end)
             place = Place(line) if line else None
         return shown
 
-    def use(self, source: AllLines) -> None:
+    def use(self, source: LogFile | MatchingLines) -> None:
         """Show other lines of the same log, from the same place on."""
         top = self.top
         self.source = source
-        if top is not None and source.at(top.line.start) is not None:
+        if top is not None and source.line_at(top.line.start) is not None:
             self._show(Place(top.line))
         else:
             self.show_start()
@@ -160,7 +140,7 @@ class LogWindow:
 
     def show_line(self, start: int) -> None:
         """Put the line that starts there into view, a third down."""
-        line = self.source.at(start)
+        line = self.source.line_at(start)
         if line is None:
             return
         self.follow = False
@@ -171,7 +151,7 @@ class LogWindow:
         self._target = start
 
     def show_share(self, share: float) -> None:
-        line = self.source.at_share(share)
+        line = self.source.line_at_share(share)
         if line is not None:
             self.follow = False
             self._show(self._not_past_end(Place(line)))
@@ -193,7 +173,7 @@ class LogWindow:
         return Place(line, len(self._texts(line)) - 1) if line else None
 
     def _last_top(self) -> Place | None:
-        place = self._last_row(self.source.last())
+        place = self._last_row(self.source.last_line())
         for _ in range(self.height - 1):
             above = self._above(place) if place else None
             if above is None:
@@ -210,10 +190,10 @@ class LogWindow:
     def _below(self, place: Place) -> Place | None:
         if place.row + 1 < len(self._texts(place.line)):
             return Place(place.line, place.row + 1)
-        line = self.source.at(place.line.end)
+        line = self.source.line_at(place.line.end)
         return Place(line) if line else None
 
     def _above(self, place: Place) -> Place | None:
         if place.row > 0:
             return Place(place.line, place.row - 1)
-        return self._last_row(self.source.before(place.line.start))
+        return self._last_row(self.source.line_before(place.line.start))

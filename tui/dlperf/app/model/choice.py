@@ -44,9 +44,6 @@ class Choice:
         changed = tuple(item for item in values if item != value) if value in values else (*values, value)
         return replace(self, marked=self.marked | {axis: changed})
 
-    def with_repeats(self, repeats: int | None) -> Choice:
-        return replace(self, repeats=repeats)
-
     def selection(self) -> Selection:
         marks = {axis: self.values(axis) for axis in AXES if axis != "batch_sizes"}
         sizes = tuple(map(int, self.values("batch_sizes")))
@@ -61,16 +58,11 @@ def choice_of(selection: Selection) -> Choice:
 
 def arguments_of(choice: Choice) -> list[str]:
     """Return the equivalent options of ``dlperf run`` and ``dlperf plan``."""
-    words: list[str] = []
-    for axis, option in OPTIONS.items():
-        if axis != "axes" and choice.values(axis):
-            words += [option, ",".join(choice.values(axis))]
+    values = {option: ",".join(choice.values(axis)) for axis, option in OPTIONS.items() if axis != "axes"}
+    rest = {"--repeats": str(choice.repeats or ""), "--protocol": choice.protocol or ""}
+    words = [word for option, value in values.items() if value for word in (option, value)]
     words += set_options(choice.values("axes"))
-    if choice.repeats is not None:
-        words += ["--repeats", str(choice.repeats)]
-    if choice.protocol is not None:
-        words += ["--protocol", choice.protocol]
-    return words
+    return words + [word for option, value in rest.items() if value for word in (option, value)]
 
 
 def command_line(words: Iterable[str]) -> str:
@@ -84,61 +76,41 @@ class Preset:
 
     name: str
     about: str
-    marked: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    options: str
+    """As of ``dlperf run``."""
     repeats: int | None = None
     protocol: str | None = None
 
     def applied(self, before: Choice) -> Choice:
-        kept = {} if "hardware" in self.marked else {"hardware": before.values("hardware")}
-        return Choice(kept | self.marked, self.repeats, self.protocol)
+        words = self.options.split()
+        values = dict(zip(words[::2], words[1::2], strict=True))
+        marked = {axis: tuple(values[option].split(",")) for axis, option in OPTIONS.items() if option in values}
+        return Choice({"hardware": before.values("hardware")} | marked, self.repeats, self.protocol)
 
 
 PRESETS = (
     Preset(
         "quickstart",
         N_("LeNet-5 with NumPy on this machine, in a minute"),
-        {
-            "hardware": ("local",),
-            "frameworks": ("numpy",),
-            "cases": ("lenet5",),
-            "precisions": ("fp32",),
-            "batch_sizes": ("64", "128"),
-            "scales": ("1n1g",),
-        },
+        "--hardware local --framework numpy --case lenet5 --precision fp32 --batch-size 64,128 --gpus 1n1g",
         repeats=3,
     ),
     Preset(
         "ResNet50 V1.5",
         N_("The report of PaddlePaddle/Perf: Paddle, TensorFlow, PyTorch and MXNet, FP32 and AMP, 1, 8 and 32 GPUs"),
-        {
-            "frameworks": ("paddleclas", "ngc-tensorflow", "ngc-pytorch", "ngc-mxnet"),
-            "cases": ("resnet50",),
-            "precisions": ("fp32", "amp"),
-            "batch_sizes": ("128", "256"),
-            "scales": ("1n1g", "1n8g", "4n8g"),
-        },
+        "--framework paddleclas,ngc-tensorflow,ngc-pytorch,ngc-mxnet --case resnet50 --precision fp32,amp "
+        "--batch-size 128,256 --gpus 1n1g,1n8g,4n8g",
     ),
     Preset(
         "PLSC ArcFace",
         N_("The report of DLPerf: face recognition with split classes, FP32, 128 samples per GPU"),
-        {
-            "frameworks": ("plsc",),
-            "cases": ("arcface",),
-            "precisions": ("fp32",),
-            "batch_sizes": ("128",),
-            "scales": ("1n1g", "1n8g", "4n8g"),
-        },
+        "--framework plsc --case arcface --precision fp32 --batch-size 128 --gpus 1n1g,1n8g,4n8g",
         protocol="plsc",
     ),
     Preset(
         "VGG16",
         N_("The baseline of FleetX: FP32, AMP and automatic strategy"),
-        {
-            "frameworks": ("fleetx-fp32", "fleetx-amp", "fleetx-auto"),
-            "cases": ("vgg16",),
-            "precisions": ("fp32", "amp"),
-            "scales": ("1n1g", "1n8g", "2n8g", "4n8g"),
-        },
+        "--framework fleetx-fp32,fleetx-amp,fleetx-auto --case vgg16 --precision fp32,amp --gpus 1n1g,1n8g,2n8g,4n8g",
         protocol="fleetx",
     ),
 )

@@ -13,6 +13,7 @@ from dlperf.results.model import ConfigurationResult
 
 Tone = Literal["", "group", "good", "busy", "warn", "bad", "dim"]
 GAP = 2
+BAR_STEPS = "▏▎▍▌▋▊▉█"
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,13 @@ def packed(parts: Iterable[str], width: int, gap: str = "  ") -> list[str]:
         else:
             lines.append(part)
     return lines
+
+
+def bar(share: float, width: int) -> str:
+    """Return a bar of ``width`` cells, filled to an eighth of a cell; the rest is shaded."""
+    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
+    whole, rest = divmod(eighths, 8)
+    return ("█" * whole + (BAR_STEPS[rest - 1] if rest else "")).ljust(width, "░")
 
 
 Item = TypeVar("Item")

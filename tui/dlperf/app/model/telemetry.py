@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from dlperf.app.model.bars import bar
-from dlperf.app.model.table import Column, Row
+from dlperf.app.model.table import Column, Row, bar
 from dlperf.messages import _, pgettext
 from dlperf.view.text import printable
 

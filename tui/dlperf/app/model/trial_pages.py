@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from dlperf.app.model.trials import STATE_NAMES
+from dlperf.app.model.trials import LOOKS
 from dlperf.measure.findings import Finding
 from dlperf.messages import N_, _, render
 from dlperf.plan import PlannedConfiguration
@@ -25,7 +25,7 @@ BY_SEVERITY = {"note": N_("note: {message}"), "warning": N_("warning: {message}"
 
 def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
     """Return the value of a trial, where it comes from, and its findings."""
-    lines = [_line(_("state"), _(STATE_NAMES[trial.state])), _line(_("started"), local_time(trial.started))]
+    lines = [_line(_("state"), _(LOOKS[trial.state].name)), _line(_("started"), local_time(trial.started))]
     if trial.cause and trial.state is not State.SUCCEEDED:
         lines.append(_line(_("cause"), render(trial.cause)))
     if result is None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from statistics import median
+from typing import NamedTuple
 
-from dlperf.app.model.bars import sparkline
 from dlperf.app.model.table import Column, Row, Tone
 from dlperf.catalog.axes import axes_text
 from dlperf.messages import N_, Message, _, pgettext, render
@@ -18,26 +19,28 @@ from dlperf.view.text import number, printable, short_duration
 from dlperf.view.trials import step_text, trial_notes
 
 SPARK_WIDTH = 16
+BLOCKS = "▁▂▃▄▅▆▇█"
+NOISE = 0.02
+"""Values within this share of the highest are drawn level, so that noise does not look like trouble."""
 
-GLYPHS: dict[State, str] = {
-    State.PLANNED: "·",
-    State.SUBMITTED: "◌",
-    State.RUNNING: "▶",
-    State.SUCCEEDED: "✓",
-    State.FAILED: "✗",
-    State.TIMED_OUT: "✗",
-    State.CANCELLED: "–",
-    State.LOST: "?",
-}
-STATE_NAMES: dict[State, str] = {
-    State.PLANNED: N_("planned"),
-    State.SUBMITTED: N_("submitted"),
-    State.RUNNING: N_("running"),
-    State.SUCCEEDED: N_("succeeded"),
-    State.FAILED: N_("failed"),
-    State.TIMED_OUT: N_("timed out"),
-    State.CANCELLED: N_("cancelled"),
-    State.LOST: N_("lost"),
+
+class Look(NamedTuple):
+    """How a state is shown."""
+
+    glyph: str
+    name: str
+    tone: Tone
+
+
+LOOKS: dict[State, Look] = {
+    State.PLANNED: Look("·", N_("planned"), "dim"),
+    State.SUBMITTED: Look("◌", N_("submitted"), "busy"),
+    State.RUNNING: Look("▶", N_("running"), "busy"),
+    State.SUCCEEDED: Look("✓", N_("succeeded"), "good"),
+    State.FAILED: Look("✗", N_("failed"), "bad"),
+    State.TIMED_OUT: Look("✗", N_("timed out"), "bad"),
+    State.CANCELLED: Look("–", N_("cancelled"), "dim"),
+    State.LOST: Look("?", N_("lost"), "bad"),
 }
 REQUESTS = {
     "cancel": N_("cancel requested"),
@@ -46,16 +49,6 @@ REQUESTS = {
     "resume": N_("resume requested"),
 }
 """Shown until the engine has carried out the request."""
-TONES: dict[State, Tone] = {
-    State.PLANNED: "dim",
-    State.SUBMITTED: "busy",
-    State.RUNNING: "busy",
-    State.SUCCEEDED: "good",
-    State.FAILED: "bad",
-    State.TIMED_OUT: "bad",
-    State.CANCELLED: "dim",
-    State.LOST: "bad",
-}
 
 
 @dataclass(frozen=True)
@@ -66,6 +59,10 @@ class Group:
 
 
 RowKey = Group | TrialKey
+
+
+def state_text(state: State) -> str:
+    return f"{LOOKS[state].glyph} {_(LOOKS[state].name)}"
 
 
 def trial_columns() -> tuple[Column, ...]:
@@ -96,7 +93,7 @@ def row_keys(status: CampaignStatus, matching: str = "", folded: Collection[str]
 
 def _matches(trial: TrialStatus, matching: str) -> bool:
     """Search the text as stored and as shown."""
-    words = STATE_NAMES[trial.state]
+    words = LOOKS[trial.state].name
     cause = f"{trial.cause} {render(trial.cause)}" if trial.cause else ""
     text = f"{trial.key.configuration} {trial.key.number} {words} {_(words)} {cause}".lower()
     return all(word in text for word in matching.lower().split())
@@ -132,19 +129,19 @@ def trial_row(
 ) -> Row:
     live = progress if trial.state is State.RUNNING else None
     silent = live is not None and bool(live.unreachable_since)
-    throughput = _throughput(live, result)
+    throughput, tone = _throughput(live, result), LOOKS[trial.state].tone
     return Row(
         cells=(
             f"  #{trial.key.number}",
-            f"{GLYPHS[trial.state]} {_(STATE_NAMES[trial.state])}",
+            state_text(trial.state),
             step_text(live),
             throughput,
             sparkline(live.recent, SPARK_WIDTH) if live else "",
             short_duration(live.seconds_left) if live else "",
             _note(trial, progress, result, asked),
         ),
-        tone="warn" if silent else TONES[trial.state] if trial.state is not State.SUCCEEDED else "",
-        tones=("", TONES[trial.state], "", "", "busy", "", ""),
+        tone="warn" if silent else tone if trial.state is not State.SUCCEEDED else "",
+        tones=("", tone, "", "", "busy", "", ""),
         merged=None if live or throughput else 2,
     )
 
@@ -155,6 +152,18 @@ def _throughput(progress: TrialProgress | None, result: TrialResult | None) -> s
     if result is not None and result.value is not None:
         return number(result.value, result.unit)
     return ""
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """Return the last ``width`` values as blocks from lowest to highest."""
+    shown = [value for value in values[-width:] if isfinite(value)]
+    if not shown:
+        return ""
+    low, high = min(shown), max(shown)
+    if high - low <= NOISE * abs(high):
+        return BLOCKS[4] * len(shown)
+    steps = len(BLOCKS) - 1
+    return "".join(BLOCKS[round((value - low) / (high - low) * steps)] for value in shown)
 
 
 def _note(trial: TrialStatus, progress: TrialProgress | None, result: TrialResult | None, asked: str | None) -> str:

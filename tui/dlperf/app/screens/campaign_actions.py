@@ -6,9 +6,8 @@ from functools import partial
 
 from textual import work
 
-from dlperf.app.model.bars import bar
-from dlperf.app.model.table import packed
-from dlperf.app.model.trials import STATE_NAMES, configuration_text, nodes_of
+from dlperf.app.model.table import bar, packed
+from dlperf.app.model.trials import LOOKS, configuration_text, nodes_of
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.confirm import cancel_question
 from dlperf.app.watching import WatchedCampaign
@@ -106,7 +105,7 @@ class CampaignActions(PlaceScreen):
         assert self.campaign is not None
         planned = self.campaign.planned(key.configuration)
         name = configuration_text(planned.configuration) if planned else key.configuration
-        state = _(STATE_NAMES[self.campaign.status.trials[key].state])
+        state = _(LOOKS[self.campaign.status.trials[key].state].name)
         nodes = ", ".join(printable(node) for node in nodes_of(self.campaign.record, key))
         return f"{name} #{key.number}  {state}  {nodes}"
 

@@ -13,8 +13,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
-from dlperf.app.model.bars import bar
-from dlperf.app.model.table import Column, Row, Tone, packed
+from dlperf.app.model.table import Column, Row, Tone, bar, packed
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.pages import filtered_title, no_match
 from dlperf.app.widgets.prompt import Prompt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
@@ -211,16 +212,10 @@ class ChooseScreen(PlanActions):
     def action_clear(self) -> None:
         self.choose(Choice())
 
-    def action_fewer_repeats(self) -> None:
-        self._add_repeats(-1)
-
-    def action_more_repeats(self) -> None:
-        self._add_repeats(1)
-
-    def _add_repeats(self, count: int) -> None:
+    def action_add_repeats(self, count: int) -> None:
         configurations = self.plan.configurations if self.plan else ()
         repeats = self.choice.repeats or max((item.repeats for item in configurations), default=1)
-        self.choose(self.choice.with_repeats(max(1, repeats + count)))
+        self.choose(replace(self.choice, repeats=max(1, repeats + count)))
 
     @work(thread=True, exclusive=True, group="plan")
     def _make_plan(self) -> None:

@@ -29,7 +29,7 @@ class LogActions(PlaceScreen):
         return self.query_one(LogView)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("next_stream", "previous_stream"):
+        if action == "turn":
             return True if len(self._streams) > 1 else None
         return super().check_action(action, parameters)
 
@@ -64,13 +64,7 @@ class LogActions(PlaceScreen):
         panel.border_title = Content(f"{status} · {title}" if short and status else title)
         panel.border_subtitle = Content("" if short else status)
 
-    def action_previous_stream(self) -> None:
-        self._turn(-1)
-
-    def action_next_stream(self) -> None:
-        self._turn(1)
-
-    def _turn(self, by: int) -> None:
+    def action_turn(self, by: int) -> None:
         if self._streams:
             self._show_stream((self._stream + by) % len(self._streams))
 
@@ -83,11 +77,8 @@ class LogActions(PlaceScreen):
     def action_first_error(self) -> None:
         self.log_view.find_first_error()
 
-    def action_next_match(self) -> None:
-        self.log_view.find_again(forward=True)
-
-    def action_previous_match(self) -> None:
-        self.log_view.find_again(forward=False)
+    def action_find_again(self, direction: int) -> None:
+        self.log_view.find_again(forward=direction > 0)
 
     def action_copy_line(self) -> None:
         text = self.log_view.copied()

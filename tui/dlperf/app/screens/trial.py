@@ -16,7 +16,7 @@ from textual.worker import get_current_worker
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.curve import Series
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
-from dlperf.app.model.trials import GLYPHS, STATE_NAMES, configuration_text
+from dlperf.app.model.trials import configuration_text, state_text
 from dlperf.app.screens.log_actions import LogActions
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.curve_view import CurveView
@@ -103,11 +103,13 @@ class TrialScreen(LogActions):
             return
         paths = self._campaign.paths.trial(self._key)
         name = f"{configuration_text(planned.configuration)} #{self._key.number}"
-        state = f"{GLYPHS[trial.state]} {_(STATE_NAMES[trial.state])}"
+        state = state_text(trial.state)
         now = self._campaign.progress_of(self._key) if not trial.state.finished else None
         why = now.pending_reason if now else trial.cause if trial.state is not State.SUCCEEDED else None
         cause = printable(render(why)) if why else ""
-        self.query_one("#trial-line", Static).update("  ".join(part for part in (name, state, cause) if part))
+        self.query_one("#trial-line", Static).update(
+            "  ".join(part for part in (name, state, cause) if part)
+        )
         texts = {
             "figure": "\n".join(figure_lines(trial, self._campaign.result_of(self._key))),
             "environment": "\n".join(environment_lines(planned, read_environment(paths))),
@@ -154,16 +156,10 @@ class TrialScreen(LogActions):
             window = (float(result.first_step), float(result.last_step))
         self.query_one(CurveView).show(series, float(skip) if skip else None, window)
 
-    def _turn_page(self, by: int) -> None:
+    def action_turn_page(self, by: int) -> None:
         tabs = self.query_one(TabbedContent)
         names = [f"page-{page}" for page in PAGES]
         tabs.active = names[(names.index(tabs.active) + by) % len(names)]
-
-    def action_next_tab(self) -> None:
-        self._turn_page(1)
-
-    def action_previous_tab(self) -> None:
-        self._turn_page(-1)
 
     @on(TabbedContent.TabActivated)
     def _page_shown(self) -> None:
