@@ -37,15 +37,12 @@ DARK, LIGHT = "textual-dark", "textual-light"
 
 
 def _screen_of(place: str) -> Screen[Any]:
-    """Import a screen when it is first shown."""
     module = import_module(f"dlperf.app.screens.{place}")
     screen: Screen[Any] = getattr(module, f"{place.capitalize()}Screen")()
     return screen
 
 
 class Actions(Provider):
-    """The actions of the screen and of the app, for the command palette."""
-
     @property
     def _actions(self) -> tuple[Action, ...]:
         place = cast(PlaceScreen, self.screen).place
@@ -123,7 +120,6 @@ class DlperfApp(App[str]):
         await self.switch_mode(place)
 
     def watch_campaign(self, name: str) -> None:
-        """Show a campaign on the Watch screen."""
         self.watched = name
         self.switch_mode("watch")
 

@@ -43,7 +43,6 @@ def parser() -> Parser:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code."""
     try:
         settings = settings_of(parser().parse_args(arguments))
         if not sys.stdin.isatty():
@@ -55,11 +54,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
-    """Turn options into settings.
-
-    Raises:
-        DlperfError: there is no workspace, or an option has an invalid value.
-    """
     if not 1 <= options.frames <= MAX_FRAMES:
         raise RequestError(f"--frames {options.frames}: choose 1 to {MAX_FRAMES}")
     utf8 = _has_utf8()
@@ -73,7 +67,6 @@ def settings_of(options: argparse.Namespace) -> Settings:
 
 
 def show(settings: Settings) -> int:
-    """Show the window until it is closed; return the exit code."""
     from dlperf.app.app import DlperfApp
 
     for name in ("COLUMNS", "LINES"):  # where a shell has exported them, they hide every resize of the terminal

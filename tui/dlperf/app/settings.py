@@ -16,8 +16,6 @@ LOCAL_FRAMES, REMOTE_FRAMES = 10, 5
 
 @dataclass
 class Settings:
-    """What a window is started with."""
-
     workspace: Workspace
     language: Code = "en"
     dark: bool = True

@@ -61,7 +61,6 @@ class WatchedCampaign:
         return self._read_progress() or self.status is not before
 
     def refresh_engine(self) -> bool:
-        """Check whether an engine runs; return whether that has changed."""
         before, self.engine_pid = self.engine_pid, engine_pid(self.paths)
         return before != self.engine_pid
 
@@ -84,7 +83,6 @@ class WatchedCampaign:
         return self.progress.trials.get(str(key)) if self.progress else None
 
     def result_of(self, key: TrialKey) -> TrialResult | None:
-        """Return the result of a trial that ended, where it has been written."""
         trial = self.status.trials.get(key)
         if trial is None or not trial.state.finished:
             return None
@@ -99,7 +97,6 @@ class WatchedCampaign:
         return planned + [node for node in trial.nodes() if node not in planned]
 
     def streams(self, key: TrialKey) -> list[Stream]:
-        """Return the logs of a trial: of each node its own, then those of its ranks."""
         found = []
         for node in self.nodes(key):
             name = node.directory.name

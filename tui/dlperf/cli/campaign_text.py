@@ -23,7 +23,6 @@ MOST_CONFIGURATIONS = 12
 
 
 def plan_summary(plan: Plan) -> list[str]:
-    """Return the plan in a few lines, for the question whether to run it."""
     hardware = dict.fromkeys(item.configuration.hardware for item in plan.configurations)
     frameworks = dict.fromkeys(item.configuration.framework for item in plan.configurations)
     lines = [
@@ -39,7 +38,6 @@ def plan_summary(plan: Plan) -> list[str]:
 
 
 def why_nothing_runs(plan: Plan) -> str:
-    """Return why a plan without a configuration has none."""
     return f"nothing can run: {_first_reason(plan)}"
 
 
@@ -49,7 +47,6 @@ def _first_reason(plan: Plan) -> str:
 
 
 def progress_lines(status: CampaignStatus, progress: Progress) -> list[str]:
-    """Return a line for each running trial, and one for the campaign."""
     lines = [_running_line(status.trials[key], item) for key, item in _running(status, progress)]
     left = duration(progress.seconds_left)
     paused = ", paused" if status.paused else ""
@@ -112,7 +109,6 @@ def caveats(row: ConfigurationResult) -> list[str]:
 
 
 def standing_text(standing: Standing) -> str:
-    """Return what a campaign is doing."""
     return "engine is not running" if standing is Standing.INTERRUPTED else standing.value
 
 

@@ -8,21 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from dlperf.cli.options import (
-    BatchSizeOption,
-    CaseOption,
-    FrameworkOption,
-    GpusOption,
-    HardwareOption,
-    PrecisionOption,
-    ProtocolOption,
-    RepeatsOption,
-    SetOption,
-    complete_campaigns,
-    current_catalog,
-    current_workspace,
-    selection_of,
-)
+from dlperf.cli import options
 from dlperf.cli.output import print_note
 from dlperf.errors import RequestError
 from dlperf.view.text import one_line
@@ -35,7 +21,7 @@ commands = typer.Typer()
 
 CampaignArgument = Annotated[
     str,
-    typer.Argument(metavar="CAMPAIGN", help="Name or unique substring.", autocompletion=complete_campaigns),
+    typer.Argument(metavar="CAMPAIGN", help="Name or unique substring.", autocompletion=options.complete_campaigns),
 ]
 TrialArgument = Annotated[
     str | None,
@@ -49,18 +35,18 @@ DetachOption = Annotated[bool, typer.Option("--detach", help="Run the engine in 
 @commands.command()
 def run(
     context: typer.Context,
-    hardware: HardwareOption = None,
-    framework: FrameworkOption = None,
-    case: CaseOption = None,
-    precision: PrecisionOption = None,
-    batch_size: BatchSizeOption = None,
-    gpus: GpusOption = None,
-    axes: SetOption = None,
+    hardware: options.HardwareOption = None,
+    framework: options.FrameworkOption = None,
+    case: options.CaseOption = None,
+    precision: options.PrecisionOption = None,
+    batch_size: options.BatchSizeOption = None,
+    gpus: options.GpusOption = None,
+    axes: options.SetOption = None,
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="Campaign name; default: time and contents.")
     ] = None,
-    repeats: RepeatsOption = None,
-    protocol: ProtocolOption = None,
+    repeats: options.RepeatsOption = None,
+    protocol: options.ProtocolOption = None,
     detach: DetachOption = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
@@ -70,13 +56,13 @@ def run(
     from dlperf.plan import expand
     from dlperf.view.start import start_campaign
 
-    workspace = current_workspace(context)
-    selection = selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol, axes)
+    workspace = options.current_workspace(context)
+    selection = options.selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol, axes)
     if not (selection.hardware or selection.frameworks or selection.cases):
         raise RequestError(
             "nothing is selected: add --hardware, --framework or --case; `dlperf plan` lists what can run"
         )
-    plan = expand(selection, current_catalog(context))
+    plan = expand(selection, options.current_catalog(context))
     if not plan.configurations:
         raise RequestError(why_nothing_runs(plan))
     refuse_examples(plan)
@@ -133,7 +119,7 @@ def pause(context: typer.Context, campaign: CampaignArgument) -> None:
 def _find(context: typer.Context, words: str) -> tuple[Workspace, CampaignPaths]:
     from dlperf.runs.lookup import find_campaign
 
-    workspace = current_workspace(context)
+    workspace = options.current_workspace(context)
     return workspace, find_campaign(workspace, words)
 
 

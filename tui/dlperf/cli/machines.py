@@ -6,18 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlperf.cli.options import (
-    CaseOption,
-    FrameworkOption,
-    GpusOption,
-    JsonOption,
-    OptionalCampaign,
-    RequiredHardwareOption,
-    current_catalog,
-    current_workspace,
-    print_skipped,
-    selection_of,
-)
+from dlperf.cli import options
 from dlperf.cli.output import message_entries, print_json, print_note, print_table
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, file_size, one_line
@@ -37,11 +26,11 @@ UNARCHIVED = "not in the archive"
 @commands.command()
 def check(
     context: typer.Context,
-    hardware: RequiredHardwareOption,
-    framework: FrameworkOption = None,
-    case: CaseOption = None,
-    gpus: GpusOption = None,
-    as_json: JsonOption = False,
+    hardware: options.RequiredHardwareOption,
+    framework: options.FrameworkOption = None,
+    case: options.CaseOption = None,
+    gpus: options.GpusOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Check whether machines are ready. Checks GPUs (as described, idle), images, data, disk and clock.
 
@@ -55,11 +44,11 @@ def check(
     from dlperf.cli.campaign_text import why_nothing_runs
     from dlperf.plan import expand
 
-    plan = expand(selection_of(hardware, framework, case, None, None, gpus), current_catalog(context))
+    plan = expand(options.selection_of(hardware, framework, case, None, None, gpus), options.current_catalog(context))
     if not plan.configurations:
         raise RequestError(why_nothing_runs(plan))
     refuse_examples(plan)
-    items = asyncio.run(check_plan(plan, executor_opener(current_workspace(context))))
+    items = asyncio.run(check_plan(plan, executor_opener(options.current_workspace(context))))
     if as_json:
         print_json([check_document(item) for item in items])
     else:
@@ -72,7 +61,6 @@ def _check_row(item: CheckItem) -> tuple[str, ...]:
 
 
 def check_document(item: CheckItem) -> dict[str, Any]:
-    """Return one check as JSON output shows it."""
     advice = message_entries("advice", item.advice) | {"advice": str(item.advice or "")}
     return vars(item) | message_entries("message", item.message) | advice
 
@@ -87,7 +75,7 @@ def _exit_code(items: list[CheckItem]) -> ExitCode:
 @commands.command()
 def clean(
     context: typer.Context,
-    campaign: OptionalCampaign = None,
+    campaign: options.OptionalCampaign = None,
     hardware: Annotated[
         list[str] | None, typer.Option("--hardware", "-H", metavar="H,…", help="Only trials on these machines.")
     ] = None,
@@ -100,7 +88,7 @@ def clean(
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove; default: only list what would be removed.")] = False,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Remove archived trials from ~/.dlperf of their nodes.
 
@@ -112,13 +100,13 @@ def clean(
     from dlperf.executors.cleaning import clean as remove
     from dlperf.runs.lookup import find_campaign
 
-    workspace = current_workspace(context)
+    workspace = options.current_workspace(context)
     chosen = [find_campaign(workspace, campaign)] if campaign is not None else list(workspace.campaigns())
     names = {name for words in hardware or () for name in words.split(",")}
     unreadable: list[DlperfError] = []
     trials = ended_trials(chosen, names, unreadable.append)
     for error in unreadable:
-        print_skipped(error)
+        options.print_skipped(error)
     if not yes:
         _print_removable(trials, as_json)
         return
@@ -145,7 +133,6 @@ def _is_kept(item: Cleaned) -> bool:
 
 
 def _print_outcomes(outcomes: list[Cleaned]) -> None:
-    """Print a row per machine, and a line per folder that was kept."""
     rows = []
     for machine in dict.fromkeys(item.machine for item in outcomes):
         here = [item for item in outcomes if item.machine == machine]

@@ -84,7 +84,6 @@ def format_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _align(header: str, values: Sequence[Any]) -> list[str]:
-    """Pad the header and the cells of a column to one width."""
     cells = [header, *map(format_cell, values)]
     widest = max(map(display_width, cells))
     padding = [" " * (widest - display_width(text)) for text in cells]

@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.catalog.axes import axes_text
-from dlperf.cli.options import (
-    BatchSizeOption,
-    CaseOption,
-    FrameworkOption,
-    GpusOption,
-    HardwareOption,
-    JsonOption,
-    PrecisionOption,
-    ProtocolOption,
-    RepeatsOption,
-    SetOption,
-    current_catalog,
-    selection_of,
-)
+from dlperf.cli import options
 from dlperf.cli.output import message_entries, print_json, print_note, print_table
 from dlperf.errors import RequestError
 from dlperf.view.text import count_noun
@@ -35,23 +22,23 @@ commands = typer.Typer()
 @commands.command()
 def plan(
     context: typer.Context,
-    hardware: HardwareOption = None,
-    framework: FrameworkOption = None,
-    case: CaseOption = None,
-    precision: PrecisionOption = None,
-    batch_size: BatchSizeOption = None,
-    gpus: GpusOption = None,
-    axes: SetOption = None,
-    repeats: RepeatsOption = None,
-    protocol: ProtocolOption = None,
-    as_json: JsonOption = False,
+    hardware: options.HardwareOption = None,
+    framework: options.FrameworkOption = None,
+    case: options.CaseOption = None,
+    precision: options.PrecisionOption = None,
+    batch_size: options.BatchSizeOption = None,
+    gpus: options.GpusOption = None,
+    axes: options.SetOption = None,
+    repeats: options.RepeatsOption = None,
+    protocol: options.ProtocolOption = None,
+    as_json: options.JsonOption = False,
     render: Annotated[bool, typer.Option("--render", help="Print the scripts of every node.")] = False,
 ) -> None:
     """Show what would run. Options may be repeated or take comma-separated values."""
     from dlperf.plan import expand
 
-    selection = selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol, axes)
-    result = expand(selection, current_catalog(context))
+    selection = options.selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol, axes)
+    result = expand(selection, options.current_catalog(context))
     if as_json:
         print_json(_document(result, render))
     elif render:

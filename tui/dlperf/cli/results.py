@@ -11,22 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.catalog.axes import axes_text
-from dlperf.cli.options import (
-    BatchSizeOption,
-    CaseOption,
-    FrameworkOption,
-    GpusOption,
-    HardwareOption,
-    JsonOption,
-    OptionalCampaign,
-    PrecisionOption,
-    SetOption,
-    Words,
-    complete_campaigns,
-    current_workspace,
-    print_skipped,
-    set_values,
-)
+from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_table
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, percent
@@ -43,26 +28,26 @@ commands = typer.Typer()
 @commands.command()
 def results(
     context: typer.Context,
-    hardware: HardwareOption = None,
-    framework: FrameworkOption = None,
-    case: CaseOption = None,
-    precision: PrecisionOption = None,
-    batch_size: BatchSizeOption = None,
-    gpus: GpusOption = None,
-    axes: SetOption = None,
+    hardware: options.HardwareOption = None,
+    framework: options.FrameworkOption = None,
+    case: options.CaseOption = None,
+    precision: options.PrecisionOption = None,
+    batch_size: options.BatchSizeOption = None,
+    gpus: options.GpusOption = None,
+    axes: options.SetOption = None,
     campaign: Annotated[
-        Words,
+        options.Words,
         typer.Option(
             "--campaign",
             metavar="NAME,…",
             help="Campaign, or published/<report>.",
-            autocompletion=complete_campaigns,
+            autocompletion=options.complete_campaigns,
         ),
     ] = None,
     status: Annotated[
-        Words, typer.Option("--status", metavar="WORD,…", help="measured, published, not run, failed …")
+        options.Words, typer.Option("--status", metavar="WORD,…", help="measured, published, not run, failed …")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write CSV.")] = None,
     parquet: Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="Write Parquet.")] = None,
 ) -> None:
@@ -77,11 +62,11 @@ def results(
         precisions=precision,
         batch_sizes=batch_size,
         scales=gpus,
-        axes=set_values(axes),
+        axes=options.set_values(axes),
         statuses=status,
     )
     unreadable: list[DlperfError] = []
-    workspace = current_workspace(context)
+    workspace = options.current_workspace(context)
     rows = load_results(workspace, filters, unreadable.append)
     if not rows:
         _refuse_unknown_campaigns(workspace, filters.campaigns)
@@ -108,7 +93,7 @@ def _refuse_unknown_campaigns(workspace: Workspace, wanted: Sequence[str]) -> No
 def _report_unreadable(unreadable: list[DlperfError]) -> None:
     """Name the campaigns and reports that cannot be read and exit with an error: the output is incomplete."""
     for error in unreadable:
-        print_skipped(error)
+        options.print_skipped(error)
     if unreadable:
         raise typer.Exit(ExitCode.MEASURED_FAILED)
 
@@ -151,13 +136,13 @@ def compare(
         typer.Argument(
             metavar="A",
             help="Campaign, configuration id, or axis=value[,axis=value].",
-            autocompletion=complete_campaigns,
+            autocompletion=options.complete_campaigns,
         ),
     ],
     b: Annotated[
         str,
         typer.Argument(
-            metavar="B", help="Compared with A; the same kinds of names.", autocompletion=complete_campaigns
+            metavar="B", help="Compared with A; the same kinds of names.", autocompletion=options.complete_campaigns
         ),
     ],
     fail_below: Annotated[
@@ -166,7 +151,7 @@ def compare(
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="With --fail-below, ignore results of A that B lacks.")
     ] = False,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Compare B with A on equal axes. Prints ratios, and their ranges given the trials.
 
@@ -176,7 +161,7 @@ def compare(
     from dlperf.results.conditions import compare_in_workspace
 
     unreadable: list[DlperfError] = []
-    outcome = compare_in_workspace(current_workspace(context), a, b, unreadable.append)
+    outcome = compare_in_workspace(options.current_workspace(context), a, b, unreadable.append)
     if as_json:
         print_json(outcome)
     else:
@@ -224,11 +209,11 @@ def _missing_cells(item: Missing, side: str, values: tuple[float | None, float |
 @commands.command()
 def verify(
     context: typer.Context,
-    campaign: OptionalCampaign = None,
+    campaign: options.OptionalCampaign = None,
     write: Annotated[
         bool, typer.Option("--write", help="Update results that differ or are from an older version.")
     ] = False,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Recompute every result from its log, check every hash. Changes nothing without --write."""
     from dlperf.results.logs import log_reader
@@ -236,7 +221,7 @@ def verify(
     from dlperf.runs.lookup import find_campaign
     from dlperf.runs.store import each_readable
 
-    workspace = current_workspace(context)
+    workspace = options.current_workspace(context)
     chosen = (find_campaign(workspace, campaign),) if campaign else workspace.campaigns()
     logs = log_reader(workspace)
     unreadable: list[DlperfError] = []

@@ -57,7 +57,6 @@ def quickstart(
 
 
 def _workspace_for(context: typer.Context, directory: Path | None) -> Workspace:
-    """Return the given or the current workspace, or create one."""
     from dlperf.runs.paths import Workspace
 
     start = directory or context.ensure_object(Settings).workspace

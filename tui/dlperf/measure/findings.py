@@ -18,8 +18,6 @@ SUPER_LINEAR_LIMIT = 1.03
 
 @dataclass(frozen=True)
 class Finding:
-    """A caveat."""
-
     message: Message
     severity: str = "warning"
     """``note``, ``warning`` or ``error``; an error keeps the value out of medians."""
@@ -29,7 +27,6 @@ class Finding:
         return self.message.code
 
     def as_data(self) -> dict[str, Any]:
-        """Return the finding as JSON output shows it."""
         parameters = self.message.to_json()
         code = parameters.pop("code")
         return {"code": code, "message": str(self.message), "severity": self.severity, "parameters": parameters}
@@ -48,7 +45,6 @@ def error(code: str, /, **parameters: Value) -> Finding:
 
 
 def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the first finding of each code."""
     kept: dict[str, Finding] = {}
     for finding in findings:
         kept.setdefault(finding.code, finding)

@@ -54,7 +54,8 @@ class Estimate:
 class Reading:
     """What estimators read. A count that is None is taken from the log if the log declares it.
 
-    Columns are computed on first use and may be the run's own: make a new reading of a run that has grown.
+    Columns are computed on first use and may be the run's own: make a new reading of a run that has grown. What
+    neither the log nor the stated facts give raises ``NotEstimable``.
     """
 
     run: Run
@@ -72,11 +73,7 @@ class Reading:
 
     @cached_property
     def factor(self) -> float:
-        """What a printed value is multiplied by to give that of all GPUs.
-
-        Raises:
-            NotEstimable: the log prints the speed of one GPU or node, and their number is unknown.
-        """
+        """What a printed value is multiplied by to give that of all GPUs."""
         if self.run.scope == "global":
             return 1.0
         if self.total_gpus is None:
@@ -90,9 +87,6 @@ class Reading:
 
         A global batch that the log declares and that is a whole multiple of GPUs × batch size counts the
         micro-batches of gradient accumulation, and holds.
-
-        Raises:
-            NotEstimable: neither stated nor declared nor implied by the log.
         """
         declared = self.run.metadata
         per_gpu = self.batch_size or declared.batch_size
@@ -106,11 +100,7 @@ class Reading:
 
     @cached_property
     def values(self) -> array[float]:
-        """Global throughput of every record; NaN where a record gives none.
-
-        Raises:
-            NotEstimable: the GPU count or batch size is unknown.
-        """
+        """Global throughput of every record; NaN where a record gives none."""
         samples = self.run.samples
         if not any(map(isfinite, samples.value)):
             return array("d", map(_quotient, repeat(self.global_batch_size), samples.seconds_per_step))
@@ -142,11 +132,7 @@ class Reading:
 
     @cached_property
     def rates(self) -> Sequence[float]:
-        """Global throughput up to each record, for a curve: as printed, else from timestamps; NaN where unknown.
-
-        Raises:
-            NotEstimable: the GPU count, batch size or tokens per step are unknown.
-        """
+        """Global throughput up to each record, for a curve: as printed, else from timestamps; NaN where unknown."""
         samples = self.run.samples
         if self._prints_speed:
             return self.values
@@ -164,11 +150,7 @@ class Reading:
 
     @cached_property
     def usable(self) -> Sequence[int]:
-        """Indices of the records with a finite value, in file order.
-
-        Raises:
-            NotEstimable: no record prints a rate or step time.
-        """
+        """Indices of the records with a finite value, in file order."""
         if not self._prints_speed:
             raise NotEstimable(message("no_records"))
         return finite_indices(self.values)
@@ -210,11 +192,7 @@ class Reading:
         return ((first, following - 1) for first, following in pairwise(chain((start,), cuts, (end + 1,))))
 
     def work(self, first: int, last: int) -> float:
-        """Return the samples that all GPUs processed after record ``first`` up to record ``last`` of one epoch.
-
-        Raises:
-            NotEstimable: the log counts no samples, and batch size or tokens per step are unknown.
-        """
+        """Return the samples that all GPUs processed after record ``first`` up to record ``last`` of one epoch."""
         counted = self.run.samples.samples
         if isfinite(counted[last] - counted[first]):
             return counted[last] - counted[first]
@@ -255,11 +233,7 @@ class Reading:
 
     @property
     def implied_batch_size(self) -> int | None:
-        """Global batch size by the records that print both a rate and a step time; None without such records.
-
-        Raises:
-            NotEstimable: the GPU count is unknown.
-        """
+        """Global batch size by the records that print both a rate and a step time; None without such records."""
         sizes = () if self.run.unit in VARYING_UNITS else finite(self.batches)
         if not sizes:
             return None

@@ -129,7 +129,6 @@ def _end_stall(context: _Context) -> Finding | None:
 
 
 def _is_slow(speed: float, speeds: Sequence[float]) -> bool:
-    """Tell whether a speed is below ``STALL_SHARE`` of the median."""
     # counting first saves sorting the speeds of most runs
     above = sum(other > speed / STALL_SHARE for other in speeds)
     return 2 * above >= len(speeds) and speed < STALL_SHARE * statistics.median(speeds)

@@ -13,11 +13,11 @@ Aggregation = Literal["median", "mean", "olympic"]
 
 OLYMPIC_LEAST = 3
 """MLPerf Training drops the best and the worst run: three are needed for one to remain."""
-FAR = 3.5
+OUTLIER_Z_SCORE = 3.5
 """Modified z-score above which a value is an outlier: Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993."""
-NORMAL = 0.6745
+NORMAL_DEVIATION = 0.6745
 """Median absolute deviation of a normal distribution, in standard deviations."""
-LEAST_SHARE = 0.02
+MINIMUM_DISTANCE = 0.02
 """Smallest relative distance from the median of an outlier, however alike the other values are."""
 
 
@@ -51,17 +51,16 @@ def aggregate(values: Sequence[float], how: Aggregation = "median") -> Aggregate
 
 
 def outliers(values: Sequence[float]) -> tuple[int, ...]:
-    """Return the indices of the values whose modified z-score is above ``FAR``; none among fewer than five values."""
+    """Return the indices of the values above ``OUTLIER_Z_SCORE``; none among fewer than five values."""
     if len(values) < 5:
         return ()
     centre = statistics.median(values)
     deviations = [abs(value - centre) for value in values]
-    least = max(FAR / NORMAL * statistics.median(deviations), LEAST_SHARE * abs(centre))
+    least = max(OUTLIER_Z_SCORE / NORMAL_DEVIATION * statistics.median(deviations), MINIMUM_DISTANCE * abs(centre))
     return tuple(index for index, deviation in enumerate(deviations) if deviation > least)
 
 
 def speedup(value: float, single_gpu: float | None) -> float | None:
-    """Divide by the value of 1 GPU of the same configuration on the same hardware; None without that baseline."""
     return value / single_gpu if single_gpu else None
 
 

@@ -37,7 +37,6 @@ DISTURBANCES = frozenset(
 
 
 def disturbance(findings: Iterable[Finding]) -> Message | None:
-    """Return the message of the first finding that calls for a repeat."""
     return next((finding.message for finding in findings if finding.code in DISTURBANCES), None)
 
 

@@ -18,8 +18,6 @@ BAD = (State.FAILED, State.TIMED_OUT, State.LOST)
 
 
 class Standing(StrEnum):
-    """State of a campaign."""
-
     RUNNING = N_("running")
     PAUSED = N_("paused")
     INTERRUPTED = N_("engine stopped")
@@ -94,7 +92,6 @@ def sort_campaigns(summaries: list[CampaignSummary], matching: str = "") -> list
 
 
 def read_summary(paths: CampaignPaths, pid: int | None) -> CampaignSummary:
-    """Return the summary of a campaign, which may be that it is unreadable."""
     try:
         reader = CampaignReader(paths)
         return summary_of(reader.record, reader.refresh(), read_progress(paths), pid)

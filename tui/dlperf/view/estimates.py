@@ -12,8 +12,6 @@ from dlperf.plan import Configuration, Plan
 
 @dataclass(frozen=True)
 class Estimate:
-    """Expected duration of a plan."""
-
     seconds: float
     """Of the machine that takes longest; machines run in parallel."""
     unknown: int
@@ -26,7 +24,6 @@ def expected_seconds(point: Configuration, history: Mapping[str, float], by_kind
 
 
 def seconds_by_kind(history: Mapping[str, float]) -> dict[str, float]:
-    """Return median seconds by hardware, framework and case."""
     kinds: dict[str, list[float]] = defaultdict(list)
     for configuration, seconds in history.items():
         kinds["_".join(configuration.split("_")[:3])].append(seconds)

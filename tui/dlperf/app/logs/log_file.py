@@ -40,10 +40,6 @@ class LogFile:
     """
 
     def __init__(self, path: Path) -> None:
-        """
-        Raises:
-            OSError: the file cannot be opened.
-        """
         self.path = path
         self._stream = _open_unpacked(path)
         self.size = 0
@@ -67,7 +63,6 @@ class LogFile:
         self._stream.close()
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes of a range, fewer where the file ends before."""
         return os.pread(self._stream.fileno(), max(0, min(end, self.size) - start), start)
 
     def line_at(self, start: int) -> Line | None:

@@ -20,10 +20,6 @@ class OpenLog:
     """
 
     def __init__(self, path: Path) -> None:
-        """
-        Raises:
-            OSError: the file cannot be opened.
-        """
         self.file = LogFile(path)
         self.window = LogWindow(self.file)
         self.numbers = LineNumbers(self.file)
@@ -95,6 +91,5 @@ class OpenLog:
         return None
 
     def find_number(self, number: int, stop: Callable[[], bool]) -> int | None:
-        """Return where the line of this number starts; None where there is none."""
         self.numbers.advance(stop)
         return self.numbers.offset_of(number)

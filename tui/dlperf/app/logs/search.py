@@ -38,8 +38,6 @@ Pattern: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Request:
-    """What to look for, and where."""
-
     pattern: Pattern
     start: int
     """From which offset on; backwards: before which."""
@@ -80,12 +78,10 @@ def pattern_of(text: str) -> Pattern:
 
 @cache
 def error_pattern() -> Pattern:
-    """Return the pattern of lines in which programs report an error."""
     return _compile(_ERRORS)
 
 
 def search(log: LogFile, request: Request) -> Iterator[Batch]:
-    """Yield the lines that a request asks for, chunk by chunk."""
     if request.backwards:
         return _matching_lines_back(log, request.pattern, request.start)
     line = log.line_at(log.start_of_line(request.start))

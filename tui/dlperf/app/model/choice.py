@@ -51,13 +51,11 @@ class Choice:
 
 
 def choice_of(selection: Selection) -> Choice:
-    """Return the choice that gives this selection."""
     marked = {axis: tuple(str(value) for value in getattr(selection, axis)) for axis in AXES}
     return Choice(marked, selection.repeats, selection.protocol)
 
 
 def arguments_of(choice: Choice) -> list[str]:
-    """Return the equivalent options of ``dlperf run`` and ``dlperf plan``."""
     values = {option: ",".join(choice.values(axis)) for axis, option in OPTIONS.items() if axis != "axes"}
     rest = {"--repeats": str(choice.repeats or ""), "--protocol": choice.protocol or ""}
     words = [word for option, value in values.items() if value for word in (option, value)]
@@ -66,7 +64,6 @@ def arguments_of(choice: Choice) -> list[str]:
 
 
 def command_line(words: Iterable[str]) -> str:
-    """Return a command quoted for a shell."""
     return shlex.join(["dlperf", *words])
 
 

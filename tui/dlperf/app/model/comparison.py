@@ -44,7 +44,6 @@ class Point:
 
     @property
     def result(self) -> ConfigurationResult:
-        """The result of the later campaign if it has one."""
         found = self.after or self.before
         assert found is not None
         return found
@@ -58,8 +57,6 @@ class Point:
 
 @dataclass(frozen=True)
 class ComparisonView(TableView[Point]):
-    """Rows of the Results screen for two campaigns."""
-
     points: tuple[Point, ...] = ()
     before: str = ""
     after: str = ""
@@ -128,7 +125,6 @@ class ComparisonView(TableView[Point]):
         return " · ".join(f"{_(label)}: {counts[code]}" for code, label in VERDICTS.items() if counts[code])
 
     def about(self, item: Point) -> list[str]:
-        """Return both results with their details, and the range of their ratio."""
         lines = [" · ".join(map(printable, axes_of(item.result)))]
         for side in (item.after, item.before):
             if side is not None:
@@ -176,7 +172,6 @@ def _compare_rows(rows: Sequence[ConfigurationResult], before: str, after: str) 
 
 
 def comparable(rows: Sequence[ConfigurationResult], after: str) -> dict[str, ComparisonView]:
-    """Compare a campaign with every other one that shares a configuration with it."""
     by_campaign: dict[str, list[ConfigurationResult]] = {}
     for row in rows:
         by_campaign.setdefault(row.campaign, []).append(row)

@@ -28,7 +28,6 @@ class Series:
     unit: str = ""
 
     def points(self) -> list[tuple[float, float]]:
-        """Return the finite points in order."""
         pairs = zip(self.steps, self.values, strict=True)
         return [(step, value) for step, value in pairs if isfinite(step) and isfinite(value)]
 
@@ -54,7 +53,6 @@ class Frame:
     high: float
 
     def column(self, step: float) -> float:
-        """Return the position of a step in cells."""
         return (step - self.first_step) / (self.last_step - self.first_step) * (self.columns - 1)
 
     def step(self, column: int) -> float:

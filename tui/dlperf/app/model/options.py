@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeVar
 
 from dlperf.app.model.choice import AXES, Choice
@@ -21,8 +22,6 @@ Entry = TypeVar("Entry", Hardware, Framework, Case)
 
 @dataclass(frozen=True)
 class Option:
-    """An entry of a list."""
-
     value: str
     title: str = ""
     marked: bool = False
@@ -36,18 +35,19 @@ class _Match:
     """A compatible combination."""
 
     hardware: Hardware
-    framework: Framework
     case: Case
     recipe: Recipe
 
 
 def options_of(catalog: Catalog, choice: Choice) -> dict[str, tuple[Option, ...]]:
-    """Return the entries of each list by axis."""
-    matches = list(_matches(catalog, choice))
+    hardware = _chosen(catalog.hardware, choice.values("hardware"))
+    frameworks = _chosen(catalog.frameworks, choice.values("frameworks"))
+    cases = _chosen(catalog.cases, choice.values("cases"))
+    matches = list(_matches(hardware, frameworks, cases))
     offers = {
-        "hardware": _hardware(catalog, choice),
-        "frameworks": _frameworks(catalog, choice),
-        "cases": _cases(catalog, choice),
+        "hardware": _hardware(catalog, choice, frameworks, cases),
+        "frameworks": _frameworks(catalog, choice, hardware, cases),
+        "cases": _cases(catalog, choice, hardware, frameworks),
         "precisions": _precisions(matches, choice),
         "batch_sizes": _batch_sizes(matches, choice),
         "scales": _scales(matches, choice),
@@ -62,27 +62,18 @@ def _chosen(entries: Mapping[str, Entry], names: Iterable[str]) -> list[Entry]:
     return marked or [entry for entry in entries.values() if not getattr(entry, "example", False)]
 
 
-def _matches(catalog: Catalog, choice: Choice) -> Iterator[_Match]:
-    cases = _chosen(catalog.cases, choice.values("cases"))
-    for hardware in _chosen(catalog.hardware, choice.values("hardware")):
-        for framework in _chosen(catalog.frameworks, choice.values("frameworks")):
-            if device(hardware) not in framework.devices:
-                continue
-            for case in cases:
-                recipe = _recipe(framework, case)
-                if recipe is not None:
-                    yield _Match(hardware, framework, case, recipe)
+def _matches(machines: list[Hardware], frameworks: list[Framework], cases: list[Case]) -> Iterator[_Match]:
+    for hardware, framework, case in product(machines, frameworks, cases):
+        recipe = _recipe(framework, case)
+        if recipe is not None and device(hardware) in framework.devices:
+            yield _Match(hardware, case, recipe)
 
 
 def _recipe(framework: Framework, case: Case) -> Recipe | None:
     return next((recipe for recipe in framework.recipes if recipe.case == case.id), None)
 
 
-def _hardware(catalog: Catalog, choice: Choice) -> Iterator[Option]:
-    frameworks, cases = (
-        _chosen(catalog.frameworks, choice.values("frameworks")),
-        _chosen(catalog.cases, choice.values("cases")),
-    )
+def _hardware(catalog: Catalog, choice: Choice, frameworks: list[Framework], cases: list[Case]) -> Iterator[Option]:
     for item in catalog.hardware.values():
         usable = [framework for framework in frameworks if device(item) in framework.devices]
         reason = ""
@@ -104,41 +95,25 @@ def _machines(hardware: Hardware) -> str:
     return f"{nodes} × {hardware.gpus_per_node} {what}" if nodes > 1 else f"{hardware.gpus_per_node} {what}"
 
 
-def _frameworks(catalog: Catalog, choice: Choice) -> Iterator[Option]:
-    hardware, cases = (
-        _chosen(catalog.hardware, choice.values("hardware")),
-        _chosen(catalog.cases, choice.values("cases")),
-    )
+def _frameworks(catalog: Catalog, choice: Choice, hardware: list[Hardware], cases: list[Case]) -> Iterator[Option]:
     for item in catalog.frameworks.values():
         reason = ""
         if not any(device(machine) in item.devices for machine in hardware):
-            reason = _(
-                "computes on {devices}; {hardware} has none", devices="/".join(item.devices), hardware=_ids(hardware)
-            )
+            devices = "/".join(item.devices)
+            reason = _("computes on {devices}; {hardware} has none", devices=devices, hardware=_ids(hardware))
         elif not any(_recipe(item, case) for case in cases):
             reason = _("no recipe for {cases}", cases=_ids(cases))
-        yield Option(
-            item.id,
-            _title(item),
-            item.id in choice.values("frameworks"),
-            reason,
-            _("version {version}", version=item.version),
-        )
+        note = _("version {version}", version=item.version)
+        yield Option(item.id, _title(item), item.id in choice.values("frameworks"), reason, note)
 
 
-def _cases(catalog: Catalog, choice: Choice) -> Iterator[Option]:
-    hardware = _chosen(catalog.hardware, choice.values("hardware"))
-    frameworks = [
-        framework
-        for framework in _chosen(catalog.frameworks, choice.values("frameworks"))
-        if any(device(machine) in framework.devices for machine in hardware)
-    ]
+def _cases(catalog: Catalog, choice: Choice, hardware: list[Hardware], frameworks: list[Framework]) -> Iterator[Option]:
+    devices = set(map(device, hardware))
+    usable = [framework for framework in frameworks if not devices.isdisjoint(framework.devices)]
     for item in catalog.cases.values():
         reason = ""
-        if not any(_recipe(framework, item) for framework in frameworks):
-            reason = _(
-                "no recipe in {frameworks}", frameworks=_ids(_chosen(catalog.frameworks, choice.values("frameworks")))
-            )
+        if not any(_recipe(framework, item) for framework in usable):
+            reason = _("no recipe in {frameworks}", frameworks=_ids(frameworks))
         yield Option(item.id, _title(item), item.id in choice.values("cases"), reason, item.unit)
 
 
@@ -199,7 +174,6 @@ def filter_options(options: Iterable[Option], text: str) -> list[Option]:
 
 
 def option_row(option: Option) -> Row:
-    """Return the row of an entry: its mark and id, dimmed if it is unavailable."""
     glyph = "[x]" if option.marked else " - " if option.reason else "[ ]"
     tone: Tone = "warn" if option.marked and option.reason else "dim" if option.reason else ""
     return Row((f"{glyph} {option.value}",), "good" if option.marked and not option.reason else tone)

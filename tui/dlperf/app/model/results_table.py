@@ -14,8 +14,6 @@ from dlperf.view.text import number, percent, printable
 
 @dataclass(frozen=True)
 class ResultsView(TableView[ConfigurationResult]):
-    """Rows of the Results screen for all results."""
-
     rows: tuple[ConfigurationResult, ...] = ()
     published: bool = True
 
@@ -67,7 +65,6 @@ class ResultsView(TableView[ConfigurationResult]):
 
 
 def axes_of(row: ConfigurationResult) -> tuple[str, ...]:
-    """Return the configuration's axes, one per column."""
     batch = "-" if row.batch_size is None else str(row.batch_size)
     return (row.case, row.framework, row.precision, batch, f"{row.nodes}n{row.gpus}g", row.hardware)
 
@@ -129,7 +126,6 @@ def similar_columns() -> tuple[Column, ...]:
 
 
 def similar_rows(row: ConfigurationResult, others: Sequence[ConfigurationResult]) -> list[Row]:
-    """Return rows of other results with the ratio of this one to each."""
     return [
         Row(
             (

@@ -114,11 +114,9 @@ class TableView(Generic[Item]):
     descending: bool = False
 
     def items(self) -> Sequence[Item]:
-        """Return all items in their default order."""
         raise NotImplementedError
 
     def text(self, item: Item) -> str:
-        """Return the text that a filter searches."""
         raise NotImplementedError
 
     def key(self, item: Item, column: int) -> object:
@@ -135,14 +133,12 @@ class TableView(Generic[Item]):
         raise NotImplementedError
 
     def about(self, item: Item) -> list[str]:
-        """Return all that is known of an item, its name first."""
         raise NotImplementedError
 
     def title(self) -> str:
         raise NotImplementedError
 
     def summary(self) -> str:
-        """Return a line about all items."""
         return ""
 
     def shown(self) -> list[Item]:

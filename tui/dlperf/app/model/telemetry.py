@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from statistics import fmean
 
@@ -28,10 +28,13 @@ class Device:
     power_watts: float | None = None
     temperature_celsius: float | None = None
     sm_clock_mhz: float | None = None
+    _: KW_ONLY
     throttled: bool = False
     foreign_processes: int = 0
 
 
+MEASURED = ("utilization_percent", "memory_used_mib", "power_watts", "temperature_celsius", "sm_clock_mhz")
+"""Columns of telemetry that a ``Device`` holds, in its order."""
 SLOWED = 0x08 | 0x40 | 0x80 | 0x20
 """NVML throttle reasons that mean trouble: hardware, heat, power brake; the power cap is normal."""
 
@@ -67,14 +70,10 @@ def _device(row: Mapping[str, str | None], node: str) -> Device | None:
     if "gpu" not in row:
         return Device(node, "CPU", time, _number(row.get("cpu_percent")), _number(row.get("memory_used_mib")))
     return Device(
-        node=node,
-        name=printable(row.get("gpu") or "?"),
-        time=time,
-        utilization_percent=_number(row.get("utilization_percent")),
-        memory_mib=_number(row.get("memory_used_mib")),
-        power_watts=_number(row.get("power_watts")),
-        temperature_celsius=_number(row.get("temperature_celsius")),
-        sm_clock_mhz=_number(row.get("sm_clock_mhz")),
+        node,
+        printable(row.get("gpu") or "?"),
+        time,
+        *(_number(row.get(column)) for column in MEASURED),
         throttled=bool(_mask(row.get("throttle_reasons")) & SLOWED),
         foreign_processes=int(_number(row.get("foreign_processes")) or 0),
     )
@@ -107,7 +106,6 @@ def _device_row(device: Device) -> Row:
 
 
 def device_rows(devices: Sequence[Device]) -> dict[Hashable, Row]:
-    """Return a row per node, each followed by the rows of its devices."""
     rows: dict[Hashable, Row] = {}
     for node, known in _by_node(devices).items():
         rows[node] = Row((node,), "group")
@@ -116,7 +114,6 @@ def device_rows(devices: Sequence[Device]) -> dict[Hashable, Row]:
 
 
 def node_summaries(devices: Sequence[Device]) -> list[str]:
-    """Return a line for each node."""
     return [f"{node}: {_summarize(known)}" for node, known in _by_node(devices).items()]
 
 

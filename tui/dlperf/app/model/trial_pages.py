@@ -24,7 +24,6 @@ BY_SEVERITY = {"note": N_("note: {message}"), "warning": N_("warning: {message}"
 
 
 def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
-    """Return the value of a trial, where it comes from, and its findings."""
     lines = [_line(_("state"), _(LOOKS[trial.state].name)), _line(_("started"), local_time(trial.started))]
     if trial.cause and trial.state is not State.SUCCEEDED:
         lines.append(_line(_("cause"), render(trial.cause)))
@@ -50,7 +49,6 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
 
 
 def finding_text(finding: Finding) -> str:
-    """Return a finding with its severity."""
     return _(BY_SEVERITY[finding.severity], message=printable(render(finding.message)))
 
 
@@ -67,7 +65,6 @@ def _range(words: str, first: int | None, last: int | None) -> str:
 
 
 def environment_lines(planned: PlannedConfiguration, probed: Mapping[str, Any]) -> list[str]:
-    """Return what the catalogue states, then what was detected on each node."""
     lines = [_("Stated by the catalogue")]
     lines += [_labelled(f"  {name}", printable(value)) for name, value in planned.facts.items()]
     for node, facts in probed.items():
@@ -77,7 +74,6 @@ def environment_lines(planned: PlannedConfiguration, probed: Mapping[str, Any]) 
 
 
 def read_environment(paths: TrialPaths) -> dict[str, Any]:
-    """Return ``environment.json`` of each node that has one."""
     found: dict[str, Any] = {}
     files = TrialFiles(paths)
     for node in files.nodes():

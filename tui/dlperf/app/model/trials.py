@@ -100,7 +100,6 @@ def _matches(trial: TrialStatus, matching: str) -> bool:
 
 
 def configuration_text(configuration: Configuration) -> str:
-    """Return a configuration's axes in one line."""
     point = configuration
     batch = f"bs{point.batch_size}"
     parts = (point.case, point.framework, point.precision, batch, point.scale, axes_text(point.axes), point.hardware)
@@ -114,7 +113,6 @@ def group_row(
     values: Sequence[float],
     unit: str,
 ) -> Row:
-    """Return the row of a configuration: its axes, progress and median."""
     done = sum(trial.state.finished for trial in trials)
     parts = [configuration_text(configuration), _("{done} of {total}", done=done, total=len(trials))]
     if values:
@@ -189,7 +187,6 @@ def trial_to_show(key: RowKey | None, status: CampaignStatus) -> TrialKey | None
 
 
 def by_configuration(status: CampaignStatus) -> Mapping[str, list[TrialStatus]]:
-    """Return the trials of each configuration."""
     groups: dict[str, list[TrialStatus]] = defaultdict(list)
     for trial in status.trials.values():
         groups[trial.key.configuration].append(trial)
@@ -197,7 +194,6 @@ def by_configuration(status: CampaignStatus) -> Mapping[str, list[TrialStatus]]:
 
 
 def nodes_of(record: CampaignRecord, key: TrialKey) -> tuple[str, ...]:
-    """Return the names of the nodes that the plan assigns to a trial."""
     for item in record.configurations:
         if item.configuration.id == key.configuration:
             return tuple(node.name for node in item.launch.nodes)

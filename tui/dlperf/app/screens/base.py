@@ -89,7 +89,6 @@ class PlaceScreen(Screen[None]):
         self.main.book.refresh(lambda: worker.is_cancelled)
 
     def campaigns_changed(self) -> None:
-        """Draw what depends on the summaries of the campaigns."""
         live = sum(summary.live for summary in self.main.book.summaries.values())
         self.query_one(TopBar).show_running(_("{count} running", count=live) if live else "")
 

@@ -34,7 +34,6 @@ class CampaignActions(PlaceScreen):
         raise NotImplementedError
 
     def standing(self) -> Standing | None:
-        """Return how the campaign stands; None while there is none."""
         return standing_of(self.campaign.status, self.campaign.engine_pid) if self.campaign else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -57,7 +56,6 @@ class CampaignActions(PlaceScreen):
         return standing is Standing.INTERRUPTED
 
     def forget_done_requests(self) -> None:
-        """Forget requests about trials that have ended since."""
         unfinished = set(self._unfinished())
         self.asked = {key: request for key, request in self.asked.items() if key in unfinished}
 
@@ -131,7 +129,6 @@ class CampaignActions(PlaceScreen):
 
 
 def campaign_lines(campaign: WatchedCampaign, width: int) -> list[str]:
-    """Return the progress of a campaign, then its problems."""
     standing = standing_of(campaign.status, campaign.engine_pid)
     return [*_progress_lines(campaign, standing, width), *_problems(campaign.status, standing)]
 

@@ -34,8 +34,6 @@ LOOKS: dict[Standing, tuple[str, Tone]] = {
 
 
 class CampaignsScreen(PlaceScreen):
-    """The first screen."""
-
     place = "campaigns"
     about = N_(
         "The campaigns of this workspace. Enter opens one: what runs is watched, what has ended is looked back on."
@@ -173,7 +171,6 @@ def _axes(summary: CampaignSummary) -> list[str]:
 
 
 def about_campaign(summary: CampaignSummary, width: int) -> str:
-    """Return what a campaign measures, and its problems."""
     if summary.problem:
         return printable(summary.problem)
     parts = _axes(summary)

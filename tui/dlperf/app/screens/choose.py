@@ -45,8 +45,6 @@ LIST_COLUMNS = (Column("", 12, flexible=True),)
 
 
 class ChooseScreen(PlanActions):
-    """Lists of what can be measured, and the plan of what is marked."""
-
     place = "choose"
     about = N_(
         "Mark what to measure. A list without a mark means all that fits. Entries in grey cannot be had with what is "
@@ -181,7 +179,6 @@ class ChooseScreen(PlanActions):
 
     @on(RowTable.Highlighted)
     def _show_why(self) -> None:
-        """Describe the entry under the cursor, and why it cannot be marked."""
         option = self._selected_option()
         text = self._problem
         if option is not None:

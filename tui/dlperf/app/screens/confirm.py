@@ -21,8 +21,6 @@ PATIENCE_SECONDS = 0.5
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """A text with two answers; the safe one has the focus."""
-
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "yes", show=False),
         Binding("n,escape", "no", show=False),

@@ -100,7 +100,6 @@ class LogActions(PlaceScreen):
         self.log_view.find("")
 
     def search_typed(self, event: Prompt.Typed) -> None:
-        """Search for what was typed, or show only lines that match it."""
         if event.purpose == "match" and event.final:
             self.log_view.show_only(event.text)
         elif event.purpose == "search":

@@ -64,8 +64,6 @@ def no_match(text: str, total: int) -> str:
 
 
 class TextPage(Page[None]):
-    """A text that can be scrolled and copied."""
-
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "dismiss", show=False),
         Binding("y", "copy", show=False),
@@ -135,8 +133,6 @@ class ListPage(Page[Hashable]):
 
 
 class HelpScreen(Page[None]):
-    """What a screen is for, and its keys."""
-
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q,enter", "dismiss", show=False)]
 
     def __init__(self, place: str, about: str) -> None:

@@ -34,8 +34,6 @@ _ADDRESS = re.compile(r"https?://\S+")
 
 
 class PublishScreen(PlaceScreen):
-    """The state of the site, and the output of its builder."""
-
     place = "publish"
     about = N_(
         "Build the web site from the results, look at it, and see where it lies. It works from its folder alone."

@@ -28,8 +28,6 @@ from dlperf.view.text import printable
 
 
 class ResultsScreen(PlaceScreen):
-    """A table of results, sorted and filtered, and what belongs to the selected one."""
-
     place = "results"
     about = N_(
         "Every figure of this workspace and of the published reports. A figure is the median of its trials; spread is "
@@ -151,7 +149,6 @@ class ResultsScreen(PlaceScreen):
 
     @on(RowTable.Chosen, "#results")
     def action_open_result(self) -> None:
-        """Show all that is known of a result, which a small screen has no room for."""
         item = self._selected()
         if item is not None:
             self.app.push_screen(TextPage(_("Selected"), "\n".join(self._view.about(item))))
@@ -174,7 +171,6 @@ class ResultsScreen(PlaceScreen):
 
     @work
     async def action_compare(self) -> None:
-        """Compare the campaign of the selected result with another one, or end that."""
         item = self._selected()
         if isinstance(self._view, ComparisonView) or item is None:
             self._show(self._all)

@@ -46,8 +46,6 @@ BLOCK = 1 << 20
 
 
 class TrialScreen(LogActions):
-    """A view of one trial's files."""
-
     place = "trial"
     about = N_(
         "One trial: its throughput curve with the warm-up shaded and the measured window marked, its figure and what a "
@@ -107,9 +105,7 @@ class TrialScreen(LogActions):
         now = self._campaign.progress_of(self._key) if not trial.state.finished else None
         why = now.pending_reason if now else trial.cause if trial.state is not State.SUCCEEDED else None
         cause = printable(render(why)) if why else ""
-        self.query_one("#trial-line", Static).update(
-            "  ".join(part for part in (name, state, cause) if part)
-        )
+        self.query_one("#trial-line", Static).update("  ".join(part for part in (name, state, cause) if part))
         texts = {
             "figure": "\n".join(figure_lines(trial, self._campaign.result_of(self._key))),
             "environment": "\n".join(environment_lines(planned, read_environment(paths))),
@@ -163,7 +159,6 @@ class TrialScreen(LogActions):
 
     @on(TabbedContent.TabActivated)
     def _page_shown(self) -> None:
-        """Focus what scrolls in the page shown."""
         page = self.query_one(f"#{self.query_one(TabbedContent).active}", TabPane)
         self.set_focus(next((widget for widget in page.query("LogView, VerticalScroll") if widget.focusable), None))
 

@@ -47,8 +47,6 @@ FRAME_ROWS, MIN_ROWS = 3, 8
 
 
 class WatchScreen(CampaignActions, LogActions):
-    """A view of one campaign's files."""
-
     place = "watch"
     about = N_(
         "One campaign. Above, its trials by configuration; below, the log of the selected trial as its node writes it, "
@@ -201,7 +199,6 @@ class WatchScreen(CampaignActions, LogActions):
         self.refresh_bindings()
 
     def _show_selected(self) -> None:
-        """Show the log and the machines of the selected trial."""
         selected = self.trials.selected
         if self.campaign is None or not isinstance(selected, (Group, TrialKey)):
             return

@@ -14,8 +14,6 @@ SCREENS = tuple(action for action in EVERYWHERE if action.id == "show_screen")
 
 
 class LinkBar(Static):
-    """One line of links across the screen."""
-
     def on_mount(self) -> None:
         self.draw()
 

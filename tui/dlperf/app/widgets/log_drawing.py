@@ -128,7 +128,6 @@ class LogDrawing(Widget):
 
     @property
     def status(self) -> str:
-        """Position, size and filter, for the frame."""
         if self.problem or self.log_shown is None:
             return self.problem
         log = self.log_shown

@@ -54,7 +54,6 @@ class LogView(LogDrawing, can_focus=True):
         self.redraw()
 
     def poll(self) -> None:
-        """Check whether the log has appeared or grown."""
         if self.log_shown is not None and self.log_shown.gone:
             self._close()
         if self.log_shown is None:
@@ -159,7 +158,6 @@ class LogView(LogDrawing, can_focus=True):
         self.action_scroll_rows(3)
 
     def on_click(self, event: events.Click) -> None:
-        """Go to a share of the log on the scroll bar; mark a line elsewhere."""
         if self.log_shown is None:
             return
         window = self.log_shown.window
@@ -173,7 +171,6 @@ class LogView(LogDrawing, can_focus=True):
         self.redraw()
 
     def copied(self) -> str:
-        """Return the marked line, whole, or the text in view."""
         if self.log_shown is None:
             return ""
         if self.marked is not None and (line := self.log_shown.file.line_at(self.marked)):

@@ -93,7 +93,6 @@ class RowTable(ScrollView, can_focus=True):
             self.refresh_rows()
 
     def refresh_rows(self) -> None:
-        """Draw again the rows in view whose cells have changed."""
         for y, row in list(self._painted.items()):
             index = self._index_at(y)
             if index is not None and index < len(self.keys) and self._cells(self.keys[index]) != row:
