@@ -77,7 +77,7 @@ def test_a_published_figure_keeps_every_digit(value: float, text: str) -> None:
     ("value", "text"), [(400.123456, "400.12"), (39972.131, "39972"), (1234567.8, "1234568"), (0.0123456, "0.012346")]
 )
 def test_a_measured_figure_has_five_significant_digits(value: float, text: str) -> None:
-    assert figures.sensible(value) == text
+    assert figures.five_digits(value) == text
 
 
 @pytest.mark.parametrize(("ratio", "text"), [(0.0123, "1.2 %"), (0.0005, "0.1 %"), (0.00042, "0.04 %"), (None, "")])

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlperf.report.search import CUT, JOINER, WORDS, mend_index, segment_words
+from dlperf.report.search import CUT, JOINER, WORDS, segment_index, segment_words
 
 
 def test_a_listed_word_is_cut_out_of_a_longer_run() -> None:
@@ -40,7 +40,7 @@ def test_the_index_is_written_in_utf_8_for_a_server_and_for_a_folder(tmp_path: P
     document = {"location": "index.html", "title": "训练吞吐率", "text": "<p>显存带宽</p>"}
     for name, before in (("search_index.json", ""), ("search_index.js", "var __index = ")):
         (tmp_path / "search" / name).write_text(before + json.dumps({"config": {}, "docs": [document]}))
-    mend_index(tmp_path)
+    segment_index(tmp_path)
     written = (tmp_path / "search/search_index.json").read_text("utf-8")
     assert "\\u" not in written
     assert json.loads(written)["docs"][0]["title"] == f"训练{CUT}吞吐率"
@@ -48,5 +48,5 @@ def test_the_index_is_written_in_utf_8_for_a_server_and_for_a_folder(tmp_path: P
 
 
 def test_a_site_without_a_search_stays_as_it_is(tmp_path: Path) -> None:
-    mend_index(tmp_path)
+    segment_index(tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -17,7 +17,7 @@ from dlperf.messages import Message
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.records import State
 
-FEW = 16
+FULL_RATE_TRIALS = 16
 """Up to this many trials are polled ten times a second, more of them less often."""
 
 
@@ -143,4 +143,4 @@ def ending_of(observation: Observation) -> Ending:
 
 def poll_interval(trials: int) -> float:
     """Return the seconds between two polls: 0.1 for a few trials, up to 2 for many."""
-    return min(2.0, 0.1 * max(1, trials / FEW))
+    return min(2.0, 0.1 * max(1, trials / FULL_RATE_TRIALS))

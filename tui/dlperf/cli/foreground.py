@@ -83,13 +83,13 @@ def print_results(paths: CampaignPaths) -> None:
 
     _, rows = load_campaign(None, paths)
     print_table(RESULT_HEADERS, map(result_cells, rows))
-    doubtful = [row for row in rows if caveats(row)]
-    if doubtful:
+    with_caveats = [row for row in rows if caveats(row)]
+    if with_caveats:
         print()
-    for row in doubtful[:MOST_CAVEATS]:
+    for row in with_caveats[:MOST_CAVEATS]:
         print_remarks(row.configuration, caveats(row))
-    if len(doubtful) > MOST_CAVEATS:
-        print(f"and caveats of {len(doubtful) - MOST_CAVEATS} more: see the site, or `dlperf results --json`")
+    if len(with_caveats) > MOST_CAVEATS:
+        print(f"and caveats of {len(with_caveats) - MOST_CAVEATS} more: see the site, or `dlperf results --json`")
 
 
 def wait_for_requests(paths: CampaignPaths, seconds: float = 10.0) -> None:

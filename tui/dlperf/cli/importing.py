@@ -144,8 +144,8 @@ def _summarize(campaign: str, plan: ImportPlan, results: dict[TrialKey, TrialRes
     words = f"{count_noun(len(plan.trials), 'trial')} of {count_noun(len(plan.configurations), 'configuration')}"
     if not results:
         return f"{words} to import; nothing was written"
-    doubtful = sum(any(finding.severity != "note" for finding in result.findings) for result in results.values())
-    warned = f"; {count_noun(doubtful, 'log')} with caveats: see `dlperf parse`" if doubtful else ""
+    with_caveats = sum(any(finding.severity != "note" for finding in result.findings) for result in results.values())
+    warned = f"; {count_noun(with_caveats, 'log')} with caveats: see `dlperf parse`" if with_caveats else ""
     return f"{words} imported: see `dlperf results --campaign {shlex.quote(one_line(campaign))}`{warned}"
 
 

@@ -31,7 +31,7 @@ def exact(value: float) -> str:
 
 
 @lru_cache(maxsize=1 << 14)
-def sensible(value: float) -> str:
+def five_digits(value: float) -> str:
     """Format a number with five significant digits, more than trials ever agree on."""
     decimals = 0
     while decimals < 8 and abs(value) * 10**decimals < 10000:
@@ -52,7 +52,7 @@ def value_text(result: ConfigurationResult) -> str:
     if result.value is None:
         return ""
     if not is_published(result.campaign):
-        return sensible(result.value)
+        return five_digits(result.value)
     return result.printed or exact(result.value)
 
 
@@ -71,7 +71,7 @@ def factor(ratio: float | None) -> str:
 
 
 def optional(value: float | None) -> str:
-    return "" if value is None else sensible(value)
+    return "" if value is None else five_digits(value)
 
 
 def figure(
@@ -109,7 +109,7 @@ def spread_text(result: ConfigurationResult) -> str:
     return f"n={result.n}" + (f" · {spread(result.spread)}" if result.spread is not None and result.n > 1 else "")
 
 
-def doubtful(result: ConfigurationResult) -> bool:
+def has_caveats(result: ConfigurationResult) -> bool:
     """Tell whether a result has findings above the severity of a note."""
     return any(finding.severity != "note" for finding in result.findings)
 
@@ -118,7 +118,7 @@ def _caveat(language: Language, result: ConfigurationResult) -> str:
     return "; ".join(language.render(item.message) for item in result.findings if item.severity != "note")
 
 
-def absent_word(campaign: str) -> str:
+def missing_reason(campaign: str) -> str:
     return N_("not published") if is_published(campaign) else N_("not planned")
 
 

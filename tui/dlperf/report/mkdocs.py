@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError, StorageError
-from dlperf.report.search import mend_index
+from dlperf.report.search import segment_index
 from dlperf.runs.paths import Workspace
 
 WARNINGS = ("WARNING", "ERROR", "Error", "CRITICAL")
@@ -38,7 +38,7 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
                 shutil.copytree(workspace.site_data, data, copy_function=_link)
             warnings = "".join(map(_warnings, builds))
         for language in (new, folder / CHINESE):
-            mend_index(language)
+            segment_index(language)
         _move(folder / CHINESE, new / "zh")
         for part in sorted(data.glob("*")):
             _move(part, new / "data" / part.name)

@@ -37,7 +37,7 @@ BEGINNING_ALONE = re.compile(f"(?:(?<=^)|(?<={END}))(?:{'|'.join(sorted(BEGINNIN
 """Where the index holds the beginning of a word, Material looks for that alone when the whole word is typed."""
 
 
-def mend_index(site: Path) -> None:
+def segment_index(site: Path) -> None:
     """Rewrite the index of one language in UTF-8 with segmented Chinese words.
 
     MkDocs writes six letters for each Chinese character.

@@ -71,7 +71,7 @@ def write_atomic(path: Path, data: bytes, durable: bool = True, private: bool = 
     except OSError as error:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-        raise StorageError(f"{path}: cannot be written ({error.strerror}): free space or mend permissions") from error
+        raise StorageError(f"{path}: cannot be written ({error.strerror}): free space or fix permissions") from error
 
 
 def open_private(path: str, flags: int) -> int:
@@ -219,7 +219,7 @@ def _append(path: Path, data: bytes) -> None:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(stream.fileno())
     except OSError as error:
-        raise StorageError(f"{path}: cannot be written ({error.strerror}): free space or mend permissions") from error
+        raise StorageError(f"{path}: cannot be written ({error.strerror}): free space or fix permissions") from error
 
 
 def read_records(path: Path, kind: type[Record], offset: int = 0) -> tuple[list[Record], int]:

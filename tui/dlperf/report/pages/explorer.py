@@ -88,5 +88,5 @@ NUMBERS: dict[str, Callable[[ConfigurationResult], object]] = {
     "efficiency": lambda row: row.efficiency,
     "mfu": lambda row: row.mfu,
     "per_joule": lambda row: row.samples_per_joule,
-    "doubtful": lambda row: int(figures.doubtful(row)),
+    "doubtful": lambda row: int(figures.has_caveats(row)),
 }

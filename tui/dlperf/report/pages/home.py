@@ -88,10 +88,10 @@ def headlines(page: Page, found: Sequence[Answer]) -> list[tuple[str, list[Headl
 
 def headline(page: Page, found: Sequence[Answer]) -> list[Headline]:
     """Return a headline for each case, in the order of ``weight``."""
-    return [_headline(page, answer) for answer in heaviest(found)]
+    return [_headline(page, answer) for answer in best_of_cases(found)]
 
 
-def heaviest(found: Sequence[Answer]) -> list[Answer]:
+def best_of_cases(found: Sequence[Answer]) -> list[Answer]:
     """Return one answer for each case in the order of ``weight``."""
     rivals = grouped(found, lambda answer: answer.best.case)
     return sorted((max(same, key=weight) for same in rivals.values()), key=weight, reverse=True)
@@ -100,10 +100,10 @@ def heaviest(found: Sequence[Answer]) -> list[Answer]:
 def _charts(page: Page, found: Sequence[Answer]) -> list[Part]:
     """Return bar charts of comparisons, those of the headlines first, up to ``MOST_CHARTS``."""
     kinds = grouped(found, lambda answer: page.data.kind(answer.best.campaign))
-    first = [answer for of_kind in kinds.values() for answer in heaviest(of_kind)]
+    first = [answer for of_kind in kinds.values() for answer in best_of_cases(of_kind)]
     others = [answer for answer in found if answer not in first]
     contests = [answer for answer in (*first, *others) if answer.second is not None]
-    return [pictures.contest(page, answer) for answer in contests[:MOST_CHARTS]]
+    return [pictures.comparison_chart(page, answer) for answer in contests[:MOST_CHARTS]]
 
 
 def _news(page: Page) -> list[tuple[str, str, list[Link]]]:

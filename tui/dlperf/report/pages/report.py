@@ -36,7 +36,7 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
         campaigns=distinct(row.campaign for row in results),
         published=published,
         answers=headline(page, found),
-        contest=pictures.contest(page, max(contests, key=weight)) if contests else None,
+        contest=pictures.comparison_chart(page, max(contests, key=weight)) if contests else None,
         findings=_findings(page, results),
         tf32=published is not None and any(row.precision == "tf32" for row in results),
         **_tested(page, results),

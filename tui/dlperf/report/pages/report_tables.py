@@ -115,11 +115,11 @@ def _grid(
     """
     cells = grouped(results, lambda result: (rows[0](result), columns[0](result)))
     of_rows, of_columns = grouped(sorted(results, key=size), rows[0]), grouped(results, columns[0])
-    absent = Figure(page._(figures.absent_word(results[0].campaign)), missing=True)
+    absent = Figure(page._(figures.missing_reason(results[0].campaign)), missing=True)
     body: list[tuple[object, ...]] = []
     for row, members in of_rows.items():
-        contest = [member.value for member in members if member.value is not None]
-        highest = max(contest) if best_of_row and len(contest) > 1 else None
+        values = [member.value for member in members if member.value is not None]
+        highest = max(values) if best_of_row and len(values) > 1 else None
         found = [_figures(page, cells.get((row, column), ()), highest) or (absent,) for column in of_columns]
         body.append((rows[1](page, members[0]), *found))
     titles = [columns[1](page, members[0]) for members in of_columns.values()]
@@ -183,4 +183,4 @@ def _values(row: ConfigurationResult) -> list[float]:
 
 
 def _digits(row: ConfigurationResult, value: float) -> str:
-    return figures.exact(value) if is_published(row.campaign) else figures.sensible(value)
+    return figures.exact(value) if is_published(row.campaign) else figures.five_digits(value)
