@@ -163,7 +163,7 @@ GPU_HEADER = (
     "temperature_celsius,foreign_processes"
 )
 TALK = ("NCCL version 2.27.3+cuda12.9", "数据集 imagenet 已加载: 1,281,167 张图片", "compiling the model …")
-OUT_OF_MEMORY = message("and_more", told=message("exit_code", code_value=1), more=message("out_of_memory"))
+OUT_OF_MEMORY = message("and_more", subject=message("exit_code", code_value=1), more=message("out_of_memory"))
 OUT_OF_MEMORY_LOG = """[rank5]: Traceback (most recent call last):
 [rank5]:   File "train.py", line 311, in <module>
 [rank5]:     main()

@@ -253,7 +253,7 @@ async def test_results_of_a_trial_that_is_measured_now_appear_when_the_screen_is
 async def test_a_configuration_without_a_figure_says_why_in_full(workspace: Workspace):
     builder = CampaignBuilder(workspace, "broken", [planned(POINTS[0], 1)])
     said = quoted("ValueError: the data set lies elsewhere")
-    cause = message("and_more", told=message("exit_code", code_value=3), more=said)
+    cause = message("and_more", subject=message("exit_code", code_value=3), more=said)
     builder.state(builder.trials[0], State.FAILED, 60, cause)
     builder.event(Event(clock(900), "campaign_finished"))
     async with driving(workspace, size=(200, 40), start_screen="results") as pilot:

@@ -39,11 +39,11 @@ def trials(*states: State, cause: Message | None = None) -> dict[TrialKey, Trial
             message("of_node", node="n1", cause=message("unreachable_since", since="t", cause=SILENT)),
             True,
         ),
-        (State.FAILED, message("and_more", told=EXIT_1, more=message("port_in_use")), True),
+        (State.FAILED, message("and_more", subject=EXIT_1, more=message("port_in_use")), True),
         (State.FAILED, message("not_ready", node="n1", check=message("check_gpu_idle"), message=SILENT), True),
         (State.FAILED, message("of_node", node="n1", cause=message("lease_lost", trial="other.1")), True),
         (State.FAILED, message("not_ready", node="n1", check=message("check_gpu_count"), message=SILENT), False),
-        (State.FAILED, message("and_more", told=EXIT_1, more=message("out_of_memory")), False),
+        (State.FAILED, message("and_more", subject=EXIT_1, more=message("out_of_memory")), False),
         (State.FAILED, None, False),
         (State.TIMED_OUT, UNREACHABLE, False),
     ],
@@ -64,7 +64,7 @@ def test_only_failures_of_machines_are_tried_again_by_the_engine(state, cause, e
 def test_what_a_program_prints_decides_no_retry(said):
     for cause in (
         message("last_output", cause=EXIT_1, lines=said),
-        message("and_more", told=EXIT_1, more=quoted(said)),
+        message("and_more", subject=EXIT_1, more=quoted(said)),
     ):
         assert not is_infrastructure(TrialStatus(KEYS[0], State.FAILED, cause))
 

@@ -59,7 +59,7 @@ EXCLUDED = (
         ),
         (quoted("exited with 1: RuntimeError: boom; again"), "exited with 1: RuntimeError: boom; again"),
         (
-            message("and_more", told=message("exit_code", code_value=1), more=message("out_of_memory")),
+            message("and_more", subject=message("exit_code", code_value=1), more=message("out_of_memory")),
             "退出码 1：显存不足",
         ),
         (QUOTING, "节点 n2：信号 9（SIGKILL）；节点 n3 没有应答；最后的输出：step=3 | Killed"),

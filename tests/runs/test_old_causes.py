@@ -15,7 +15,7 @@ OLD = {
     "deadline of 3600 s": message("deadline", seconds=3600.0),
     "cancelled": message("cancelled"),
     "the node knows nothing of the trial": message("unknown_trial"),
-    "exit code 1: out of memory": message("and_more", told=EXIT_1, more=message("out_of_memory")),
+    "exit code 1: out of memory": message("and_more", subject=EXIT_1, more=message("out_of_memory")),
     "node n1: exit code 1; last output: a: b | c": message(
         "last_output", cause=message("of_node", node="n1", cause=EXIT_1), lines="a: b | c"
     ),

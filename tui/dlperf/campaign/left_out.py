@@ -34,7 +34,7 @@ def faults_in_checks(items: Iterable[CheckItem]) -> dict[str, Message]:
 def _unfit(item: CheckItem) -> Message:
     if item.check == "reachable":
         return message("unreachable", cause=item.message)
-    return message("and_more", told=item.title, more=item.message)
+    return message("and_more", subject=item.title, more=item.message)
 
 
 def faults_of_nodes(nodes: Iterable[NodeObservation]) -> dict[str, Message]:

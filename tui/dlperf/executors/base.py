@@ -93,7 +93,7 @@ class CheckItem:
 
     @property
     def message_with_advice(self) -> Message:
-        return Message("and_more", {"told": self.message, "more": self.advice}) if self.advice else self.message
+        return Message("and_more", {"subject": self.message, "more": self.advice}) if self.advice else self.message
 
     @property
     def silent(self) -> bool:

@@ -188,7 +188,7 @@ TEXTS = {
     "check_slurm": N_("slurm"),
     "check_time_limit": N_("time_limit"),
     # a sentence, and what stands before or behind it
-    "and_more": N_("{told}: {more}"),
+    "and_more": N_("{subject}: {more}"),
     # of a run
     "nan_loss": N_("the loss is not a number: the throughput may be that of a broken training"),
     "unit_dialect": N_("the log uses an older name of its unit"),

@@ -58,7 +58,7 @@ def explained(cause: Message | None, found: Message | None, log_tail: str = "", 
         return cause
     inner = cause.parameters.get("cause")
     outer = inner if cause.code in ("last_output", "slurm_log") and isinstance(inner, Message) else cause
-    return message("and_more", told=outer, more=found)
+    return message("and_more", subject=outer, more=found)
 
 
 def _with_last_output(cause: Message, log_tail: str, slurm_tail: str) -> Message:

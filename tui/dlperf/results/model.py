@@ -73,7 +73,7 @@ class Status:
     def in_full(self) -> Message:
         """The status and its full cause as one message."""
         kind = message(self.code)
-        return message("and_more", told=kind, more=self.cause) if self.cause else kind
+        return message("and_more", subject=kind, more=self.cause) if self.cause else kind
 
     def text(self, language: Language = ENGLISH) -> str:
         """Return the text of the code and, after a colon, the cause."""

@@ -36,7 +36,7 @@ _CAUSES = {
     "failed_in_a_row": "failed {count} times in a row: {why}",
     "configuration_stopped": "configuration stopped: {cause}",
     "of_node": "node {node}: {cause}",
-    "and_more": "{told}: {more}",
+    "and_more": "{subject}: {more}",
 }
 """Code → English text of version 0.1, in the order in which they are tried."""
 _PARAMETERS = {
@@ -44,10 +44,10 @@ _PARAMETERS = {
     **dict.fromkeys(("since", "node"), r"\S+?"),
     "check": "[a-z_]+",
     "name": r"[\w -]+",
-    "told": r"exit code \d{1,9}|signal \d{1,3} \([\w -]+\)",
+    "subject": r"exit code \d{1,9}|signal \d{1,3} \([\w -]+\)",
 }
 """Parameter → its pattern where it is not any text."""
-_INNER = frozenset({"cause", "told", "more", "why", "message"})
+_INNER = frozenset({"cause", "subject", "more", "why", "message"})
 """Parameters that were texts of causes themselves."""
 _DEEPEST = 8
 """Nested texts that are recognised."""

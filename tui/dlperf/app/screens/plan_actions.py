@@ -133,7 +133,7 @@ def check_rows(output: str) -> dict[Hashable, Row]:
 def _check_row(item: dict[str, Any]) -> Row:
     found, advice = Message.from_json(item["message_code"]), item.get("advice_code")
     if advice:
-        found = message("and_more", told=found, more=Message.from_json(advice))
+        found = message("and_more", subject=found, more=Message.from_json(advice))
     name = render(message(f"check_{item['check']}")).replace("_", " ")
     cells = (str(item["node"]), name, _("ok") if item["ok"] else _("NOT READY"), render(found))
     return Row(tuple(map(printable, cells)), tones=("", "", "good" if item["ok"] else "bad", ""))
