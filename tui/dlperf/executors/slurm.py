@@ -85,7 +85,7 @@ class SlurmExecutor(SupervisedExecutor):
             return checks.unreachable(login, error)
         items += time_items(login.name, launch, most)
         scale = quoted(f"{len(launch.nodes)}n{launch.gpus}g")
-        said = message("and_more", told=scale, more=quoted(_last_line(answer)))
+        said = message("and_more", subject=scale, more=quoted(_last_line(answer)))
         return [*items, CheckItem(login.name, "slurm", answer.code == 0, said)]
 
     async def _longest_minutes(self, client: NodeClient, launch: Launch) -> int | None:
