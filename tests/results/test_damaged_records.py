@@ -15,6 +15,7 @@ from handmade_trials import end_trial, measured_campaign, own_log, planned, work
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dlperf.campaign.journal import EngineJournal
 from dlperf.catalog.load import load_catalog
 from dlperf.cli import main
 from dlperf.errors import RequestError
@@ -24,7 +25,7 @@ from dlperf.report.load import load_site_data
 from dlperf.runs.lookup import find_campaign, find_trial
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import Event, Progress, Request, State, TrialProgress
-from dlperf.runs.store import append_records, write_record
+from dlperf.runs.store import append_records, read_campaign, write_record
 
 HOSTILE = ("1e999", "NaN", "9" * 400, "-1", '"\\ud800"', "[" * 100_000, f'"{"x" * 300}"', '"../../.."', '"\\u0000"')
 """Texts in place of a value, some of which are no JSON."""
@@ -200,3 +201,17 @@ def test_a_campaign_whose_creation_was_cut_off_is_explained(tmp_path):
     (workspace.runs / "early").mkdir()
     with pytest.raises(RequestError, match="has no plan: dlperf ended before it was written"):
         find_campaign(workspace, "early")
+
+
+@pytest.mark.parametrize("data", [{"offset": "x"}, {"offset": None}, {"blamed": 1}, {"machine": {}, "node": 1}, {}])
+def test_an_engine_goes_on_after_journal_lines_with_values_of_other_types(tmp_path, data):
+    workspace = workspace_in(tmp_path)
+    paths = measured_campaign(workspace, "a", [(planned(repeats=1), [100.0])])
+    key = str(TrialKey(planned().configuration.id, 1))
+    with paths.journal.open("a") as stream:
+        for event, trial in (("request", key), ("state", key), ("state", "none"), ("node_left_out", key)):
+            line = {"time": "x", "event": event, "trial": trial, "state": "failed", "data": data}
+            stream.write(json.dumps(line) + "\n")
+    journal = EngineJournal(paths, read_campaign(paths))
+    assert journal.requests_read == 0
+    assert len(journal.trials) == 1

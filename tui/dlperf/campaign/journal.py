@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from dlperf.campaign.left_out import Reliability
 from dlperf.campaign.requests import trials_to_cancel
 from dlperf.messages import Message
@@ -71,4 +73,5 @@ class EngineJournal:
                 asked = Request(event.time, str(event.data.get("action")), event.trial)
                 self.cancelling.update(trials_to_cancel(asked, self._fold.trials))
         self._fold.take(event)
-        self.reliability.take(event)
+        with suppress(ValueError):  # a line that names no trial
+            self.reliability.take(event)

@@ -34,8 +34,8 @@ def check_plan(record: CampaignRecord) -> None:
 
 
 def _wrong_values(item: PlannedConfiguration) -> Iterator[str]:
-    for kind, fields in ((str, _TEXTS), ((int, float), _NUMBERS)):
-        yield from (name for name in fields if not isinstance(item.protocol.get(name), (kind, type(None))))
+    for kind, fields in ((str, _TEXTS), ((int, float, type(None)), _NUMBERS)):
+        yield from (name for name in fields if name in item.protocol and not isinstance(item.protocol[name], kind))
     accelerator: dict[str, Any] = item.accelerator or {}
     peaks = accelerator.get("peak_tflops", {})
     if not isinstance(peaks, dict) or not all(map(_is_positive, peaks.values())):

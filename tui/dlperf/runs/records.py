@@ -64,6 +64,10 @@ class TrialRecord:
     schema: int = SCHEMA_VERSION
 
 
+_EVENT_DATA: dict[str, type] = {"offset": int, "blamed": dict, "machine": str, "node": str, "action": str}
+"""Types of the entries of an event's ``data`` that an engine relies on."""
+
+
 @dataclass(frozen=True)
 class Event:
     """A line of ``journal.jsonl``; the fields of ``data`` depend on ``event``."""
@@ -81,6 +85,14 @@ class Event:
     source: str = "engine"
     """engine, supervisor, executor, viewer."""
     data: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse values that no engine wrote: such a line of a journal is skipped."""
+        if self.event == "node_left_out" and not {"machine", "node"} <= self.data.keys():
+            raise ValueError("node_left_out without machine and node")
+        for name, value in self.data.items():
+            if not isinstance(value, _EVENT_DATA.get(name, object)):
+                raise ValueError(f"{name} of another type")
 
 
 @dataclass(frozen=True)
