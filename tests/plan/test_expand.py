@@ -5,14 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
-from typing import get_args
 
 import pytest
 
-from dlperf.catalog import model
+from dlperf.catalog.load import load_catalog
 from dlperf.errors import RequestError
 from dlperf.plan import Selection, expand
-from dlperf.plan.expand import PRECISIONS
 
 VARIED = Selection(hardware=("two-boxes",), frameworks=("varied",), cases=("tiny",))
 
@@ -83,7 +81,7 @@ IMPOSSIBLE = [
     ({"precisions": ("amp",), "batch_sizes": (8,)}, "out of memory"),
     (
         {"hardware": ("perf-v100",), "frameworks": ("paddleclas",), "cases": ("resnet50",), "precisions": ("tf32",)},
-        "perf-v100 computes in fp32, fp16, amp, not in tf32",
+        "perf-v100 computes in fp32, amp, fp16, fp16-pure, not in tf32",
     ),
     (
         {"hardware": ("h200",), "frameworks": ("plsc",), "cases": ("arcface",)},
@@ -112,7 +110,7 @@ WRONG = [
     ({"hardware": ("two-box",)}, "unknown hardware 'two-box': did you mean two-boxes?"),
     ({"frameworks": ("Varied",)}, "unknown framework 'Varied': did you mean varied?"),
     ({"cases": ("teeny",)}, "unknown case 'teeny': did you mean tiny?"),
-    ({"precisions": ("fp8",)}, "unknown precision 'fp8': known: amp, bf16, fp16, fp32, tf32"),
+    ({"precisions": ("bf61",)}, "unknown precision 'bf61': did you mean bf16?"),
     ({"protocol": "quik"}, "unknown protocol 'quik': did you mean quick?"),
     ({"scales": ("2n",)}, "GPUs: invalid scale '2n': write 2n8g for 2 nodes with 8 GPUs each, or 8 for 1n8g"),
     ({"scales": ("0",)}, "GPUs: invalid scale '0': write 2n8g for 2 nodes with 8 GPUs each, or 8 for 1n8g"),
@@ -229,5 +227,25 @@ def test_planning_loads_neither_yaml_nor_pydantic():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_every_precision_of_the_catalogue_can_be_selected():
-    assert get_args(model.Precision) == PRECISIONS
+def test_a_planned_configuration_carries_the_numerics_of_its_precision_and_recipe(catalog):
+    def numerics(framework: str, precision: str) -> dict[str, str]:
+        (item,) = expand(
+            Selection(("h200",), (framework,), ("resnet50",), (precision,), (128,), ("1",)), catalog
+        ).configurations
+        return item.numerics
+
+    assert numerics("pytorch", "bf16") == numerics("jax", "bf16")
+    assert (numerics("pytorch", "bf16")["weights"], numerics("pytorch", "bf16-pure")["weights"]) == ("fp32", "bf16")
+    assert (numerics("jax", "fp16")["gradients"], numerics("mxnet", "fp16")["gradients"]) == ("fp32", "fp16")
+
+
+def test_a_precision_has_the_peak_of_its_matrix_products(catalog):
+    selection = Selection(("h200",), ("pytorch",), ("resnet50",), ("bf16-pure",), (128,), ("1",))
+    (item,) = expand(selection, catalog).configurations
+    assert item.accelerator is not None
+    assert item.accelerator["peak_tflops"]["bf16-pure"] == item.accelerator["peak_tflops"]["bf16"]
+
+
+def test_a_precision_of_a_workspace_can_be_planned(tmp_path):
+    (tmp_path / "precisions.yaml").write_text("- {id: int4, title: INT4, cpu: true, numerics: {compute: int4}}\n")
+    assert load_catalog(tmp_path).precisions["int4"].numerics.compute == "int4"

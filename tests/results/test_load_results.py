@@ -248,3 +248,14 @@ def test_an_axis_is_a_column_a_filter_and_a_key_of_results(workspace: Workspace,
     assert (columns["sequence_length"], "axes" in columns) == ([2048, 8192], False)
     write_csv(load_results(workspace), tmp_path / "all.csv")
     assert list(read_csv(tmp_path / "all.csv")["sequence_length"]) == [2048, 8192]
+
+
+def test_bf16_of_the_pytorch_programs_of_version_01_is_pure_and_that_of_today_is_not(workspace: Workspace):
+    point = replace(planned().configuration, precision="bf16")
+    old = replace(planned(), configuration=point, launch=replace(planned().launch, files=("pytorch_vision.py",)))
+    measured_campaign(workspace, "old", [(old, [100.0])])
+    measured_campaign(workspace, "new", [(replace(old, numerics={"weights": "fp32"}), [100.0])])
+    rows = {row.campaign: row for row in load_results(workspace)}
+    assert {name: row.precision for name, row in rows.items()} == {"old": "bf16-pure", "new": "bf16"}
+    assert rows["old"].configuration == point.id
+    assert flat_columns([rows["new"]])["numerics"] == ["weights fp32"]

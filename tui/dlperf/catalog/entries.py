@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from dlperf.catalog.model import Accelerator, Case, Entry, Framework, Hardware, LogFormat, Protocol
+from dlperf.catalog.model import Accelerator, Case, Entry, Framework, Hardware, LogFormat, Precision, Protocol
 from dlperf.catalog.problem import Problem, field_name, listed
 from dlperf.catalog.wording import wording
 from dlperf.catalog.yamlfile import Document, Location, read_document
@@ -23,6 +23,7 @@ KINDS: dict[str, type[Entry]] = {
     "cases": Case,
     "protocols": Protocol,
     "formats": LogFormat,
+    "precisions": Precision,
 }
 """Name of a file (``hardware.yaml``) or folder (``hardware/*.yaml``) → type of its entries."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dlperf.catalog.entries import KINDS, PROGRAMS, Layer, Located, read_layer, unrecognised_files
-from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, LogFormat, Protocol
+from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, LogFormat, Precision, Protocol
 from dlperf.catalog.problem import CatalogError, Problem
 from dlperf.catalog.references import (
     accelerator_problems,
@@ -17,6 +17,7 @@ from dlperf.catalog.references import (
     format_problems,
     framework_problems,
     hardware_problems,
+    precision_problems,
 )
 from dlperf.errors import DlperfError, RequestError
 
@@ -32,6 +33,7 @@ Merged = dict[str, dict[str, Located[Any]]]
 class Catalog:
     """The entries by id."""
 
+    precisions: dict[str, Precision]
     accelerators: dict[str, Accelerator]
     hardware: dict[str, Hardware]
     frameworks: dict[str, Framework]
@@ -176,8 +178,10 @@ def _ids(
 
 def _reference_problems(merged: Merged, ids: dict[str, set[str]]) -> Iterator[Problem]:
     cases = {name: item.entry for name, item in merged["cases"].items()}
+    for item in merged["precisions"].values():
+        yield from precision_problems(item, ids)
     for item in merged["accelerators"].values():
-        yield from accelerator_problems(item)
+        yield from accelerator_problems(item, ids)
     for item in merged["formats"].values():
         yield from format_problems(item)
     for item in merged["hardware"].values():

@@ -16,7 +16,6 @@ from dlperf.messages import Code
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")]
 Scale = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,4}n[1-9][0-9]{0,2}g$")]
-Precision = Literal["fp32", "tf32", "amp", "bf16", "fp16"]
 Launcher = Literal[
     "plain",
     "torchrun",
@@ -79,6 +78,33 @@ class Entry(Model):
         return self.model_copy(update={name: text for name, text in texts.items() if text and hasattr(self, name)})
 
 
+class Numerics(Model):
+    """Data types of a training step, such as ``fp32``, and the scaling of the loss; empty where not stated."""
+
+    weights: str = ""
+    compute: str = ""
+    """Of the matrix products."""
+    gradients: str = ""
+    reduction: str = ""
+    """Of the sums over ranks."""
+    optimizer: str = ""
+    """Of the optimizer's state."""
+    loss_scaling: Literal["", "none", "static", "dynamic"] = ""
+
+    def stated(self) -> dict[str, str]:
+        return {name: text for name, text in self if text}
+
+
+class Precision(Entry):
+    """A name of numerics."""
+
+    numerics: Numerics
+    peak: Id | None = None
+    """The precision whose peak its matrix products have, where an accelerator lists none for it."""
+    cpu: bool = False
+    """Machines without a GPU have it."""
+
+
 class Accelerator(Entry):
     """A GPU model with its published peaks."""
 
@@ -86,7 +112,7 @@ class Accelerator(Entry):
     """Regular expressions; one must be found in the name that the driver reports."""
     memory_gb: Annotated[float, Field(gt=0)]
     bandwidth_gb_per_s: Annotated[float, Field(gt=0)]
-    peak_tflops: dict[Precision, Annotated[float, Field(gt=0)]]
+    peak_tflops: dict[Id, Annotated[float, Field(gt=0)]]
     """Dense peak per precision, without sparsity, in 10^12 FLOP/s."""
     power_limit_watts: Annotated[float, Field(gt=0)] | None = None
 
@@ -155,7 +181,7 @@ Axes = dict[
 class When(Model):
     """Which configurations a variant or constraint is for: every axis named must match."""
 
-    precision: tuple[Precision, ...] | None = None
+    precision: tuple[Id, ...] | None = None
     scale: tuple[Scale, ...] | None = None
     batch_size: tuple[PositiveInt, ...] | None = None
     gpus_total: tuple[PositiveInt, ...] | None = None
@@ -178,7 +204,7 @@ class Case(Entry):
     model: str
     dataset: Id
     unit: Literal["images/s", "samples/s", "sequences/s", "tokens/s"]
-    precisions: Annotated[tuple[Precision, ...], Field(min_length=1)]
+    precisions: Annotated[tuple[Id, ...], Field(min_length=1)]
     batch_sizes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
     """Per GPU. Another batch size can be asked for; these are the ones offered."""
     scales: Annotated[tuple[Scale, ...], Field(min_length=1)]
@@ -216,7 +242,7 @@ class Recipe(Model):
     """How one framework runs one case."""
 
     case: Id
-    precisions: Annotated[tuple[Precision, ...], Field(min_length=1)]
+    precisions: Annotated[tuple[Id, ...], Field(min_length=1)]
     batch_sizes: tuple[PositiveInt, ...] | None = None
     """The batch sizes that fit; any if absent."""
     scales: tuple[Scale, ...] | None = None
@@ -237,6 +263,8 @@ class Recipe(Model):
     format: Id | None = None
     options: dict[str, Option] = {}
     """Facts that a fair comparison must show: dali, xla, layout, amp_level, synthetic_data …"""
+    numerics: dict[Id, Numerics] = {}
+    """By precision, what differs from its own numerics."""
     deadline_seconds: Seconds = 3600.0
     stall_seconds: Seconds = 600.0
     variants: tuple[Variant, ...] = ()

@@ -13,7 +13,7 @@ PLACEHOLDERS = {
     "batch_size": "samples per GPU and step",
     "global_batch_size": "samples per step over all GPUs",
     "node_batch_size": "samples per step on one node",
-    "precision": "fp32, tf32, amp, bf16 or fp16",
+    "precision": "fp32, amp, bf16, fp8 …",
     "gpus": "GPUs per node",
     "gpus_total": "GPUs over all nodes",
     "gpu_list": "0,1,… on one node",

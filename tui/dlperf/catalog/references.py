@@ -8,7 +8,18 @@ from typing import Any
 
 from dlperf.catalog.axes import Configuration, matches, parse_scale
 from dlperf.catalog.entries import PROGRAMS, Located
-from dlperf.catalog.model import Accelerator, Axis, Case, Dialect, Framework, Hardware, LogFormat, Recipe, Variant
+from dlperf.catalog.model import (
+    Accelerator,
+    Axis,
+    Case,
+    Dialect,
+    Framework,
+    Hardware,
+    LogFormat,
+    Precision,
+    Recipe,
+    Variant,
+)
 from dlperf.catalog.patterns import line_problem, metadata_problem, record_problem, tells_time, time_problem
 from dlperf.catalog.placeholders import PLACEHOLDERS, unknown_names
 from dlperf.catalog.problem import Problem, hint, listed
@@ -23,7 +34,14 @@ Ids = Mapping[str, Collection[str]]
 """Kind → the ids that exist."""
 
 
-def accelerator_problems(item: Located[Accelerator]) -> Iterator[Problem]:
+def precision_problems(item: Located[Precision], ids: Ids) -> Iterator[Problem]:
+    if item.entry.peak is not None:
+        yield from _reference(item, ("peak",), "precisions", item.entry.peak, ids)
+
+
+def accelerator_problems(item: Located[Accelerator], ids: Ids) -> Iterator[Problem]:
+    for name in item.entry.peak_tflops:
+        yield from _reference(item, ("peak_tflops", name), "precisions", name, ids)
     for index, pattern in enumerate(item.entry.match):
         if problem := line_problem(pattern):
             yield item.problem(("match", index), problem)
@@ -86,6 +104,8 @@ def _node_problems(item: Located[Hardware]) -> Iterator[Problem]:
 def case_problems(item: Located[Case], ids: Ids) -> Iterator[Problem]:
     case = item.entry
     yield from _reference(item, ("protocol",), "protocols", case.protocol, ids)
+    for index, name in enumerate(case.precisions):
+        yield from _reference(item, ("precisions", index), "precisions", name, ids)
     yield from _default_problems(item, (), case.axes)
     lists = {"batch_size": case.batch_sizes, **{name: axis.values for name, axis in case.axes.items()}}
     for index, group in enumerate(case.zip):
@@ -122,6 +142,8 @@ def framework_problems(item: Located[Framework], ids: Ids, cases: Mapping[str, C
         yield from _reference(item, (*place, "case"), "cases", recipe.case, ids)
         if recipe.format is not None:
             yield from _reference(item, (*place, "format"), "formats", recipe.format, ids)
+        for name in recipe.numerics:
+            yield from _reference(item, (*place, "numerics", name), "precisions", name, ids)
         for number, name in enumerate(recipe.files):
             yield from _reference(item, (*place, "files", number), PROGRAMS, name, ids)
         yield from _recipe_problems(item, place, recipe, cases.get(recipe.case))

@@ -136,7 +136,10 @@ CaseOption = Annotated[
     typer.Option("--case", "-c", metavar="C,…", help="Models on data sets.", autocompletion=complete_ids("cases")),
 ]
 PrecisionOption = Annotated[
-    Words, typer.Option("--precision", "-p", metavar="P,…", help="fp32, tf32, amp, bf16 or fp16.")
+    Words,
+    typer.Option(
+        "--precision", "-p", metavar="P,…", help="fp32, amp, bf16, fp8 …", autocompletion=complete_ids("precisions")
+    ),
 ]
 BatchSizeOption = Annotated[Words, typer.Option("--batch-size", "-b", metavar="B,…", help="Samples per GPU.")]
 GpusOption = Annotated[

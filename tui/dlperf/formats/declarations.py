@@ -21,8 +21,10 @@ FIELDS = frozenset({*_COUNTS, *_LISTS, *_SWITCHES, "precision", "model", "framew
 ARGUMENT_LIMIT = 400
 """Arguments kept per run: a configuration of any size must not exhaust the memory."""
 
+PRECISIONS = ("fp32", "tf32", "amp", "fp16", "bf16", "fp16-pure", "bf16-pure", "fp8", "mxfp8", "nvfp4", "int8")
+"""Names as in the catalogue."""
 _PRECISIONS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
-_PRECISIONS.update({name: name for name in ("fp32", "tf32", "amp", "fp16", "bf16")})
+_PRECISIONS.update({name: name for name in PRECISIONS})
 
 
 def metadata(declared: Mapping[str, str]) -> Metadata:

@@ -72,7 +72,7 @@ class Metadata:
     global_batch_size: int | None = None
     """Samples per step of all GPUs, accumulated micro-batches included."""
     precision: str | None = None
-    """``fp32``, ``tf32``, ``amp``, ``fp16`` or ``bf16``."""
+    """As the catalogue names it: ``fp32``, ``amp``, ``bf16`` …"""
     model: str | None = None
     framework: str | None = None
     arguments: dict[str, str] = field(default_factory=dict)

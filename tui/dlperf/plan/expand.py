@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dlperf.catalog.axes import Configuration, parse_scale
 from dlperf.catalog.problem import hint
@@ -14,14 +14,13 @@ from dlperf.messages import message, quoted
 from dlperf.plan.axes import axis_points, declared_axes, in_step, parse_axes
 from dlperf.plan.launch import UnresolvedError, launch_of, options_of
 from dlperf.plan.model import Impossible, Plan, PlannedConfiguration, Selection
-from dlperf.plan.subject import Subject, device, fits, precisions_of, why_impossible
+from dlperf.plan.subject import Subject, device, fits, peak_of, precisions_of, why_impossible
 
 if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
     from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, Recipe
 
 MOST_REPEATS = 10_000
-PRECISIONS = ("fp32", "tf32", "amp", "bf16", "fp16")
 
 
 def expand(selection: Selection, catalog: Catalog) -> Plan:
@@ -45,7 +44,7 @@ def _check(selection: Selection, catalog: Catalog) -> None:
     _check_known("hardware", selection.hardware, catalog.hardware)
     _check_known("framework", selection.frameworks, catalog.frameworks)
     _check_known("case", selection.cases, catalog.cases)
-    _check_known("precision", selection.precisions, PRECISIONS)
+    _check_known("precision", selection.precisions, catalog.precisions)
     _check_known("protocol", (selection.protocol,) if selection.protocol is not None else (), catalog.protocols)
     for name in parse_axes(selection.axes):
         _check_known("axis", (name,), _axis_names(catalog))
@@ -81,7 +80,7 @@ def _configurations(selection: Selection, catalog: Catalog) -> Iterator[Configur
     asked = {*wanted, *(["batch_size"] if selection.batch_sizes else [])}
     for hardware, framework, case in _combinations(selection, catalog):
         recipe = _recipe(framework, case)
-        computed = precisions_of(_accelerator(hardware, catalog))
+        computed = precisions_of(_accelerator(hardware, catalog), catalog.precisions)
         precisions = selection.precisions or [name for name in (recipe or case).precisions if name in computed]
         batch_sizes = selection.batch_sizes or (recipe and recipe.batch_sizes) or case.batch_sizes
         offered = map(parse_scale, (recipe and recipe.scales) or case.scales)
@@ -127,7 +126,8 @@ def _planned(configuration: Configuration, selection: Selection, catalog: Catalo
     hardware = catalog.hardware[configuration.hardware]
     log_format = catalog.formats.get(recipe.format or framework.format)
     accelerator = _accelerator(hardware, catalog)
-    subject = Subject(configuration, hardware, accelerator, framework, case, recipe, protocol, log_format)
+    entries = (hardware, accelerator, framework, case, recipe, protocol, catalog.precisions)
+    subject = Subject(configuration, *entries, log_format)
     reason = why_impossible(subject)
     if reason is not None:
         return Impossible(configuration, reason)
@@ -138,7 +138,6 @@ def _planned(configuration: Configuration, selection: Selection, catalog: Catalo
 
 
 def _freeze(subject: Subject, repeats: int) -> PlannedConfiguration:
-    accelerator = subject.accelerator
     return PlannedConfiguration(
         configuration=subject.configuration,
         launch=launch_of(subject),
@@ -147,11 +146,28 @@ def _freeze(subject: Subject, repeats: int) -> PlannedConfiguration:
         protocol=subject.protocol.model_dump(mode="json"),
         repeats=repeats,
         options=options_of(subject),
-        accelerator=accelerator.model_dump(mode="json") if accelerator else None,
+        numerics=_numerics(subject),
+        accelerator=_accelerator_facts(subject),
         gflops_per_sample=subject.case.gflops_per_sample,
         facts=_facts(subject),
         example=subject.hardware.example,
     )
+
+
+def _numerics(subject: Subject) -> dict[str, str]:
+    """Return the numerics of the precision, and in place of them what the recipe states."""
+    precision = subject.precisions[subject.configuration.precision]
+    own = subject.recipe.numerics.get(precision.id)
+    return precision.numerics.stated() | (own.stated() if own else {})
+
+
+def _accelerator_facts(subject: Subject) -> dict[str, Any] | None:
+    """Return the accelerator's fields, among its peaks that of the configuration's precision."""
+    if subject.accelerator is None:
+        return None
+    precision = subject.precisions[subject.configuration.precision]
+    facts = subject.accelerator.model_dump(mode="json")
+    return facts | {"peak_tflops": facts["peak_tflops"] | {precision.id: peak_of(precision, subject.accelerator)}}
 
 
 def _facts(subject: Subject) -> dict[str, str]:

@@ -71,6 +71,8 @@ class PlannedConfiguration:
     """The protocol's fields, as ``catalog.model.Protocol`` dumps them."""
     repeats: int
     options: dict[str, str | int | float | bool] = field(default_factory=dict)
+    numerics: dict[str, str] = field(default_factory=dict)
+    """Data types of weights, compute, gradients, reduction and optimizer, and loss scaling; empty in plans of 0.1."""
     accelerator: dict[str, Any] | None = None
     """The accelerator's fields, as ``catalog.model.Accelerator`` dumps them."""
     gflops_per_sample: float | None = None

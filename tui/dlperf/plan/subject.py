@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -11,10 +12,17 @@ from dlperf.messages import Message, message, quoted
 from dlperf.plan.axes import declared_axes
 
 if TYPE_CHECKING:
-    from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, LogFormat, Protocol, Recipe, Variant
-
-CPU_PRECISIONS = ("fp32", "amp", "bf16")
-"""Precisions of a machine without a GPU."""
+    from dlperf.catalog.model import (
+        Accelerator,
+        Case,
+        Framework,
+        Hardware,
+        LogFormat,
+        Precision,
+        Protocol,
+        Recipe,
+        Variant,
+    )
 
 STARTED_ONCE = frozenset({"mpirun", "horovodrun"})
 """Launchers that start on the first node and reach the others themselves."""
@@ -31,6 +39,7 @@ class Subject:
     case: Case
     recipe: Recipe
     protocol: Protocol
+    precisions: Mapping[str, Precision]
     log_format: LogFormat | None = None
     """None where the format is code."""
 
@@ -48,9 +57,17 @@ def device(hardware: Hardware) -> Literal["gpu", "cpu"]:
     return "gpu" if hardware.accelerator else "cpu"
 
 
-def precisions_of(accelerator: Accelerator | None) -> tuple[str, ...]:
-    """The precisions of an accelerator, or of a machine without one."""
-    return tuple(accelerator.peak_tflops) if accelerator else CPU_PRECISIONS
+def peak_of(precision: Precision, accelerator: Accelerator) -> float | None:
+    """Return the dense peak of the precision's matrix products in TFLOP/s; None where the accelerator lacks them."""
+    peaks = accelerator.peak_tflops
+    return peaks.get(precision.id) or peaks.get(precision.peak or "")
+
+
+def precisions_of(accelerator: Accelerator | None, precisions: Mapping[str, Precision]) -> tuple[str, ...]:
+    """Return the precisions of an accelerator, or of a machine without one."""
+    if accelerator is None:
+        return tuple(name for name, item in precisions.items() if item.cpu)
+    return tuple(name for name, item in precisions.items() if peak_of(item, accelerator))
 
 
 def max_nodes(hardware: Hardware) -> int:
@@ -75,8 +92,9 @@ def _wrong_machine(subject: Subject) -> Message | None:
     if not fits(hardware, axes.nodes, axes.gpus):
         size = {"nodes": max_nodes(hardware), "gpus": hardware.gpus_per_node}
         return message("too_small", hardware=hardware.id, **size, scale=axes.scale)
-    if axes.precision not in precisions_of(subject.accelerator):
-        offered = listed(precisions_of(subject.accelerator))
+    computed = precisions_of(subject.accelerator, subject.precisions)
+    if axes.precision not in computed:
+        offered = listed(computed)
         return message("hardware_precision", hardware=hardware.id, offered=offered, precision=axes.precision)
     return None
 

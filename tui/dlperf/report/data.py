@@ -166,10 +166,10 @@ class SiteData:
         The memory traffic of a case is known at 16 bit only.
         """
         plan, case = self.plan(row), self.cases.get(row.case)
-        if plan is None or row.value is None or row.precision not in SIXTEEN_BIT:
+        if plan is None or row.value is None or plan.configuration.precision.removesuffix("-pure") not in SIXTEEN_BIT:
             return None
         accelerator = plan.accelerator or {}
-        peak = accelerator.get("peak_tflops", {}).get(row.precision)
+        peak = accelerator.get("peak_tflops", {}).get(plan.configuration.precision)
         traffic, bandwidth = case.bytes_per_sample if case else None, accelerator.get("bandwidth_gb_per_s")
         memory = bandwidth_limit(traffic, gpus_total(row), bandwidth)
         arithmetic = flop_limit(plan.gflops_per_sample, gpus_total(row), peak)

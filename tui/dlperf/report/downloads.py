@@ -79,7 +79,7 @@ def _json_list(name: str, rows: Iterable[str]) -> str:
 def audit_columns(audit: Iterable[AuditRow]) -> Columns:
     """Return the audit's table, a row for each third-party result."""
     rows = list(audit)
-    columns = {name: [getattr(row, name) for row in rows] for name in COLUMNS}
+    columns = {name: [getattr(row, name) for row in rows] for name in COLUMNS if name != "numerics"}
     columns |= axis_columns(columns.pop("axes"))
     return columns | {"verdict": [str(row.verdict) for row in rows]}
 

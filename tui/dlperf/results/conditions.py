@@ -48,6 +48,7 @@ def _conditions(workspace: Workspace, row: ConfigurationResult, plans: Mapping[s
         return {"protocol": row.protocol} if row.protocol else {}
     stated = {
         "protocol": {key: planned.protocol.get(key) for key in ("estimator", "aggregate")},
+        "numerics": planned.numerics,
         "options": planned.options,
         "facts": planned.facts,
         "environment": _environment(workspace, row),

@@ -113,6 +113,8 @@ class ConfigurationResult(Configuration):
     """Source of a published figure."""
     printed: str = ""
     """A published figure as printed."""
+    numerics: dict[str, str] = field(default_factory=dict)
+    """Data types of weights, compute, gradients, reduction and optimizer, and loss scaling, as far as known."""
     variant: int = 1
     """Number of the figure where a report prints several for one configuration."""
 

@@ -14,6 +14,7 @@ from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.causes import is_out_of_memory
 from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialStatus
+from dlperf.runs.upgrades import precision_of
 
 REPEATED = "repeated"
 """Finding of a trial that its repeat replaces."""
@@ -45,8 +46,9 @@ def _measured_row(
     """Return the row of one configuration without its scaling."""
     trials = _with_repeats(trials, statuses)
     row = ConfigurationResult(
-        **vars(planned.configuration),
+        **vars(planned.configuration) | {"precision": precision_of(planned)},
         campaign=campaign,
+        numerics=planned.numerics,
         unit=planned.unit,
         protocol=planned.protocol.get("id"),
         trials=tuple(trials),

@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dlperf.errors import DlperfError
 from dlperf.messages import Message, Value, message, quoted
+
+if TYPE_CHECKING:
+    from dlperf.plan import PlannedConfiguration
 
 SCHEMA_VERSION = 2
 """Schema of the records under ``runs/``."""
@@ -123,6 +126,20 @@ def _with_transports_and_coded_reasons(data: Data) -> Data:
                 node["transport"] = "local"
     impossible = data.get("impossible", ())
     return data | {"impossible": [item | {"reason": stored_message(item["reason"]).to_json()} for item in impossible]}
+
+
+HELD_IN_PRECISION = ("bf16", "fp16")
+"""Precisions in which the PyTorch programs of version 0.1 held weights, gradients and optimizer state."""
+
+
+def precision_of(planned: PlannedConfiguration) -> str:
+    """Return the precision by today's names: the PyTorch programs' ``bf16`` of version 0.1 is ``bf16-pure`` now.
+
+    Plans state numerics since then. Names of trials and folders keep the old one.
+    """
+    precision, programs = planned.configuration.precision, planned.launch.files
+    ours = any(name.startswith("pytorch_") for name in programs)
+    return f"{precision}-pure" if ours and not planned.numerics and precision in HELD_IN_PRECISION else precision
 
 
 UPGRADES: Upgrades = {

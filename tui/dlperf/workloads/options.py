@@ -10,8 +10,8 @@ import sys
 LEARNING_RATES = {"resnet50": 0.002, "vgg16": 0.001}
 """Constant, without the warm-up of a full training: low enough that the first forty steps learn at any batch size."""
 
-PYTORCH_PRECISIONS = ("fp32", "tf32", "amp", "bf16", "fp16")
-PYTORCH_PRECISION_HELP = "amp: autocast to fp16 with loss scaling; bf16, fp16: weights too"
+PYTORCH_PRECISIONS = ("fp32", "tf32", "amp", "bf16", "bf16-pure", "fp16-pure")
+PYTORCH_PRECISION_HELP = "amp: autocast to fp16 with loss scaling; bf16: autocast; -pure: weights too"
 JAX_PRECISIONS = ("fp32", "tf32", "bf16", "fp16")
 JAX_PRECISION_HELP = "of activations and products; weights are fp32"
 

@@ -121,7 +121,7 @@ def main(options):
     initialize(model)
     model = model.to(world.device, DTYPES[options.precision])
     cuda = world.device.type == "cuda"
-    settings = {"lr": options.learning_rate, "eps": 1e-4 if options.precision == "fp16" else 1e-6}
+    settings = {"lr": options.learning_rate, "eps": 1e-4 if options.precision == "fp16-pure" else 1e-6}
     optimizer = torch.optim.AdamW(model.parameters(), **settings, fused=cuda, capturable=cuda)
     trainer = Trainer(world, compiled(model, options), list(model.parameters()), optimizer, options)
     facts = {"model": "bert-base", "sequence_length": options.sequence_length}

@@ -17,9 +17,12 @@ DTYPES = {
     "fp32": torch.float32,
     "tf32": torch.float32,
     "amp": torch.float32,
-    "bf16": torch.bfloat16,
-    "fp16": torch.float16,
+    "bf16": torch.float32,
+    "bf16-pure": torch.bfloat16,
+    "fp16-pure": torch.float16,
 }
+"""Of weights, gradients and optimizer state."""
+AUTOCAST = {"amp": torch.float16, "bf16": torch.bfloat16}
 STATIC_LOSS_SCALE = 128.0
 """For pure fp16, whose gradients underflow without it; the value of NVIDIA's ResNet-50 configuration."""
 
@@ -115,14 +118,15 @@ class Trainer:
         self.split = world.size > 1 and len(replicated) < len(self.parameters)
         scaler = ShardedGradScaler if self.split else torch.amp.GradScaler
         self.scaler = scaler(world.device.type, enabled=options.precision == "amp")
-        self.scale = STATIC_LOSS_SCALE if options.precision == "fp16" else 1.0
+        self.scale = STATIC_LOSS_SCALE if options.precision == "fp16-pure" else 1.0
         self.average = GradientAverager(world, replicated) if world.size > 1 else None
 
     def gradients(self, *batch):
         """Run forward and backward pass, exchange gradients, and return the loss, on the device."""
         for parameter in self.parameters:
             parameter.grad = None
-        with torch.autocast(self.world.device.type, torch.float16, enabled=self.options.precision == "amp"):
+        dtype = AUTOCAST.get(self.options.precision)
+        with torch.autocast(self.world.device.type, dtype or torch.float16, enabled=dtype is not None):
             loss = self.model(*batch)
         self.scaler.scale(loss * self.scale).backward()
         if self.average:

@@ -14,7 +14,6 @@ from dlperf.catalog.load import Catalog
 from dlperf.catalog.model import Case, Framework, Hardware, Recipe
 from dlperf.messages import _, language
 from dlperf.plan.axes import declared_axes
-from dlperf.plan.expand import PRECISIONS
 from dlperf.plan.subject import device, fits, max_nodes
 
 Entry = TypeVar("Entry", Hardware, Framework, Case)
@@ -48,7 +47,7 @@ def options_of(catalog: Catalog, choice: Choice) -> dict[str, tuple[Option, ...]
         "hardware": _hardware(catalog, choice, frameworks, cases),
         "frameworks": _frameworks(catalog, choice, hardware, cases),
         "cases": _cases(catalog, choice, hardware, frameworks),
-        "precisions": _precisions(matches, choice),
+        "precisions": _precisions(catalog, matches, choice),
         "batch_sizes": _batch_sizes(matches, choice),
         "scales": _scales(matches, choice),
         "axes": _axes(matches, choice),
@@ -117,9 +116,12 @@ def _cases(catalog: Catalog, choice: Choice, hardware: list[Hardware], framework
         yield Option(item.id, _title(item), item.id in choice.values("cases"), reason, item.unit)
 
 
-def _precisions(matches: list[_Match], choice: Choice) -> Iterator[Option]:
+def _precisions(catalog: Catalog, matches: list[_Match], choice: Choice) -> Iterator[Option]:
+    """Yield the precisions of any recipe."""
     offered = {precision for match in matches for precision in match.recipe.precisions}
-    for value in PRECISIONS:
+    recipes = (recipe for framework in catalog.frameworks.values() for recipe in framework.recipes)
+    known = {precision for recipe in recipes for precision in recipe.precisions}
+    for value in (name for name in catalog.precisions if name in known):
         reason = "" if value in offered else _("no recipe chosen computes in it")
         yield Option(value, marked=value in choice.values("precisions"), reason=reason)
 

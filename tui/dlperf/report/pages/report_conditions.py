@@ -115,7 +115,11 @@ def plans_of(page: Page, results: Results) -> list[PlannedConfiguration]:
 
 def options_of(page: Page, framework: str, results: Results) -> dict[str, str]:
     """Return the options of a framework's recipes, with all values where recipes differ."""
-    sets = [plan.options for plan in plans_of(page, results) if plan.configuration.framework == framework]
+    sets = [
+        {**plan.numerics, **plan.options}
+        for plan in plans_of(page, results)
+        if plan.configuration.framework == framework
+    ]
     names = distinct(name for one in sets for name in one)
     return {name: " / ".join(distinct(figures.option_text(one[name]) for one in sets if name in one)) for name in names}
 
