@@ -57,17 +57,17 @@ def host_batches(options, count, shard, shards):
         from nvidia.dali import __version__ as version
 
         pipeline, images = dali_pipeline(source, options, count, shard, shards, None)
-        return _facts(source, images, f"DALI {version} on the CPU"), _dali_batches(pipeline)
+        return facts(source, images, f"DALI {version} on the CPU"), _dali_batches(pipeline)
     if source.kind != "folder":
         refuse("--data " + options.data, source.kind + " files need NVIDIA DALI: install nvidia-dali-cuda120")
     check_enough(options.data, len(source.files), count * shards)
     import PIL
 
     batches = _pillow_batches(source, options, count, shard, shards)
-    return _facts(source, len(source.files), "Pillow " + PIL.__version__ + " in threads"), batches
+    return facts(source, len(source.files), "Pillow " + PIL.__version__ + " in threads"), batches
 
 
-def _facts(source, images, loader):
+def facts(source, images, loader):
     return {"data": source.kind, "images": images, "loader": loader}
 
 

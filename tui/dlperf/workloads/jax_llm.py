@@ -5,23 +5,15 @@ are in tokens. Needs JAX >= 0.7 and, in the same folder, jax_transformer.py, jax
 options.py and reporting.py.
 """
 
-from llm_shapes import SHAPES, flops_per_token, parameter_count
-from options import common, positive
+from llm_shapes import GRADIENT_NORM, SHAPES, language, language_facts
+from options import common
 
 PRECISIONS = ("fp32", "bf16", "bf16-pure")
 PRECISION_HELP = "bf16: weights, gradients and optimizer state fp32, products bf16; bf16-pure: all bf16"
 
 
 def options():
-    """The options of the command line."""
-    parser = common(__doc__, PRECISIONS, PRECISION_HELP)
-    parser.add_argument("--model", choices=sorted(SHAPES), default="gpt2-124m")
-    parser.add_argument("--sequence-length", type=positive, default=1024)
-    parser.add_argument("--learning-rate", type=float, default=3e-4)
-    parser.add_argument("--attention", choices=["cudnn", "xla"], default="xla", help="kernel of attention")
-    parser.add_argument("--checkpointing", choices=["none", "full"], default="none", help="recompute each block")
-    parser.add_argument("--parallel", choices=["replicate", "fsdp"], default="fsdp", help="how devices share the model")
-    return parser.parse_args()
+    return language(common(__doc__, PRECISIONS, PRECISION_HELP), ["cudnn", "xla"], "xla").parse_args()
 
 
 if __name__ == "__main__":
@@ -32,9 +24,6 @@ import jax.numpy as jnp
 from jax.sharding import PartitionSpec
 from jax_trainer import EVERYWHERE, adamw, clipped, device_mesh, prepare, synthetic, train
 from jax_transformer import create, loss, sizes
-
-GRADIENT_NORM = 1.0
-"""Gradients are clipped to it, as in the training of both families."""
 
 
 def weight_type(precision):
@@ -74,8 +63,6 @@ def main(options):
     compute = jnp.float32 if options.precision == "fp32" else jnp.bfloat16
     make = create(shape, weight_type(options.precision))
     counted = sum(array.size for array in jax.tree.leaves(jax.eval_shape(make, jax.random.key(0))))
-    if counted != parameter_count(shape):
-        raise SystemExit(f"no figure: the model has {counted} parameters, {parameter_count(shape)} are expected")
     optimizer = clipped(
         adamw(options.learning_rate, epsilon=1e-8, weight_decay=0.1, betas=(0.9, 0.95)), norm=GRADIENT_NORM
     )
@@ -87,14 +74,7 @@ def main(options):
         options,
         placement=placement(shape, options),
         per_sample=options.sequence_length,
-        model=options.model,
-        sequence_length=options.sequence_length,
-        parameters=counted,
-        flops_per_token=flops_per_token(shape, options.sequence_length),
-        attention=options.attention,
-        checkpointing=options.checkpointing,
-        parallel=options.parallel if device_mesh().size > 1 else "none",
-        gradient_norm=GRADIENT_NORM,
+        **language_facts(options, counted, device_mesh().size),
     )
 
 

@@ -145,7 +145,6 @@ def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, per_s
     mesh = device_mesh()
     parameters = jax.jit(create, out_shardings=_shardings(mesh, placement))(jax.random.key(options.seed))
     state = optimizer.start(parameters)
-    total = options.batch_size * mesh.size * per_sample
     step = jax.jit(_step(loss, optimizer, LOSS_SCALE.get(options.precision, 1.0)), donate_argnums=(0, 1))
     for _ in range(2):  # twice: the second call compiles again if XLA placed a result elsewhere than its input
         parameters, state, value = step(parameters, state, *next(batches))
@@ -160,13 +159,13 @@ def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, per_s
         steps=options.steps,
         **facts,
     )
-    losses = []
-    for number in range(1, options.steps + 1):
+
+    def next_loss():
+        nonlocal parameters, state
         parameters, state, value = step(parameters, state, *next(batches))
-        losses.append(value)
-        if number % options.log_interval == 0 or number == options.steps:
-            report.interval(number, number * total, float(np.mean(jax.device_get(losses))))
-            losses.clear()
+        return value
+
+    report.train(next_loss, lambda losses: float(np.mean(jax.device_get(losses))), options, mesh.size * per_sample)
     check_devices_agree(parameters)
     report.finish(peak_memory_bytes=(jax.local_devices()[0].memory_stats() or {}).get("peak_bytes_in_use"))
 

@@ -185,12 +185,8 @@ def main(options):
         return synthetic_images(key, count, options.image_size, dtype)
 
     facts = {"model": options.model, "image_size": options.image_size, "layout": "NHWC"}
-    if options.data is None:
-        batches = synthetic(batch, options)
-    else:
-        data_facts, batches = real_images(options)
-        facts.update(data_facts)
-    train(create, averaged(loss), batches, sgd(options.learning_rate), options, **facts)
+    data, batches = ({}, synthetic(batch, options)) if options.data is None else real_images(options)
+    train(create, averaged(loss), batches, sgd(options.learning_rate), options, **facts, **data)
 
 
 if __name__ == "__main__":

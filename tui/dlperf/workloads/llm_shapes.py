@@ -1,9 +1,11 @@
 """The language models that the training programs build: their sizes, parameters and arithmetic.
 
-Standard library only, Python >= 3.8. Copied to the node with the program that uses it.
+Standard library only, Python >= 3.8. Copied to the node with the program that uses it and options.py.
 """
 
 from typing import NamedTuple
+
+from options import positive
 
 
 class Shape(NamedTuple):
@@ -26,6 +28,8 @@ class Shape(NamedTuple):
         return self.hidden // self.heads
 
 
+GRADIENT_NORM = 1.0
+"""Gradients are clipped to it, as in the training of both families."""
 SHAPES = {
     "gpt2-124m": Shape("gpt2", 12, 768, 12, 12, 3072, 50304, True, 1024),
     "llama3-1b": Shape("llama", 16, 2048, 32, 8, 8192, 128256, True),
@@ -64,3 +68,31 @@ def _body(shape):
         return shape.layers * layer + 2 * hidden
     attention = 2 * hidden * hidden + 2 * hidden * shape.kv_heads * shape.head_size
     return shape.layers * (attention + 3 * hidden * wide + 2 * hidden) + hidden
+
+
+def language(parser, kernels, kernel):
+    """Add the options of the language-model programs; ``kernels`` of attention, and the default one."""
+    parser.add_argument("--model", choices=sorted(SHAPES), default="gpt2-124m")
+    parser.add_argument("--sequence-length", type=positive, default=1024)
+    parser.add_argument("--learning-rate", type=float, default=3e-4)
+    parser.add_argument("--attention", choices=kernels, default=kernel, help="kernel of attention")
+    parser.add_argument("--checkpointing", choices=["none", "full"], default="none", help="recompute each block")
+    parser.add_argument("--parallel", choices=["replicate", "fsdp"], default="fsdp", help="how GPUs share the model")
+    return parser
+
+
+def language_facts(options, counted, devices):
+    """Return what the log states of a model; exit where it has not as many parameters as its shape demands."""
+    shape = SHAPES[options.model]
+    if counted != parameter_count(shape):
+        raise SystemExit(f"no figure: the model has {counted} parameters, {parameter_count(shape)} are expected")
+    return {
+        "model": options.model,
+        "sequence_length": options.sequence_length,
+        "parameters": counted,
+        "flops_per_token": flops_per_token(shape, options.sequence_length),
+        "attention": options.attention,
+        "checkpointing": options.checkpointing,
+        "parallel": options.parallel if devices > 1 else "none",
+        "gradient_norm": GRADIENT_NORM,
+    }

@@ -90,8 +90,9 @@ def real_images(contexts, options):
     needed = options.batch_size * len(contexts)
     image_data.check_enough(options.data, images, needed)
     reader = _record_reader(source.files[0], index, needed, options)
-    facts = {"data": "recordio", "images": images, "loader": "MXNet ImageRecordIter"}
-    return facts, _batches_of(reader, contexts, DTYPES[options.precision])
+    return image_data.facts(source, images, "MXNet ImageRecordIter"), _batches_of(
+        reader, contexts, DTYPES[options.precision]
+    )
 
 
 def _record_reader(path, index, count, options):

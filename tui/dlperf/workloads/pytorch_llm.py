@@ -9,8 +9,8 @@ pytorch_trainer.py, llm_shapes.py, options.py and reporting.py.
 import contextlib
 import itertools
 
-from llm_shapes import SHAPES, flops_per_token, parameter_count
-from options import common, positive, pytorch
+from llm_shapes import GRADIENT_NORM, SHAPES, language, language_facts
+from options import common, pytorch
 
 PRECISIONS = ("fp32", "bf16", "bf16-pure", "fp8")
 PRECISION_HELP = (
@@ -20,15 +20,8 @@ PRECISION_HELP = (
 
 
 def options():
-    """The options of the command line."""
     parser = pytorch(common(__doc__, PRECISIONS, PRECISION_HELP))
-    parser.add_argument("--model", choices=sorted(SHAPES), default="gpt2-124m")
-    parser.add_argument("--sequence-length", type=positive, default=1024)
-    parser.add_argument("--learning-rate", type=float, default=3e-4)
-    parser.add_argument("--attention", choices=["cudnn", "flash", "any"], default="any", help="kernel of attention")
-    parser.add_argument("--checkpointing", choices=["none", "full"], default="none", help="recompute each block")
-    parser.add_argument("--parallel", choices=["replicate", "fsdp"], default="fsdp", help="how ranks share the model")
-    return parser.parse_args()
+    return language(parser, ["cudnn", "flash", "any"], "any").parse_args()
 
 
 if __name__ == "__main__":
@@ -43,8 +36,6 @@ from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoi
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-GRADIENT_NORM = 1.0
-"""Gradients are clipped to it, as in the training of both families."""
 BACKENDS = {"cudnn": [SDPBackend.CUDNN_ATTENTION], "flash": [SDPBackend.FLASH_ATTENTION]}
 
 
@@ -158,19 +149,8 @@ def main(options):
     shape = SHAPES[options.model]
     model = built(world, shape, options)
     counted = sum(parameter.numel() for parameter in model.parameters())
-    if counted != parameter_count(shape):
-        raise SystemExit(f"no figure: the model has {counted} parameters, {parameter_count(shape)} are expected")
     trainer = LanguageTrainer(world, model, options)
-    facts = {
-        "model": options.model,
-        "sequence_length": options.sequence_length,
-        "parameters": counted,
-        "flops_per_token": flops_per_token(shape, options.sequence_length),
-        "attention": options.attention,
-        "checkpointing": options.checkpointing,
-        "parallel": options.parallel if world.size > 1 else "none",
-        "gradient_norm": GRADIENT_NORM,
-    }
+    facts = language_facts(options, counted, world.size)
     batches = synthetic_batches(world, shape.vocabulary, options)
     train(world, trainer, batches, options, per_sample=options.sequence_length, **facts)
 

@@ -167,7 +167,7 @@ def dali_batches(gpu, options, count, shard, shards):
     pipeline, images = image_data.dali_pipeline(source, options, count, shard, shards, gpu)
     iterator = DALIGenericIterator([pipeline], ["images", "labels"], size=-1)  # endless; copies the tensors
     batches = ((parts[0]["images"], parts[0]["labels"].flatten()) for parts in iterator)
-    return {"data": source.kind, "images": images, "loader": f"DALI {version} on the GPU"}, batches
+    return image_data.facts(source, images, f"DALI {version} on the GPU"), batches
 
 
 def normalized(batches, device, dtype):
@@ -192,12 +192,9 @@ def main(options):
     optimizer = torch.optim.SGD(model.parameters(), **settings, fused=world.device.type == "cuda")
     trainer = Trainer(world, compiled(model, options), list(model.parameters()), optimizer, options)
     facts = {"model": options.model, "image_size": options.image_size, "layout": "NHWC"}
-    if options.data is None:
-        batches = synthetic_images(world, options, CLASSES)
-    else:
-        data_facts, batches = real_images(world, options)
-        facts.update(data_facts)
-    train(world, trainer, batches, options, **facts)
+    synthetic = options.data is None
+    data, batches = ({}, synthetic_images(world, options, CLASSES)) if synthetic else real_images(world, options)
+    train(world, trainer, batches, options, **facts, **data)
 
 
 if __name__ == "__main__":

@@ -37,20 +37,20 @@ class Reporter:
         if rank == 0:
             _print("run " + json.dumps(dict(facts, data=data, images=images), sort_keys=True))
 
-    def train(self, step, mean, options, gpus=1):
+    def train(self, step, mean, options, batches=1):
         """Train, and report every interval.
 
         Args:
             step: trains one step; returns its loss, which may still be on its way on the device.
             mean: list of such losses → number; waits for the device.
             options: the program's options.
-            gpus: number of GPUs that each train a batch.
+            batches: number of batches that a step trains: one per GPU, times the tokens of a sample where they count.
         """
         losses = []
         for number in range(1, options.steps + 1):
             losses.append(step())
             if number % options.log_interval == 0 or number == options.steps:
-                self.interval(number, number * options.batch_size * gpus, mean(losses))
+                self.interval(number, number * options.batch_size * batches, mean(losses))
                 losses.clear()
 
     def interval(self, step, samples, loss):

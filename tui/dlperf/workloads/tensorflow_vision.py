@@ -142,7 +142,7 @@ def real_images(strategy, options):
         part = part.map(lambda *pair: _decoded(*pair, options.image_size), tf.data.AUTOTUNE)
         return part.batch(options.batch_size, drop_remainder=True).prefetch(tf.data.AUTOTUNE)
 
-    facts = {"data": source.kind, "images": images, "loader": "tf.data"}
+    facts = image_data.facts(source, images, "tf.data")
     return facts, iter(strategy.distribute_datasets_from_function(dataset))
 
 
