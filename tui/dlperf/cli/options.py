@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,13 +19,10 @@ if TYPE_CHECKING:
     from dlperf.runs.paths import Workspace
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The options of ``dlperf`` itself."""
-
-    workspace: Path | None = None
-    """Where to look for the workspace; None: in the current folder."""
-    debug: bool = False
+def workspace_option(context: typer.Context) -> Path | None:
+    """Return the value of ``--workspace``, also while a line is completed."""
+    named = context.find_root().params.get("workspace")
+    return Path(named) if named else None
 
 
 def current_workspace(context: typer.Context) -> Workspace:
@@ -37,8 +33,7 @@ def current_workspace(context: typer.Context) -> Workspace:
     """
     from dlperf.runs.paths import Workspace
 
-    settings = context.ensure_object(Settings)
-    return Workspace.find(settings.workspace or Path.cwd())
+    return Workspace.find(workspace_option(context) or Path.cwd())
 
 
 def optional_workspace(context: typer.Context) -> Workspace | None:
@@ -50,7 +45,7 @@ def optional_workspace(context: typer.Context) -> Workspace | None:
     try:
         return current_workspace(context)
     except RequestError:
-        if context.ensure_object(Settings).workspace is not None:
+        if workspace_option(context) is not None:
             raise
         return None
 
@@ -82,7 +77,7 @@ def complete_ids(kind: str) -> Callable[[typer.Context, str], list[str]]:
     """Return a completer for ids of one kind of catalogue entry; of a comma-separated list it completes the last."""
 
     def complete(context: typer.Context, incomplete: str) -> list[str]:
-        return _complete(incomplete, lambda: getattr(current_catalog(_with_workspace(context), _ignore), kind))
+        return _complete(incomplete, lambda: getattr(current_catalog(context, _ignore), kind))
 
     return complete
 
@@ -93,15 +88,7 @@ def _ignore(problem: Problem) -> None:
 
 def complete_campaigns(context: typer.Context, incomplete: str) -> list[str]:
     """Return the campaigns of the workspace that start with ``incomplete``."""
-    workspace = _with_workspace(context)
-    return _complete(incomplete, lambda: [paths.name for paths in current_workspace(workspace).campaigns()])
-
-
-def _with_workspace(context: typer.Context) -> typer.Context:
-    """Set what the callback of the root would: it does not run while a line is completed."""
-    named = context.find_root().params.get("workspace")
-    context.obj = Settings(workspace=Path(named) if named else None)
-    return context
+    return _complete(incomplete, lambda: [paths.name for paths in current_workspace(context).campaigns()])
 
 
 def _complete(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:

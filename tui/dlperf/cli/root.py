@@ -9,7 +9,6 @@ import typer
 
 from dlperf import __version__
 from dlperf.cli import campaigns, catalog, importing, machines, parse, plan, results, site, status, workspaces
-from dlperf.cli.options import Settings
 
 GROUPS = (
     workspaces.commands,
@@ -41,7 +40,6 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def root(
-    context: typer.Context,
     workspace: Annotated[
         Path | None, typer.Option(help="Workspace folder; default: the one around the current folder.", metavar="DIR")
     ] = None,
@@ -50,7 +48,7 @@ def root(
         bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    context.obj = Settings(workspace, debug)
+    pass  # commands ask for the workspace by options.workspace_option, errors for --debug
 
 
 for group in GROUPS:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dlperf.cli.options import Settings, print_skipped
+from dlperf.cli.options import print_skipped, workspace_option
 from dlperf.cli.output import print_note
 from dlperf.errors import RequestError
 from dlperf.view.text import count_noun
@@ -59,7 +59,7 @@ def quickstart(
 def _workspace_for(context: typer.Context, directory: Path | None) -> Workspace:
     from dlperf.runs.paths import Workspace
 
-    start = directory or context.ensure_object(Settings).workspace
+    start = directory or workspace_option(context)
     try:
         return Workspace.find(start or Path.cwd())
     except RequestError:
