@@ -63,6 +63,9 @@ class ResultsView(TableView[ConfigurationResult]):
     def title(self) -> str:
         return _("Results: {shown} of {total}", shown=len(self.shown()), total=len(self.rows))
 
+    def summary(self) -> str:
+        return ""
+
 
 def axes_of(row: ConfigurationResult) -> tuple[str, ...]:
     batch = "-" if row.batch_size is None else str(row.batch_size)

@@ -9,7 +9,6 @@ from typing import Any, Generic, Literal, Self, TypeVar
 from rich.cells import cell_len, set_cell_size
 
 from dlperf.messages import _
-from dlperf.results.model import ConfigurationResult
 
 Tone = Literal["", "group", "good", "busy", "warn", "bad", "dim"]
 GAP = 2
@@ -122,24 +121,6 @@ class TableView(Generic[Item]):
     def key(self, item: Item, column: int) -> object:
         """Return the sort key of a column; None for a missing value."""
         raise NotImplementedError
-
-    def columns(self) -> tuple[Column, ...]:
-        raise NotImplementedError
-
-    def cells(self, item: Item) -> Row:
-        raise NotImplementedError
-
-    def result(self, item: Item) -> ConfigurationResult:
-        raise NotImplementedError
-
-    def about(self, item: Item) -> list[str]:
-        raise NotImplementedError
-
-    def title(self) -> str:
-        raise NotImplementedError
-
-    def summary(self) -> str:
-        return ""
 
     def shown(self) -> list[Item]:
         """Return the items that match, sorted; missing values are last in either direction."""

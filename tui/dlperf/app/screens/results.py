@@ -16,7 +16,7 @@ from textual.widgets import Static
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.comparison import ComparisonView, comparable, comparison_of
 from dlperf.app.model.results_table import ResultsView, similar_columns, similar_results, similar_rows
-from dlperf.app.model.table import Column, Row, TableView
+from dlperf.app.model.table import Column, Row
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.pages import ListPage, TextPage, filtered_title, no_match
 from dlperf.app.widgets.prompt import Prompt
@@ -38,7 +38,7 @@ class ResultsScreen(PlaceScreen):
     def __init__(self) -> None:
         super().__init__()
         self._all = ResultsView()
-        self._view: TableView[Any] = self._all
+        self._view: ResultsView | ComparisonView = self._all
         self._items: list[Any] = []
         self._problem = ""
 
@@ -89,15 +89,16 @@ class ResultsScreen(PlaceScreen):
                 view = self._all
         self._show(view)
 
-    def _show(self, view: TableView[Any]) -> None:
+    def _show(self, view: ResultsView | ComparisonView) -> None:
         other = type(view) is not type(self._view)
         if other:
             self.table.set_columns(view.columns())
         if isinstance(view, ResultsView):
             self._all = view
-        self._view, self._items = view, view.shown()
+        self._view, self._items = view, list[Any](view.shown())
         self.table.empty = self._empty_text()
-        keys = [(row.campaign, row.configuration, index) for index, row in enumerate(map(view.result, self._items))]
+        rows = [view.result(item) for item in self._items]
+        keys = [(row.campaign, row.configuration, index) for index, row in enumerate(rows)]
         self.table.show_rows(keys, self._row)
         self.table.refresh()
         if other:
