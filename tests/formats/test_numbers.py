@@ -6,7 +6,7 @@ from math import isnan
 
 import pytest
 
-from dlperf.formats.numbers import Clock
+from dlperf.formats.numbers import Clock, floats
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,8 @@ def test_what_is_no_time_is_nan_and_spoils_no_other(text):
 
 def test_times_are_utc():
     assert Clock("%Y-%m-%dT%H:%M:%S.%f").seconds([b"1970-01-01T00:01:00.5"]) == [60.5]
+
+
+def test_numbers_written_for_people_are_read():
+    assert floats([b"5,615", b"14.2K", b"1,005.5", b"3M", b"7"]) == [5615.0, 14200.0, 1005.5, 3e6, 7.0]
+    assert all(map(isnan, floats([b"1,5", b"K", b"1.2.3", b""])))

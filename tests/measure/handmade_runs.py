@@ -18,6 +18,7 @@ def run_of(
     summaries: list[float] | None = None,
     epochs: list[float] | None = None,
     complete: bool = True,
+    marks_end: bool = True,
     notes: list[str] | None = None,
     **columns: Any,
 ) -> Run:
@@ -40,6 +41,7 @@ def run_of(
         epochs=_summaries("epoch", unit, epochs or []),
         metadata=Metadata(**(metadata or {})),
         complete=complete,
+        marks_end=marks_end,
         notes=notes or [],
     )
 

@@ -65,18 +65,43 @@ def test_a_rule_that_the_log_does_not_give_is_refused_with_its_reason() -> None:
     ("columns", "known", "natural"),
     [
         ({"value": [64.0] * 200, "time": SECONDS}, {"gpus": 2, "batch_size": 16}, "rate(skip=20)"),
-        ({"value": [64.0] * 200, "time": SECONDS}, {"gpus": 2, "batch_size": 4}, "skipmean(20)"),
-        ({"value": [64.0] * 200, "seconds_per_step": [0.5] * 200}, {"gpus": 2, "batch_size": 4}, "skipmean(20)"),
-        ({"value": STEPS}, {}, "skipmean(20)"),
-        ({"value": STEPS, "step": {"from": 1, "to": 200}}, {}, "skipmean(20)"),
-        ({"value": [1, 2, 3, 4], "step": [10, 20, 30, 40]}, {}, "skipmean(2)"),
-        ({"value": [1, 2, 3, 4], "step": [5, 10, 15, 20]}, {}, "skipmean(2)"),
-        ({"seconds_per_step": [1] * 40}, {"gpus": 2, "batch_size": 16}, "batch_over_time(skip=20)"),
+        ({"value": [64.0] * 200, "time": SECONDS}, {"gpus": 2, "batch_size": 4}, "steady(skip=20)"),
+        ({"value": [64.0] * 200, "seconds_per_step": [0.5] * 200}, {"gpus": 2, "batch_size": 4}, "steady(skip=20)"),
+        ({"value": STEPS}, {}, "steady(skip=20)"),
+        ({"value": STEPS, "step": {"from": 1, "to": 200}}, {}, "steady(skip=20)"),
+        ({"value": [1, 2, 3, 4], "step": [10, 20, 30, 40]}, {}, "steady(skip=20)"),
+        ({"value": [1, 2, 3, 4], "step": [5, 10, 15, 20]}, {}, "steady(skip=20)"),
+        ({"seconds_per_step": [1] * 40}, {"gpus": 2, "batch_size": 16}, "steady(skip=20)"),
         ({"value": [], "summaries": [5.0]}, {}, "summary()"),
+        ({"value": [], "epochs": [4.0, 5.0]}, {}, "hmean_epochs(1)"),
     ],
 )
 def test_without_a_named_rule_the_log_gets_the_one_that_suits_it(columns, known, natural) -> None:
     assert figure_of(Reading(run_of(**columns), **known)).estimator == natural
+
+
+def test_the_first_record_of_a_long_interval_is_warm_up() -> None:
+    run = run_of(value=[10.0, 50.0, 50.0, 50.0], step=[100, 200, 300, 400], window="interval")
+
+    assert figure_of(Reading(run)).value == 50.0
+
+
+def test_intervals_of_equal_work_count_by_their_time() -> None:
+    run = run_of(value=[50.0, 100.0] * 50, step=[10 * index for index in range(1, 101)], window="interval")
+
+    assert figure_of(Reading(run)).value == pytest.approx(66.667, abs=0.1)
+
+
+def test_an_evaluation_within_a_step_does_not_change_the_value() -> None:
+    steps = {"value": [437.0] * 99 + [1.0] + [437.0] * 100, "seconds_per_step": [0.08] * 99 + [35.0] + [0.08] * 100}
+
+    assert figure_of(Reading(run_of(**steps), gpus=1, batch_size=35)).value == pytest.approx(437.0)
+
+
+def test_an_evaluation_between_records_does_not_change_the_value() -> None:
+    times = [index + 30.0 * (index > 100) for index in range(200)]
+
+    assert figure_of(Reading(run_of(value=[64.0] * 200, time=times), gpus=2, batch_size=32)).value == 64.0
 
 
 def test_a_log_that_lacks_one_fact_says_which() -> None:

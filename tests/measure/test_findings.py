@@ -43,6 +43,11 @@ def test_a_sound_run_has_no_finding() -> None:
         ("nan_loss", {"notes": ["nan_loss"]}, "the loss is not a number"),
         ("reader_bound", {"reader_share": [0.45] * 200}, "45% of the time"),
         ("above_flop_limit", {"asked": {"flop_limit": 60.0}}, "64.00 images/s exceeds the 60.00"),
+        (
+            "pauses",
+            {"value": [64.0] * 99 + [1.0] + [64.0] * 100},
+            "slower than half of the usual speed, the first in line 100",
+        ),
         ("missing_end_marker", {"complete": False}, "the log has no end marker"),
         ("interleaved_ranks", {"step": [i // 4 for i in range(200)]}, "every step is printed 4 times"),
         ("unit_dialect", {"notes": ["unit_dialect"]}, "older name of its unit"),
@@ -77,6 +82,17 @@ def test_five_records_of_a_hundred_steps_are_enough() -> None:
     few = {"value": [64.0] * 5, "step": [100, 200, 300, 400, 500], "time": [100, 200, 300, 400, 500.5]}
 
     assert "too_few_samples" not in findings(**few)
+
+
+def test_a_format_without_an_end_line_is_not_expected_to_print_one() -> None:
+    assert "missing_end_marker" not in findings(complete=False, marks_end=False)
+
+
+def test_one_record_an_epoch_with_the_same_step_number_is_no_sign_of_ranks() -> None:
+    epochs = {"value": [64.0] * 20, "step": [100] * 20, "epoch": {"from": 1, "to": 20}}
+    epochs["time"] = SECONDS[:20]
+
+    assert "interleaved_ranks" not in findings(**epochs)
 
 
 def test_whole_seconds_are_no_evidence_against_a_printed_rate_over_a_short_window() -> None:

@@ -75,6 +75,7 @@ def test_a_name_without_a_letter_that_an_id_can_hold_is_missing():
 NODES = {
     "one GPU is one node": (1, None, 1, ()),
     "few GPUs are assumed to be of one node": (8, None, 1, ("nodes: 1 assumed for 8 GPUs",)),
+    "an option tells the nodes of few GPUs": (8, 4, 2, ()),
     "the hardware tells the nodes": (32, 8, 4, ()),
     "a part of the hardware's node is one node": (4, 8, 1, ()),
     "many GPUs of unknown hardware": (32, None, None, ()),
@@ -86,6 +87,12 @@ NODES = {
 def test_nodes_are_told_from_gpus(gpus: int, per_node: int | None, nodes: int | None, notes: tuple[str, ...]):
     found = identify(Metadata(), [], NameFacts(gpus=gpus), per_node)
     assert (found.facts.nodes, found.notes) == (nodes, notes)
+
+
+def test_few_gpus_are_of_one_node_even_if_the_hardware_has_fewer_in_each():
+    found = identify(Metadata(), [], NameFacts(gpus=8), hardware_gpus_per_node=4)
+    assert (found.facts.nodes, found.notes) == (1, ("nodes: 1 assumed for 8 GPUs",))
+    assert identify(Metadata(), [], NameFacts(gpus=32), hardware_gpus_per_node=4).facts.nodes == 8
 
 
 @pytest.mark.parametrize(

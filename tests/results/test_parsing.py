@@ -194,3 +194,11 @@ def test_a_folder_without_a_log_is_said(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("# Logs\n")
 
     assert parse(tmp_path).problems == (f"{tmp_path}: no file of this folder holds a throughput record",)
+
+
+def test_a_log_whose_records_begin_after_megabytes_of_output_is_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "bs16_N1C8.log"
+    path.write_text("building the data set ...\n" * 100_000 + paddleclas_log())
+
+    (run,) = parse(path).runs
+    assert (run.run.format, run.samples) == ("paddleclas", 30)

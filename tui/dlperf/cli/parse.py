@@ -34,8 +34,8 @@ def parse(
         typer.Option(
             metavar="E",
             help="How samples become one value, as 'skipmean(10)' or 'rate(skip=20, take=100)'. Default: samples over "
-            "time after the first 20 steps if the log has timestamps, else the mean of the values printed after them, "
-            "else the program's own final value.",
+            "time after the first 20 steps if the log has timestamps and no pauses, else the work of the records "
+            "printed after them over their time, else the program's own values of epochs or of the run.",
         ),
     ] = None,
     gpus: Annotated[

@@ -93,9 +93,9 @@ class Recorder:
         self._current_run().complete = True
 
     def declare(self, name: str, text: str) -> None:
-        """Note a declaration; the first of several equal names counts, within one run."""
+        """Note a declaration; of several equal names the first counts that is not ``None``, within one run."""
         if name in FIELDS or len(self._pending) < ARGUMENT_LIMIT:
-            self._pending.setdefault(name, text)
+            self._pending[name] = _first(self._pending.get(name), text)
 
     def set_unit(self, unit: str) -> None:
         self._current_run().unit = unit
@@ -103,7 +103,8 @@ class Recorder:
     def apply_declarations(self) -> None:
         """Apply the noted declarations to the last run, except those that it has already."""
         if self.runs and self._pending:
-            self._declared = self._pending | self._declared
+            known = self._declared
+            self._declared = known | {name: _first(known.get(name), text) for name, text in self._pending.items()}
             self._pending = {}
             self._steps = last_step(self._declared)
             self.runs[-1].metadata = metadata(self._declared)
@@ -130,6 +131,7 @@ class Recorder:
             return False
         run = Run(self._info.id, self._info.unit, self._info.scope, self._info.window, number=len(self.runs) + 1)
         run.metadata = metadata(self._facts)
+        run.marks_end = self._info.marks_end
         self.runs.append(run)
         self._declared = self._facts
         self._steps = inf
@@ -144,6 +146,7 @@ class Recorder:
             _note(run, "nan_loss")
         if self._every_rank and _repeats_a_step(run.samples, len(lines)):
             _note(run, "interleaved_ranks")
+        run.marks_end = run.marks_end or "steps" in columns or self._steps < inf
         steps = columns.get("steps") or repeat(self._steps)
         if any(map(ge, columns.get("step", ()), steps)):
             run.complete = True
@@ -154,6 +157,11 @@ def _repeats_a_step(samples: Samples, added: int) -> bool:
     start = max(len(samples) - added - 1, 0)
     recent = zip(samples.epoch[start:], samples.step[start:], strict=True)
     return any(before[1] == after[1] and not before[0] < after[0] for before, after in pairwise(recent))
+
+
+def _first(known: str | None, later: str) -> str:
+    """Return the first text unless a program printed it for a value that it did not have yet."""
+    return later if known in (None, "None") else str(known)
 
 
 def _note(run: Run, code: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 
@@ -28,11 +28,15 @@ class _Format:
     every_rank: bool = False
     detects: Callable[[bytes], object] | None = None
     """Finds something in some line of every log of the format."""
+    contains: Sequence[bytes] = (b"",)
+    """Texts of which every log holds one."""
 
     def parser(self) -> LogParser:
         return LogParser(Recorder(self.info, self.every_rank, self.facts), self.rules)
 
     def count_records(self, head: bytes) -> int:
+        if not any(text in head for text in self.contains):
+            return 0
         if self.detects is not None and not any(map(self.detects, head.splitlines())):
             return 0
         parser = self.parser()
@@ -76,7 +80,7 @@ def parser_for(format_id: str, extra: Iterable[LogFormat] = ()) -> LogParser:
 
 
 def detect(head: bytes, extra: Iterable[LogFormat] = ()) -> str | None:
-    """Return the format that finds most records in the first megabyte of a log, None where none finds any."""
+    """Return the format that finds most records in a part of a log, None where none finds any."""
     counts = {format_id: entry.count_records(head) for format_id, entry in _formats(extra).items()}
     best = max(counts, key=counts.__getitem__)
     return best if counts[best] else None
@@ -102,9 +106,10 @@ def _builtin_formats() -> dict[str, _Format]:
 
 def _declared_format(entry: LogFormat) -> _Format:
     """Return the format that the regular expressions of a catalogue entry describe."""
-    info = FormatInfo(entry.id, entry.title, entry.unit, entry.scope, entry.window, entry.source)
+    info = FormatInfo(entry.id, entry.title, entry.unit, entry.scope, entry.window, entry.source, entry.end is not None)
     rules = partial(_declared_rules, entry)
-    return _Format(info, rules, entry.facts, entry.every_rank, compile_linear(entry.detect).search)
+    contains = [_contains(dialect).encode() for dialect in (entry, *entry.dialects)]
+    return _Format(info, rules, entry.facts, entry.every_rank, compile_linear(entry.detect).search, contains)
 
 
 def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
@@ -115,6 +120,9 @@ def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
 
 
 def _record_rule(recorder: Recorder, dialect: Dialect) -> Rule:
-    contains = dialect.contains or leading_text(dialect.record)
     clock = None if dialect.time_format is None else Clock(dialect.time_format)
-    return RecordRule(recorder, dialect.record, contains.encode(), clock)
+    return RecordRule(recorder, dialect.record, _contains(dialect).encode(), clock)
+
+
+def _contains(dialect: Dialect) -> str:
+    return dialect.contains or leading_text(dialect.record)

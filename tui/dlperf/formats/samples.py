@@ -28,6 +28,8 @@ class FormatInfo:
     window: Window
     source: str = ""
     """The programs that print it."""
+    marks_end: bool = True
+    """Every complete run has a line that ends it."""
 
 
 @dataclass
@@ -110,5 +112,7 @@ class Run:
     metadata: Metadata = field(default_factory=Metadata)
     complete: bool = False
     """The log holds the line that ends a run of this format."""
+    marks_end: bool = True
+    """A complete run would have that line, or its number of steps is known."""
     notes: list[str] = field(default_factory=list)
     """Codes of oddities seen while parsing, such as ``nan_loss``; ``measure.run_findings`` turns them into findings."""

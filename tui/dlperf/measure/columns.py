@@ -55,7 +55,7 @@ class Spacings:
     counts: Counter[float]
     """How often each spacing occurs, in order of first occurrence."""
     back: Sequence[int]
-    """Indices of the records whose step is less than that of the record before."""
+    """Indices of the records whose step is not greater than that of the record before."""
 
     @property
     def usual(self) -> float:
@@ -67,5 +67,5 @@ class Spacings:
 def spacings(steps: Sequence[float]) -> Spacings:
     """Return the spacings of a run's steps, ignoring records without a step number."""
     gaps = array("d", map(sub, islice(steps, 1, None), steps))
-    back = [index for index, gap in enumerate(gaps, 1) if gap < 0]
+    back = [index for index, gap in enumerate(gaps, 1) if gap <= 0]
     return Spacings(Counter(filter(isfinite, gaps)), back)

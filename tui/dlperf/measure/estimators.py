@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
+from operator import mul
 
 from dlperf.catalog.patterns import BY_TIME
 from dlperf.errors import RequestError
@@ -213,6 +214,33 @@ def batch_over_time(reading: Reading, skip: int = 0) -> Estimate:
     duration = statistics.fmean(entries_at(reading.run.samples.seconds_per_step, used))
     _need(duration > 0, "zero_step_seconds")
     return _estimate(reading, used, reading.global_batch_size / duration)
+
+
+@estimator
+def steady(reading: Reading, skip: int = 0) -> Estimate:
+    """Divide the work of the records by their time, without the first ``skip`` steps and without pauses.
+
+    A record that contains one of these steps is dropped, but never more than half of all. Printed rates of equal work
+    give their harmonic mean. A pause is a record of less than half the usual speed, where such records are rare.
+    """
+    rest = reading.usable[min(_records_within(reading, skip), len(reading.usable) // 2) :]
+    slow = frozenset(reading.slow_among(rest))
+    used = [index for index in rest if index not in slow and reading.values[index] > 0]
+    _need(bool(used), "none_after", records=len(reading.usable) - len(rest))
+    seconds = entries_at(reading.run.samples.seconds_per_step, used)
+    speeds = entries_at(reading.values, used)
+    times = [time if time > 0 else 1 / speed for time, speed in zip(seconds, speeds, strict=True)]
+    return _estimate(reading, used, total(map(mul, speeds, times)) / total(times))
+
+
+def _records_within(reading: Reading, steps: int) -> int:
+    """Count the records that contain one of the first steps; a tenth of all if steps are not numbered."""
+    ends = entries_at(reading.steps_done, reading.usable)
+    if not any(map(isfinite, ends)):
+        return len(ends) // 10 if steps else 0
+    before = entries_at(ends, range(len(ends) - 1))
+    begins = [end - 1 for end in ends] if reading.run.window == "step" else [0.0, *before]
+    return sum(begin < steps for begin in begins)
 
 
 @estimator

@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass, field
 from itertools import chain
-from math import isfinite
 
 from dlperf.measure.columns import finite, positive
 from dlperf.measure.estimators import Estimator, between, estimate, parse_estimator
@@ -13,6 +12,10 @@ from dlperf.measure.reading import Estimate, FactMissing, NotEstimable, Reading
 
 WARM_UP_STEPS = 20
 """DLPerf and FleetX drop the first 20 steps."""
+STEADY = f"steady(skip={WARM_UP_STEPS})"
+NATURAL = (f"rate(skip={WARM_UP_STEPS})", STEADY, "hmean_epochs(1)", "summary()")
+MOST_PAUSED = 0.01
+"""Share of the time in pauses up to which samples over time are preferred."""
 IMPLAUSIBLE_FACTOR = 1.5
 """Printed values and timestamps disagree this much only where the samples per step are wrong."""
 OTHER_ESTIMATORS = (
@@ -26,6 +29,7 @@ OTHER_ESTIMATORS = (
     "batch_over_time(skip=5)",
     "summary()",
     "hmean_epochs(1)",
+    "steady(skip=20)",
 )
 """Shown with each value, because rules differ visibly on the same samples: each kind of rule, as a published report or
 its reproduction used it."""
@@ -73,29 +77,30 @@ def figure_of(reading: Reading, rule: Estimator | str | None = None) -> Figure:
 
 
 def natural_estimator(reading: Reading) -> Estimator:
-    """Choose the best rule for a log, after the first 20 steps: samples over time, else a mean, else the summary.
+    """Choose the best rule for a log, after the first 20 steps: samples over time, else printed values, else a summary.
 
-    Batches over time are skipped where they contradict the printed values by a factor: then the batch size is not
-    what a step of this log processes (gradient accumulation, or a wrong one was given). Where no rule applies, return
-    the one that lacks only one fact, so that its reason names the fact.
+    Samples over time are skipped where they contradict the printed values by a factor: then the batch size is not
+    what a step of this log processes (gradient accumulation, or a wrong one was given). Where the time between records
+    holds pauses, such as evaluations, the printed values are better. Where no rule applies, return the one that lacks
+    only one fact, so that its reason names the fact.
     """
-    skip = _warm_up_records(reading)
-    choices = (f"rate(skip={WARM_UP_STEPS})", f"batch_over_time(skip={skip})", f"skipmean({skip})", "summary()")
-    rules = [parse_estimator(choice) for choice in choices]
-    fitting = (rule for rule in rules if _is_plausible(reading, rule, skip))
+    rules = [parse_estimator(choice) for choice in NATURAL]
+    fitting = (rule for rule in rules if _is_plausible(reading, rule))
     lacking = (rule for rule in rules if _lacks_a_fact(reading, rule))
     return next(chain(fitting, lacking), rules[0])
 
 
-def _is_plausible(reading: Reading, rule: Estimator, skip: int) -> bool:
+def _is_plausible(reading: Reading, rule: Estimator) -> bool:
     try:
         value = estimate(reading, rule).value
     except NotEstimable:
         return False
     try:
-        printed = parse_estimator(f"skipmean({skip})")(reading).value
+        printed = estimate(reading, STEADY).value
     except NotEstimable:
         return True
+    if rule.from_timestamps and reading.run.window != "cumulative" and reading.paused_share > MOST_PAUSED:
+        return False
     return max(value, printed) < IMPLAUSIBLE_FACTOR * min(value, printed)
 
 
@@ -105,13 +110,6 @@ def _lacks_a_fact(reading: Reading, rule: Estimator) -> bool:
     except NotEstimable as error:
         return isinstance(error, FactMissing)
     return False
-
-
-def _warm_up_records(reading: Reading) -> int:
-    """Count the records within the warm-up, at most half of all; a tenth if steps are not numbered."""
-    done = reading.steps_done
-    inside = sum(steps <= WARM_UP_STEPS for steps in done) if any(map(isfinite, done)) else len(done) // 10
-    return min(inside, len(done) // 2)
 
 
 def _by_timestamps(reading: Reading, result: Estimate) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,7 @@ from math import sqrt
 
 from dlperf.formats.samples import Run
 from dlperf.measure.columns import finite
-from dlperf.measure.figure import Figure
+from dlperf.measure.figure import MOST_PAUSED, Figure
 from dlperf.measure.findings import Finding, distinct, error, note, warning
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.messages import message
@@ -138,6 +139,8 @@ def _printed_rate(context: _Context) -> Finding | None:
     figure = context.figure
     if figure is None or figure.value_printed is None or figure.value_from_timestamps is None:
         return None
+    if context.reading.paused_share > MOST_PAUSED:
+        return None
     difference = figure.value_printed / figure.value_from_timestamps - 1
     if abs(difference) <= PRINTED_LIMIT or abs(difference) <= PRINTED_LIMIT + _clock_error(context):
         return None
@@ -201,12 +204,21 @@ def _above_flop_limit(context: _Context) -> Finding | None:
 
 
 def _missing_end(context: _Context) -> Finding | None:
-    return None if context.run.complete else note("missing_end_marker")
+    return note("missing_end_marker") if context.run.marks_end and not context.run.complete else None
+
+
+def _pauses(context: _Context) -> Finding | None:
+    try:
+        usable = context.reading.usable
+        slow = context.reading.slow_among(usable[bisect_right(usable, context.measured.start) :])
+    except NotEstimable:
+        return None
+    return note("pauses", count=len(slow), line=context.run.samples.line[slow[0]]) if slow else None
 
 
 def _interleaved_ranks(context: _Context) -> Finding | None:
     records = len(context.run.samples)
-    copies = round(records / max(records - context.reading.spacings.counts[0.0], 1))
+    copies = round(records / max(records - context.reading.repeats, 1))
     return warning("interleaved_ranks", evidence=message("repeated_steps", copies=copies)) if copies > 1 else None
 
 
@@ -215,6 +227,7 @@ _CHECKS: tuple[Callable[[_Context], Finding | None], ...] = (
     _printed_rate,
     _drift,
     _end_stall,
+    _pauses,
     _reader_bound,
     _too_few_samples,
     _gpu_count,

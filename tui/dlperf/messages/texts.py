@@ -203,6 +203,10 @@ TEXTS = {
     "end_stall": N_(
         "the last record ({last:amount}) is a stall: without it the mean is {without:amount}, not {mean:amount}"
     ),
+    "pauses": N_(
+        "{count} records are slower than half of the usual speed, the first in line {line}: evaluations, checkpoints "
+        "or stalls"
+    ),
     "printed_rate": N_(
         "printed {printed:amount}, computed from timestamps {timed:amount} {unit} ({difference:+.1%}){hint}"
     ),

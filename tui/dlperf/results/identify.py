@@ -49,7 +49,11 @@ class Identity:
 
 
 def identify(
-    metadata: Metadata, named: Iterable[NameFacts], given: NameFacts, gpus_per_node: int | None = None
+    metadata: Metadata,
+    named: Iterable[NameFacts],
+    given: NameFacts,
+    gpus_per_node: int | None = None,
+    hardware_gpus_per_node: int | None = None,
 ) -> Identity:
     """Merge the facts: options come first, then what the log declares, then its path.
 
@@ -59,14 +63,16 @@ def identify(
         metadata: what the log declares.
         named: facts of its path, the most trusted first.
         given: facts from options.
-        gpus_per_node: of the hardware, to derive the nodes where only GPUs are known.
+        gpus_per_node: from an option, to derive the nodes where only GPUs are known.
+        hardware_gpus_per_node: of the hardware's entry. The logs may be of other nodes with the same GPUs, so that
+            few GPUs are still assumed to be of one node.
     """
     named = tuple(named)
     spelled = [("log", _declared(metadata, named)), *(("name", facts) for facts in named)]
     sources = [("given", given), *((source, _recognised(facts)) for source, facts in spelled), *spelled]
     facts, notes = _joined(sources)
     facts = replace(facts, batch_size=facts.batch_size or batch_size_per_gpu(metadata, facts.gpus))
-    facts, more = _with_nodes(facts, gpus_per_node)
+    facts, more = _with_nodes(facts, gpus_per_node, hardware_gpus_per_node)
     missing = tuple(
         f"{fact.replace('model', 'case').replace('_', ' ')} (give {option})"
         for fact, option in _OPTIONS.items()
@@ -143,12 +149,14 @@ def _contradictions(fact: str, stated: list[tuple[str, object]]) -> list[str]:
     return [f"{words}: {first} says {value}, {source} says {other}" for source, other in different]
 
 
-def _with_nodes(facts: NameFacts, gpus_per_node: int | None) -> tuple[NameFacts, tuple[str, ...]]:
+def _with_nodes(facts: NameFacts, stated: int | None, hardware: int | None) -> tuple[NameFacts, tuple[str, ...]]:
+    gpus_per_node = stated or hardware
     if facts.gpus is None or (facts.nodes and facts.gpus % facts.nodes == 0):
         return facts, ()
     wrong = (f"nodes: {facts.nodes} do not divide {facts.gpus} GPUs",) if facts.nodes else ()
-    if facts.gpus <= (gpus_per_node or USUAL_GPUS_PER_NODE):
-        assumed = () if facts.gpus == 1 or gpus_per_node else (f"nodes: 1 assumed for {facts.gpus} GPUs",)
+    if facts.gpus <= (stated or max(hardware or 0, USUAL_GPUS_PER_NODE)):
+        known = gpus_per_node is not None and facts.gpus <= gpus_per_node
+        assumed = () if facts.gpus == 1 or known else (f"nodes: 1 assumed for {facts.gpus} GPUs",)
         return replace(facts, nodes=1), (*wrong, *assumed)
     if gpus_per_node and facts.gpus % gpus_per_node == 0:
         return replace(facts, nodes=facts.gpus // gpus_per_node), wrong

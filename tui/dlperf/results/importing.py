@@ -106,11 +106,11 @@ def _imported_logs(file: SourceFile, request: ImportRequest, catalog: Catalog, l
     mapped = request.pattern.facts(file.name) if request.pattern else None
     named = [facts for facts in (mapped, facts_of_name(file.name)) if facts]
     hardware = catalog.hardware.get(catalog_id(request.hardware))
-    gpus_per_node = request.gpus_per_node or (hardware.gpus_per_node if hardware else None)
+    of_hardware = hardware.gpus_per_node if hardware else None
     digest = sha256_of(file.path)
     found = []
     for run in runs:
-        identity = identify(run.metadata, named, request.given, gpus_per_node)
+        identity = identify(run.metadata, named, request.given, request.gpus_per_node, of_hardware)
         found.append(_imported_log(file, digest, run, len(runs), identity, request))
     return found
 

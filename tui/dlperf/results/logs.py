@@ -6,21 +6,24 @@ import gzip
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedIOBase
+from itertools import islice
 from pathlib import Path
 
 from dlperf.catalog.load import load_formats
 from dlperf.catalog.model import LogFormat
 from dlperf.errors import RequestError
-from dlperf.formats.parser import LogParser
 from dlperf.formats.registry import detect, parser_for
 from dlperf.formats.samples import Run
 from dlperf.runs.paths import Workspace
 from dlperf.runs.secrets import redact_for_runs
 
 BLOCK = 1 << 20
-"""Bytes read at a time; the format is detected from the first block."""
+"""Bytes read at a time; the format is detected from the first block that holds a record of any format."""
+SEARCHED = 64
+"""Blocks in which records are looked for."""
 TAIL = 1 << 16
 """Bytes at the end of a log in which a cause of failure is searched."""
 _GZIP = b"\x1f\x8b"
@@ -45,28 +48,30 @@ class LogReader:
         Raises:
             RequestError: the file cannot be read, or there is no such format.
         """
-        parser = None
+        found = format_id or self._detect(path)
+        if found is None:
+            return []
+        parser = parser_for(found, self.formats)
         cut = False
         with open_log(path) as stream:
             try:
                 for block in _blocks(path, stream):
-                    parser = parser or self._parser(block, format_id)
-                    if parser is None:
-                        return []
                     parser.feed(block)
             except _TruncatedError:
                 cut = True
-        if parser is None:
-            return []
         parser.finish()
         runs = [run for run in parser.runs if len(run.samples) or run.summaries or run.epochs]
         if cut and runs:
             runs[-1].notes.append(CUT)
         return runs
 
-    def _parser(self, head: bytes, format_id: str | None) -> LogParser | None:
-        found = format_id or detect(head, self.formats)
-        return parser_for(found, self.formats) if found else None
+    def _detect(self, path: Path) -> str | None:
+        """Return the format of the first block that holds records of any, among the first ``SEARCHED``."""
+        with open_log(path) as stream, suppress(_TruncatedError):
+            for block in islice(_blocks(path, stream), SEARCHED):
+                if found := detect(block, self.formats):
+                    return found
+        return None
 
 
 BUILTIN_FORMATS = LogReader()

@@ -27,6 +27,10 @@ DEFINITIONS = {
         "Paddle's rule: without the first skip records, then without the slowest and the fastest 5 % (5 at least)."
     ),
     "batch_over_time": N_("Global batch over the mean seconds per step, without the first skip records."),
+    "steady": N_(
+        "Work of the records over their time: without the records that contain one of the first skip steps, and "
+        "without pauses."
+    ),
     "summary": N_("The program's own final figure."),
     "hmean_epochs": N_("Harmonic mean of the epochs' figures, without the first w epochs."),
 }
