@@ -214,11 +214,11 @@ async def test_every_list_is_reached_with_tab(workspace: Workspace, size: tuple[
     async with driving(workspace, size=size, start_screen="choose") as pilot:
         await until_shown(pilot, "local")
         seen = []
-        for _ in range(7):
+        for _ in range(8):
             focused = pilot.app.screen.focused
             seen.append(focused.id if focused else None)
             await pilot.press("tab")
-        assert seen == ["hardware", "frameworks", "cases", "precisions", "batch_sizes", "scales", "plan"]
+        assert seen == ["hardware", "frameworks", "cases", "precisions", "batch_sizes", "scales", "axes", "plan"]
 
 
 def test_the_program_loads_nothing_that_reaches_machines_or_frames(tmp_path: Path):

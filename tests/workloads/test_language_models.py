@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
-from interpreters import WORKLOADS, interpreter, run, torchrun, trains
+from interpreters import ONE_THREAD, WORKLOADS, interpreter, run, torchrun, trains
 from test_programs import LLAMA, parsed
+
+from dlperf.catalog.load import load_catalog
 
 sys.path.insert(0, str(WORKLOADS))
 from llm_shapes import SHAPES, flops_per_token, parameter_count
 
 pytestmark = trains
 HERE = Path(__file__).parent
+CATALOG = load_catalog(None)
 
 
 @pytest.mark.parametrize(
@@ -69,3 +73,67 @@ def test_jax_trains_one_model_on_two_devices(parallel: str):
     (trained,) = parsed(done.stdout)
     assert trained.complete
     assert trained.metadata.gpus == 2
+
+
+@pytest.mark.parametrize("name", ["gpt2-124m", "llama3-1b", "llama3-8b"])
+def test_the_catalogue_states_the_arithmetic_that_the_program_computes(name: str):
+    case, shape = CATALOG.cases[name], SHAPES[name]
+    assert case.language_model is not None
+    assert case.language_model.parameters == parameter_count(shape)
+    for length in case.axes["sequence_length"].values:
+        assert case.gflops({"sequence_length": length}) == pytest.approx(flops_per_token(shape, int(length)) / 1e9)
+
+
+TINY_CASE = """\
+id: tiny
+title: Tiny
+model: Tiny
+dataset: synthetic
+unit: tokens/s
+precisions: [fp32]
+batch_sizes: [4]
+scales: [1n2g]
+axes: {sequence_length: [32]}
+protocol: tiny
+language_model: {parameters: 151872, lookup_parameters: 32768, layers: 2, hidden: 64}
+"""
+TINY_PROTOCOL = {"id": "tiny", "title": "Tiny", "skip_steps": 2, "take_steps": 6, "estimator": "rate(skip=2, take=6)"}
+PYTORCH = [f"{name}.py" for name in ("pytorch_llm", "pytorch_transformer", "pytorch_adamw", "pytorch_trainer")]
+TINY_RECIPE = {
+    "case": "tiny",
+    "precisions": ["fp32"],
+    "command": ["{files}/pytorch_llm.py", *LLAMA, "--sequence-length", "{sequence_length}", "--parallel", "replicate"],
+    "files": [*PYTORCH, "llm_shapes.py", "options.py", "reporting.py"],
+    "launcher": "torchrun",
+}
+
+
+def test_a_campaign_measures_the_tokens_that_the_ranks_train_on(tmp_path: Path):
+    """Batch size and GPUs of the plan count sequences; the rate counts tokens, as the program prints them."""
+    environment = ONE_THREAD | {"PATH": f"{Path(interpreter('torch')).parent}:{os.environ['PATH']}"}
+    recipe = TINY_RECIPE | {"env": environment}
+    tiny = {"id": "tiny", "title": "Tiny", "version": "1", "format": "dlperf", "devices": ["cpu"], "recipes": [recipe]}
+    machine = {"name": "local", "transport": "local"}
+    two = {"id": "two", "title": "Two processes", "gpus_per_node": 2, "nodes": [machine]}
+    catalog = tmp_path / "catalog"
+    for folder in (catalog, tmp_path / "runs"):
+        folder.mkdir()
+    (tmp_path / "mkdocs.yml").touch()
+    (catalog / "cases.yaml").write_text(TINY_CASE)
+    for kind, entry in {"protocols": TINY_PROTOCOL, "frameworks": tiny, "hardware": two}.items():
+        (catalog / f"{kind}.yaml").write_text(json.dumps(entry))
+    dlperf = (sys.executable, "-m", "dlperf", "--workspace", tmp_path)
+    done = run(*dlperf, "run", "-H", "two", "-f", "tiny", "-c", "tiny", "--repeats", "1", "--name", "try")
+    assert done.returncode == 0, done
+    (log,) = (tmp_path / "runs").glob("try/**/out.log")
+    (trained,) = parsed(log.read_text())
+    times, samples = trained.samples.time, trained.samples.samples
+    assert list(samples) == [step * 4 * 32 * 2 for step in range(1, 9)]
+    (row,) = json.loads(run(*dlperf, "results", "--json").stdout)
+    assert (row["unit"], row["batch_size"]) == ("tokens/s", 4)
+    assert {finding["code"] for finding in row["findings"]}.isdisjoint({"batch_size_mismatch", "gpu_count_mismatch"})
+    assert row["value"] == pytest.approx((samples[7] - samples[1]) / (times[7] - times[1]))
+    printed = trained.metadata.arguments
+    planned = json.loads((tmp_path / "runs" / "try" / "campaign.json").read_text())["configurations"][0]
+    assert (printed["parameters"], trained.unit) == ("151872", "tokens/s")
+    assert planned["gflops_per_sample"] * 1e9 == pytest.approx(float(printed["flops_per_token"]))

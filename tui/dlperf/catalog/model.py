@@ -6,10 +6,12 @@ coerce types, so that a typing error in a file is reported.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
+from dlperf.catalog.axes import AxisValue
 from dlperf.catalog.machines import AbsolutePath, Container, Node, Runtime
 from dlperf.catalog.patterns import BY_TIME, tells_time
 from dlperf.messages import Code
@@ -198,6 +200,24 @@ class Constraint(Model):
     """The reason."""
 
 
+class LanguageModel(Model):
+    """Sizes of a decoder-only transformer, from which the arithmetic of a token is computed."""
+
+    parameters: PositiveInt
+    lookup_parameters: Annotated[int, Field(ge=0)] = 0
+    """Of these, in tables that no matrix product reads: an input embedding that is not the head too, positions."""
+    layers: PositiveInt
+    hidden: PositiveInt
+
+    def gflops_per_token(self, sequence_length: int) -> float:
+        """Return 10^9 FLOP of forward and backward pass, by the convention of Megatron-Core's reports.
+
+        6 × (parameters without lookup tables) + 6 × layers × hidden × sequence length: causal attention counts once.
+        """
+        multiplied = self.parameters - self.lookup_parameters
+        return 6 * (multiplied + self.layers * self.hidden * sequence_length) / 1e9
+
+
 class Case(Entry):
     """A model on a data set, with its axes."""
 
@@ -215,8 +235,17 @@ class Case(Entry):
     protocol: Id = "dlperf"
     gflops_per_sample: Annotated[float, Field(gt=0)] | None = None
     """Training (forward and backward) of one sample, in 10^9 FLOP."""
+    language_model: LanguageModel | None = None
+    """In place of ``gflops_per_sample`` where the unit is tokens; needs the axis ``sequence_length``."""
     bytes_per_sample: Annotated[float, Field(gt=0)] | None = None
     """Device-memory traffic of training one sample at 16 bit, for the roofline."""
+
+    def gflops(self, axes: Mapping[str, AxisValue]) -> float | None:
+        """Return the arithmetic of one sample with these values of axes; None where it is not known."""
+        length = axes.get("sequence_length")
+        if self.language_model and isinstance(length, int):
+            return self.language_model.gflops_per_token(length)
+        return self.gflops_per_sample
 
 
 class Variant(Model):
@@ -246,6 +275,8 @@ class Recipe(Model):
     batch_sizes: tuple[PositiveInt, ...] | None = None
     """The batch sizes that fit; any if absent."""
     scales: tuple[Scale, ...] | None = None
+    devices: tuple[Device, ...] | None = None
+    """What it computes on, where not on all that the framework does."""
     axes: Axes = {}
     """Axes of this recipe, and those of the case of which it takes other values."""
     interpreter: tuple[str, ...] = ("python3", "-u")

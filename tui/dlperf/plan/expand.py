@@ -14,7 +14,7 @@ from dlperf.messages import message, quoted
 from dlperf.plan.axes import axis_points, declared_axes, in_step, parse_axes
 from dlperf.plan.launch import UnresolvedError, launch_of, options_of
 from dlperf.plan.model import Impossible, Plan, PlannedConfiguration, Selection
-from dlperf.plan.subject import Subject, device, fits, peak_of, precisions_of, why_impossible
+from dlperf.plan.subject import Subject, device, devices_of, fits, peak_of, precisions_of, why_impossible
 
 if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
@@ -104,7 +104,7 @@ def _combinations(selection: Selection, catalog: Catalog) -> Iterator[tuple[Hard
         recipe = _recipe(framework, case)
         has_axes = bool(selection.cases) or set(parse_axes(selection.axes)) <= set(declared_axes(case, recipe))
         has_recipe = recipe_asked or recipe is not None
-        if has_recipe and has_axes and (device_asked or device(machine) in framework.devices):
+        if has_recipe and has_axes and (device_asked or device(machine) in devices_of(framework, recipe)):
             yield machine, framework, case
 
 
@@ -148,7 +148,7 @@ def _freeze(subject: Subject, repeats: int) -> PlannedConfiguration:
         options=options_of(subject),
         numerics=_numerics(subject),
         accelerator=_accelerator_facts(subject),
-        gflops_per_sample=subject.case.gflops_per_sample,
+        gflops_per_sample=subject.case.gflops(dict(subject.configuration.axes)),
         facts=_facts(subject),
         example=subject.hardware.example,
     )

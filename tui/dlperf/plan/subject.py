@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -57,6 +57,10 @@ def device(hardware: Hardware) -> Literal["gpu", "cpu"]:
     return "gpu" if hardware.accelerator else "cpu"
 
 
+def devices_of(framework: Framework, recipe: Recipe | None) -> Collection[str]:
+    return (recipe and recipe.devices) or framework.devices
+
+
 def peak_of(precision: Precision, accelerator: Accelerator) -> float | None:
     """Return the dense peak of the precision's matrix products in TFLOP/s; None where the accelerator lacks them."""
     peaks = accelerator.peak_tflops
@@ -86,8 +90,9 @@ def why_impossible(subject: Subject) -> Message | None:
 
 def _wrong_machine(subject: Subject) -> Message | None:
     hardware, framework, axes = subject.hardware, subject.framework, subject.configuration
-    if device(hardware) not in framework.devices:
-        facts = {"framework": framework.id, "devices": listed(framework.devices)}
+    devices = devices_of(framework, subject.recipe)
+    if device(hardware) not in devices:
+        facts = {"framework": framework.id, "devices": listed(devices)}
         return message("wrong_device", **facts, hardware=hardware.id, device=device(hardware))
     if not fits(hardware, axes.nodes, axes.gpus):
         size = {"nodes": max_nodes(hardware), "gpus": hardware.gpus_per_node}

@@ -195,6 +195,6 @@ def _planned(
             protocol=request.protocol or {"id": first.estimator, "estimator": first.estimator, "aggregate": "median"},
             repeats=1 + len(others),
             accelerator=accelerator.model_dump(mode="json") if accelerator else None,
-            gflops_per_sample=case.gflops_per_sample if case else None,
+            gflops_per_sample=case.gflops(dict(point.axes)) if case else None,
             facts=(hardware.facts if hardware else {}) | (framework.facts if framework else {}) | {"imported": "yes"},
         )

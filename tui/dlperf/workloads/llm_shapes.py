@@ -88,6 +88,7 @@ def language_facts(options, counted, devices):
         raise SystemExit(f"no figure: the model has {counted} parameters, {parameter_count(shape)} are expected")
     return {
         "model": options.model,
+        "unit": "tokens/s",
         "sequence_length": options.sequence_length,
         "parameters": counted,
         "flops_per_token": flops_per_token(shape, options.sequence_length),

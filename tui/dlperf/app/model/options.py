@@ -14,7 +14,7 @@ from dlperf.catalog.load import Catalog
 from dlperf.catalog.model import Case, Framework, Hardware, Recipe
 from dlperf.messages import _, language
 from dlperf.plan.axes import declared_axes
-from dlperf.plan.subject import device, fits, max_nodes
+from dlperf.plan.subject import device, devices_of, fits, max_nodes
 
 Entry = TypeVar("Entry", Hardware, Framework, Case)
 
@@ -64,7 +64,7 @@ def _chosen(entries: Mapping[str, Entry], names: Iterable[str]) -> list[Entry]:
 def _matches(machines: list[Hardware], frameworks: list[Framework], cases: list[Case]) -> Iterator[_Match]:
     for hardware, framework, case in product(machines, frameworks, cases):
         recipe = _recipe(framework, case)
-        if recipe is not None and device(hardware) in framework.devices:
+        if recipe is not None and device(hardware) in devices_of(framework, recipe):
             yield _Match(hardware, case, recipe)
 
 
