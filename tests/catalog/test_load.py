@@ -91,6 +91,30 @@ def test_a_file_that_nobody_would_read_is_reported(write, name):
     assert problems[0].startswith(f"{name}:1: not a catalogue file (accelerators.yaml, hardware.yaml")
 
 
+MIXED = f"""\
+cases:
+{CASE}
+frameworks:
+  {FRAMEWORK[2:].replace("lenet5", "small")}
+"""
+
+
+def test_one_file_holds_entries_of_several_kinds(write):
+    catalog = load_catalog(write(MIXED, "train.yaml"))
+    assert catalog.frameworks["mine"].recipes[0].case == "small"
+
+
+def test_mistakes_in_a_file_of_several_kinds_have_their_lines(write):
+    folder = write(MIXED.replace("[8]", "[-8]").replace("title: Mine", "titel: Mine") + "formtas: []\n", "train.yaml")
+    lines = [line.rpartition(" (")[0] or line for line in problems_of(folder)]
+    assert lines == [
+        "train.yaml:8: batch_sizes[0]: should be greater than 0",
+        "train.yaml:11: title: is missing",
+        "train.yaml:13: titel: unknown field",
+        "train.yaml:21: formtas: no kind of entry",
+    ]
+
+
 def test_aliases_work_but_cannot_explode(write):
     folder = write(f"- &a\n{BOX[2:].replace('id: box', '  id: box')}", "hardware.yaml")
     load_catalog(folder)

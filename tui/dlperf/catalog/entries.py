@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -25,7 +26,7 @@ KINDS: dict[str, type[Entry]] = {
     "formats": LogFormat,
     "precisions": Precision,
 }
-"""Name of a file (``hardware.yaml``) or folder (``hardware/*.yaml``) → type of its entries."""
+"""Name of a file (``cases.yaml``), a folder (``cases/*.yaml``) or a key in any other file → type of its entries."""
 
 PROGRAMS = "workloads"
 """Folder of a workspace's catalogue with training programs."""
@@ -67,7 +68,13 @@ def read_layer(folder: Path, kinds: Collection[str] = KINDS) -> Layer:
             document = read_document(path)
             layer.problems += document.problems
             if not document.problems:
-                _read_entries(layer, kind, document)
+                _read_entries(layer, kind, document, ())
+    for path in _mixed_files(folder):
+        document = read_document(path)
+        layer.problems += document.problems
+        for kind in kinds:
+            if not document.problems and kind in _keys(document):
+                _read_entries(layer, kind, document, (kind,))
     return layer
 
 
@@ -76,29 +83,44 @@ def _files(folder: Path, kind: str) -> list[Path]:
     return [*([single] if single.exists() else []), *sorted((folder / kind).glob("*.yaml"))]
 
 
+def _mixed_files(folder: Path) -> list[Path]:
+    """Return the files that may hold entries of several kinds: mappings of a kind to its entries."""
+    return [path for path in sorted(folder.glob("*.yaml")) if path.stem not in KINDS]
+
+
+def _keys(document: Document) -> set[str]:
+    return set(document.data) if isinstance(document.data, dict) else set()
+
+
 def unrecognised_files(folder: Path) -> list[Problem]:
-    """Report files of a catalogue folder that are not read, such as misspelt names."""
+    """Report files of a catalogue folder that are not read, and keys that are no kind, such as misspelt names."""
     if not folder.is_dir():
         return []
-    known = {*KINDS, *(f"{kind}.yaml" for kind in KINDS), PROGRAMS}
+    mixed = [read_document(path) for path in _mixed_files(folder)]
+    read = [document for document in mixed if document.problems or _keys(document) & KINDS.keys()]
+    known = {*KINDS, *(f"{kind}.yaml" for kind in KINDS), PROGRAMS, *(document.path.name for document in read)}
     found = [
         path for path in sorted(folder.iterdir()) if path.name not in known and path.suffix in ("", ".yaml", ".yml")
     ]
     found += [path for kind in KINDS for path in sorted((folder / kind).glob("*.yml"))]
     names = listed(f"{kind}.yaml" for kind in KINDS)
-    return [
-        Problem(path, 1, "", f"not a catalogue file ({names}, or *.yaml in folders of these names)") for path in found
-    ]
+    message = f"not a catalogue file ({names}, *.yaml in folders of these names, or a file with these names as keys)"
+    return [*(Problem(path, 1, "", message) for path in found), *chain.from_iterable(map(_unknown_kinds, read))]
 
 
-def _read_entries(layer: Layer, kind: str, document: Document) -> None:
-    for root, data in _roots(document):
+def _unknown_kinds(document: Document) -> Iterator[Problem]:
+    for key in sorted(_keys(document) - KINDS.keys()):
+        yield document.problem((key,), f"no kind of entry ({listed(KINDS)})")
+
+
+def _read_entries(layer: Layer, kind: str, document: Document, place: Location) -> None:
+    for root, data in _roots(document, place):
         name = data.get("id") if isinstance(data, dict) else None
         if isinstance(name, str):
-            place = (*root, "id")
+            at = (*root, "id")
             if first := layer.declared[kind].get(name):
-                layer.problems.append(document.problem(place, f"duplicate id {name} in {kind}, first in {first}"))
-            layer.declared[kind].setdefault(name, f"{document.path.name}:{document.line(place)}")
+                layer.problems.append(document.problem(at, f"duplicate id {name} in {kind}, first in {first}"))
+            layer.declared[kind].setdefault(name, f"{document.path.name}:{document.line(at)}")
         try:
             entry = KINDS[kind].model_validate(data)
         except ValidationError as error:
@@ -107,11 +129,12 @@ def _read_entries(layer: Layer, kind: str, document: Document) -> None:
             layer.entries[kind][entry.id] = Located(entry, document, root)
 
 
-def _roots(document: Document) -> Iterator[tuple[Location, Any]]:
-    if isinstance(document.data, tuple):
-        yield from (((index,), data) for index, data in enumerate(document.data))
-    elif document.data is not None:
-        yield (), document.data
+def _roots(document: Document, place: Location) -> Iterator[tuple[Location, Any]]:
+    entries = document.data[place[0]] if place else document.data
+    if isinstance(entries, tuple):
+        yield from (((*place, index), data) for index, data in enumerate(entries))
+    elif entries is not None:
+        yield place, entries
 
 
 def _problems(error: ValidationError, model: type[Entry], document: Document, root: Location) -> list[Problem]:
