@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,20 @@ def _leases_of_this_process(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DLPERF_LEASE", str(tmp_path_factory.mktemp("leases") / "lease"))
         yield
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path):
+    """A file system of one MiB."""
+    if os.getuid() != 0:
+        pytest.skip("mounting a small disk needs root")
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip(f"this machine mounts nothing: {mounted.stderr.decode().strip()}")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
 
 
 @pytest.fixture

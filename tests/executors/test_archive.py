@@ -15,20 +15,6 @@ from dlperf.executors.logs import append, archived_size, stream_path
 from dlperf.runs.paths import NodePaths, TrialPaths
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path):
-    """A file system of one MiB."""
-    if os.getuid() != 0:
-        pytest.skip("mounting a small disk needs root")
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], capture_output=True)
-    if mounted.returncode != 0:
-        pytest.skip(f"this machine mounts nothing: {mounted.stderr.decode().strip()}")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
 async def test_a_full_disk_is_said_and_a_later_call_goes_on(executor, tmp_path, small_disk):
     trial = shell_trial(tmp_path, "yes 0123456789 | head -c 3000000")
     trial = Trial(trial.trial_id, trial.launch, TrialPaths(small_disk / "trial"))

@@ -145,6 +145,21 @@ def test_a_supervisor_needs_its_file_no_more_once_it_has_started(program, tmp_pa
     assert json.loads((trial / "environment.json").read_text())["schema"] == 1
 
 
+def test_a_payload_that_fills_its_disk_ends_with_its_own_exit_code(program, small_disk):
+    trial = _trial(small_disk / "trial", "dd if=/dev/zero of=ranks/0 bs=4096; exit 3")
+    subprocess.run([sys.executable, "-I", "-S", str(program), "run", str(trial)], check=True, timeout=60)
+    assert json.loads((trial / "exit.json").read_text())["code"] == 3
+
+
+def test_a_disk_that_takes_no_telemetry_ends_no_trial_and_is_counted(program, tmp_path):
+    trial = _trial(tmp_path / "trial", "sleep 0.1; exit 3")
+    (trial / "telemetry.csv").symlink_to("/dev/full")
+    command = [sys.executable, "-I", "-S", str(program), "run", str(trial)]
+    done = subprocess.run(command, capture_output=True, timeout=60)
+    ended = json.loads((trial / "exit.json").read_text())
+    assert (done.stderr, ended["code"], ended["telemetry_rows_lost"] > 0) == (b"", 3, True)
+
+
 def test_nothing_is_written_beside_the_file(program, tmp_path):
     trial = _trial(tmp_path / "trial", "true")
     subprocess.run([sys.executable, "-I", "-S", str(program), "run", str(trial)], check=True, timeout=60)

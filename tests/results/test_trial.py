@@ -87,6 +87,12 @@ def test_a_log_in_several_parts_is_a_caveat_and_the_last_part_counts(paths: Tria
     assert (finding.code, finding.message.parameters["logs"]) == ("log_replaced", f"nodes/n0/{earlier}")
 
 
+def test_telemetry_that_a_full_disk_refused_is_a_caveat(paths: TrialPaths):
+    write_trial(paths, {"n0/out.log": own_log(160.0), "n0/exit.json": '{"telemetry_rows_lost": 7}'})
+    (finding,) = measured(paths).findings
+    assert (finding.code, finding.message.parameters["rows"]) == ("telemetry_lost", 7)
+
+
 def test_a_renamed_log_counts_where_nothing_followed(paths: TrialPaths):
     write_trial(paths, {"n0/out.log": "", "n0/out.log.1": own_log(160.0), "n0/out.log.replaced-1": own_log(80.0)})
     assert (measured(paths).value, measured(paths).log) == (pytest.approx(160.0), "nodes/n0/out.log.1")

@@ -223,6 +223,7 @@ TEXTS = {
     ),
     # of the machine
     "contended_cpu": N_("other processes used {share:.0%} of the processors while the trial was measured"),
+    "telemetry_lost": N_("{rows} rows of telemetry could not be written, as on a full disk: power and load have gaps"),
     "log_replaced": N_("the program truncated, replaced or renamed logs while it ran; earlier parts: {logs}"),
     "contended_gpu": N_("other processes used {gpus} while the trial was measured"),
     "hw_slowdown": N_("hardware slowdown on {gpus}, in {share:.0%} of the samples"),

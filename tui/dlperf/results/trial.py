@@ -51,6 +51,9 @@ class Evidence:
     telemetry: tuple[tuple[TelemetryRow, ...], ...] = ()
     """By node."""
     duration_seconds: float | None = None
+    """Of the node that took longest."""
+    telemetry_rows_lost: int = 0
+    """That the disks of nodes refused."""
     replaced_logs: tuple[str, ...] = ()
     """Earlier parts of logs that the program truncated, replaced or renamed, relative to the trial's folder."""
 
@@ -76,6 +79,7 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
     """Read the files of a trial."""
     nodes, files = nodes_of(paths, planned), TrialFiles(paths)
     record = read_record_if_whole(paths.trial, TrialRecord, read=files.read)
+    exits = [_exit_numbers(node.exit, files) for node in nodes]
     log, runs = _log_with_records([log for node in nodes for log in node.logs()], planned.format, logs)
     return Evidence(
         log=log.relative_to(paths.directory).as_posix() if log else None,
@@ -86,7 +90,8 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
         tails={node.directory.name: log_tail(node.log) for node in nodes} if len(nodes) > 1 else {},
         slurm_tail=log_tail(paths.slurm_log),
         telemetry=tuple(tuple(read_telemetry(node.telemetry, node.directory.name)) for node in nodes),
-        duration_seconds=_duration_seconds(nodes, files),
+        duration_seconds=max(filter(None, (record.get("duration_seconds") for record in exits)), default=None),
+        telemetry_rows_lost=int(sum(record.get("telemetry_rows_lost", 0) for record in exits)),
         replaced_logs=tuple(
             path.relative_to(paths.directory).as_posix() for node in nodes for path in node.replaced_logs()
         ),
@@ -103,6 +108,8 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
     findings = _findings(evidence, reading, planned, measured)
     if evidence.replaced_logs:
         findings = (warning("log_replaced", logs=", ".join(evidence.replaced_logs)), *findings)
+    if evidence.telemetry_rows_lost:
+        findings = (*findings, warning("telemetry_lost", rows=evidence.telemetry_rows_lost))
     if reason and status.state is State.SUCCEEDED:
         findings = (error("no_figure", reason=reason), *findings)
     estimate = measured.estimate if measured else None
@@ -214,15 +221,10 @@ def _log_with_records(paths: list[Path], log_format: str, logs: LogReader) -> tu
     return (paths[0] if paths else None), ()
 
 
-def _duration_seconds(nodes: list[NodePaths], files: TrialFiles) -> float | None:
-    """Return the longest duration of a node, by its own monotonic clock."""
-    found = [seconds for node in nodes if (seconds := _exit_duration(node.exit, files)) is not None]
-    return max(found, default=None)
-
-
-def _exit_duration(path: Path, files: TrialFiles) -> float | None:
+def _exit_numbers(path: Path, files: TrialFiles) -> dict[str, float]:
+    """Return the numbers of a node's exit record, such as the duration by its own monotonic clock."""
     try:
-        seconds = load_json(files.read(path)).get("duration_seconds")
+        record = load_json(files.read(path)).items()
     except (OSError, ValueError, AttributeError):
-        return None
-    return float(seconds) if isinstance(seconds, (int, float)) else None
+        return {}
+    return {name: float(value) for name, value in record if isinstance(value, (int, float))}

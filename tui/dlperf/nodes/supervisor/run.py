@@ -32,9 +32,11 @@ from .lease import LeaseHeldError, take_lease
 from .machine import environment
 from .processes import MARK_VARIABLE, identity_of
 from .scope import adopt_orphans, close_group, in_group, open_group, reap_orphans
-from .telemetry import TICK_SECONDS, Telemetry, open_telemetry
+from .telemetry import TICK_SECONDS, Table, Telemetry, open_telemetry
 
 HEARTBEAT_SECONDS = 5.0
+RESERVED_BYTES = 16384
+"""Room for the last records on a disk that the payload fills: taken by ``heartbeat``, which nobody reads."""
 
 
 def supervise(directory: str) -> None:
@@ -49,8 +51,7 @@ def supervise(directory: str) -> None:
     record = dict(identity_of(os.getpid()), schema=SCHEMA, group=group, **begun)
     if claim(record):
         os.makedirs("ranks", 0o700, exist_ok=True)
-        with open("telemetry.csv", "w", 1) as table:
-            Supervisor(directory, job, record, signals, started, table).run()
+        Supervisor(directory, job, record, signals, started).run()
     close_group(group)
 
 
@@ -97,7 +98,7 @@ class Signals:
 class Monitor:
     """Writes the heartbeat and the rows of ``telemetry.csv``, and watches whether the logs grow."""
 
-    def __init__(self, telemetry: Telemetry, table: IO[str], started: Moment) -> None:
+    def __init__(self, telemetry: Telemetry, table: Table, started: Moment) -> None:
         self.telemetry, self.table = telemetry, table
         self.beat_at = self.tick_at = 0.0
         """When each is due again, by the monotonic clock."""
@@ -114,7 +115,7 @@ class Monitor:
         moment = time.monotonic()
         if moment >= self.beat_at:
             self.beat_at = moment + HEARTBEAT_SECONDS
-            with contextlib.suppress(OSError), open("heartbeat", "w"):
+            with contextlib.suppress(OSError), open("heartbeat", "a"):
                 os.utime("heartbeat", None)
         if moment >= self.tick_at:
             self.tick_at = moment + TICK_SECONDS
@@ -134,9 +135,7 @@ class Monitor:
 class Supervisor:
     """A claimed trial: its payload, its limits and its end."""
 
-    def __init__(
-        self, directory: str, job: Json, record: Json, signals: Signals, started: Moment, table: IO[str]
-    ) -> None:
+    def __init__(self, directory: str, job: Json, record: Json, signals: Signals, started: Moment) -> None:
         self.directory, self.job, self.record = directory, job, record
         self.signals, self.started = signals, started
         self.mark = str(job["mark"])
@@ -144,7 +143,9 @@ class Supervisor:
         self.keeps = self.container.get("runtime") in KEEPING_RUNTIMES
         self.adopts = not self.keeps and adopt_orphans()
         self.telemetry = open_telemetry(job["gpu_indices"], self.mark, self.container.get("runtime"))
-        self.monitor = Monitor(self.telemetry, table, started)
+        with contextlib.suppress(OSError), open("heartbeat", "wb") as reserve:
+            reserve.write(bytes(RESERVED_BYTES))
+        self.monitor = Monitor(self.telemetry, Table("telemetry.csv"), started)
         self.payload: Optional[subprocess.Popen[bytes]] = None
         self.probes: Optional[threading.Thread] = None
         self.lease: List[int] = []
@@ -182,7 +183,7 @@ class Supervisor:
 
     def write_environment(self) -> None:
         found_by = "group" if self.record["group"] else "descent" if self.adopts else "label" if self.keeps else "mark"
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):  # the folder was removed, or the disk is full
             write_json("environment.json", dict(environment(self.container), processes_found_by=found_by))
 
     def run_process(self, command: List[str]) -> Ending:
@@ -260,7 +261,10 @@ class Supervisor:
         self.restore_files()
         for descriptor in self.lease:
             os.close(descriptor)
-        write_json("exit.json", exit_record(ending, code, self.started, ended, left))
+        with contextlib.suppress(OSError):
+            os.truncate("heartbeat", 0)
+        lost = {"telemetry_rows_lost": self.monitor.table.lost_rows}
+        write_json("exit.json", dict(exit_record(ending, code, self.started, ended, left), **lost))
 
     def restore_files(self) -> None:
         """Make again what the payload removed: the engine must learn how the trial ended, and that its log is new."""

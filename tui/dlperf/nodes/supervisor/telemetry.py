@@ -27,6 +27,24 @@ GPU_SAMPLES = (
 """Our column, nvidia-smi's field (by the name that both old and new drivers know)."""
 
 
+class Table:
+    """``telemetry.csv``: what a full disk refuses is counted, and the trial goes on."""
+
+    def __init__(self, path: str) -> None:
+        self.descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        self.lost_rows, self.torn = 0, False
+
+    def write(self, rows: str) -> None:
+        torn = self.torn
+        data = b"\n" * torn + rows.encode("ascii", "replace")
+        try:
+            written = os.write(self.descriptor, data) if rows else 0
+        except OSError:
+            written = 0
+        self.torn = 0 < written < len(data) or (torn and not written)
+        self.lost_rows += data.count(b"\n", max(written, torn))
+
+
 class CpuTelemetry:
     """Load of the machine's processors and memory, once a second, and the part of the load that is not the trial's."""
 
