@@ -202,11 +202,12 @@ async def test_starting_asks_and_says_why_it_did_not_start(workspace: Workspace,
     assert read_campaign(paths).selection.frameworks == ("numpy",)
 
 
-async def test_a_mistake_in_the_catalogue_is_shown(workspace: Workspace):
+async def test_a_mistake_in_the_catalogue_is_shown_and_the_rest_can_be_chosen(workspace: Workspace):
     (workspace.catalog / "hardware").mkdir(parents=True)
     (workspace.catalog / "hardware" / "mine.yaml").write_text("id: mine\ntitel: Mine\n")
     async with driving(workspace, start_screen="choose") as pilot:
-        await until_shown(pilot, "The catalogue has mistakes", "mine.yaml")
+        await until_shown(pilot, "The catalogue has mistakes", "mine.yaml", "This machine")
+        assert "local" in pilot.app.screen._options["hardware"][0].value
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])

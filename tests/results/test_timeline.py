@@ -38,7 +38,7 @@ def trial(campaign: CampaignPaths) -> TrialPaths:
 
 
 def evidence(workspace: Workspace, campaign: CampaignPaths, damaged: Complain | None = None) -> Evidence:
-    (row,) = load_campaign(None, campaign)[1]
+    (row,) = load_campaign(campaign, lambda: BUILTIN_FORMATS)[1]
     return EvidenceReader(workspace, damaged).read(row, row.trials[0], planned(repeats=1))
 
 
@@ -80,7 +80,7 @@ def test_a_timeline_that_is_missing_or_damaged_is_made_again_and_damage_is_said(
 
 
 def test_a_timeline_of_another_window_is_made_again(workspace: Workspace, campaign: CampaignPaths) -> None:
-    (row,) = load_campaign(None, campaign)[1]
+    (row,) = load_campaign(campaign, lambda: BUILTIN_FORMATS)[1]
     other = replace(row.trials[0], first_step=50, first_line=7)
     found = EvidenceReader(workspace).read(row, other, planned(repeats=1))
     assert found.timeline.log_lines.first_line == 7
@@ -120,9 +120,9 @@ def test_verify_writes_a_missing_timeline_and_reports_one_that_was_altered(campa
 
 
 def test_a_result_that_cannot_be_read_is_measured_again(campaign: CampaignPaths) -> None:
-    (row,) = load_campaign(None, campaign)[1]
+    (row,) = load_campaign(campaign, lambda: BUILTIN_FORMATS)[1]
     trial(campaign).result.write_text("{")
-    assert load_campaign(None, campaign)[1] == [row]
+    assert load_campaign(campaign, lambda: BUILTIN_FORMATS)[1] == [row]
 
 
 def test_a_line_of_any_length_takes_little_memory(workspace: Workspace) -> None:

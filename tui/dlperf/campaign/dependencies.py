@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dlperf.catalog.load import load_formats
 from dlperf.catalog.model import LogFormat
+from dlperf.catalog.problem import CatalogError, Problem
 from dlperf.errors import RequestError
 from dlperf.executors.base import Executor
 from dlperf.formats.registry import format_ids
@@ -53,13 +54,13 @@ class EngineDependencies:
 def engine_dependencies(workspace: Workspace, record: CampaignRecord) -> EngineDependencies:
     """Return the dependencies for a campaign of a workspace.
 
-    The workspace's formats are read only where the campaign uses one, so that a mistake in another does not block it.
-
     Raises:
-        CatalogError: a format of the workspace is used and its formats are invalid.
+        CatalogError: a format of the workspace is used and is invalid.
     """
-    own = {item.format for item in record.configurations} - set(format_ids())
-    formats = load_formats(workspace.catalog) if own else ()
+    problems: list[Problem] = []
+    formats = load_formats(workspace.catalog, problems.append)
+    if problems and {item.format for item in record.configurations} - set(format_ids(formats)):
+        raise CatalogError(problems)
     return EngineDependencies(executor_opener(workspace), formats)
 
 

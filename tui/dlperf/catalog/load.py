@@ -125,18 +125,18 @@ def _with_recipes(item: Located[Any], sound: Merged) -> Located[Any]:
     return replace(item, entry=item.entry.model_copy(update={"recipes": recipes}))
 
 
-def load_formats(workspace_catalog: Path) -> tuple[LogFormat, ...]:
+def load_formats(workspace_catalog: Path, complain: Callable[[Problem], object]) -> tuple[LogFormat, ...]:
     """Read only the log formats of a workspace's own catalogue.
 
-    Raises:
-        CatalogError: a format has a problem; other files are not read.
+    Args:
+        complain: called for each problem; formats that have one are left out.
     """
     layer = read_layer(workspace_catalog, ("formats",))
     formats = layer.entries["formats"].values()
     problems = [*layer.problems, *chain.from_iterable(map(format_problems, formats))]
-    if problems:
-        raise CatalogError(problems)
-    return tuple(item.entry for item in formats)
+    for problem in problems:
+        complain(problem)
+    return tuple(item.entry for item in formats if not any(map(item.contains, problems)))
 
 
 def read_programs(names: Iterable[str], workspace_catalog: Path | None = None) -> dict[str, bytes]:

@@ -80,8 +80,9 @@ def print_results(paths: CampaignPaths) -> None:
     """Print a row for each configuration of a campaign, and their caveats below."""
     from dlperf.cli.campaign_text import RESULT_HEADERS, caveats, result_cells
     from dlperf.results.load import load_campaign
+    from dlperf.results.logs import BUILTIN_FORMATS
 
-    _, rows = load_campaign(None, paths)
+    _, rows = load_campaign(paths, lambda: BUILTIN_FORMATS)
     print_table(RESULT_HEADERS, map(result_cells, rows))
     with_caveats = [row for row in rows if caveats(row)]
     if with_caveats:

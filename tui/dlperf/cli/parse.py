@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dlperf.cli.options import JsonOption, optional_workspace
+from dlperf.cli.options import JsonOption, optional_workspace, print_skipped
 from dlperf.cli.output import print_json, print_note, print_remarks, print_table
 from dlperf.view.text import one_line
 
@@ -54,7 +54,7 @@ def parse(
 
     rule = parse_estimator(estimator) if estimator is not None else None
     workspace = optional_workspace(context)
-    reader = log_reader(workspace) if workspace else BUILTIN_FORMATS
+    reader = log_reader(workspace, print_skipped) if workspace else BUILTIN_FORMATS
     if format_id is not None:
         describe(format_id, reader.formats)
     parsed = parse_logs(logs, ParseOptions(format_id, rule, gpus, batch_size), reader)
@@ -62,7 +62,7 @@ def parse(
         print_json([run.as_data() for run in parsed.runs])
     elif parsed.runs:
         _print(parsed.runs)
-    _print_skipped(parsed.passed_over)
+    _print_passed_over(parsed.passed_over)
     if parsed.problems:
         raise LogsError(parsed.problems) from (ExceptionGroup("logs", parsed.errors) if parsed.errors else None)
 
@@ -88,7 +88,7 @@ def _row(run: ParsedRun) -> tuple[object, ...]:
     return (*(data[name] for name in names), data["format"])
 
 
-def _print_skipped(lines: Sequence[str]) -> None:
+def _print_passed_over(lines: Sequence[str]) -> None:
     for line in lines[:MOST_SKIPPED]:
         print_note(f"skipped: {one_line(line)}")
     if len(lines) > MOST_SKIPPED:

@@ -223,7 +223,7 @@ def verify(
 
     workspace = options.current_workspace(context)
     chosen = (find_campaign(workspace, campaign),) if campaign else workspace.campaigns()
-    logs = log_reader(workspace)
+    logs = log_reader(workspace, options.print_skipped)
     unreadable: list[DlperfError] = []
     found = list(each_readable(chosen, partial(verify_campaign, logs=logs, write=write), unreadable.append))
     if as_json:

@@ -15,6 +15,7 @@ from dlperf.report.evidence import EvidenceReader
 from dlperf.report.machine import Probed
 from dlperf.results.audit import audit_workspace
 from dlperf.results.load import load_campaign
+from dlperf.results.logs import log_reader
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.published import campaign_of, rows_of_report
 from dlperf.runs.paths import CampaignPaths, Workspace
@@ -35,7 +36,7 @@ def load_site_data(workspace: Workspace) -> SiteData:
         problems.append(f"left out: {error}")
 
     def load(paths: CampaignPaths) -> None:
-        campaigns[paths.name], measured = load_campaign(workspace, paths, problems.append)
+        campaigns[paths.name], measured = load_campaign(paths, lambda: log_reader(workspace), problems.append)
         rows.extend(measured)
 
     list(each_readable(workspace.campaigns(), load, leave_out))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 
 from dlperf.catalog.axes import parse_scale
+from dlperf.catalog.problem import CatalogError, Problem
 from dlperf.errors import DlperfError, RequestError
 from dlperf.plan import TrialKey
-from dlperf.results.logs import BUILTIN_FORMATS, log_reader
+from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.results.published import campaign_of, rows_of_report
 from dlperf.results.rows import rows_of_campaign
@@ -72,9 +73,16 @@ def load_results(
     Raises:
         DlperfError: without ``complain``, a report or a campaign cannot be read; the message names the file.
     """
+
+    def leave_out(problem: Problem) -> None:
+        if complain is None:
+            raise CatalogError([problem])
+        complain(CatalogError([problem]))
+
     rows: list[ConfigurationResult] = []
     wanted = (paths for paths in workspace.campaigns() if filters.wants_campaign(paths.name))
-    for _, found in each_readable(wanted, partial(load_campaign, workspace), complain):
+    open_reader = cache(lambda: log_reader(workspace, leave_out))
+    for _, found in each_readable(wanted, partial(load_campaign, open_reader=open_reader), complain):
         rows += found
     for report in load_reports(workspace, complain):
         if filters.wants_campaign(campaign_of(report)):
@@ -83,12 +91,12 @@ def load_results(
 
 
 def load_campaign(
-    workspace: Workspace | None, paths: CampaignPaths, damaged: Complain | None = None
+    paths: CampaignPaths, open_reader: Callable[[], LogReader], damaged: Complain | None = None
 ) -> tuple[CampaignRecord, list[ConfigurationResult]]:
     """Return the plan and the rows of one campaign; a missing or damaged result is derived again.
 
     Args:
-        workspace: for the log formats of its catalogue.
+        open_reader: called where a log must be read.
         damaged: called for each damaged result.
 
     Raises:
@@ -101,14 +109,14 @@ def load_campaign(
 
     record = read_campaign(paths)
     status = fold(record, read_records(paths.journal, Event)[0])
-    return record, rows_of_campaign(record, status, _trial_results(paths, record, status, workspace, complain))
+    return record, rows_of_campaign(record, status, _trial_results(paths, record, status, open_reader, complain))
 
 
 def _trial_results(
     paths: CampaignPaths,
     record: CampaignRecord,
     status: CampaignStatus,
-    workspace: Workspace | None,
+    open_reader: Callable[[], LogReader],
     complain: Complain,
 ) -> dict[TrialKey, TrialResult]:
     planned = {item.configuration.id: item for item in record.configurations}
@@ -117,7 +125,7 @@ def _trial_results(
     results = {key: result for key, result in written.items() if result is not None}
     missing = [item for item in ended if item.key not in results]
     if missing:
-        logs = log_reader(workspace) if workspace else BUILTIN_FORMATS
+        logs = open_reader()
         for item in missing:
             results[item.key] = measure_trial(paths.trial(item.key), planned[item.key.configuration], item, logs)
     return results

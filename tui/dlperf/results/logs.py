@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedIOBase
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from dlperf.catalog.load import load_formats
 from dlperf.catalog.model import LogFormat
+from dlperf.catalog.problem import Problem
 from dlperf.errors import RequestError
 from dlperf.formats.registry import detect, parser_for
 from dlperf.formats.samples import Run
@@ -77,13 +78,13 @@ class LogReader:
 BUILTIN_FORMATS = LogReader()
 
 
-def log_reader(workspace: Workspace) -> LogReader:
+def log_reader(workspace: Workspace, complain: Callable[[Problem], object] = lambda _: None) -> LogReader:
     """Return a reader that includes the formats of a workspace's catalogue.
 
-    Raises:
-        CatalogError: one of them is invalid.
+    Args:
+        complain: called for each problem of a format that is left out.
     """
-    return LogReader(load_formats(workspace.catalog))
+    return LogReader(load_formats(workspace.catalog, complain))
 
 
 def is_gzip(path: Path) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
+from dlperf.formats.registry import describe
 from dlperf.messages import Message
 from dlperf.plan import PlannedConfiguration
 from dlperf.results.logs import LogReader
@@ -54,9 +55,11 @@ def verify_campaign(paths: CampaignPaths, logs: LogReader, *, write: bool = Fals
         write: update ``result.json``, ``timeline.json`` and the journal where the archived files are whole.
 
     Raises:
-        DlperfError: the campaign's plan cannot be read.
+        DlperfError: the campaign's plan cannot be read, or there is no log format of its.
     """
     planned = {item.configuration.id: item for item in read_campaign(paths).configurations}
+    for format_id in {item.format for item in planned.values()} - {""}:
+        describe(format_id, logs.formats)
     ended = [item for item in campaign_status(paths).trials.values() if item.state.finished]
     differences: list[Difference] = []
     figures = 0

@@ -28,6 +28,7 @@ from dlperf.view.text import printable
 if TYPE_CHECKING:
     from dlperf.app.model.options import Option
     from dlperf.catalog.load import Catalog
+    from dlperf.catalog.problem import Problem
     from dlperf.plan import Plan
 
 TITLES = {
@@ -41,6 +42,7 @@ TITLES = {
 }
 BORDER_ROWS, MIN_ROWS = 2, 8
 """Rows of the lists: of their border, and of the shortest."""
+SHOWN_MISTAKES = 3
 LIST_COLUMNS = (Column("", 12, flexible=True),)
 
 
@@ -63,8 +65,8 @@ class ChooseScreen(PlanActions):
         self._matching: dict[str, str] = {}
         self._history: dict[str, float] = {}
         """Configuration id → seconds of a trial, as the plan shows them."""
-        self._problem = ""
-        """Shown while the catalogue cannot be read."""
+        self._mistakes: list[str] = []
+        """Of the catalogue, whose entries are left out."""
 
     def body(self) -> ComposeResult:
         yield Static(id="lists-line", classes="status", markup=False)
@@ -94,23 +96,15 @@ class ChooseScreen(PlanActions):
         from dlperf.catalog.load import load_catalog
         from dlperf.formats.registry import format_ids
 
-        try:
-            catalog = load_catalog(self.workspace.catalog, format_ids())
-        except DlperfError as error:
-            self.call_later(self._catalog_failed, printable(str(error)))
-            return
-        self.call_later(self._catalog_read, catalog)
+        problems: list[Problem] = []
+        catalog = load_catalog(self.workspace.catalog, format_ids(), complain=problems.append)
+        self.call_later(self._catalog_read, catalog, problems)
 
-    def _catalog_failed(self, message: str) -> None:
-        for axis in AXES:
-            self.query_one(f"#{axis}", RowTable).empty = ""
-            self.query_one(f"#{axis}", RowTable).refresh()
-        self._problem = _("The catalogue has mistakes: `dlperf catalog check` lists them.")
-        self._show_why()
-        self.query_one("#plan-lines", Static).update(message)
-
-    def _catalog_read(self, catalog: Catalog) -> None:
+    def _catalog_read(self, catalog: Catalog, problems: list[Problem]) -> None:
         self.catalog = catalog
+        if problems:
+            said = _("The catalogue has mistakes: `dlperf catalog check` lists them.")
+            self._mistakes = [said, *(printable(str(problem)) for problem in problems[:SHOWN_MISTAKES])]
         self.choose(self.settings.choice)
 
     def campaigns_changed(self) -> None:
@@ -180,7 +174,7 @@ class ChooseScreen(PlanActions):
     @on(RowTable.Highlighted)
     def _show_why(self) -> None:
         option = self._selected_option()
-        text = self._problem
+        text = ""
         if option is not None:
             parts = [option.title or option.value, option.note, option.reason and f"✗ {option.reason}"]
             text = " · ".join(printable(part) for part in parts if part)
@@ -239,7 +233,7 @@ class ChooseScreen(PlanActions):
         rows: dict[Hashable, Row] = plan_rows(plan, history) if plan else {}
         self.query_one("#plan", RowTable).show_rows(list(rows), lambda key: rows[key])
         lines = plan_lines(plan, history) if plan else [problem]
-        self.query_one("#plan-lines", Static).update("\n".join(lines))
+        self.query_one("#plan-lines", Static).update("\n".join([*lines, *self._mistakes]))
         repeats = self.choice.repeats or _("as the protocol says")
         self.query_one("#plan-panel").border_title = _("Plan · repeats: {repeats} (- +)", repeats=repeats)
         self.refresh_bindings()
