@@ -58,6 +58,14 @@ def test_everything_that_can_be_planned_can_be_rendered(catalog):
         ("A100-SXM4-80GB", "a100-sxm4-80gb"),
         ("NVIDIA H100 80GB HBM3", "h100-sxm"),
         ("NVIDIA H200", "h200-sxm"),
+        ("NVIDIA H100 PCIe", "h100-pcie"),
+        ("NVIDIA H100 NVL", "h100-nvl"),
+        ("NVIDIA B200", "b200-sxm"),
+        ("NVIDIA B300 SXM6 AC", "b300-sxm"),
+        ("NVIDIA GB200", "gb200"),
+        ("NVIDIA GB300", "gb300"),
+        ("AMD Instinct MI300X", "mi300x"),
+        ("AMD Instinct MI350X", "mi350x"),
     ],
 )
 def test_the_name_that_the_driver_reports_belongs_to_one_accelerator(catalog, name, accelerator):
