@@ -52,7 +52,8 @@ def test_the_whole_catalogue_is_one_json_document(dlperf):
     code, out, err = dlperf("catalog", "--json")
     document = json.loads(out)
     assert (code, err) == (0, "")
-    assert {"hardware", "frameworks", "cases", "protocols", "formats", "accelerators"} == document.keys()
+    kinds = {"hardware", "frameworks", "cases", "metrics", "protocols", "formats", "accelerators"}
+    assert kinds == document.keys()
     assert "numpy" in [entry["id"] for entry in document["frameworks"]]
 
 

@@ -52,6 +52,22 @@ def test_the_ratio_has_the_range_that_the_trials_leave_open():
     assert str(pair.verdict) == "faster"
 
 
+def test_less_of_what_should_be_low_is_faster():
+    pair = only(
+        [row("a", 98, 100, 102, unit="ms", direction="lower"), row("b", 80, 81, 82, unit="ms", direction="lower")]
+    )
+    assert str(pair.verdict) == "faster"
+    assert pair.ratio == pytest.approx(0.81)
+    assert pair.gain == pytest.approx(1 / 0.81)
+    assert not falls_below(pair, 0.97)
+    assert falls_below(Comparison(pair.b, pair.a, 1 / 0.81, None, None, pair.verdict), 0.97)
+
+
+def test_other_metrics_are_not_compared_even_in_one_unit():
+    pair = only([row("a", 1, unit="s", metric="step_time"), row("b", 1, unit="s", metric="time_to_train")])
+    assert str(pair.verdict) == "no figure: step_time against time_to_train"
+
+
 VERDICTS = {"slower": (80, 82, 81), "faster": (120, 121, 122), "not distinguishable": (97, 99, 103)}
 
 

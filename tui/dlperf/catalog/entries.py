@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
+from dlperf.catalog.metrics import Metric
 from dlperf.catalog.model import Accelerator, Case, Entry, Framework, Hardware, LogFormat, Precision, Protocol
 from dlperf.catalog.problem import Problem, field_name, listed
 from dlperf.catalog.wording import wording
@@ -25,6 +26,7 @@ KINDS: dict[str, type[Entry]] = {
     "protocols": Protocol,
     "formats": LogFormat,
     "precisions": Precision,
+    "metrics": Metric,
 }
 """Name of a file (``cases.yaml``), a folder (``cases/*.yaml``) or a key in any other file → type of its entries."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dlperf.catalog.entries import KINDS, PROGRAMS, Layer, Located, read_layer, unrecognised_files
+from dlperf.catalog.metrics import Metric
 from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, LogFormat, Precision, Protocol
 from dlperf.catalog.problem import CatalogError, Problem
 from dlperf.catalog.references import (
@@ -34,6 +35,7 @@ class Catalog:
     """The entries by id."""
 
     precisions: dict[str, Precision]
+    metrics: dict[str, Metric]
     accelerators: dict[str, Accelerator]
     hardware: dict[str, Hardware]
     frameworks: dict[str, Framework]

@@ -34,6 +34,8 @@ Launcher = Literal[
 Device = Literal["gpu", "cpu"]
 Option = str | int | float | bool
 AxisName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
+MetricId = AxisName
+Unit = Annotated[str, StringConstraints(pattern=r"^\S.{0,29}$")]
 AxisText = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+-]{0,40}$")]
 AxisValues = Annotated[tuple[AxisText | int | float, ...], Field(min_length=1)]
 PositiveInt = Annotated[int, Field(gt=0)]
@@ -218,12 +220,23 @@ class LanguageModel(Model):
         return 6 * (multiplied + self.layers * self.hidden * sequence_length) / 1e9
 
 
+OTHER_METRICS = (
+    *("step_time", "step_time_p95", "model_tflops_per_gpu", "mfu"),
+    *("peak_memory_per_gpu", "energy_per_sample", "final_loss", "time_to_train"),
+)
+
+
 class Case(Entry):
     """A model on a data set, with its axes."""
 
     model: str
     dataset: Id
-    unit: Literal["images/s", "samples/s", "sequences/s", "tokens/s"]
+    unit: Unit
+    """Of the value under the protocol: images/s, tokens/s, GB/s, ms …"""
+    metric: MetricId | None = None
+    """The primary metric: throughput, or duration where the unit is one of time, if absent."""
+    metrics: tuple[MetricId, ...] = OTHER_METRICS
+    """Measured beside the primary one, where the trial gives them."""
     precisions: Annotated[tuple[Id, ...], Field(min_length=1)]
     batch_sizes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
     """Per GPU. Another batch size can be asked for; these are the ones offered."""

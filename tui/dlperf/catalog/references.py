@@ -104,6 +104,10 @@ def _node_problems(item: Located[Hardware]) -> Iterator[Problem]:
 def case_problems(item: Located[Case], ids: Ids) -> Iterator[Problem]:
     case = item.entry
     yield from _reference(item, ("protocol",), "protocols", case.protocol, ids)
+    if case.metric is not None:
+        yield from _reference(item, ("metric",), "metrics", case.metric, ids)
+    for index, name in enumerate(case.metrics):
+        yield from _reference(item, ("metrics", index), "metrics", name, ids)
     for index, name in enumerate(case.precisions):
         yield from _reference(item, ("precisions", index), "precisions", name, ids)
     yield from _default_problems(item, (), case.axes)

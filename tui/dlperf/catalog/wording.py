@@ -32,6 +32,8 @@ _PLAIN = re.compile(r"-?[0-9]+(\.[0-9]+)?|true|false")
 _PATTERNS: dict[str, str] = {
     r"^[a-z0-9][a-z0-9.-]{0,62}$": "an id has 1 to 63 small letters, digits, dots and hyphens, no underscore",
     r"^[1-9][0-9]{0,4}n[1-9][0-9]{0,2}g$": "a scale is written 2n8g: 2 nodes with 8 GPUs each",
+    r"^[a-z][a-z0-9_]{0,30}$": "a name has 1 to 31 small letters, digits and underscores",
+    r"^\S.{0,29}$": "a unit, such as images/s or ms, has 1 to 30 characters",
     r"^[^-\s]\S*$": "one word that does not begin with a hyphen",
     r"^[/{]": "an absolute path; ~ is not expanded",
     r"^[A-Za-z_][A-Za-z0-9_]*$": "a variable's name has letters, digits and underscores",

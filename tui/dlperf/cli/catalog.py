@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dlperf.catalog.units import default_metric
 from dlperf.cli.options import JsonOption, current_catalog
 from dlperf.cli.output import print_json, print_note, print_table
 from dlperf.errors import RequestError
@@ -33,11 +34,18 @@ COLUMNS: dict[str, dict[str, Callable[[Any], Any]]] = {
     },
     "cases": {
         "unit": lambda item: item.unit,
+        "metric": lambda item: item.metric or default_metric(item.unit),
         "precisions": lambda item: ", ".join(item.precisions),
         "batch sizes": lambda item: ", ".join(map(str, item.batch_sizes)),
         "GPUs": lambda item: ", ".join(item.scales),
         "GFLOP per sample": lambda item: item.gflops_per_sample,
         "protocol": lambda item: item.protocol,
+    },
+    "metrics": {
+        "unit": lambda item: "of the case" if item.unit is None else item.unit,
+        "better": lambda item: item.direction,
+        "scope": lambda item: item.scope,
+        "estimator": lambda item: item.estimator,
     },
     "protocols": {
         "estimator": lambda item: item.estimator,

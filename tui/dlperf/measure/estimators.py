@@ -14,6 +14,7 @@ from math import inf, isfinite
 from operator import mul
 
 from dlperf.catalog.patterns import BY_TIME
+from dlperf.catalog.units import counts_samples
 from dlperf.errors import RequestError
 from dlperf.formats.samples import Summary
 from dlperf.measure.columns import entries_at, total
@@ -210,6 +211,7 @@ def batch_over_time(reading: Reading, skip: int = 0) -> Estimate:
     _need(bool(indices), "no_step_seconds")
     _need(len(indices) > skip, "few_skipped", count=len(indices), skipped=skip)
     used = indices[skip:]
+    _need(counts_samples(reading.run.unit), "no_sample_rate", unit=reading.run.unit)
     _need(reading.has_equal_batches(used), "unequal_steps")
     duration = statistics.fmean(entries_at(reading.run.samples.seconds_per_step, used))
     _need(duration > 0, "zero_step_seconds")
@@ -252,6 +254,18 @@ def summary(reading: Reading) -> Estimate:
 
 
 @estimator
+def printed(reading: Reading) -> Estimate:
+    """Return the last value that the program printed, in its summary or else in a record."""
+    if reading.run.summaries:
+        return summary(reading)
+    _need(len(reading.usable) > 0, "no_records")
+    last = reading.usable[-1]
+    line = reading.run.samples.line[last]
+    dropped = len(reading.run.samples) - 1
+    return Estimate(reading.values[last], reading.run.unit, 1, dropped, first_line=line, last_line=line)
+
+
+@estimator
 def hmean_epochs(reading: Reading, w: int) -> Estimate:
     """Return the harmonic mean of the values printed for each epoch, without the first w epochs."""
     epochs = [epoch for epoch in reading.run.epochs if isfinite(epoch.value) and epoch.value > 0]
@@ -269,6 +283,7 @@ def between(reading: Reading, start: int, end: int) -> Estimate:
     Raises:
         NotEstimable: no timestamps, no time between them, or samples per step unknown.
     """
+    _need(counts_samples(reading.run.unit), "no_sample_rate", unit=reading.run.unit)
     times = reading.run.samples.time
     seconds = total(times[last] - times[first] for first, last in reading.segments(start, end))
     _need(isfinite(seconds), "some_timestamps")

@@ -57,7 +57,8 @@ def findings_of_trials(values: Sequence[float], repeats: int | None = None) -> t
     if repeats is not None and 0 < len(values) < repeats:
         found.append(warning("too_few_trials", count=len(values), repeats=repeats))
     if len(values) > 1:
-        variation = statistics.stdev(values) / statistics.fmean(values)
+        mean = abs(statistics.fmean(values))
+        variation = statistics.stdev(values) / mean if mean else 0.0
         if variation > TRIALS_LIMIT:
             found.append(warning("trial_spread", lowest=min(values), highest=max(values), variation=variation))
     return tuple(found)

@@ -73,7 +73,9 @@ class _Context:
 
     @cached_property
     def speeds(self) -> Sequence[float]:
-        """Printed throughput in the measured window; empty if unknown."""
+        """Printed throughput in the measured window; empty if unknown, or if one printed value is the figure."""
+        if self.figure is not None and self.figure.estimator == "printed()":
+            return ()
         try:
             return finite(self.reading.values[self.measured])
         except NotEstimable:

@@ -27,7 +27,7 @@ class Aggregate:
 
     value: float
     spread: float | None
-    """(max - min) / median; None for a single trial."""
+    """(max - min) / median; None for a single trial and for a median of 0."""
     n: int
 
 
@@ -44,7 +44,7 @@ def aggregate(values: Sequence[float], how: Aggregation = "median") -> Aggregate
             f"olympic drops the best and the worst: {len(values)} trials are too few, run {OLYMPIC_LEAST}"
         )
     median = statistics.median(values)
-    spread = (max(values) - min(values)) / median if len(values) > 1 else None
+    spread = (max(values) - min(values)) / abs(median) if len(values) > 1 and median else None
     if how == "median":
         return Aggregate(median, spread, len(values))
     return Aggregate(statistics.fmean(values if how == "mean" else sorted(values)[1:-1]), spread, len(values))

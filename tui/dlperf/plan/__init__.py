@@ -9,6 +9,7 @@ from dlperf.plan.model import (
     Launch,
     Plan,
     PlannedConfiguration,
+    PlannedMetric,
     Selection,
     TrialKey,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "Node",
     "Plan",
     "PlannedConfiguration",
+    "PlannedMetric",
     "Selection",
     "TrialKey",
     "expand",

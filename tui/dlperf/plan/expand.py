@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from dlperf.catalog.axes import Configuration, parse_scale
 from dlperf.catalog.problem import hint
+from dlperf.catalog.units import default_metric
 from dlperf.errors import RequestError
 from dlperf.messages import message, quoted
 from dlperf.plan.axes import axis_points, declared_axes, in_step, parse_axes
 from dlperf.plan.launch import UnresolvedError, launch_of, options_of
-from dlperf.plan.model import Impossible, Plan, PlannedConfiguration, Selection
+from dlperf.plan.model import Impossible, Plan, PlannedConfiguration, PlannedMetric, Selection
 from dlperf.plan.subject import Subject, device, devices_of, fits, peak_of, precisions_of, why_impossible
 
 if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
+    from dlperf.catalog.metrics import Metric
     from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, Recipe
 
 MOST_REPEATS = 10_000
@@ -132,17 +134,26 @@ def _planned(configuration: Configuration, selection: Selection, catalog: Catalo
     if reason is not None:
         return Impossible(configuration, reason)
     try:
-        return _freeze(subject, selection.repeats or protocol.repeats)
+        return _freeze(subject, selection.repeats or protocol.repeats, planned_metrics(case, catalog.metrics))
     except UnresolvedError as error:
         return Impossible(configuration, quoted(error))
 
 
-def _freeze(subject: Subject, repeats: int) -> PlannedConfiguration:
+def planned_metrics(case: Case, metrics: Mapping[str, Metric]) -> tuple[PlannedMetric, ...]:
+    """Return the metrics of a case, the primary one first."""
+    wanted = dict.fromkeys((case.metric or default_metric(case.unit), *case.metrics))
+    return tuple(
+        PlannedMetric(name, case.unit if item.unit is None else item.unit, item.direction, item.scope, item.estimator)
+        for name, item in ((name, metrics[name]) for name in wanted)
+    )
+
+
+def _freeze(subject: Subject, repeats: int, metrics: tuple[PlannedMetric, ...]) -> PlannedConfiguration:
     return PlannedConfiguration(
         configuration=subject.configuration,
         launch=launch_of(subject),
         format=subject.recipe.format or subject.framework.format,
-        unit=subject.case.unit,
+        unit=metrics[0].unit,
         protocol=subject.protocol.model_dump(mode="json"),
         repeats=repeats,
         options=options_of(subject),
@@ -151,6 +162,7 @@ def _freeze(subject: Subject, repeats: int) -> PlannedConfiguration:
         gflops_per_sample=subject.case.gflops(dict(subject.configuration.axes)),
         facts=_facts(subject),
         example=subject.hardware.example,
+        metrics=metrics,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from dlperf.catalog.axes import Configuration
 from dlperf.catalog.machines import Container, Node
+from dlperf.catalog.units import Direction, Scope
 from dlperf.messages import Message
 
 
@@ -60,6 +61,17 @@ class Launch:
 
 
 @dataclass(frozen=True)
+class PlannedMetric:
+    """A metric of the catalogue with its unit for one case."""
+
+    id: str
+    unit: str
+    direction: Direction = "higher"
+    scope: Scope = "global"
+    estimator: str = "last"
+
+
+@dataclass(frozen=True)
 class PlannedConfiguration:
     """A configuration with everything that running, measuring and reporting need, frozen at planning."""
 
@@ -67,6 +79,7 @@ class PlannedConfiguration:
     launch: Launch
     format: str
     unit: str
+    """Of the primary metric."""
     protocol: dict[str, Any]
     """The protocol's fields, as ``catalog.model.Protocol`` dumps them."""
     repeats: int
@@ -80,6 +93,12 @@ class PlannedConfiguration:
     """Stated facts of framework and hardware: version, image, commit, cpu, driver …"""
     example: bool = False
     """The hardware is that of a published report and has no real host names: it cannot be run on."""
+    metrics: tuple[PlannedMetric, ...] = ()
+    """The primary metric first; none in plans of 0.1."""
+
+    @property
+    def primary(self) -> PlannedMetric:
+        return self.metrics[0] if self.metrics else PlannedMetric("throughput", self.unit, estimator="protocol")
 
 
 @dataclass(frozen=True)

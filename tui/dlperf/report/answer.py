@@ -21,10 +21,10 @@ class Answer:
 
     @property
     def lead(self) -> float | None:
-        """Return the throughput of the best over that of the second, minus 1; None without a second."""
-        if self.second is None or not self.best.value or not self.second.value:
+        """Return how much better the best is than the second, as a part of the second; None without a second."""
+        if self.second is None or not self.best.score or not self.second.score:
             return None
-        return self.best.value / self.second.value - 1
+        return self.best.score / self.second.score - 1
 
     @property
     def spread(self) -> float | None:
@@ -62,9 +62,9 @@ def answers(results: Iterable[ConfigurationResult]) -> tuple[Answer, ...]:
     return tuple(_answer(contest) for contest in grouped(measured, contest_of).values())
 
 
-def contest_of(result: ConfigurationResult) -> tuple[str, str, str]:
+def contest_of(result: ConfigurationResult) -> tuple[str, ...]:
     """Return the key that two results of a report must share to be compared."""
-    return result.hardware, result.precision, result.unit
+    return result.hardware, result.precision, result.unit, result.metric
 
 
 def _answer(contest: Iterable[ConfigurationResult]) -> Answer:
@@ -73,10 +73,10 @@ def _answer(contest: Iterable[ConfigurationResult]) -> Answer:
     rivals = {scale: _best_of_each(members) for scale, members in scales.items()}
     wanted = min(2, max(len(members) for members in rivals.values()))
     scale = max(scale for scale, members in rivals.items() if len(members) >= wanted)
-    ranked = sorted(rivals[scale], key=lambda result: (-(result.value or 0.0), result.framework))
+    ranked = sorted(rivals[scale], key=lambda result: (-result.score, result.framework))
     return Answer(ranked[0], ranked[1] if len(ranked) > 1 else None, tuple(ranked))
 
 
 def _best_of_each(members: Iterable[ConfigurationResult]) -> list[ConfigurationResult]:
     frameworks = grouped(members, lambda result: result.framework)
-    return [max(same, key=lambda result: result.value or 0.0) for same in frameworks.values()]
+    return [max(same, key=lambda result: result.score) for same in frameworks.values()]

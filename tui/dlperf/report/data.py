@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from dlperf.catalog.model import Accelerator, Case, Entry, Framework, Hardware, Protocol
+from dlperf.catalog.units import is_rate
 from dlperf.measure.statistics import bandwidth_limit, flop_limit, roofline_share
 from dlperf.messages import N_, Language
 from dlperf.plan import PlannedConfiguration
@@ -166,7 +167,9 @@ class SiteData:
         The memory traffic of a case is known at 16 bit only.
         """
         plan, case = self.plan(row), self.cases.get(row.case)
-        if plan is None or row.value is None or plan.configuration.precision.removesuffix("-pure") not in SIXTEEN_BIT:
+        if plan is None or row.value is None or not is_rate(row.unit, row.direction):
+            return None
+        if plan.configuration.precision.removesuffix("-pure") not in SIXTEEN_BIT:
             return None
         accelerator = plan.accelerator or {}
         peak = accelerator.get("peak_tflops", {}).get(plan.configuration.precision)

@@ -43,6 +43,11 @@ class Comparison:
     differences: tuple[str, ...] = ()
     """Differing options, protocol and environment."""
 
+    @property
+    def gain(self) -> float | None:
+        """B's performance relative to A's: the ratio, or its inverse where lower values are better."""
+        return None if self.ratio is None else self.b.score / self.a.score
+
 
 @dataclass(frozen=True)
 class Missing:
@@ -122,10 +127,9 @@ def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector) -> Co
 
 
 def falls_below(comparison: Comparison, threshold: float) -> bool:
-    """Whether B is slower than the threshold, or has no figure where A has one."""
-    if comparison.ratio is None:
-        return comparison.a.value is not None
-    return comparison.ratio < threshold
+    """Whether B reaches less than this part of A's performance, or has no figure where A has one."""
+    gain = comparison.gain
+    return comparison.a.value is not None if gain is None else gain < threshold
 
 
 def _by_key(rows: Iterable[ConfigurationResult], side: Selector, axes: Sequence[str]) -> ByKey:
@@ -151,9 +155,10 @@ def _said(axis: str, value: str) -> str:
 
 def compare_rows(a: ConfigurationResult, b: ConfigurationResult) -> Comparison:
     """Compare B with A, whatever their axes are."""
-    if a.unit != b.unit:
-        why = message("units_differ", a=a.unit, b=b.unit)
-        return Comparison(a, b, None, None, None, message("not_comparable", why=why))
+    for left, right in ((a.metric, b.metric), (a.unit, b.unit)):
+        if left != right:
+            why = message("units_differ", a=left, b=right)
+            return Comparison(a, b, None, None, None, message("not_comparable", why=why))
     if not a.value or not b.value:
         why = (b if a.value else a).status.in_full
         return Comparison(a, b, None, None, None, message("not_comparable", why=why))
@@ -161,13 +166,13 @@ def compare_rows(a: ConfigurationResult, b: ConfigurationResult) -> Comparison:
     if min(len(a.values), len(b.values)) < 2:
         return Comparison(a, b, ratio, None, None, message("spread_unknown"))
     low, high = min(b.values) / max(a.values), max(b.values) / min(a.values)
-    return Comparison(a, b, ratio, low, high, message(_verdict(low, high)))
+    return Comparison(a, b, ratio, low, high, message(_verdict(low, high, a.direction)))
 
 
-def _verdict(low: float, high: float) -> str:
-    if low > 1:
-        return "faster"
-    return "slower" if high < 1 else "not_distinguishable"
+def _verdict(low: float, high: float, direction: str) -> str:
+    if low <= 1 <= high:
+        return "not_distinguishable"
+    return "faster" if (low > 1) == (direction == "higher") else "slower"
 
 
 def _ambiguity(key: tuple[str, ...], left: int, right: int) -> str:

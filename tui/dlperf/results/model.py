@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from dlperf.catalog.axes import Configuration
+from dlperf.catalog.units import Direction
 from dlperf.measure.findings import Finding
 from dlperf.messages import ENGLISH, Language, Message, message
 from dlperf.runs.upgrades import SCHEMA_VERSION, StoredMessage
@@ -95,6 +96,8 @@ class ConfigurationResult(Configuration):
 
     campaign: str
     unit: str
+    metric: str = "throughput"
+    direction: Direction = "higher"
     value: float | None = None
     spread: float | None = None
     """(max - min) / median of the trials."""
@@ -121,6 +124,13 @@ class ConfigurationResult(Configuration):
     def as_data(self) -> dict[str, Any]:
         """Return the fields for JSON output."""
         return {name: getattr(self, name) for name in COLUMNS} | {"axes": dict(self.axes)}
+
+    @property
+    def score(self) -> float:
+        """Higher for better: the value, or its inverse where lower values are better; 0 without a value."""
+        if not self.value or self.direction == "higher":
+            return self.value or 0.0
+        return 1 / self.value
 
     @property
     def values(self) -> tuple[float, ...]:

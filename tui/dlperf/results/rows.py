@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
+from dlperf.catalog.units import counts_samples, is_rate
 from dlperf.measure.findings import Finding, distinct, error, findings_of_scaling, findings_of_trials, warning
 from dlperf.measure.statistics import OLYMPIC_LEAST, aggregate, efficiency, mfu, speedup
 from dlperf.measure.telemetry import disturbance
@@ -50,6 +51,8 @@ def _measured_row(
         campaign=campaign,
         numerics=planned.numerics,
         unit=planned.unit,
+        metric=planned.primary.id,
+        direction=planned.primary.direction,
         protocol=planned.protocol.get("id"),
         trials=tuple(trials),
         configuration=planned.configuration.id,
@@ -66,19 +69,19 @@ def _measured_row(
         spread=total.spread,
         n=total.n,
         status=Status("measured"),
-        mfu=mfu(planned.gflops_per_sample, total.value, planned.configuration.gpus_total, _peak_tflops(planned)),
+        mfu=_mfu(planned, total.value),
         samples_per_joule=_median_of([trial.samples_per_joule for trial in trials if trial.usable]),
     )
 
 
 def with_scaling(rows: Sequence[ConfigurationResult]) -> list[ConfigurationResult]:
-    """Add speed-up and efficiency relative to the 1-GPU row of the same configuration, and findings about them.
+    """Add speed-up and efficiency of rates relative to the 1-GPU row of the same configuration, and their findings.
 
     There is none where that row is missing, or several have different figures.
     """
     series: dict[BaselineKey, dict[int, set[float]]] = {}
     for row in rows:
-        if row.value:
+        if row.value and is_rate(row.unit, row.direction):
             series.setdefault(_baseline_key(row), {}).setdefault(row.gpus_total, set()).add(row.value)
     clear = {
         key: {gpus: next(iter(values)) for gpus, values in points.items() if len(values) == 1}
@@ -91,7 +94,7 @@ def with_scaling(rows: Sequence[ConfigurationResult]) -> list[ConfigurationResul
 def _scaled(
     row: ConfigurationResult, series: Mapping[int, float], odd: Mapping[int, tuple[Finding, ...]]
 ) -> ConfigurationResult:
-    if row.value is None:
+    if row.value is None or not is_rate(row.unit, row.direction):
         return row
     return replace(
         row,
@@ -154,7 +157,13 @@ def _first_error(trial: TrialResult) -> Message:
 
 
 def _baseline_key(row: ConfigurationResult) -> BaselineKey:
-    return (row.campaign, row.hardware, row.framework, row.case, row.precision, row.batch_size, row.axes)
+    return (row.campaign, row.hardware, row.framework, row.case, row.precision, row.batch_size, row.axes, row.metric)
+
+
+def _mfu(planned: PlannedConfiguration, value: float) -> float | None:
+    if planned.primary.estimator != "protocol" or not counts_samples(planned.unit):
+        return None
+    return mfu(planned.gflops_per_sample, value, planned.configuration.gpus_total, _peak_tflops(planned))
 
 
 def _peak_tflops(planned: PlannedConfiguration) -> float | None:

@@ -50,9 +50,11 @@ class Point:
 
     @property
     def rank(self) -> tuple[int, float]:
-        """Sort key: lost results, then ratios from the worst on, then what cannot be compared."""
+        """Sort key: lost results, then changes from the worst on, then what cannot be compared."""
         lost = self.verdict == NO_FIGURE and self.before is not None and self.before.value is not None
-        return (0 if lost else 1 if self.ratio is not None else 2, self.ratio or math.inf)
+        if not self.ratio or self.after is None or self.before is None:
+            return 0 if lost else 2, math.inf
+        return 1, self.after.score / self.before.score
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ def similar_results(rows: Iterable[ConfigurationResult], row: ConfigurationResul
         and (other.case, other.precision) == (row.case, row.precision)
         and other.nodes * other.gpus == row.nodes * row.gpus
     ]
-    return sorted(others, key=lambda other: -(other.value or 0.0))
+    return sorted(others, key=lambda other: -other.score)
 
 
 def similar_columns() -> tuple[Column, ...]:

@@ -70,12 +70,12 @@ def _standing(page: Page, name: str, found: Sequence[Answer]) -> Table:
 
 
 def _place(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[object, ...]:
-    ahead = sum((rival.value or 0.0) > (row.value or 0.0) for rival in answer.ranked)
+    ahead = sum(rival.score > row.score for rival in answer.ranked)
     return (
         page.data.case_title(row.case),
         page.hardware_link(row.hardware, row.campaign),
         page._("{place} of {count}", place=str(ahead + 1), count=str(len(answer.ranked))),
-        figures.percent((row.value or 0.0) / answer.best.value if answer.best.value else None),
+        figures.percent(row.score / answer.best.score if answer.best.score else None),
         page.figure(row),
         row.unit,
         figures.precision_text(row),

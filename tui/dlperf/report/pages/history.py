@@ -40,7 +40,7 @@ class Section:
 
 def history(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.HISTORY)
-    found = sorted(data.repeated.values(), key=lambda rows: compare_rows(*rows[-2:]).ratio or 0.0)
+    found = sorted(data.repeated.values(), key=lambda rows: compare_rows(*rows[-2:]).gain or 0.0)
     verdicts = Counter(compare_rows(*rows[-2:]).verdict.code for rows in found)
     shown = found[:MOST]
     return page.render(

@@ -164,7 +164,7 @@ def lead(page: Page, answer: Answer) -> Lead:
 def weight(answer: Answer) -> tuple[bool, bool, int, float]:
     """Return the sort key of headlines: measured before published, then comparison, scale and throughput."""
     best = answer.best
-    return not is_published(best.campaign), answer.second is not None, gpus_total(best), best.value or 0.0
+    return not is_published(best.campaign), answer.second is not None, gpus_total(best), best.score
 
 
 def _table(page: Page, found: Sequence[Answer]) -> Table:

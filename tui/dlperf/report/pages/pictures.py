@@ -41,7 +41,7 @@ def throughput(page: Page, results: Results) -> list[Part]:
 
 
 def _by_scale(page: Page, rows: Results) -> Iterator[Part]:
-    fastest = max(rows, key=lambda row: row.value or 0.0)
+    fastest = max(rows, key=lambda row: row.score)
     same = sorted((row for row in rows if row.batch_size == fastest.batch_size), key=lambda row: row.gpus_total)
     if len(same) < 2:
         return

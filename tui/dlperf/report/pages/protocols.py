@@ -32,6 +32,7 @@ DEFINITIONS = {
         "without pauses."
     ),
     "summary": N_("The program's own final figure."),
+    "printed": N_("The last value that the program prints."),
     "hmean_epochs": N_("Harmonic mean of the epochs' figures, without the first w epochs."),
 }
 """Estimator → what it does."""

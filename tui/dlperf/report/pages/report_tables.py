@@ -118,9 +118,9 @@ def _grid(
     absent = Figure(page._(figures.missing_reason(results[0].campaign)), missing=True)
     body: list[tuple[object, ...]] = []
     for row, members in of_rows.items():
-        values = [member.value for member in members if member.value is not None]
-        highest = max(values) if best_of_row and len(values) > 1 else None
-        found = [_figures(page, cells.get((row, column), ()), highest) or (absent,) for column in of_columns]
+        scores = [member.score for member in members if member.value is not None]
+        best = max(scores) if best_of_row and len(scores) > 1 else None
+        found = [_figures(page, cells.get((row, column), ()), best) or (absent,) for column in of_columns]
         body.append((rows[1](page, members[0]), *found))
     titles = [columns[1](page, members[0]) for members in of_columns.values()]
     measured = {columns[0](row) for row in results if row.value is not None}
@@ -128,12 +128,10 @@ def _grid(
     return Table((Column(corner, number=number), *heads), tuple(body))
 
 
-def _figures(page: Page, results: Results, highest: float | None) -> tuple[Figure, ...]:
-    """Return all results of a cell, since a report may print two, and mark the highest of its row."""
+def _figures(page: Page, results: Results, best: float | None) -> tuple[Figure, ...]:
+    """Return all results of a cell, since a report may print two, and mark the best of its row by its score."""
     return tuple(
-        figures.figure(
-            page.language, page.path, result, scaling=True, best=highest is not None and result.value == highest
-        )
+        figures.figure(page.language, page.path, result, scaling=True, best=best is not None and result.score == best)
         for result in results
     )
 

@@ -1,0 +1,59 @@
+"""Metrics of the catalogue and of cases."""
+
+from __future__ import annotations
+
+import pytest
+from entries import CASE, FRAMEWORK, problems_of
+
+from dlperf.catalog.load import load_catalog
+from dlperf.catalog.units import counts_samples
+from dlperf.plan import PlannedMetric, Selection, expand
+
+BANDWIDTH = "- id: bandwidth\n  title: Bandwidth\n  unit: GB/s\n  scope: per_gpu\n  estimator: mean\n"
+
+
+def plan_of(write, case, metrics=None):
+    write("- id: box\n  title: Box\n  nodes: [{name: a}]\n")
+    write(FRAMEWORK.replace("lenet5", "small").replace("dlperf\n", "dlperf\n  devices: [cpu]\n"), "frameworks.yaml")
+    if metrics:
+        write(metrics, "metrics.yaml")
+    catalog = load_catalog(write(case, "cases.yaml"))
+    (planned,) = expand(Selection(hardware=("box",), frameworks=("mine",), cases=("small",)), catalog).configurations
+    return planned
+
+
+def test_throughput_in_the_unit_of_the_case_is_the_metric_of_a_case_that_names_none(write):
+    planned = plan_of(write, CASE.replace("images/s", "GB/s"))
+    assert planned.primary == PlannedMetric("throughput", "GB/s", estimator="protocol")
+    assert "peak_memory_per_gpu" in [metric.id for metric in planned.metrics]
+
+
+def test_lower_values_of_a_unit_of_time_are_better(write):
+    planned = plan_of(write, CASE.replace("images/s", "ms"))
+    assert planned.primary == PlannedMetric("duration", "ms", "lower", estimator="protocol")
+    assert planned.unit == "ms"
+
+
+def test_a_case_names_a_metric_of_the_workspace_as_its_primary_one(write):
+    planned = plan_of(write, CASE + "  metric: bandwidth\n  metrics: [final_loss]\n", BANDWIDTH)
+    assert planned.metrics == (
+        PlannedMetric("bandwidth", "GB/s", "higher", "per_gpu", "mean"),
+        PlannedMetric("final_loss", "", "lower", "global", "final_loss"),
+    )
+    assert planned.unit == "GB/s"
+
+
+@pytest.mark.parametrize(("unit", "counts"), [("images/s", True), ("tokens/s", True), ("GB/s", False), ("ms", False)])
+def test_time_and_batch_size_give_only_units_that_count_samples(unit, counts):
+    assert counts_samples(unit) is counts
+
+
+def test_an_unknown_metric_is_refused_with_its_line_and_the_known_ones(write):
+    (problem,) = problems_of(write(CASE + "  metrics: [step_time, peak_memroy]\n", "cases.yaml"))
+    assert problem.startswith("cases.yaml:9: metrics[1]: no peak_memroy in metrics (")
+
+
+def test_the_name_of_a_metric_is_one_that_a_log_can_print(write):
+    assert problems_of(write(BANDWIDTH.replace("bandwidth", "Band-width"), "metrics.yaml")) == [
+        "metrics.yaml:1: id: 'Band-width' is not allowed (a name has 1 to 31 small letters, digits and underscores)"
+    ]

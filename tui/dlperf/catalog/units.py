@@ -1,0 +1,28 @@
+"""Units and directions of metrics."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Direction = Literal["higher", "lower"]
+"""Which values are better."""
+Scope = Literal["global", "per_gpu", "per_node"]
+
+_TIME = re.compile(r"ns|us|µs|ms|s|min|h")
+_SAMPLES = re.compile(r"(?!(?:bits|bytes|flops)/)[a-z ]+s/s|")
+
+
+def default_metric(unit: str) -> str:
+    """Return the metric of cases that name none: throughput, or duration where the unit is one of time."""
+    return "duration" if _TIME.fullmatch(unit) else "throughput"
+
+
+def is_rate(unit: str, direction: str) -> bool:
+    """Whether values of several GPUs add up, so that speed-up and efficiency have a meaning."""
+    return direction == "higher" and unit.endswith("/s")
+
+
+def counts_samples(unit: str) -> bool:
+    """Whether a unit is one of training throughput, such as images/s, which steps, batch size and time give, too."""
+    return _SAMPLES.fullmatch(unit) is not None
