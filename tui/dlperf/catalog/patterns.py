@@ -6,26 +6,32 @@ import re
 
 from dlperf.catalog.linear import Expression, compile_linear
 
+WORK = ("global_batch_size", "tokens_per_step")
+"""Groups with the work of a step of all GPUs: with a time they give a throughput."""
+
 RATES = ("value", "seconds_per_step", "milliseconds_per_step", "steps_per_second", "interval_seconds")
 """Groups with a throughput or a time; a record has at least one of them.
 
-``value`` is a throughput in the format's unit. ``interval_seconds`` is the time from ``first_step`` to ``step``.
+``value`` is a throughput in the format's unit. ``interval_seconds`` is the time from ``first_step`` (the epoch's start
+where it is absent) to ``step``. Numbers may have thousands separators and a suffix: 5,615 or 14.2K.
 """
 
 RECORD_GROUPS = frozenset(
-    {*RATES, "first_step", "step", "steps", "epoch", "time", "loss", "reader_seconds", "samples"},
+    {*RATES, *WORK, "rank", "first_step", "step", "steps", "epoch", "time", "loss", "reader_seconds", "samples"},
 )
 """All groups of a record.
 
 ``steps``: steps of the whole run. ``reader_seconds``: the time of a step spent waiting for data.
-``samples``: processed by all GPUs since the run began.
+``samples``: processed by all GPUs since the run began. ``rank``: where every rank prints its own record of a step, the
+first of each step counts. ``global_batch_size`` and ``tokens_per_step`` are declared for the run, too.
 """
 
 BY_TIME = ("rate", "time_window")
 """Estimators that divide samples by time: they need the group ``time``."""
 
 SECONDS = "seconds"
-"""Time format of a number of seconds, since 1970 or since any start."""
+MILLISECONDS = "milliseconds"
+"""Time formats of a number, since 1970 or since any start."""
 
 _SECONDS_LAST = re.compile(r"^.*%M:%S(?:[.,]%f)?$")
 
@@ -42,8 +48,8 @@ def record_problem(pattern: str) -> str | None:
         return "every group needs a name: (?P<name>…), or (?:…) for one that is not read"
     if not any(name in compiled.groupindex for name in RATES):
         return f"has no throughput group (one of {', '.join(RATES)})"
-    if "interval_seconds" in compiled.groupindex and not {"first_step", "step"} <= set(compiled.groupindex):
-        return "interval_seconds is the time from first_step to step: both groups are needed"
+    if "interval_seconds" in compiled.groupindex and "step" not in compiled.groupindex:
+        return "interval_seconds is the time up to step: that group is needed"
     return None
 
 
@@ -69,9 +75,9 @@ def line_problem(pattern: str) -> str | None:
 
 def time_problem(time_format: str) -> str | None:
     """The problem of a time format, None if it is valid."""
-    if time_format == SECONDS or _SECONDS_LAST.match(time_format):
+    if time_format in (SECONDS, MILLISECONDS) or _SECONDS_LAST.match(time_format):
         return None
-    return "does not end with %M:%S, %M:%S.%f or %M:%S,%f, and is not `seconds`"
+    return "does not end with %M:%S, %M:%S.%f or %M:%S,%f, and is not `seconds` or `milliseconds`"
 
 
 def _compiled(pattern: str) -> Expression | str:

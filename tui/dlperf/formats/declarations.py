@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from math import inf
+from math import inf, prod
 
 from dlperf.formats.samples import Metadata
 
-_COUNTS = ("gpus", "gpus_per_node", "nodes", "batch_size", "global_batch_size", "accumulation_steps", "steps")
-_LISTS = ("gpu_list", "all_gpus", "node_list")
-_SWITCHES = ("amp", "pure_fp16", "inference")
+_COUNTS = (
+    *("gpus", "gpus_per_node", "nodes", "ranks", "batch_size", "global_batch_size", "accumulation_steps", "steps"),
+    *("sequence_length", "tokens_per_step"),
+)
+_LISTS = ("gpu_list", "all_gpus", "node_list", "mesh")
+_SWITCHES = ("amp", "bf16", "pure_fp16", "inference")
 FIELDS = frozenset({*_COUNTS, *_LISTS, *_SWITCHES, "precision", "model", "framework"})
 """Names with a meaning; a declaration of any other name is kept among the run's arguments.
 
 ``gpu_list`` (of one node), ``all_gpus`` and ``node_list`` are comma-separated lists whose entries are counted.
-``accumulation_steps``: batches per GPU in one step, where the program counts the optimizer's steps.
+``mesh``: the sizes of all kinds of parallelism in a text; their product is the number of GPUs. ``ranks``: those that
+print into the log. ``accumulation_steps``: batches per GPU in one step, where the program counts the optimizer's steps.
 ``inference``: the run does not train. ``steps``: number of the last step of a complete run.
 """
 
+MOST_GPUS = 10**7
 ARGUMENT_LIMIT = 400
 """Arguments kept per run: a configuration of any size must not exhaust the memory."""
 
@@ -39,6 +45,8 @@ def metadata(declared: Mapping[str, str]) -> Metadata:
         gpus=gpus,
         batch_size=batch_size,
         global_batch_size=global_batch_size,
+        sequence_length=_count(declared, "sequence_length"),
+        tokens_per_step=_count(declared, "tokens_per_step"),
         precision=_precision(declared),
         model=declared.get("model"),
         framework=declared.get("framework"),
@@ -57,12 +65,12 @@ def last_step(declared: Mapping[str, str]) -> float:
 
 
 def _total_gpus(declared: Mapping[str, str]) -> int | None:
-    gpus = _count(declared, "gpus") or _length(declared, "all_gpus")
+    gpus = _count(declared, "gpus") or _length(declared, "all_gpus") or _product(declared.get("mesh", ""))
     if gpus is not None:
         return gpus
     per_node = _count(declared, "gpus_per_node") or _length(declared, "gpu_list")
     nodes = _count(declared, "nodes") or _length(declared, "node_list")
-    return per_node * nodes if per_node and nodes else None
+    return per_node * nodes if per_node and nodes else _count(declared, "ranks")
 
 
 def _precision(declared: Mapping[str, str]) -> str | None:
@@ -71,6 +79,8 @@ def _precision(declared: Mapping[str, str]) -> str | None:
         return "fp16"
     if _is_on(declared, "amp"):
         return "amp"
+    if _is_on(declared, "bf16"):
+        return "bf16"
     stated = _PRECISIONS.get(declared.get("precision", "").lower())
     return stated or ("fp32" if "amp" in declared else None)
 
@@ -80,9 +90,15 @@ def _is_on(declared: Mapping[str, str], name: str) -> bool:
 
 
 def _count(declared: Mapping[str, str], name: str) -> int | None:
-    text = declared.get(name, "")
+    text = declared.get(name, "").replace(",", "")
     count = int(text) if text.isdecimal() and len(text) < 10 else 0
     return count or None
+
+
+def _product(text: str) -> int | None:
+    """Return the product of the numbers in a text, None without any."""
+    numbers = [int(number) for number in re.findall(r"\b\d{1,5}\b", text[:1000])]
+    return prod(numbers) if numbers and 0 < prod(numbers) < MOST_GPUS else None
 
 
 def _length(declared: Mapping[str, str], name: str) -> int | None:

@@ -43,6 +43,8 @@ _EVENT = re.compile(
     rb"|Summary:|(?P<parameters>PARAMETER)|)(?P<data> .*)",
     re.DOTALL,
 )
+_SHORT_EPOCH = re.compile(rb" train_epoch_time : 0\.\d")
+"""NCF prints three digits of seconds, and epochs of 3 ms, which are no measurement."""
 _JSON = b"DLLL {"
 _TABLE_TITLE = re.compile(rb"^(\w+)\.ips\s*$")
 _TABLE_ROW = re.compile(rb"^ +(?:(\d{1,9}) +)?\|([ \d.e+|]+)$")
@@ -78,7 +80,7 @@ class _Events:
             declare_parameter_text(self._recorder, data)
             return
         value = self._throughputs.search(data)
-        if value is not None:
+        if value is not None and not _SHORT_EPOCH.search(data):
             self._add_summary(match["epoch"] or match["plain_epoch"] or b"", throughput_of_text(value), number)
 
     def read_json(self, event: dict[str, Any], number: int) -> None:

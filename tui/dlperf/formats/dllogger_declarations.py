@@ -13,6 +13,7 @@ _NAMESPACE = re.compile(r"\b(\w+)=('[^']*'|[^,()\]]+)")
 ECHOED = {
     "gpus": (r"Num GPUs (\d+)", r"^\+ num_gpus=(\d+)$"),
     "batch_size": (r"Per-GPU Batch Size (\d+)", r"^\+ batch_size=(\d+)$", r"  Batch size = (\d+)"),
+    "global_batch_size": (r"^  IMS_PER_BATCH: (\d+)",),
     "precision": (r"^\+ precision=(fp32|tf32|bf16)$",),
     "amp": (r"^\+ precision=fp(1)6$",),
     "accumulation_steps": (r"^\+ num_accumulation_steps_phase1=(\d+)$", r"^\+ gradient_accumulation_steps=(\d+)$"),
@@ -23,6 +24,7 @@ ECHOED = {
 _MEANINGS = {
     "arch": "model",
     "world_size": "gpus",
+    "gpu_count": "gpus",
     "batch_size_per_gpu": "batch_size",
     "dtype": "precision",
     "gradient_accumulation_steps": "accumulation_steps",

@@ -18,6 +18,8 @@ THROUGHPUTS = (
     "training_sequences_per_second",
     "train.throughput",
     "train_samples_per_sec",
+    "train_items_per_sec",
+    "train_perf_fps",
     "average_ips",
     "average_throughput",
     "throughput",
@@ -33,7 +35,11 @@ RATE_WITHOUT_WAITING = "train.compute_ips"
 
 _NUMBER = rb"\d[\d.]*(?:[eE][+-]?\d+)?"
 _UNITS = {"img": "images/s", "images": "images/s", "seq": "sequences/s", "sequences": "sequences/s"}
-_UNITS_BY_NAME = {"training_sequences_per_second": "sequences/s", "throughput": "samples/s"}
+_UNITS_BY_NAME = {
+    "training_sequences_per_second": "sequences/s",
+    "throughput": "samples/s",
+    "train_items_per_sec": "items/s",
+}
 _WINDOWS: dict[str, Window] = {"train.ips": "interval", "train.throughput": "interval"}
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from math import nan
 
-from dlperf.catalog.patterns import SECONDS
+from dlperf.catalog.patterns import MILLISECONDS, SECONDS
 
 ABSENT = b"nan"
 """Stands for a value that a record lacks; compared by identity, so that a printed nan differs from it."""
@@ -42,14 +42,17 @@ def _float(text: bytes) -> float:
 
 
 class Clock:
-    """Parses timestamps of one format: a strptime format that ends with ``%S``, ``%S.%f`` or ``%S,%f``, or "seconds".
+    """Parses timestamps of one format: a strptime format that ends with ``%S``, ``%S.%f`` or ``%S,%f``, or a number of
+    "seconds" or "milliseconds".
 
     Times are taken as UTC and, where the log gives no year, as of the year 2000: only differences count.
     A log writes hundreds of records in the same minute, so that each minute is parsed once.
     """
 
     def __init__(self, time_format: str) -> None:
-        self._minute_format = None if time_format == SECONDS else time_format.rpartition(":")[0]
+        is_number = time_format in (SECONDS, MILLISECONDS)
+        self._minute_format = None if is_number else time_format.rpartition(":")[0]
+        self._unit = 0.001 if time_format == MILLISECONDS else 1.0
         self._has_comma = "," in time_format
         self._minute_starts: dict[bytes, float] = {}
 
@@ -62,7 +65,7 @@ class Clock:
         self._minute_starts = starts = {
             minute: known[minute] if minute in known else self._minute_start(minute) for minute in set(minutes)
         }
-        return [starts[minute] + second for minute, second in zip(minutes, floats(seconds), strict=True)]
+        return [starts[minute] + second * self._unit for minute, second in zip(minutes, floats(seconds), strict=True)]
 
     def _minute_start(self, minute: bytes) -> float:
         if self._minute_format is None:

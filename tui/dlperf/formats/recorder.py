@@ -97,6 +97,11 @@ class Recorder:
         if name in FIELDS or len(self._pending) < ARGUMENT_LIMIT:
             self._pending[name] = _first(self._pending.get(name), text)
 
+    def declare_late(self, name: str, text: str) -> None:
+        """Note what became known with later records; the last of several equal names counts."""
+        self._pending[name] = text
+        self._declared = {known: value for known, value in self._declared.items() if known != name}
+
     def set_unit(self, unit: str) -> None:
         self._current_run().unit = unit
 
@@ -108,6 +113,8 @@ class Recorder:
             self._pending = {}
             self._steps = last_step(self._declared)
             self.runs[-1].metadata = metadata(self._declared)
+            if self.runs[-1].metadata.tokens_per_step:
+                self.runs[-1].unit = "tokens/s"
             if is_inference(self._declared):
                 _note(self.runs[-1], "inference")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import chain
 
 from dlperf.catalog.entries import read_layer
 from dlperf.catalog.linear import compile_linear
@@ -12,7 +13,8 @@ from dlperf.catalog.load import BUILTIN
 from dlperf.catalog.model import Dialect, LogFormat
 from dlperf.catalog.problem import hint
 from dlperf.errors import RequestError
-from dlperf.formats import dllogger, own, paddleclas
+from dlperf.formats import dllogger, mllog, own, paddleclas
+from dlperf.formats.lines import LineReader
 from dlperf.formats.numbers import Clock
 from dlperf.formats.parser import LogParser
 from dlperf.formats.recorder import Recorder
@@ -34,10 +36,10 @@ class _Format:
     def parser(self) -> LogParser:
         return LogParser(Recorder(self.info, self.every_rank, self.facts), self.rules)
 
-    def count_records(self, head: bytes) -> int:
+    def count_records(self, head: bytes, lines: Sequence[bytes]) -> int:
         if not any(text in head for text in self.contains):
             return 0
-        if self.detects is not None and not any(map(self.detects, head.splitlines())):
+        if self.detects is not None and not any(map(self.detects, lines)):
             return 0
         parser = self.parser()
         parser.feed(head)
@@ -48,6 +50,7 @@ class _Format:
 _CODE_FORMATS = (
     _Format(own.INFO, own.rules),
     _Format(dllogger.INFO, dllogger.rules),
+    _Format(mllog.INFO, mllog.rules),
     _Format(paddleclas.INFO, paddleclas.rules, {"framework": "paddlepaddle"}),
 )
 
@@ -81,7 +84,9 @@ def parser_for(format_id: str, extra: Iterable[LogFormat] = ()) -> LogParser:
 
 def detect(head: bytes, extra: Iterable[LogFormat] = ()) -> str | None:
     """Return the format that finds most records in a part of a log, None where none finds any."""
-    counts = {format_id: entry.count_records(head) for format_id, entry in _formats(extra).items()}
+    reader = LineReader()
+    lines = [line for part in chain(reader.feed(head), reader.finish()) for line in part.lines]
+    counts = {format_id: entry.count_records(head, lines) for format_id, entry in _formats(extra).items()}
     best = max(counts, key=counts.__getitem__)
     return best if counts[best] else None
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan, nan
+from math import inf, isnan, nan
 from typing import Any, Protocol
 
 from dlperf.catalog.linear import compile_linear, split
+from dlperf.catalog.patterns import WORK
+from dlperf.formats.lines import RANK_LIMIT
 from dlperf.formats.numbers import ABSENT, Clock, floats
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.samples import Window
@@ -76,11 +78,21 @@ class RecordRule:
         self._names = tuple(sorted(expression.groupindex, key=expression.groupindex.__getitem__))
         self._clock = clock
         self._window = window
+        self._ranks = _Ranks()
 
     def act(self, matches: Sequence[re.Match[bytes]], numbers: Sequence[int]) -> None:
         rows = [match.groups(ABSENT) for match in matches]
         texts = dict(zip(self._names, zip(*rows, strict=True), strict=True))
-        self._recorder.extend(self._columns(texts), numbers, window=self._window)
+        if "rank" in texts:
+            kept = self._ranks.first_of_each_step(texts["rank"], floats(texts["step"]))
+            texts = {name: tuple(column[index] for index in kept) for name, column in texts.items()}
+            numbers = [numbers[index] for index in kept]
+            self._ranks.declare(self._recorder)
+        for name in WORK:
+            if name in texts and numbers:
+                self._recorder.declare(name, texts[name][0].decode("utf-8", "replace"))
+        if numbers:
+            self._recorder.extend(self._columns(texts), numbers, window=self._window)
 
     def _columns(self, texts: Texts) -> dict[str, Sequence[float]]:
         columns: dict[str, Sequence[float]] = {
@@ -91,6 +103,12 @@ class RecordRule:
         if "time" in texts and self._clock is not None:
             columns["time"] = self._clock.seconds(texts["time"])
         seconds = _seconds_per_step(texts, columns.get("step", ()))
+        work = next((floats(texts[name]) for name in WORK if name in texts), None)
+        if work is not None and seconds is not None and "value" not in columns:
+            columns["value"] = [size / second if second else nan for size, second in zip(work, seconds, strict=True)]
+        if work is not None and seconds is None and "value" in columns:
+            rates = zip(work, columns["value"], strict=True)
+            seconds = [size / rate if rate else nan for size, rate in rates]
         if seconds is not None:
             columns["seconds_per_step"] = seconds
         if seconds is not None and "reader_seconds" in texts:
@@ -98,6 +116,32 @@ class RecordRule:
             shares = [wait / second if second else nan for wait, second in waits]
             columns["reader_share"] = [1.0 if share > 1.0 else share for share in shares]
         return columns
+
+
+class _Ranks:
+    """Keeps one record of each step where every rank prints its own."""
+
+    def __init__(self) -> None:
+        self._last: dict[bytes, float] = {}
+        self._step = -inf
+
+    def first_of_each_step(self, ranks: Sequence[bytes], steps: Sequence[float]) -> list[int]:
+        """Return the indices of the records to keep. A rank whose own step goes back begins a run."""
+        kept = []
+        for index, (rank, step) in enumerate(zip(ranks, steps, strict=True)):
+            restarts = step < self._last.get(rank, -inf) and step < self._step
+            if step > self._step or restarts:
+                kept.append(index)
+                self._step = step
+            if len(self._last) < RANK_LIMIT:
+                self._last[rank] = step
+        return kept
+
+    def declare(self, recorder: Recorder) -> None:
+        """Declare the ranks seen; a log of one rank may be one of many."""
+        numbers = [int(rank) for rank in self._last if rank.isdigit() and len(rank) < 6]
+        if len(numbers) > 1:
+            recorder.declare_late("ranks", str(max(numbers) + 1))
 
 
 def loss_columns(texts: Sequence[bytes]) -> dict[str, Sequence[float]]:
@@ -116,7 +160,8 @@ def _seconds_per_step(texts: Texts, steps: Sequence[float]) -> list[float] | Non
     if "steps_per_second" in texts:
         return [1 / rate if rate else nan for rate in floats(texts["steps_per_second"])]
     if "interval_seconds" in texts:
-        counts = [last - first for last, first in zip(steps, floats(texts["first_step"]), strict=True)]
+        firsts = floats(texts["first_step"]) if "first_step" in texts else [0.0] * len(steps)
+        counts = [last - first for last, first in zip(steps, firsts, strict=True)]
         intervals = floats(texts["interval_seconds"])
         return [interval / count if count > 0 else nan for interval, count in zip(intervals, counts, strict=True)]
     return None

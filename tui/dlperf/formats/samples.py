@@ -73,6 +73,10 @@ class Metadata:
     """Per GPU."""
     global_batch_size: int | None = None
     """Samples per step of all GPUs, accumulated micro-batches included."""
+    sequence_length: int | None = None
+    """Tokens of a sample."""
+    tokens_per_step: int | None = None
+    """Of all GPUs; stated by programs that count no samples."""
     precision: str | None = None
     """As the catalogue names it: ``fp32``, ``amp``, ``bf16`` …"""
     model: str | None = None

@@ -236,7 +236,9 @@ def steady(reading: Reading, skip: int = 0) -> Estimate:
 
 
 def _records_within(reading: Reading, steps: int) -> int:
-    """Count the records that contain one of the first steps; a tenth of all if steps are not numbered."""
+    """Count the records that contain one of the first steps; a tenth if steps have no numbers, one of epochs."""
+    if reading.run.window in ("epoch", "run"):
+        return int(reading.run.window == "epoch" and steps > 0)
     ends = entries_at(reading.steps_done, reading.usable)
     if not any(map(isfinite, ends)):
         return len(ends) // 10 if steps else 0

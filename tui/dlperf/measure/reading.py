@@ -16,7 +16,7 @@ from dlperf.formats.samples import Run
 from dlperf.measure.columns import Spacings, entries_at, finite, finite_indices, positive, spacings, total
 from dlperf.messages import message
 
-VARYING_UNITS = ("tokens/s", "words/s")
+VARYING_UNITS = ("tokens/s", "words/s", "items/s")
 """Units whose count per step differs from step to step, so that a batch size does not give it."""
 PAUSE = 3.0
 MOST_PAUSES = 0.2
@@ -103,12 +103,28 @@ class Reading:
             raise FactMissing(message("batch_unknown"))
         return implied
 
+    @property
+    def step_size(self) -> int:
+        """Work of a step of all GPUs, in the run's unit: samples or tokens.
+
+        Raises:
+            NotEstimable: unknown.
+        """
+        declared = self.run.metadata
+        if self.run.unit not in VARYING_UNITS:
+            return self.global_batch_size
+        if declared.tokens_per_step:
+            return declared.tokens_per_step
+        if declared.sequence_length is None:
+            raise self._unknown_step_size()
+        return self.global_batch_size * declared.sequence_length
+
     @cached_property
     def values(self) -> array[float]:
         """Global throughput of every record; NaN where a record gives none."""
         samples = self.run.samples
         if not any(map(isfinite, samples.value)):
-            return array("d", map(_quotient, repeat(self.global_batch_size), samples.seconds_per_step))
+            return array("d", map(_quotient, repeat(self.step_size), samples.seconds_per_step))
         return samples.value if self.factor == 1.0 else array("d", map(mul, samples.value, repeat(self.factor)))
 
     @cached_property
@@ -149,9 +165,7 @@ class Reading:
         counted = self.run.samples.samples
         if any(map(isfinite, counted)):
             return iter(counted)
-        if self.run.unit in VARYING_UNITS:
-            raise self._unknown_step_size()
-        return map(mul, self.steps_done, repeat(self.global_batch_size))
+        return map(mul, self.steps_done, repeat(self.step_size))
 
     @cached_property
     def usable(self) -> Sequence[int]:
@@ -245,14 +259,18 @@ class Reading:
         counted = self.run.samples.samples
         if isfinite(counted[last] - counted[first]):
             return counted[last] - counted[first]
-        if self.run.unit not in VARYING_UNITS:
-            return (self.steps_done[last] - self.steps_done[first]) * self.global_batch_size
+        if self.run.unit not in VARYING_UNITS or not self._prints_work:
+            return (self.steps_done[last] - self.steps_done[first]) * self.step_size
         inside = slice(first + 1, last + 1)
         steps = map(sub, self.steps_done[inside], self.steps_done[first:last])
         printed = total(map(mul, map(mul, self.values[inside], self.run.samples.seconds_per_step[inside]), steps))
         if not isfinite(printed):
             raise self._unknown_step_size()
         return printed
+
+    @property
+    def _prints_work(self) -> bool:
+        return any(map(isfinite, self.batches))
 
     def _unknown_step_size(self) -> NotEstimable:
         return NotEstimable(message("step_size_unknown", samples=self.run.unit.partition("/")[0]))

@@ -107,7 +107,7 @@ def findings_of_run(
 
 
 def _too_few_samples(context: _Context) -> Finding | None:
-    if context.figure is None or context.figure.estimate.first is None:
+    if context.figure is None or context.figure.estimate.first is None or context.run.window in ("epoch", "run"):
         return None
     count, done = context.figure.estimate.samples, context.reading.steps_done
     steps = done[context.measured.stop - 1] - done[context.measured.start]
@@ -219,7 +219,7 @@ def _pauses(context: _Context) -> Finding | None:
 
 
 def _interleaved_ranks(context: _Context) -> Finding | None:
-    records = len(context.run.samples)
+    records = len(context.run.samples) if context.run.window not in ("epoch", "run") else 0
     copies = round(records / max(records - context.reading.repeats, 1))
     return warning("interleaved_ranks", evidence=message("repeated_steps", copies=copies)) if copies > 1 else None
 
