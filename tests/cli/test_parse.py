@@ -123,3 +123,23 @@ def test_the_names_of_files_cannot_steer_the_terminal(tmp_path: Path, capfd: pyt
     err = capfd.readouterr().err
     assert "\x1b" not in err
     assert len(err.splitlines()) == 1
+
+
+def test_a_log_of_an_unknown_program_is_answered_with_its_lines_and_a_draft(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("hello\n" + "".join(f"it {step}\tloss 0.5\t812.5 samples/s\x85\n" for step in range(10)))
+
+    assert exit_code(log) == 2
+    assert "line 2 looks like one: 'it 0\\tloss 0.5\\t812.5 samples/s" in capfd.readouterr().err
+    assert exit_code(log, "--draft") == 0
+    out = capfd.readouterr().out
+    assert out.startswith("# line 2: it 0 loss 0.5 812.5 samples/s\n")
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "mkdocs.yml").touch()
+    (tmp_path / "catalog" / "formats").mkdir(parents=True)
+    (tmp_path / "catalog" / "formats" / "my-format.yaml").write_text(out)
+    assert exit_code(log, "--json", before=("--workspace", str(tmp_path))) == 0
+    (run,) = json.loads(capfd.readouterr().out)
+    assert (run["format"], round(run["value"], 6), run["unit"]) == ("my-format", 812.5, "samples/s")

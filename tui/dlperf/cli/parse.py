@@ -44,9 +44,17 @@ def parse(
     batch_size: Annotated[
         int | None, typer.Option(metavar="B", min=1, help="Batch size per GPU; default: from the log or its name.")
     ] = None,
+    draft: Annotated[
+        bool, typer.Option("--draft", help="Print a draft of a log format, made from a log of an unknown program.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Read the throughput of each run in training logs. Lists caveats, too."""
+    if draft:
+        from dlperf.results.drafts import draft_of
+
+        print("---\n".join(map(draft_of, logs)), end="")
+        return
     from dlperf.formats.registry import describe
     from dlperf.measure.estimators import parse_estimator
     from dlperf.results.logs import BUILTIN_FORMATS, log_reader

@@ -15,6 +15,7 @@ from dlperf.measure.findings import Finding, error
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.measure.run_findings import findings_of_run
 from dlperf.messages import Message
+from dlperf.results.drafts import describe_rates
 from dlperf.results.identify import batch_size_per_gpu, gpus_over_all_nodes
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader, open_log
 from dlperf.results.names import NameFacts, facts_of_name
@@ -204,7 +205,4 @@ def _why_no_run(path: Path, format_id: str | None) -> str:
         return "a binary file, no training log"
     if format_id:
         return f"no throughput record of the format {format_id}: leave --format out to have it found by content"
-    return (
-        "no throughput record of any known format: is it a whole training log? "
-        "A format of your own is an entry of a workspace's catalog/formats/"
-    )
+    return f"no throughput record of any known format; {describe_rates(head)}"

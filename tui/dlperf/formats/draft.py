@@ -1,0 +1,115 @@
+"""Find the lines of an unknown log that look like rates, and draft a format from them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+LINE_LENGTH = 600
+"""Longer lines are no records."""
+EXAMPLES = 3
+_NUMBER = r"\d[\d.,]*(?:[eE][+-]?\d+)?"
+_WRITTEN = r"\d+(?:,\d\d\d)*(?:\.\d+)?[KMGBT]?"
+"""As the parser reads numbers."""
+_WORK = r"(?:tok(?:en)?|word|sample|seq(?:uence)?|sentence|ima?ge?|example|item|frame)s?"
+_RATES = (
+    (
+        "value",
+        rf"(?P<number>{_NUMBER}[KMGBT]?)(?P<after> ?(?P<unit>{_WORK}) ?/ ?s\w*)",
+    ),
+    (
+        "value",
+        rf"(?P<before>\b(?:[\w/.]*(?P<unit>{_WORK})(?:_per_|/)s\w*|tps|wps|ips|qps|[\w/.]*(?:throughput|[sS]peed))\W{{1,4}})"
+        rf"(?P<number>{_NUMBER})",
+    ),
+    ("milliseconds_per_step", rf"(?P<number>{_NUMBER})(?P<after> ?ms ?/ ?(?:it|iter|step|batch)\b)"),
+    ("seconds_per_step", rf"(?P<number>{_NUMBER})(?P<after> ?s ?/ ?(?:it|iter|step|batch)\b)"),
+    ("steps_per_second", rf"(?P<number>{_NUMBER})(?P<after> ?(?:it|iters?|steps?|batch(?:es)?) ?/ ?s\w*)"),
+    (
+        "milliseconds_per_step",
+        rf"(?P<before>\b[\w ]*(?:time|elapsed|cost)\W{{1,4}})(?P<number>{_NUMBER})(?P<after> ?ms\b)",
+    ),
+    (
+        "seconds_per_step",
+        rf"(?P<before>\b(?:[a-z]+[_ ])?(?:time|cost)\W{{1,4}})(?P<number>{_NUMBER})(?P<after> ?s(?:ec)?\b)",
+    ),
+)
+_FIELDS = (
+    ("epoch", re.compile(r"(?P<before>\b[eE]poch\W{0,4})(?P<number>\d+)"), r"\d+"),
+    (
+        "step",
+        re.compile(r"(?P<before>\b(?:global_?)?(?:[sS]tep|[iI]ter(?:ation)?|[bB]atch)\W{0,4})(?P<number>\d+)"),
+        r"\d+",
+    ),
+    ("loss", re.compile(rf"(?P<before>\b[lL]oss\W{{1,4}})(?P<number>-?{_NUMBER})"), r"[\w.+-]+"),
+)
+_COMPILED = tuple((name, re.compile(pattern)) for name, pattern in _RATES)
+_UNITS = {"tok": "tokens/s", "wor": "words/s", "seq": "sequences/s", "ima": "images/s", "img": "images/s"}
+
+
+@dataclass(frozen=True)
+class _Field:
+    start: int
+    name: str
+    expression: str
+    unit: str = ""
+
+
+def rate_lines(lines: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the first numbered lines of the shape that most of the lines with a rate have."""
+    found = [(number, line) for number, line in lines if len(line) < LINE_LENGTH and _rate(line)]
+    shapes = Counter(_shape(line) for _, line in found)
+    usual = max(shapes, key=shapes.__getitem__, default="")
+    return [(number, line.strip()) for number, line in found if _shape(line) == usual][:EXAMPLES]
+
+
+def draft_format(example: str) -> str:
+    """Return a catalogue entry, as YAML with comments, for a line that ``rate_lines`` found."""
+    rate = _rate(example)
+    if rate is None:
+        raise ValueError(f"no rate in {example!r}")
+    matches = ((name, pattern.search(example), expression) for name, pattern, expression in _FIELDS)
+    fields = [rate, *(_field(name, match, expression) for name, match, expression in matches if match)]
+    record = ".*?".join(field.expression for field in sorted(fields, key=lambda field: field.start))
+    return f"""\
+id: my-format
+title: My training program
+unit: {rate.unit or "samples/s"}
+scope: global # per_gpu, where each GPU prints its own speed
+window: interval # step, cumulative (a mean since the start), epoch, run
+detect: {_quote(rate.expression)}
+record: {_quote(record)}
+# metadata: # of lines before the first record, each with one group
+#   batch_size: 'batch size: (\\d+)' # per GPU, or global_batch_size
+#   gpus: 'world size: (\\d+)' # of all nodes
+"""
+
+
+def _rate(line: str) -> _Field | None:
+    for name, pattern in _COMPILED:
+        match = pattern.search(line)
+        if match:
+            unit = match.groupdict().get("unit") or ""
+            return _field(name, match, _WRITTEN, _UNITS.get(unit[:3], "samples/s"))
+    return None
+
+
+def _field(name: str, match: re.Match[str], expression: str, unit: str = "") -> _Field:
+    parts = match.groupdict()
+    before, after = (_literal(parts.get(side) or "") for side in ("before", "after"))
+    return _Field(match.start(), name, f"{before}(?P<{name}>{expression}){after}", unit)
+
+
+def _literal(text: str) -> str:
+    """Return an expression for a text in which white space has any length."""
+    return r"\s+".join(re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", part) for part in re.split(r"\s+", text))
+
+
+def _quote(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _shape(line: str) -> str:
+    return re.sub(r"[\d.,]+", "0", line)
