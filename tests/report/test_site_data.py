@@ -22,7 +22,9 @@ from dlperf.results.columns import DATA_SCHEMA, flat_columns, parquet
 from dlperf.results.model import TrialResult
 
 ROOT = Path(__file__).parents[2]
-RECORDS = tuple({field.name for field in fields(record)} - {"axes"} for record in (SiteRow, TrialResult, AuditRow))
+RECORDS = tuple(
+    {field.name for field in fields(record)} - {"axes", "metrics"} for record in (SiteRow, TrialResult, AuditRow)
+)
 DESCRIBED = (*RECORDS[:2], set(note("nan_loss").as_data()), RECORDS[2] - {"numerics"})
 """What the guide's tables of columns describe, in their order."""
 KINDS = {"text": "text", "integer": "integer", "number": "number", "list, text": "text"}

@@ -136,6 +136,15 @@ SetOption = Annotated[
     Words,
     typer.Option("--set", metavar="AXIS=V,…", help="Values of an axis of the case, such as sequence_length=8192."),
 ]
+MetricsOption = Annotated[
+    Words,
+    typer.Option(
+        "--metric",
+        metavar="ID,…",
+        help="A row for each of these metrics, such as step_time, or all; default: the primary one of each case.",
+        autocompletion=complete_ids("metrics"),
+    ),
+]
 RepeatsOption = Annotated[int | None, typer.Option("--repeats", metavar="N", help="Trials per configuration.")]
 ProtocolOption = Annotated[
     str | None,

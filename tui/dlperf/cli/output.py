@@ -7,7 +7,7 @@ import shutil
 import sys
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
 from pathlib import PurePath
 from typing import Any
@@ -149,16 +149,16 @@ def _format_paragraph(row: Sequence[tuple[str, str]], columns: int) -> str:
     return "\n".join(lines)
 
 
-def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]], optional: str | None = None) -> None:
+def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]], optional: Collection[str] = ()) -> None:
     """Print a table, fitted to the terminal's width; into a file or pipe, one line per row.
 
     Args:
-        optional: a column that is left out where no row has a value in it.
+        optional: columns that are left out where no row has a value in them.
     """
     rows = list(rows)
-    if optional is not None and all(row[headers.index(optional)] is None for row in rows):
-        kept = [index for index, header in enumerate(headers) if header != optional]
-        headers, rows = [headers[index] for index in kept], [[row[index] for index in kept] for row in rows]
+    empty = {name for name in optional if all(row[headers.index(name)] is None for row in rows)}
+    kept = [index for index, header in enumerate(headers) if header not in empty]
+    headers, rows = [headers[index] for index in kept], [[row[index] for index in kept] for row in rows]
     if sys.stdout.isatty():
         print(fit_table(headers, rows, shutil.get_terminal_size().columns))
     else:

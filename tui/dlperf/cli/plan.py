@@ -92,7 +92,7 @@ def _print_scripts(configurations: Iterable[PlannedConfiguration]) -> None:
 def _print_configurations(result: Plan) -> None:
     headers = ["hardware", "framework", "case", "precision", "batch", "GPUs", "axes", "protocol", "repeats", "note"]
     if result.configurations:
-        print_table(headers, map(_row, result.configurations), optional="axes")
+        print_table(headers, map(_row, result.configurations), optional=("axes",))
     what = f"{count_noun(len(result.configurations), 'configuration')}, {count_noun(len(result.trials), 'trial')}"
     print_note(f"{what}; {len(result.impossible)} impossible" if result.impossible else what)
 

@@ -47,6 +47,7 @@ def results(
     status: Annotated[
         options.Words, typer.Option("--status", metavar="WORD,…", help="measured, published, not run, failed …")
     ] = None,
+    metric: options.MetricsOption = None,
     as_json: options.JsonOption = False,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write CSV.")] = None,
     parquet: Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="Write Parquet.")] = None,
@@ -64,6 +65,7 @@ def results(
         scales=gpus,
         axes=options.set_values(axes),
         statuses=status,
+        metrics=metric,
     )
     unreadable: list[DlperfError] = []
     workspace = options.current_workspace(context)
@@ -114,12 +116,13 @@ def _print_rows(rows: list[ConfigurationResult]) -> None:
     if not rows:
         print_note("no results: see `dlperf run` and `dlperf import`, or use fewer filters")
         return
-    headers = ("campaign", *AXIS_HEADERS, "value", "unit", "spread", "n", "speed-up", "MFU", "status")
-    print_table(headers, map(_cells, rows), optional="axes")
+    headers = ("campaign", *AXIS_HEADERS, "metric", "value", "unit", "spread", "n", "speed-up", "MFU", "status")
+    print_table(headers, map(_cells, rows), optional=("axes", "metric"))
 
 
 def _cells(row: ConfigurationResult) -> tuple[Any, ...]:
-    figure = (row.value, row.unit, percent(row.spread), row.n, row.speedup, percent(row.mfu))
+    metric = None if row.metric == "throughput" else row.metric
+    figure = (metric, row.value, row.unit, percent(row.spread), row.n, row.speedup, percent(row.mfu))
     return (row.campaign, *_axis_cells(row), *figure, str(row.status))
 
 
@@ -146,11 +149,20 @@ def compare(
         ),
     ],
     fail_below: Annotated[
-        float | None, typer.Option(metavar="RATIO", help="Exit with 1 if any B is slower than RATIO times A.", min=0)
+        float | None,
+        typer.Option(metavar="RATIO", help="Exit with 1 if B does less than RATIO of A.", min=0),
     ] = None,
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="With --fail-below, ignore results of A that B lacks.")
     ] = False,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="Metric to compare; default: the primary one of each case.",
+            autocompletion=options.complete_ids("metrics"),
+        ),
+    ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Compare B with A on equal axes. Prints ratios, and their ranges given the trials.
@@ -161,7 +173,7 @@ def compare(
     from dlperf.results.conditions import compare_in_workspace
 
     unreadable: list[DlperfError] = []
-    outcome = compare_in_workspace(options.current_workspace(context), a, b, unreadable.append)
+    outcome = compare_in_workspace(options.current_workspace(context), a, b, unreadable.append, metric)
     if as_json:
         print_json(outcome)
     else:
@@ -185,7 +197,7 @@ def _print_comparisons(outcome: Comparisons) -> None:
     headers = (*AXIS_HEADERS, "A", "B", "unit", "B/A", "range", "verdict")
     only_a = (_missing_cells(item, "B", (item.row.value, None)) for item in outcome.only_a)
     only_b = (_missing_cells(item, "A", (None, item.row.value)) for item in outcome.only_b)
-    print_table(headers, (*map(_pair_cells, outcome.pairs), *only_a, *only_b), optional="axes")
+    print_table(headers, (*map(_pair_cells, outcome.pairs), *only_a, *only_b), optional=("axes",))
     for point in outcome.ambiguous:
         print_note(f"not compared: {point}")
     for difference, count in Counter(text for pair in outcome.pairs for text in pair.differences).items():

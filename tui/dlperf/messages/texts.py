@@ -282,6 +282,7 @@ TEXTS = {
     "no_speed": N_("{rule} gives {value}: not a valid throughput"),
     "step_size_unknown": N_("the log does not state how many {samples} a step has"),
     "gpus_unknown": N_("GPU count unknown: the log prints the throughput of one GPU or node; give --gpus"),
+    "no_metric": N_("neither log nor telemetry gives the metric {metric}"),
     "no_sample_rate": N_("time and batch size give no value in {unit}: use a protocol such as printed"),
     "batch_unknown": N_("batch size or GPU count unknown: give --batch-size and --gpus"),
     "few_last": N_("too few samples: {count} records, the last {wanted} are required"),

@@ -134,16 +134,19 @@ def _planned(configuration: Configuration, selection: Selection, catalog: Catalo
     if reason is not None:
         return Impossible(configuration, reason)
     try:
-        return _freeze(subject, selection.repeats or protocol.repeats, planned_metrics(case, catalog.metrics))
+        metrics = planned_metrics(case.unit, case, catalog.metrics)
+        return _freeze(subject, selection.repeats or protocol.repeats, metrics)
     except UnresolvedError as error:
         return Impossible(configuration, quoted(error))
 
 
-def planned_metrics(case: Case, metrics: Mapping[str, Metric]) -> tuple[PlannedMetric, ...]:
-    """Return the metrics of a case, the primary one first."""
-    wanted = dict.fromkeys((case.metric or default_metric(case.unit), *case.metrics))
+def planned_metrics(unit: str, case: Case | None, metrics: Mapping[str, Metric]) -> tuple[PlannedMetric, ...]:
+    """Return the metrics of a case, the primary one first; without a case, every one beside the primary one."""
+    primary = (case and case.metric) or default_metric(unit)
+    others = [name for name, item in metrics.items() if item.estimator != "protocol"] if case is None else case.metrics
+    wanted = dict.fromkeys((primary, *others))
     return tuple(
-        PlannedMetric(name, case.unit if item.unit is None else item.unit, item.direction, item.scope, item.estimator)
+        PlannedMetric(name, unit if item.unit is None else item.unit, item.direction, item.scope, item.estimator)
         for name, item in ((name, metrics[name]) for name in wanted)
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 from dlperf.errors import DlperfError
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.compare import Comparisons, compare, parse_selector
-from dlperf.results.load import load_results
+from dlperf.results.load import Filters, load_results
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.bounded import load_json
@@ -90,17 +90,22 @@ def flattened(value: Any, name: str = "", without: Container[str] = ()) -> Itera
 
 
 def compare_in_workspace(
-    workspace: Workspace, a: str, b: str, complain: Callable[[DlperfError], object] | None = None
+    workspace: Workspace,
+    a: str,
+    b: str,
+    complain: Callable[[DlperfError], object] | None = None,
+    metric: str | None = None,
 ) -> Comparisons:
     """Compare the rows of two selectors, with the conditions in which each pair differs.
 
     Args:
         complain: called for each campaign or report that cannot be read, which is left out.
+        metric: the one to compare; the primary metric of each row if None.
 
     Raises:
         RequestError: a selector matches nothing, or the two share no configuration.
     """
-    rows = load_results(workspace, complain=complain)
+    rows = load_results(workspace, Filters(metrics=(metric,) if metric else ()), complain)
     found = compare(rows, parse_selector(a, rows), parse_selector(b, rows))
     campaigns = {row.campaign for pair in found.pairs for row in (pair.a, pair.b)}
     plans = {name: _plan(workspace, name) for name in campaigns}

@@ -16,6 +16,7 @@ from dlperf.formats.samples import Run
 from dlperf.measure.figure import natural_estimator
 from dlperf.measure.reading import Reading
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, TrialKey
+from dlperf.plan.expand import planned_metrics
 from dlperf.results.identify import Identity, catalog_id, identify
 from dlperf.results.logs import LogReader
 from dlperf.results.names import NameFacts, PathPattern, facts_of_name
@@ -187,14 +188,17 @@ def _planned(
         hardware, case = catalog.hardware.get(point.hardware), catalog.cases.get(point.case)
         framework = catalog.frameworks.get(point.framework)
         accelerator = catalog.accelerators.get(hardware.accelerator or "") if hardware else None
+        unit = case.unit if case else first.unit
+        metrics = planned_metrics(unit, case, catalog.metrics)
         yield PlannedConfiguration(
             configuration=point,
             launch=Launch(NODE, (Node(NODE, "local", NODE, NODE, gpu_indices=()),), point.gpus, NODE, (), ()),
             format=first.format,
-            unit=case.unit if case else first.unit,
+            unit=metrics[0].unit,
             protocol=request.protocol or {"id": first.estimator, "estimator": first.estimator, "aggregate": "median"},
             repeats=1 + len(others),
             accelerator=accelerator.model_dump(mode="json") if accelerator else None,
             gflops_per_sample=case.gflops(dict(point.axes)) if case else None,
             facts=(hardware.facts if hardware else {}) | (framework.facts if framework else {}) | {"imported": "yes"},
+            metrics=metrics,
         )

@@ -13,7 +13,7 @@ from dlperf.plan import TrialKey
 from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.results.published import campaign_of, rows_of_report
-from dlperf.results.rows import rows_of_campaign
+from dlperf.results.rows import rows_of_campaign, rows_of_metrics
 from dlperf.results.trial import measure_trial
 from dlperf.runs.journal import fold
 from dlperf.runs.paths import CampaignPaths, Workspace
@@ -36,6 +36,8 @@ class Filters:
     """``2n8g``."""
     axes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Values of further axes, by name."""
+    metrics: tuple[str, ...] = ()
+    """Ids, or ``all``: a row for each metric of a configuration; empty for one row with the primary metric."""
     statuses: tuple[str, ...] = ()
     """Codes such as ``timed_out``, or texts of a status with or without the cause."""
 
@@ -87,7 +89,8 @@ def load_results(
     for report in load_reports(workspace, complain):
         if filters.wants_campaign(campaign_of(report)):
             rows += rows_of_report(report)
-    return [row for row in rows if filters.matches(row)]
+    rows = [row for row in rows if filters.matches(row)]
+    return rows_of_metrics(rows, filters.metrics) if filters.metrics else rows
 
 
 def load_campaign(

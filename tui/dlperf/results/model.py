@@ -6,13 +6,33 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from dlperf.catalog.axes import Configuration
-from dlperf.catalog.units import Direction
+from dlperf.catalog.units import Direction, Scope
 from dlperf.measure.findings import Finding
 from dlperf.messages import ENGLISH, Language, Message, message
 from dlperf.runs.upgrades import SCHEMA_VERSION, StoredMessage
 
 LONGEST_CAUSE = 160
 """Characters of a cause in a status."""
+
+
+@dataclass(frozen=True)
+class MetricValue:
+    """A metric of a trial."""
+
+    id: str
+    value: float
+    unit: str
+    direction: Direction = "higher"
+    scope: Scope = "global"
+
+
+@dataclass(frozen=True)
+class MetricResult(MetricValue):
+    """A metric of a configuration, from its trials."""
+
+    spread: float | None = None
+    """(max - min) / median of the trials."""
+    n: int | None = None
 
 
 @dataclass(frozen=True)
@@ -25,7 +45,7 @@ class TrialResult:
     started: str | None = None
     duration_seconds: float | None = None
     value: float | None = None
-    """Global throughput under the protocol's estimator."""
+    """The primary metric: global throughput under the protocol's estimator unless the case names another."""
     value_from_timestamps: float | None = None
     unit: str = ""
     estimator: str = ""
@@ -45,6 +65,8 @@ class TrialResult:
     sm_clock_mhz: float | None = None
     """Mean over the measured window and all GPUs."""
     samples_per_joule: float | None = None
+    metrics: tuple[MetricValue, ...] = ()
+    """All of the plan that the trial gave, the primary one first; none in plans of 0.1."""
     findings: tuple[Finding, ...] = ()
     schema: int = SCHEMA_VERSION
 
@@ -120,6 +142,8 @@ class ConfigurationResult(Configuration):
     """Data types of weights, compute, gradients, reduction and optimizer, and loss scaling, as far as known."""
     variant: int = 1
     """Number of the figure where a report prints several for one configuration."""
+    metrics: tuple[MetricResult, ...] = ()
+    """All metrics, the primary one first."""
 
     def as_data(self) -> dict[str, Any]:
         """Return the fields for JSON output."""

@@ -11,7 +11,7 @@ from dlperf.catalog.axes import Configuration
 from dlperf.measure.findings import note
 from dlperf.messages import quoted
 from dlperf.results.identify import catalog_id
-from dlperf.results.model import ConfigurationResult, Status, TrialResult
+from dlperf.results.model import ConfigurationResult, MetricResult, Status, TrialResult
 from dlperf.results.names import facts_of_name
 from dlperf.results.rows import with_scaling
 from dlperf.runs.published import PublishedFigure, PublishedReport
@@ -43,7 +43,15 @@ def rows_of_report(report: PublishedReport) -> list[ConfigurationResult]:
     points: dict[str, list[PublishedFigure]] = {}
     for figure in report.figures:
         points.setdefault(_id_of(configuration_of(figure)), []).append(figure)
-    return with_scaling([row for figures in points.values() for row in _rows_of_point(report, figures)])
+    rows = with_scaling([row for figures in points.values() for row in _rows_of_point(report, figures)])
+    return [_with_metric(row) for row in rows]
+
+
+def _with_metric(row: ConfigurationResult) -> ConfigurationResult:
+    if row.value is None:
+        return row
+    metric = MetricResult(row.metric, row.value, row.unit, row.direction, spread=row.spread, n=row.n)
+    return replace(row, metrics=(metric,))
 
 
 def configuration_of(figure: PublishedFigure) -> Configuration:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
+from dlperf.catalog.problem import hint
 from dlperf.catalog.units import counts_samples, is_rate
+from dlperf.errors import RequestError
 from dlperf.measure.findings import Finding, distinct, error, findings_of_scaling, findings_of_trials, warning
-from dlperf.measure.statistics import OLYMPIC_LEAST, aggregate, efficiency, mfu, speedup
+from dlperf.measure.statistics import OLYMPIC_LEAST, Aggregate, aggregate, efficiency, mfu, speedup
 from dlperf.measure.telemetry import disturbance
 from dlperf.messages import Message, message
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.causes import is_out_of_memory
-from dlperf.results.model import ConfigurationResult, Status, TrialResult
+from dlperf.results.model import ConfigurationResult, MetricResult, MetricValue, Status, TrialResult
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialStatus
 from dlperf.runs.upgrades import precision_of
 
+ALL = "all"
+"""In place of a metric's id."""
 REPEATED = "repeated"
 """Finding of a trial that its repeat replaces."""
 
@@ -60,10 +64,15 @@ def _measured_row(
     values = row.values
     if not values:
         return replace(row, status=_status_without_figure(trials, statuses), findings=_trial_findings(trials))
-    how = planned.protocol.get("aggregate", "median")
-    total = aggregate(values, "median" if how == "olympic" and len(values) < OLYMPIC_LEAST else how)
+    total = _aggregate(planned, values)
+    primary = planned.primary
+    facts = primary.unit, primary.direction, primary.scope
     return replace(
         row,
+        metrics=(
+            MetricResult(primary.id, total.value, *facts, total.spread, total.n),
+            *_other_metrics(planned, [trial for trial in trials if trial.usable]),
+        ),
         findings=distinct((*findings_of_trials(values, planned.repeats), *_trial_findings(trials))),
         value=total.value,
         spread=total.spread,
@@ -102,6 +111,37 @@ def _scaled(
         efficiency=efficiency(row.value, series.get(1), row.gpus_total),
         findings=(*row.findings, *odd.get(row.gpus_total, ())),
     )
+
+
+def rows_of_metrics(rows: Sequence[ConfigurationResult], wanted: Iterable[str]) -> list[ConfigurationResult]:
+    """Return a row for each of these metrics (``all`` for every one) of each configuration that has it.
+
+    Raises:
+        RequestError: no row has a metric.
+    """
+    names = dict.fromkeys(metric.id for row in rows for metric in row.metrics)
+    for name in wanted:
+        if name not in (ALL, *names):
+            raise RequestError(f"--metric {name}: no result has this metric ({hint(name, names)})")
+    chosen = [name for name in names if name in wanted or ALL in wanted]
+    primary = [row for row in rows if row.metric in chosen and row.metrics]
+    others = [_row_of(row, name) for name in chosen for row in rows if name != row.metric]
+    return primary + with_scaling([row for row in others if row is not None])
+
+
+def _row_of(row: ConfigurationResult, name: str) -> ConfigurationResult | None:
+    metric = next((metric for metric in row.metrics if metric.id == name), None)
+    if metric is None:
+        return None
+    trials = tuple(_trial_of(trial, name) for trial in row.trials)
+    row = replace(row, trials=trials, speedup=None, efficiency=None, mfu=None, samples_per_joule=None)
+    row = replace(row, metric=name, unit=metric.unit, direction=metric.direction)
+    return replace(row, value=metric.value, spread=metric.spread, n=metric.n)
+
+
+def _trial_of(trial: TrialResult, name: str) -> TrialResult:
+    metric = next((metric for metric in trial.metrics if metric.id == name), None)
+    return replace(trial, value=metric.value if metric else None, unit=metric.unit if metric else trial.unit)
 
 
 def _with_repeats(trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]) -> list[TrialResult]:
@@ -158,6 +198,21 @@ def _first_error(trial: TrialResult) -> Message:
 
 def _baseline_key(row: ConfigurationResult) -> BaselineKey:
     return (row.campaign, row.hardware, row.framework, row.case, row.precision, row.batch_size, row.axes, row.metric)
+
+
+def _aggregate(planned: PlannedConfiguration, values: Sequence[float]) -> Aggregate:
+    how = planned.protocol.get("aggregate", "median")
+    return aggregate(values, "median" if how == "olympic" and len(values) < OLYMPIC_LEAST else how)
+
+
+def _other_metrics(planned: PlannedConfiguration, trials: Sequence[TrialResult]) -> Iterator[MetricResult]:
+    """Yield the metrics beside the primary one, in the order of the first trial that has them."""
+    found: dict[str, list[MetricValue]] = {}
+    for metric in (metric for trial in trials for metric in trial.metrics if metric.id != planned.primary.id):
+        found.setdefault(metric.id, []).append(metric)
+    for metrics in found.values():
+        total = _aggregate(planned, [metric.value for metric in metrics])
+        yield MetricResult(**vars(metrics[0]) | vars(total))
 
 
 def _mfu(planned: PlannedConfiguration, value: float) -> float | None:

@@ -64,6 +64,12 @@ def mean_power(rows: Iterable[TelemetryRow]) -> float | None:
     return total(map(fmean, watts.values())) if watts and all(watts.values()) else None
 
 
+def peak_memory(rows: Iterable[TelemetryRow]) -> float | None:
+    """Return the MiB of the fullest GPU; None where none is reported."""
+    used = [row.metrics["memory_used_mib"] for row in rows if row.reading and "memory_used_mib" in row.metrics]
+    return max(used, default=None)
+
+
 def mean_clock(rows: Iterable[TelemetryRow]) -> float | None:
     """Return the mean SM clock in MHz over all GPUs and rows; None where none is reported."""
     clocks = [row.metrics["sm_clock_mhz"] for row in rows if row.reading and "sm_clock_mhz" in row.metrics]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from math import nan
 from pathlib import Path
 
+from dlperf.catalog.units import counts_samples
 from dlperf.errors import RequestError
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import Figure, figure_of
@@ -22,8 +23,9 @@ from dlperf.plan.subject import STARTED_ONCE
 from dlperf.results.causes import diagnosis, explained
 from dlperf.results.error_lines import failed_rank
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader, log_tail
+from dlperf.results.metrics import Source, metrics_of
 from dlperf.results.model import TrialResult
-from dlperf.results.telemetry import TelemetryRow, in_window, mean_clock, mean_power, read_telemetry
+from dlperf.results.telemetry import TelemetryRow, in_window, mean_clock, mean_power, peak_memory, read_telemetry
 from dlperf.runs.archive import TrialFiles, sha256_of
 from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import NodePaths, TrialPaths
@@ -105,6 +107,13 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
     measured, reason = _figure(reading, planned)
     window = _measured_rows(evidence, measured)
     power = mean_power(window)
+    memory = peak_memory(row for rows in evidence.telemetry for row in rows)
+    source = Source(planned, reading, measured, power, memory)
+    metrics = metrics_of(source) if status.state is State.SUCCEEDED else ()
+    primary = next((metric for metric in metrics if metric.id == planned.primary.id), None)
+    by_protocol = planned.primary.estimator == "protocol"
+    if not by_protocol and reading is not None:
+        reason = None if primary else message("no_metric", metric=planned.primary.id)
     findings = _findings(evidence, reading, planned, measured)
     if evidence.replaced_logs:
         findings = (warning("log_replaced", logs=", ".join(evidence.replaced_logs)), *findings)
@@ -119,10 +128,10 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
         cause=_cause(evidence, planned.launch, status),
         started=status.started,
         duration_seconds=evidence.duration_seconds,
-        value=measured.value if measured and status.state is State.SUCCEEDED else None,
-        value_from_timestamps=measured.value_from_timestamps if measured else None,
+        value=primary.value if primary else None,
+        value_from_timestamps=measured.value_from_timestamps if measured and by_protocol else None,
         unit=planned.unit or (measured.unit if measured else ""),
-        estimator=measured.estimator if measured else str(planned.protocol.get("estimator", "")),
+        estimator=_estimator(planned, measured),
         samples=estimate.samples if estimate else 0,
         first_step=estimate.first_step if estimate else None,
         last_step=estimate.last_step if estimate else None,
@@ -130,12 +139,19 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
         last_line=estimate.last_line if estimate else None,
         log=evidence.log,
         log_sha256=evidence.log_sha256,
-        estimates=measured.estimates if measured else {},
+        estimates=measured.estimates if measured and by_protocol else {},
         power_watts=power,
         sm_clock_mhz=mean_clock(window),
-        samples_per_joule=samples_per_joule(measured.value, power) if measured else None,
+        samples_per_joule=samples_per_joule(source.throughput, power) if source.throughput else None,
+        metrics=metrics if planned.metrics else (),
         findings=(*findings, *_telemetry_findings(window)),
     )
+
+
+def _estimator(planned: PlannedConfiguration, measured: Figure | None) -> str:
+    if planned.primary.estimator != "protocol":
+        return planned.primary.estimator
+    return measured.estimator if measured else str(planned.protocol.get("estimator", ""))
 
 
 def _figure(reading: Reading | None, planned: PlannedConfiguration) -> tuple[Figure | None, Message | None]:
@@ -155,11 +171,12 @@ def _findings(
         return ()
     point = planned.configuration
     peaks = (planned.accelerator or {}).get("peak_tflops", {})
+    limit = flop_limit(planned.gflops_per_sample, point.gpus_total, peaks.get(point.precision))
     return findings_of_run(
         reading,
         measured,
         runs_in_log=len(evidence.runs),
-        flop_limit=flop_limit(planned.gflops_per_sample, point.gpus_total, peaks.get(point.precision)),
+        flop_limit=limit if measured and counts_samples(measured.unit) else None,
     )
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from dlperf.formats.registry import describe
+from dlperf.measure.findings import Finding
 from dlperf.messages import Message
 from dlperf.plan import PlannedConfiguration
 from dlperf.results.logs import LogReader
@@ -117,5 +118,7 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, Message):
         return str(value)
     if isinstance(value, tuple):
-        return [{"code": item.code, "message": str(item.message), "severity": item.severity} for item in value]
+        return list(map(_comparable, value))
+    if isinstance(value, Finding):
+        return {"code": value.code, "message": str(value.message), "severity": value.severity}
     return value

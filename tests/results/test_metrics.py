@@ -1,0 +1,111 @@
+"""Metrics of trials and configurations."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from handmade_trials import end_trial, own_log, planned, workspace_in, write_planned
+
+import dlperf
+from dlperf.catalog.load import load_catalog
+from dlperf.errors import RequestError
+from dlperf.plan import PlannedConfiguration, PlannedMetric
+from dlperf.plan.expand import planned_metrics
+from dlperf.results.conditions import compare_in_workspace
+from dlperf.results.load import Filters, load_results
+from dlperf.runs.paths import Workspace
+
+EVERY = planned_metrics("images/s", None, load_catalog().metrics)
+GPU_ROWS = "time,gpu,memory_used_mib,power_watts\n" + "".join(
+    f"{1769860800 + second},{gpu},{1000 + 24 * gpu * (second == 3)},{100 + 60 * gpu}\n"
+    for second in range(14)
+    for gpu in (0, 1)
+)
+
+
+def plan_with(*metrics: PlannedMetric) -> PlannedConfiguration:
+    peak = {"peak_tflops": {"fp32": 2.0}}
+    return replace(planned(2, gflops_per_sample=5.0, accelerator=peak), unit=metrics[0].unit, metrics=metrics)
+
+
+def measured(workspace: Workspace, name: str, plan: PlannedConfiguration, *logs: str) -> None:
+    campaign = write_planned(workspace, name, [plan])
+    for number, log in enumerate(logs, 1):
+        end_trial(campaign, plan, number, {"n0/out.log": log, "n0/telemetry.csv": GPU_ROWS})
+
+
+def with_losses(log: str) -> str:
+    return log.replace(" throughput", " loss=0.25 throughput")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return workspace_in(tmp_path / "w")
+
+
+def test_samples_and_telemetry_give_every_built_in_metric(workspace: Workspace) -> None:
+    measured(workspace, "a", plan_with(*EVERY), with_losses(own_log(64.0)))
+    (row,) = load_results(workspace)
+    assert {metric.id: metric.value for metric in row.metrics} == {
+        "throughput": pytest.approx(64.0),
+        "step_time": pytest.approx(0.125),
+        "model_tflops_per_gpu": pytest.approx(0.16),
+        "mfu": pytest.approx(8.0),
+        "peak_memory_per_gpu": pytest.approx(1024 * 2**20 / 1e9),
+        "energy_per_sample": pytest.approx(260 / 64),
+        "final_loss": 0.25,
+    }
+    assert (row.metrics[0].id, row.value, row.unit, row.mfu) == (
+        "throughput",
+        row.metrics[0].value,
+        "images/s",
+        pytest.approx(0.1),
+    )
+
+
+def test_a_case_may_be_measured_by_step_time_where_less_is_better(workspace: Workspace) -> None:
+    step_time = next(metric for metric in EVERY if metric.id == "step_time")
+    for name, rate in (("a", 64.0), ("b", 128.0)):
+        measured(workspace, name, plan_with(step_time, *EVERY), own_log(rate), own_log(rate * 1.01))
+    (pair,) = compare_in_workspace(workspace, "a", "b").pairs
+    assert (pair.a.metric, pair.a.unit, pair.a.direction) == ("step_time", "s", "lower")
+    assert (pair.ratio, str(pair.verdict)) == (pytest.approx(0.5), "faster")
+    assert (pair.a.speedup, pair.a.spread, pair.a.n) == (None, pytest.approx(0.01, rel=0.02), 2)
+
+
+def test_another_metric_than_the_primary_one_can_be_compared(workspace: Workspace) -> None:
+    for name, rate in (("a", 64.0), ("b", 128.0)):
+        measured(workspace, name, plan_with(*EVERY), own_log(rate), own_log(rate * 1.01))
+    (pair,) = compare_in_workspace(workspace, "a", "b", metric="energy_per_sample").pairs
+    assert (pair.a.unit, pair.ratio, str(pair.verdict)) == ("J", pytest.approx(0.5), "faster")
+    with pytest.raises(RequestError, match=r"--metric enrgy_per_sample: no result has this metric \(did you mean"):
+        compare_in_workspace(workspace, "a", "b", metric="enrgy_per_sample")
+
+
+def test_the_long_form_has_a_row_for_each_metric_with_unit_and_direction(workspace: Workspace) -> None:
+    measured(workspace, "a", plan_with(*EVERY), own_log(64.0), own_log(65.0))
+    frame = dlperf.load_results(workspace.root, metrics=["all"]).set_index("metric")
+    assert frame["value"]["step_time"] == pytest.approx((8 / 64 + 8 / 65) / 2)
+    assert (frame["unit"]["step_time"], frame["direction"]["step_time"]) == ("s", "lower")
+    assert [trial.value for trial in frame["trials"]["step_time"]] == [pytest.approx(8 / 64), pytest.approx(8 / 65)]
+    assert frame["n"]["throughput"] == 2
+    assert [row.metric for row in load_results(workspace, Filters(metrics=("mfu",)))] == ["mfu"]
+
+
+def test_a_trial_without_its_primary_metric_has_no_figure(workspace: Workspace) -> None:
+    bandwidth = PlannedMetric("bandwidth", "GB/s")
+    measured(workspace, "a", plan_with(bandwidth, *EVERY), own_log(64.0))
+    (row,) = load_results(workspace)
+    assert row.value is None
+    assert row.status.text() == "failed: neither log nor telemetry gives the metric bandwidth"
+
+
+def test_a_plan_without_metrics_has_throughput_alone(workspace: Workspace) -> None:
+    measured(workspace, "a", planned(2), own_log(64.0))
+    (row,) = load_results(workspace)
+    assert [(metric.id, metric.unit) for metric in row.metrics] == [("throughput", "images/s")]
+    (result,) = (workspace.root / "runs" / "a").rglob("result.json")
+    assert json.loads(result.read_text())["metrics"] == []

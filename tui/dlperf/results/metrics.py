@@ -1,0 +1,136 @@
+"""Metrics of a trial: those that dlperf computes, and those that the log prints."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import isfinite
+
+from dlperf.catalog.units import counts_samples
+from dlperf.measure.columns import finite
+from dlperf.measure.figure import Figure
+from dlperf.measure.reading import Reading
+from dlperf.plan import PlannedConfiguration, PlannedMetric
+from dlperf.results.model import MetricValue
+
+PERCENTILE_LEAST = 20
+"""Records that a 95th percentile needs for one to be above it."""
+GB_PER_MIB = 2**20 / 1e9
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the metrics of a trial are computed from."""
+
+    planned: PlannedConfiguration
+    reading: Reading | None
+    figure: Figure | None
+    power_watts: float | None = None
+    peak_memory_mib: float | None = None
+
+    @cached_property
+    def throughput(self) -> float | None:
+        """Samples per second of all GPUs; None where the figure is something else."""
+        return self.figure.value if self.figure and counts_samples(self.figure.unit) else None
+
+    @cached_property
+    def step_seconds(self) -> Sequence[float]:
+        """Seconds per step of each record of the measured window, as printed, else by timestamps with fractions."""
+        if self.reading is None:
+            return ()
+        samples, window = self.reading.run.samples, self._window
+        printed = finite(samples.seconds_per_step[window])
+        if printed or self.reading.clock_resolution:
+            return printed
+        points = zip(samples.time[window], self.reading.steps_done[window], strict=True)
+        known = [point for point in points if all(map(isfinite, point))]
+        return [(b[0] - a[0]) / (b[1] - a[1]) for a, b in pairwise(known) if b[1] > a[1] and b[0] > a[0]]
+
+    @property
+    def _window(self) -> slice:
+        estimate = self.figure.estimate if self.figure else None
+        if estimate is None or estimate.first is None or estimate.last is None:
+            return slice(None)
+        return slice(estimate.first, estimate.last + 1)
+
+
+def _protocol(source: Source) -> float | None:
+    return source.figure.value if source.figure else None
+
+
+def _tokens(source: Source) -> float | None:
+    if source.figure and source.figure.unit == "tokens/s":
+        return source.throughput
+    length = dict(source.planned.configuration.axes).get("sequence_length")
+    return source.throughput * length if source.throughput and isinstance(length, int) else None
+
+
+def _model_tflops(source: Source) -> float | None:
+    gflops = source.planned.gflops_per_sample
+    return source.throughput * gflops / 1000 if source.throughput and gflops else None
+
+
+def _mfu(source: Source) -> float | None:
+    point = source.planned.configuration
+    peak = (source.planned.accelerator or {}).get("peak_tflops", {}).get(point.precision)
+    tflops = _model_tflops(source)
+    return 100 * tflops / (peak * point.gpus_total) if tflops and peak else None
+
+
+def _energy(source: Source) -> float | None:
+    return source.power_watts / source.throughput if source.power_watts and source.throughput else None
+
+
+def _step_time(source: Source) -> float | None:
+    return statistics.median(source.step_seconds) if source.step_seconds else None
+
+
+def _step_time_p95(source: Source) -> float | None:
+    return percentile_95(source.step_seconds) if len(source.step_seconds) >= PERCENTILE_LEAST else None
+
+
+def _final_loss(source: Source) -> float | None:
+    losses = finite(source.reading.run.samples.loss) if source.reading else ()
+    return losses[-1] if losses else None
+
+
+COMPUTED: dict[str, Callable[[Source], float | None]] = {
+    "protocol": _protocol,
+    "tokens": _tokens,
+    "step_time": _step_time,
+    "step_time_p95": _step_time_p95,
+    "model_tflops": _model_tflops,
+    "mfu": _mfu,
+    "peak_memory": lambda source: source.peak_memory_mib and source.peak_memory_mib * GB_PER_MIB,
+    "energy": _energy,
+    "final_loss": _final_loss,
+}
+"""By the estimator of the catalogue."""
+TOTALS = ("protocol", "tokens", "model_tflops")
+"""Of these, those of all GPUs together."""
+
+
+def percentile_95(values: Sequence[float]) -> float:
+    return statistics.quantiles(values, n=20, method="inclusive")[-1] if len(values) > 1 else values[0]
+
+
+def metrics_of(source: Source) -> tuple[MetricValue, ...]:
+    """Return the metrics of the plan that the trial gives, the primary one first if it does."""
+    planned = source.planned.metrics or (source.planned.primary,)
+    found = ((metric, _value(source, metric)) for metric in planned)
+    return tuple(
+        MetricValue(metric.id, value, metric.unit, metric.direction, metric.scope)
+        for metric, value in found
+        if value is not None and isfinite(value)
+    )
+
+
+def _value(source: Source, metric: PlannedMetric) -> float | None:
+    computed = COMPUTED[metric.estimator](source) if metric.estimator in COMPUTED else None
+    if computed is None or metric.estimator not in TOTALS:
+        return computed
+    point = source.planned.configuration
+    return computed / {"global": 1, "per_gpu": point.gpus_total, "per_node": point.nodes}[metric.scope]
