@@ -62,7 +62,7 @@ def test_samples_and_telemetry_give_every_built_in_metric(workspace: Workspace) 
         "throughput",
         row.metrics[0].value,
         "images/s",
-        pytest.approx(0.1),
+        pytest.approx(0.08),
     )
 
 
