@@ -256,3 +256,26 @@ def test_a_source_that_does_not_exist_is_refused(tmp_path: Path, catalog: Catalo
 def test_a_machine_needs_a_name_that_an_id_can_hold(folder: Path, catalog: Catalog):
     with pytest.raises(RequestError, match="--hardware"):
         plan_import(replace(request_for(folder), hardware="机器"), catalog, BUILTIN_FORMATS)
+
+
+MEGATRON = (
+    " [2025-01-01 10:00:{second:02}.0] iteration {step:8}/ 100 | consumed samples: {samples} | elapsed time per "
+    "iteration (ms): 1000.0 | learning rate: 1.0E-06 | global batch size:    64 | lm loss: 1.1E+01 |\n"
+)
+
+
+def test_samples_of_a_language_model_become_tokens_by_their_length(
+    workspace: Workspace, folder: Path, catalog: Catalog
+):
+    records = "".join(MEGATRON.format(second=step, step=step, samples=64 * step) for step in range(1, 60))
+    settings = "using world size: 8\n  bf16 .......... True\n  seq_length .......... 1024\n"
+    (folder / "one.log").write_text(settings + records)
+    (folder / "without-length.log").write_text(settings.replace("seq", "other") + records)
+    given = NameFacts(framework="pytorch", model="gpt2-124m")
+    plan = plan_import(request_for(folder, given=given), catalog, BUILTIN_FORMATS)
+    write_import(workspace, "a", plan, BUILTIN_FORMATS)
+
+    (skipped,) = plan.skipped
+    assert skipped.reason == "the log counts samples/s, the case tokens/s, and the log states no sequence length"
+    (row,) = load_results(workspace).rows
+    assert (row.unit, row.value) == ("tokens/s", 64 * 1024)

@@ -20,6 +20,7 @@ from dlperf.plan.expand import planned_metrics
 from dlperf.results.identify import Identity, catalog_id, identify
 from dlperf.results.logs import LogReader
 from dlperf.results.names import NameFacts, PathPattern, facts_of_name
+from dlperf.results.run_units import run_in_unit
 from dlperf.results.sources import SkippedFile, SourceFile, find_files
 from dlperf.runs.archive import sha256_of
 
@@ -112,23 +113,32 @@ def _imported_logs(file: SourceFile, request: ImportRequest, catalog: Catalog, l
     found = []
     for run in runs:
         identity = identify(run.metadata, named, request.given, request.gpus_per_node, of_hardware)
-        found.append(_imported_log(file, digest, run, len(runs), identity, request))
+        found.append(_imported_log(file, digest, run, len(runs), identity, request, catalog))
     return found
 
 
 def _imported_log(
-    file: SourceFile, digest: str, run: Run, runs: int, identity: Identity, request: ImportRequest
+    file: SourceFile,
+    digest: str,
+    run: Run,
+    runs: int,
+    identity: Identity,
+    request: ImportRequest,
+    catalog: Catalog,
 ) -> ImportedLog:
     configuration = identity.configuration(catalog_id(request.hardware))
     if configuration is None:
         where = f"run {run.number}: " if runs > 1 else ""
         raise DlperfError(f"{where}not known: {', '.join(identity.missing)}")
+    records = _digest_of_records(run)
+    case = catalog.cases.get(configuration.case)
+    run = run_in_unit(run, case.unit) if case else run
     reading = Reading(run, configuration.gpus_total, configuration.gpus, configuration.batch_size)
     return ImportedLog(
         file=file,
         source=f"{request.origin}:{file.name}" if request.origin else file.name,
         sha256=digest,
-        records=_digest_of_records(run) or f"{digest}:{run.number}",
+        records=records or f"{digest}:{run.number}",
         log_run=run.number if runs > 1 else None,
         configuration=configuration,
         format=run.format,

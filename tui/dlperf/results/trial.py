@@ -9,7 +9,7 @@ from math import nan
 from pathlib import Path
 
 from dlperf.catalog.units import counts_samples
-from dlperf.errors import RequestError
+from dlperf.errors import DlperfError, RequestError
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import Figure, figure_of
 from dlperf.measure.findings import Finding, error, warning
@@ -25,6 +25,7 @@ from dlperf.results.error_lines import failed_rank
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader, log_tail
 from dlperf.results.metrics import Source, metrics_of
 from dlperf.results.model import TrialResult
+from dlperf.results.run_units import run_in_unit
 from dlperf.results.telemetry import TelemetryRow, in_window, mean_clock, mean_power, peak_memory, read_telemetry
 from dlperf.runs.archive import TrialFiles, sha256_of
 from dlperf.runs.bounded import load_json
@@ -103,6 +104,9 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
 def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialStatus) -> TrialResult:
     """Compute a result under the plan's protocol. Pure."""
     run, point = evidence.run, planned.configuration
+    if run and planned.primary.estimator == "protocol":
+        with suppress(DlperfError):
+            run = run_in_unit(run, planned.unit)
     reading = Reading(run, point.gpus_total, point.gpus, point.batch_size) if run else None
     measured, reason = _figure(reading, planned)
     window = _measured_rows(evidence, measured)

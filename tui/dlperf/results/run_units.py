@@ -1,0 +1,35 @@
+"""Convert a run of a log to the unit of a case."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+
+from dlperf.catalog.units import counts_samples
+from dlperf.errors import DlperfError
+from dlperf.formats.samples import Run
+from dlperf.measure.reading import VARYING_UNITS
+
+
+def run_in_unit(run: Run, unit: str) -> Run:
+    """Return the run in tokens per second where the case asks for them and the log states the length of its samples.
+
+    Raises:
+        DlperfError: the log measures something else than the case; the message is the reason.
+    """
+    if counts_samples(run.unit) != counts_samples(unit):
+        raise DlperfError(f"the log measures {run.unit or 'no unit'}, the case {unit}")
+    if (run.unit in VARYING_UNITS) == (unit in VARYING_UNITS):
+        return run
+    length = run.metadata.sequence_length
+    if unit != "tokens/s" or length is None:
+        raise DlperfError(f"the log counts {run.unit}, the case {unit}, and the log states no sequence length")
+    columns = run.samples.value, run.samples.samples
+    values, counts = (array("d", (number * length for number in column)) for column in columns)
+    return replace(
+        run,
+        unit=unit,
+        samples=replace(run.samples, value=values, samples=counts),
+        summaries=[replace(summary, value=summary.value * length, unit=unit) for summary in run.summaries],
+        epochs=[replace(epoch, value=epoch.value * length, unit=unit) for epoch in run.epochs],
+    )
