@@ -101,7 +101,7 @@ env: {{PATH: "{path}"}}
 """
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(600)
 def test_quickstart_over_ssh_is_chosen_checked_run_left_found_again_and_published(
     sshd: Sshd, terminal: Terminal, workspace: Workspace
 ):
@@ -130,7 +130,7 @@ def test_quickstart_over_ssh_is_chosen_checked_run_left_found_again_and_publishe
     terminal.press("s")
     terminal.until_shown("Start this campaign?", "dlperf run")
     agree(terminal)
-    terminal.until_shown("6 of 6", "median", "images/s", "finished")
+    terminal.until_shown("6 of 6", "median", "images/s", "finished", seconds=240)
     terminal.press("q")
     terminal.until_left()
     assert not terminal.alternate_screen()
