@@ -11,7 +11,7 @@ from site_browser import Watched, needs_browser
 pytestmark = needs_browser
 
 HOMES = ("index.html", "zh/index.html")
-MOST_BYTES = 500_000
+MOST_BYTES = 420_000
 """Of a home page with all that it loads, fonts apart."""
 AT_A_DESK = (
     "index.html",
@@ -39,6 +39,24 @@ def test_a_home_page_is_light(watched: Watched, own_site: Path, serve, home: str
     assert {home, f"{home.removesuffix('index.html')}assets/stylesheets/dlperf.css"} <= files
     loaded = [own_site / name for name in files if (own_site / name).is_file()]
     assert sum(path.stat().st_size for path in loaded) < MOST_BYTES
+
+
+@pytest.mark.parametrize("served", [False, True], ids=["folder", "http"])
+def test_the_search_index_is_loaded_when_the_search_is_used(
+    watched: Watched, own_site: Path, serve, served: bool
+) -> None:
+    def indexes() -> list[str]:
+        return [url for url in watched.requests if "search_index" in url]
+
+    watched.page.goto((serve(own_site) if served else own_site.as_uri() + "/") + "index.html")
+    watched.page.wait_for_load_state("networkidle")
+    assert indexes() == []
+    field = watched.page.locator("input.md-search__input")
+    field.click()
+    field.press_sequentially("estimator")
+    field.press("End")
+    watched.page.locator(".md-search-result__link").first.wait_for(state="attached")
+    assert len(indexes()) == 1
 
 
 @pytest.mark.parametrize("page", [*AT_A_DESK, *(f"zh/{page}" for page in AT_A_DESK)])
