@@ -277,5 +277,5 @@ def test_samples_of_a_language_model_become_tokens_by_their_length(
 
     (skipped,) = plan.skipped
     assert skipped.reason == "the log counts samples/s, the case tokens/s, and the log states no sequence length"
-    (row,) = load_results(workspace).rows
+    (row,) = load_results(workspace)
     assert (row.unit, row.value) == ("tokens/s", 64 * 1024)
