@@ -9,16 +9,17 @@ import inspect
 import re
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from math import inf, isfinite
+from dataclasses import dataclass
+from math import isfinite
 from operator import mul
 
 from dlperf.catalog.patterns import BY_TIME
 from dlperf.catalog.units import counts_samples
 from dlperf.errors import RequestError
-from dlperf.formats.samples import Summary
 from dlperf.measure.columns import entries_at, total
+from dlperf.measure.pauses import slow_among
 from dlperf.measure.reading import Estimate, NotEstimable, Reading
+from dlperf.measure.windows import between, estimate_from, estimate_from_summaries, first_at, need
 from dlperf.messages import Value, message
 
 Rule = Callable[..., Estimate]
@@ -149,7 +150,7 @@ def skipmean(reading: Reading, k: int) -> Estimate:
 @estimator
 def tailmean(reading: Reading, n: int) -> Estimate:
     """Average the last n records."""
-    _need(len(reading.usable) >= n, "few_last", count=len(reading.usable), wanted=n)
+    need(len(reading.usable) >= n, "few_last", count=len(reading.usable), wanted=n)
     return _mean_of(reading, slice(-n, None), "none_of_last", records=n)
 
 
@@ -158,12 +159,12 @@ def window(reading: Reading, a: int, b: int) -> Estimate:
     """Average the records that end iterations a+1 … b: a dropped, b − a measured."""
     done, spacing = reading.steps_done, reading.spacings.usual
     reached = max(filter(isfinite, done), default=None)
-    _need(reached is not None, "no_steps")
-    _need(reached is not None and reached + spacing > b, "few_before", iteration=b)
+    need(reached is not None, "no_steps")
+    need(reached is not None and reached + spacing > b, "few_before", iteration=b)
     ends = zip(reading.usable, entries_at(done, reading.usable), strict=True)
     inside = [index for index, end in ends if a < end <= b]
-    _need(len(inside) > 0, "none_between", first=a + 1, last=b)
-    return _estimate(reading, inside, statistics.fmean(entries_at(reading.values, inside)))
+    need(len(inside) > 0, "none_between", first=a + 1, last=b)
+    return estimate_from(reading, inside, statistics.fmean(entries_at(reading.values, inside)))
 
 
 @estimator
@@ -180,14 +181,14 @@ def rate(reading: Reading, skip: int = 0, take: int | None = None) -> Estimate:
     so a log that prints every tenth step is measured from one printed step to another.
     """
     timed = reading.timed
-    _need(bool(timed), "no_timestamps")
-    _need(any(map(isfinite, reading.steps_done)), "no_steps")
-    start = _first(timed, reading, skip, "few_before_step", step=skip)
-    _need(not skip or start < timed[-1], "few_after", steps=skip)
+    need(bool(timed), "no_timestamps")
+    need(any(map(isfinite, reading.steps_done)), "no_steps")
+    start = first_at(timed, reading, skip, "few_before_step", step=skip)
+    need(not skip or start < timed[-1], "few_after", steps=skip)
     if take is None:
         return between(reading, start, timed[-1])
     goal = reading.steps_done[start] + take
-    return between(reading, start, _first(timed, reading, goal, "few_steps", wanted=take, steps=skip))
+    return between(reading, start, first_at(timed, reading, goal, "few_steps", wanted=take, steps=skip))
 
 
 @estimator
@@ -195,10 +196,10 @@ def tipc(reading: Reading, skip: int = 10) -> Estimate:
     """Apply Paddle's rule: drop the first ``skip`` records, then the slowest and the fastest 5 % (at least 5)."""
     rest, speeds = reading.usable[skip:], reading.speeds[skip:]
     trim = max(int(len(rest) * TIPC_TRIM_SHARE), TIPC_TRIM_LEAST)
-    _need(len(rest) > 2 * TIPC_TRIM_LEAST, "few_tipc", least=skip + 2 * TIPC_TRIM_LEAST)
+    need(len(rest) > 2 * TIPC_TRIM_LEAST, "few_tipc", least=skip + 2 * TIPC_TRIM_LEAST)
     by_speed = sorted(range(len(rest)), key=speeds.__getitem__)
     kept = sorted(by_speed[trim:-trim])
-    return _estimate(reading, [rest[place] for place in kept], statistics.fmean(entries_at(speeds, kept)))
+    return estimate_from(reading, [rest[place] for place in kept], statistics.fmean(entries_at(speeds, kept)))
 
 
 @estimator
@@ -208,14 +209,14 @@ def batch_over_time(reading: Reading, skip: int = 0) -> Estimate:
     Refused where the printed rates show that steps differ in size.
     """
     indices = reading.with_step_seconds
-    _need(bool(indices), "no_step_seconds")
-    _need(len(indices) > skip, "few_skipped", count=len(indices), skipped=skip)
+    need(bool(indices), "no_step_seconds")
+    need(len(indices) > skip, "few_skipped", count=len(indices), skipped=skip)
     used = indices[skip:]
-    _need(counts_samples(reading.run.unit), "no_sample_rate", unit=reading.run.unit)
-    _need(reading.has_equal_batches(used), "unequal_steps")
+    need(counts_samples(reading.run.unit), "no_sample_rate", unit=reading.run.unit)
+    need(reading.has_equal_batches(used), "unequal_steps")
     duration = statistics.fmean(entries_at(reading.run.samples.seconds_per_step, used))
-    _need(duration > 0, "zero_step_seconds")
-    return _estimate(reading, used, reading.global_batch_size / duration)
+    need(duration > 0, "zero_step_seconds")
+    return estimate_from(reading, used, reading.global_batch_size / duration)
 
 
 @estimator
@@ -226,13 +227,13 @@ def steady(reading: Reading, skip: int = 0) -> Estimate:
     give their harmonic mean. A pause is a record of less than half the usual speed, where such records are rare.
     """
     rest = reading.usable[min(_records_within(reading, skip), len(reading.usable) // 2) :]
-    slow = frozenset(reading.slow_among(rest))
+    slow = frozenset(slow_among(reading, rest))
     used = [index for index in rest if index not in slow and reading.values[index] > 0]
-    _need(bool(used), "none_after", records=len(reading.usable) - len(rest))
+    need(bool(used), "none_after", records=len(reading.usable) - len(rest))
     seconds = entries_at(reading.run.samples.seconds_per_step, used)
     speeds = entries_at(reading.values, used)
     times = [time if time > 0 else 1 / speed for time, speed in zip(seconds, speeds, strict=True)]
-    return _estimate(reading, used, total(map(mul, speeds, times)) / total(times))
+    return estimate_from(reading, used, total(map(mul, speeds, times)) / total(times))
 
 
 def _records_within(reading: Reading, steps: int) -> int:
@@ -250,9 +251,9 @@ def _records_within(reading: Reading, steps: int) -> int:
 @estimator
 def summary(reading: Reading) -> Estimate:
     """Return the value that the program printed at its end."""
-    _need(bool(reading.run.summaries), "no_summary")
+    need(bool(reading.run.summaries), "no_summary")
     last = reading.run.summaries[-1]
-    return _from_summaries(reading, [last], 0, last.value * reading.factor)
+    return estimate_from_summaries(reading, [last], 0, last.value * reading.factor)
 
 
 @estimator
@@ -260,7 +261,7 @@ def printed(reading: Reading) -> Estimate:
     """Return the last value that the program printed, in its summary or else in a record."""
     if reading.run.summaries:
         return summary(reading)
-    _need(len(reading.usable) > 0, "no_records")
+    need(len(reading.usable) > 0, "no_records")
     last = reading.usable[-1]
     line = reading.run.samples.line[last]
     dropped = len(reading.run.samples) - 1
@@ -272,72 +273,12 @@ def hmean_epochs(reading: Reading, w: int) -> Estimate:
     """Return the harmonic mean of the values printed for each epoch, without the first w epochs."""
     epochs = [epoch for epoch in reading.run.epochs if isfinite(epoch.value) and epoch.value > 0]
     used = epochs[w:]
-    _need(bool(used), "few_epochs", count=len(epochs), skipped=w)
+    need(bool(used), "few_epochs", count=len(epochs), skipped=w)
     harmonic_mean = statistics.harmonic_mean([epoch.value for epoch in used])
-    return _from_summaries(reading, used, len(epochs) - len(used), harmonic_mean * reading.factor)
-
-
-def between(reading: Reading, start: int, end: int) -> Estimate:
-    """Divide the samples after record ``start`` up to record ``end`` by the time between the two.
-
-    Where the step counter goes back (a new epoch), neither the samples nor the time in between count.
-
-    Raises:
-        NotEstimable: no timestamps, no time between them, or samples per step unknown.
-    """
-    _need(counts_samples(reading.run.unit), "no_sample_rate", unit=reading.run.unit)
-    times = reading.run.samples.time
-    seconds = total(times[last] - times[first] for first, last in reading.segments(start, end))
-    _need(isfinite(seconds), "some_timestamps")
-    _need(seconds > 0, "few_time")
-    work = total(reading.work(first, last) for first, last in reading.segments(start, end))
-    _need(0 < work / seconds < inf, "few_work")
-    result = _estimate(reading, range(start, end + 1), work / seconds)
-    return replace(result, samples=end - start, dropped=result.dropped + 1)
-
-
-def _first(indices: Sequence[int], reading: Reading, steps: float, shortage: str, /, **values: Value) -> int:
-    """Return the first of the records at which so many steps are done."""
-    for index in indices:
-        if reading.steps_done[index] >= steps:
-            return index
-    raise NotEstimable(message(shortage, **values))
+    return estimate_from_summaries(reading, used, len(epochs) - len(used), harmonic_mean * reading.factor)
 
 
 def _mean_of(reading: Reading, used: slice, shortage: str, /, **values: Value) -> Estimate:
     indices = reading.usable[used]
-    _need(len(indices) > 0, shortage, **values)
-    return _estimate(reading, indices, statistics.fmean(reading.speeds[used]))
-
-
-def _estimate(reading: Reading, indices: Sequence[int], value: float) -> Estimate:
-    """Return the estimate from the records of these indices, in file order."""
-    samples, first, last = reading.run.samples, indices[0], indices[-1]
-    return Estimate(
-        value,
-        reading.run.unit,
-        samples=len(indices),
-        dropped=len(samples) - len(indices),
-        first=first,
-        last=last,
-        first_step=_whole(samples.step[first]),
-        last_step=_whole(samples.step[last]),
-        first_line=samples.line[first],
-        last_line=samples.line[last],
-    )
-
-
-def _from_summaries(reading: Reading, used: Sequence[Summary], dropped: int, value: float) -> Estimate:
-    lines = [summary.line for summary in used]
-    unit = reading.run.unit or used[0].unit
-    return Estimate(value, unit, len(used), dropped, first_line=min(lines), last_line=max(lines))
-
-
-def _whole(number: float) -> int | None:
-    return int(number) if isfinite(number) else None
-
-
-def _need(condition: bool, shortage: str, /, **values: Value) -> None:
-    """Raise the message of this code unless the condition holds."""
-    if not condition:
-        raise NotEstimable(message(shortage, **values))
+    need(len(indices) > 0, shortage, **values)
+    return estimate_from(reading, indices, statistics.fmean(reading.speeds[used]))

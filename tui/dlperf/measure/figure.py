@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from dlperf.measure.columns import finite, positive
-from dlperf.measure.estimators import Estimator, between, estimate, parse_estimator
+from dlperf.measure.estimators import Estimator, estimate, parse_estimator
+from dlperf.measure.pauses import paused_share
 from dlperf.measure.reading import Estimate, FactMissing, NotEstimable, Reading
+from dlperf.measure.windows import between
 
 WARM_UP_STEPS = 20
 """DLPerf and FleetX drop the first 20 steps."""
@@ -99,7 +101,7 @@ def _is_plausible(reading: Reading, rule: Estimator) -> bool:
         printed = estimate(reading, STEADY).value
     except NotEstimable:
         return True
-    if rule.from_timestamps and reading.run.window != "cumulative" and reading.paused_share > MOST_PAUSED:
+    if rule.from_timestamps and reading.run.window != "cumulative" and paused_share(reading) > MOST_PAUSED:
         return False
     return max(value, printed) < IMPLAUSIBLE_FACTOR * min(value, printed)
 

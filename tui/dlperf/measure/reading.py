@@ -18,11 +18,6 @@ from dlperf.messages import message
 
 VARYING_UNITS = ("tokens/s", "words/s", "items/s")
 """Units whose count per step differs from step to step, so that a batch size does not give it."""
-PAUSE = 3.0
-MOST_PAUSES = 0.2
-"""Share of the records beyond which slow ones are no pauses, but how the program runs."""
-RARE = 0.05
-"""Most records of less than half the usual speed that are pauses."""
 UNEQUAL_BATCHES = 0.1
 """Batch sizes computed from printed rates and times differ by less if only digits are rounded."""
 
@@ -174,13 +169,6 @@ class Reading:
             raise NotEstimable(message("no_records"))
         return finite_indices(self.values)
 
-    def slow_among(self, indices: Sequence[int]) -> list[int]:
-        """Return the records of less than half the median speed, where they are rare; the last is none of them."""
-        speeds = entries_at(self.values, indices)
-        limit = statistics.median(speeds) / 2 if indices else 0.0
-        slow = [index for index, speed in zip(indices, speeds, strict=True) if speed < limit and index != indices[-1]]
-        return slow if len(slow) <= max(RARE * len(indices), 1) else []
-
     @property
     def _prints_speed(self) -> bool:
         samples = self.run.samples
@@ -228,26 +216,6 @@ class Reading:
         """Records with the step of the record before, in the same epoch."""
         steps, begins = self.run.samples.step, frozenset(self.epoch_starts)
         return sum(steps[index] == steps[index - 1] for index in self.spacings.back if index not in begins)
-
-    @cached_property
-    def paused_share(self) -> float:
-        """Share of the time between records that fell into pauses: evaluations, checkpoints.
-
-        A pause makes a record take ``PAUSE`` times as long as usual and is rare. The last record is no pause: a stall
-        at the end is something else.
-        """
-        seconds = self.run.samples.time
-        gaps: list[tuple[float, float]] = []
-        for first, last in self.segments(0, len(seconds) - 1) if self.timed else ():
-            for index in range(first + 1, last + 1):
-                gaps.append((seconds[index] - seconds[index - 1], self.steps_done[index] - self.steps_done[index - 1]))
-        gaps = [(time, steps) for time, steps in gaps if time >= 0 and steps > 0]
-        if len(gaps) < 3:
-            return 0.0
-        usual = statistics.median(time / steps for time, steps in gaps)
-        limit = 2 * self.clock_resolution
-        lost = [time - usual * steps for time, steps in gaps[:-1] if time > PAUSE * usual * steps + limit]
-        return sum(lost) / sum(time for time, _ in gaps) if len(lost) <= MOST_PAUSES * len(gaps) else 0.0
 
     def segments(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Split records ``start`` … ``end`` where the step counter goes back: first and last index of each part."""

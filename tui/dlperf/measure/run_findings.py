@@ -13,6 +13,7 @@ from dlperf.formats.samples import Run
 from dlperf.measure.columns import finite
 from dlperf.measure.figure import MOST_PAUSED, Figure
 from dlperf.measure.findings import Finding, distinct, error, note, warning
+from dlperf.measure.pauses import paused_share, slow_among
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.messages import message
 
@@ -141,7 +142,7 @@ def _printed_rate(context: _Context) -> Finding | None:
     figure = context.figure
     if figure is None or figure.value_printed is None or figure.value_from_timestamps is None:
         return None
-    if context.reading.paused_share > MOST_PAUSED:
+    if paused_share(context.reading) > MOST_PAUSED:
         return None
     difference = figure.value_printed / figure.value_from_timestamps - 1
     if abs(difference) <= PRINTED_LIMIT or abs(difference) <= PRINTED_LIMIT + _clock_error(context):
@@ -212,7 +213,7 @@ def _missing_end(context: _Context) -> Finding | None:
 def _pauses(context: _Context) -> Finding | None:
     try:
         usable = context.reading.usable
-        slow = context.reading.slow_among(usable[bisect_right(usable, context.measured.start) :])
+        slow = slow_among(context.reading, usable[bisect_right(usable, context.measured.start) :])
     except NotEstimable:
         return None
     return note("pauses", count=len(slow), line=context.run.samples.line[slow[0]]) if slow else None
