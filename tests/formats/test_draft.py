@@ -7,7 +7,7 @@ import yaml
 from fixtures import LOGS
 
 from dlperf.catalog.model import LogFormat
-from dlperf.formats.draft import draft_format, rate_lines
+from dlperf.formats.draft import draft_format, only_number, rate_lines
 from dlperf.formats.registry import detect, parser_for
 
 UNKNOWN = {
@@ -15,6 +15,10 @@ UNKNOWN = {
     "it {step} loss=0.3 (speed: 812.5)": ("samples/s", 812.5, None),
     "Iteration {step} | loss: 1.5e-01 | 250.0 ms/step": ("samples/s", None, 0.25),
     "batch {step}, images_per_sec: 99.5, cost 3 dollars": ("images/s", 99.5, None),
+    "block {step} copied at 12.5 GB/s": ("GB/s", 12.5, None),
+    "n {step} throughput=1.25e+03": ("samples/s", 1250.0, None),
+    "n {step} step time (ms): 250.0": ("samples/s", None, 0.25),
+    '{{"n": {step}, "step_time": 0.25, "loss": 3}}': ("samples/s", None, 0.25),
 }
 
 
@@ -34,6 +38,35 @@ def test_the_draft_of_an_unknown_log_reads_it(line):
     samples = parser.runs[0].samples
     assert (draft.unit, len(samples)) == (unit, 5)
     assert list(samples.value)[:1] == [value] if value else list(samples.seconds_per_step)[:1] == [seconds]
+
+
+def read_by_draft(line: str, log: str):
+    draft = LogFormat.model_validate(yaml.safe_load(draft_format(line)))
+    parser = parser_for(draft.id, [draft])
+    parser.feed(log.encode())
+    return draft.unit, parser.runs[0].samples
+
+
+def test_a_draft_reads_the_time_of_a_line():
+    log = "".join(f"2026-01-02 03:04:0{n},500 step={n} speed: 99.{n} samples/sec\n" for n in range(3))
+    _, samples = read_by_draft(log.splitlines()[0], log)
+    assert samples.time[2] - samples.time[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "unit"), [("42.5", "value"), ("result = 42.5 ms", "ms"), ("took 42.5s", "s"), ("score: 42.5", "value")]
+)
+def test_the_only_number_of_a_log_is_its_value(line, unit):
+    log = f"training resnet50\n{line}\ndone\n"
+    found = only_number(log.splitlines())
+    assert found == line
+    drafted, samples = read_by_draft(found, log)
+    assert (drafted, list(samples.value)) == (unit, [42.5])
+
+
+@pytest.mark.parametrize("log", ["", "hello", "1 2", "1\n2"])
+def test_of_no_number_or_several_none_is_the_only_one(log):
+    assert only_number(log.splitlines()) is None
 
 
 def test_lines_without_a_rate_are_not_shown():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,27 +11,100 @@ import typer
 from dlperf.cli.options import print_skipped, workspace_option
 from dlperf.cli.output import print_note
 from dlperf.errors import RequestError
-from dlperf.view.text import count_noun
+from dlperf.view.text import count_noun, number, one_line
 
 if TYPE_CHECKING:
+    from dlperf.catalog.problem import Problem
     from dlperf.runs.paths import Workspace
+    from dlperf.view.bounded import Output
+    from dlperf.view.program import Recognised
 
 commands = typer.Typer()
 
 QUICKSTART_DIRECTORY = Path("dlperf-quickstart")
+TRIAL_SECONDS = 60.0
 
 
 @commands.command()
 def init(
+    context: typer.Context,
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Folder; default: the current one.")] = Path(),
+    program: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND",
+            help="Run this program once and write catalogue entries from what it prints: 'python train.py --bs "
+            "{batch_size}'. Uses the workspace around DIR if there is one.",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="ID", help="Id of its entries; default: the script's name.")
+    ] = None,
+    batch_size: Annotated[
+        int | None,
+        typer.Option("--batch-size", "-b", metavar="B", min=1, help="Of the trial run; 8 for {batch_size} by default."),
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(metavar="S", min=1, help="After which the trial run is stopped.")
+    ] = TRIAL_SECONDS,
 ) -> None:
-    """Create a workspace: mkdocs.yml, site/, runs/ and catalog/."""
+    """Create a workspace: mkdocs.yml, site/, runs/ and catalog/. With --program, entries for a program, too."""
+    if program is not None:
+        _add_program(workspace_option(context) or directory, program, name, batch_size, seconds)
+        return
     written = _create(directory)
     parts = dict.fromkeys(path.partition("/")[0] + path.partition("/")[1] for path in written)
     print_note(f"{count_noun(len(written), 'file')} in {directory.resolve()}: {', '.join(parts)}")
     if ".gitignore" not in written:
         print_note("kept your .gitignore: it should ignore site/html, but not runs/, site/docs and site/theme")
     print_note("next: `dlperf quickstart`, or add a machine in catalog/hardware/ and `dlperf check --hardware ID`")
+
+
+def _add_program(root: Path, command: str, name: str | None, batch_size: int | None, seconds: float) -> None:
+    """Run a program once and write its entries; a workspace is made only when the run gave a value."""
+    from dlperf.catalog.load import load_catalog
+    from dlperf.catalog.problem import CatalogError
+    from dlperf.runs.store import write_atomic
+    from dlperf.view import bounded, program
+
+    found = program.read_program(command, Path.cwd(), batch_size, name)
+    folder = _workspace_root(root)
+    path = folder / "catalog" / f"{found.name}.yaml"
+    if path.exists():
+        raise RequestError(f"{path} exists: remove it, or choose another name with --name")
+    catalog = load_catalog(folder / "catalog", complain=print_skipped)
+    program.refuse_taken(found.name, catalog)
+    print_note(f"running for at most {seconds:.0f} s: {shlex.join(found.trial_words)}")
+    output = bounded.run_bounded(found.trial_words, found.folder, seconds)
+    recognised = program.recognise(output, found, tuple(catalog.formats.values()))
+    if not (folder / "mkdocs.yml").exists():
+        _create(folder)
+        print_note(f"created a workspace: {folder.resolve()}")
+    write_atomic(path, program.as_yaml(found, recognised).encode())
+    problems: list[Problem] = []
+    load_catalog(folder / "catalog", complain=problems.append)
+    if own := [problem for problem in problems if problem.path == path]:
+        raise CatalogError(own)
+    _print_recognised(output, recognised)
+    print_note(f"wrote {path}; next: `dlperf run -f {found.name}`")
+
+
+def _workspace_root(start: Path) -> Path:
+    from dlperf.runs.paths import Workspace
+
+    try:
+        return Workspace.find(start).root
+    except RequestError:
+        return start
+
+
+def _print_recognised(output: Output, recognised: Recognised) -> None:
+    example, figure = recognised.example, recognised.figure
+    if output.code is None:
+        print_note("the trial run was stopped; a campaign runs the program to its end")
+    kind = f"a proposed format, from: {one_line(example)}" if example else f"the format {recognised.format}"
+    print_note(f"recognised {count_noun(recognised.records, 'record')} of {kind}")
+    print_note(f"trial run: {number(figure.value, figure.unit)} by {figure.estimator}")
 
 
 @commands.command()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 LINE_LENGTH = 600
 """Longer lines are no records."""
 EXAMPLES = 3
 _NUMBER = r"\d[\d.,]*(?:[eE][+-]?\d+)?"
-_WRITTEN = r"\d+(?:,\d\d\d)*(?:\.\d+)?[KMGBT]?"
+_WRITTEN = r"\d+(?:,\d\d\d)*(?:\.\d+)?(?:[eE][+-]?\d+)?[KMGBT]?"
 """As the parser reads numbers."""
 _WORK = r"(?:tok(?:en)?|word|sample|seq(?:uence)?|sentence|ima?ge?|example|item|frame)s?"
 _RATES = (
@@ -29,14 +29,29 @@ _RATES = (
     ("steps_per_second", rf"(?P<number>{_NUMBER})(?P<after> ?(?:it|iters?|steps?|batch(?:es)?) ?/ ?s\w*)"),
     (
         "milliseconds_per_step",
-        rf"(?P<before>\b[\w ]*(?:time|elapsed|cost)\W{{1,4}})(?P<number>{_NUMBER})(?P<after> ?ms\b)",
+        rf"(?P<before>\b[A-Za-z_ ]*(?:time|elapsed|cost)\W{{1,4}})(?P<number>{_NUMBER})(?P<after> ?ms\b)",
     ),
     (
         "seconds_per_step",
         rf"(?P<before>\b(?:[a-z]+[_ ])?(?:time|cost)\W{{1,4}})(?P<number>{_NUMBER})(?P<after> ?s(?:ec)?\b)",
     ),
+    (
+        "milliseconds_per_step",
+        rf"(?P<before>\b[A-Za-z_ ]*(?:time|elapsed|cost)[ _]?\(?ms\W{{1,4}})(?P<number>{_NUMBER})",
+    ),
+    (
+        "seconds_per_step",
+        rf"(?P<before>(?:step|iter(?:ation)?|batch)[ _]time\W{{1,4}})(?P<number>{_NUMBER})(?! ?[a-z]?s\b)",
+    ),
+    ("value", rf"(?P<number>{_NUMBER})(?P<after> ?(?P<unit>(?:[KMGT]i?B|[MGTP]FLOPs?|[KMG]?ops)/s\b))"),
 )
+_TIME = re.compile(r"(?P<number>\d{4}-\d\d-\d\d(?P<between>[ T])\d\d:\d\d:\d\d(?P<fraction>[.,]\d+)?)")
+_ONLY = re.compile(
+    rf"(?P<before>.*?)(?<![\w.,])(?P<number>{_NUMBER}[KMGBT]?)(?P<after>\s*(?P<unit>[A-Za-zµ%][\w/µ%]{{0,19}})|\s*$)"
+)
+"""A number with what comes before it, and its unit."""
 _FIELDS = (
+    ("time", _TIME, r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?"),
     ("epoch", re.compile(r"(?P<before>\b[eE]poch\W{0,4})(?P<number>\d+)"), r"\d+"),
     (
         "step",
@@ -65,23 +80,29 @@ def rate_lines(lines: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
     return [(number, line.strip()) for number, line in found if _shape(line) == usual][:EXAMPLES]
 
 
-def draft_format(example: str) -> str:
-    """Return a catalogue entry, as YAML with comments, for a line that ``rate_lines`` found."""
-    rate = _rate(example)
+def only_number(lines: Iterable[str]) -> str | None:
+    """Return the line with the only number of a log."""
+    numbers = [line for line in lines for _ in re.finditer(rf"(?<![\w.,]){_NUMBER}", line)]
+    return numbers[0].strip() if len(numbers) == 1 else None
+
+
+def draft_format(example: str, name: str = "my-format") -> str:
+    """Return a catalogue entry, as YAML with comments, for a line of ``rate_lines`` or ``only_number``."""
+    rate = _rate(example) or _only_number(example)
     if rate is None:
         raise ValueError(f"no rate in {example!r}")
     matches = ((name, pattern.search(example), expression) for name, pattern, expression in _FIELDS)
     fields = [rate, *(_field(name, match, expression) for name, match, expression in matches if match)]
     record = ".*?".join(field.expression for field in sorted(fields, key=lambda field: field.start))
     return f"""\
-id: my-format
-title: My training program
+id: {name}
+title: {"My training program" if name == "my-format" else f"Log of {name}"}
 unit: {rate.unit or "samples/s"}
 scope: global # per_gpu, where each GPU prints its own speed
 window: interval # step, cumulative (a mean since the start), epoch, run
 detect: {_quote(rate.expression)}
 record: {_quote(record)}
-# metadata: # of lines before the first record, each with one group
+{_time_format(example)}# metadata: # of lines before the first record, each with one group
 #   batch_size: 'batch size: (\\d+)' # per GPU, or global_batch_size
 #   gpus: 'world size: (\\d+)' # of all nodes
 """
@@ -92,8 +113,24 @@ def _rate(line: str) -> _Field | None:
         match = pattern.search(line)
         if match:
             unit = match.groupdict().get("unit") or ""
-            return _field(name, match, _WRITTEN, _UNITS.get(unit[:3], "samples/s"))
+            unit = unit if unit.endswith("/s") else _UNITS.get(unit[:3], "samples/s")
+            return _field(name, match, _WRITTEN, unit)
     return None
+
+
+def _only_number(line: str) -> _Field | None:
+    match = _ONLY.match(line)
+    if match is None:
+        return None
+    field = _field("value", match, _WRITTEN, match["unit"] or "value")
+    start, end = "" if match["before"] else r"^\s*", "" if match["unit"] else r"\s*$"
+    return replace(field, expression=f"{start}{field.expression}{end}")
+
+
+def _time_format(line: str) -> str:
+    time = _TIME.search(line)
+    fraction = f"{time['fraction'][0]}%f" if time and time["fraction"] else ""
+    return f"time_format: '%Y-%m-%d{time['between']}%H:%M:%S{fraction}'\n" if time else ""
 
 
 def _field(name: str, match: re.Match[str], expression: str, unit: str = "") -> _Field:

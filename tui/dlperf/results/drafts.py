@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
 from dlperf.errors import RequestError
-from dlperf.formats.draft import draft_format, rate_lines
+from dlperf.formats.draft import draft_format, only_number, rate_lines
 from dlperf.formats.lines import LineReader
 from dlperf.results.logs import open_log
 
@@ -18,7 +19,7 @@ SHOWN = 160
 
 def describe_rates(head: bytes) -> str:
     """Quote a line that looks like a rate, and say what to do next."""
-    examples = _examples(head)
+    examples = rate_examples(head)
     if not examples:
         return "no line looks like a rate: is it a whole training log?"
     number, line = examples[0]
@@ -33,7 +34,7 @@ def draft_of(path: Path) -> str:
     """
     try:
         with open_log(path) as stream:
-            examples = _examples(stream.read(SEARCHED))
+            examples = rate_examples(stream.read(SEARCHED))
     except (EOFError, OSError) as error:
         raise RequestError(f"{path}: cannot be read: {error}") from error
     if not examples:
@@ -42,11 +43,20 @@ def draft_of(path: Path) -> str:
     return shown + draft_format(examples[0][1])
 
 
-def _examples(head: bytes) -> list[tuple[int, str]]:
+def rate_examples(head: bytes) -> list[tuple[int, str]]:
+    """Return the first lines that look like rates, with their numbers."""
+    return rate_lines(_numbered(head))
+
+
+def only_example(log: bytes) -> str | None:
+    """Return the line of a log with its only number."""
+    return only_number(line for _, line in _numbered(log))
+
+
+def _numbered(head: bytes) -> Iterator[tuple[int, str]]:
     reader = LineReader()
-    parts = chain(reader.feed(head), reader.finish())
-    numbered = (pair for part in parts for pair in zip(part.numbers, part.lines, strict=True))
-    return rate_lines((number, line.decode("utf-8", "replace")) for number, line in numbered)
+    for part in chain(reader.feed(head), reader.finish()):
+        yield from zip(part.numbers, (line.decode("utf-8", "replace") for line in part.lines), strict=True)
 
 
 def _printable(line: str) -> str:

@@ -1,0 +1,219 @@
+"""From a program's command line to catalogue entries: run it once and recognise what it prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from textwrap import indent
+
+import yaml
+
+from dlperf.catalog.load import Catalog
+from dlperf.catalog.model import LogFormat
+from dlperf.catalog.placeholders import PLACEHOLDERS, finish, names_in
+from dlperf.catalog.problem import hint
+from dlperf.errors import RequestError
+from dlperf.formats.draft import draft_format
+from dlperf.formats.registry import detect, format_ids, parser_for
+from dlperf.measure.figure import Figure, figure_of
+from dlperf.measure.reading import NotEstimable, Reading
+from dlperf.results.drafts import only_example, rate_examples
+from dlperf.view.bounded import Output
+from dlperf.view.text import one_line
+
+SKIP_STEPS, TAKE_STEPS = 20, 100
+"""Of the campaign."""
+BATCH_SIZE = 8
+_FIXED = {
+    "precision": "fp32",
+    **dict.fromkeys(("gpus", "gpus_total", "nodes"), "1"),
+    **dict.fromkeys(("gpu_list", "node_rank"), "0"),
+    **dict.fromkeys(("master_address", "hosts"), "127.0.0.1"),
+    "master_port": "29500",
+    "steps": "30",
+    "skip_steps": "10",
+    "take_steps": "20",
+}
+"""Placeholder → value in the trial run."""
+_BATCHES = ("batch_size", "global_batch_size", "node_batch_size")
+_ID, _NO_ID = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}"), re.compile(r"[^a-z0-9.-]+")
+
+
+@dataclass(frozen=True)
+class Program:
+    """A command line with placeholders."""
+
+    words: tuple[str, ...]
+    """The first is an absolute path."""
+    name: str
+    """Id of all its entries."""
+    folder: Path
+    batch_size: int
+
+    @property
+    def trial_words(self) -> list[str]:
+        values = _FIXED | dict.fromkeys(_BATCHES, str(self.batch_size))
+        return [self.words[0], *(finish(word, values) for word in self.words[1:])]
+
+    def uses(self, *placeholders: str) -> bool:
+        return any(name in placeholders for word in self.words for name in names_in(word))
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """How the output of the trial run reads."""
+
+    format: str
+    example: str | None
+    """The line from which a format is proposed; None where the format is known."""
+    figure: Figure
+    records: int
+
+
+def read_program(text: str, folder: Path, batch_size: int | None = None, name: str | None = None) -> Program:
+    """Split a command line, and find its program.
+
+    Raises:
+        RequestError: the line cannot be split or run, or a placeholder has no value.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise RequestError(f"--program {text!r}: {error}") from error
+    values = {*_FIXED, *_BATCHES}
+    for unknown in [used for word in words for used in names_in(word) if used not in values]:
+        why = "write the path itself" if unknown in PLACEHOLDERS or "." in unknown else hint(unknown, values)
+        raise RequestError(f"--program: {{{unknown}}} has no value in a trial run: {why}")
+    found = shutil.which(words[0]) if words else None
+    if found is None:
+        raise RequestError(f"--program {text!r}: no such program (for a shell's syntax write: sh -c '…')")
+    script = next((word for word in words[1:] if word.endswith(".py")), words[0])
+    chosen = name or _NO_ID.sub("-", Path(script).stem.lower()).strip("-.")[:60] or "program"
+    if not _ID.fullmatch(chosen):
+        raise RequestError(f"--name {chosen!r}: only a-z, 0-9, dot and hyphen, beginning with a letter or digit")
+    program = Program((os.path.abspath(found), *words[1:]), chosen, folder, batch_size or 1)
+    return program if batch_size or not program.uses(*_BATCHES) else replace(program, batch_size=BATCH_SIZE)
+
+
+def refuse_taken(name: str, catalog: Catalog) -> None:
+    """Raise RequestError where an entry of the catalogue has this id."""
+    kinds = {"framework": {*catalog.frameworks}, "case": {*catalog.cases}, "protocol": {*catalog.protocols}}
+    for kind, ids in {**kinds, "format": {*format_ids(catalog.formats.values())}}.items():
+        if name in ids:
+            raise RequestError(f"the catalogue has a {kind} {name} already: choose another name with --name")
+
+
+def recognise(output: Output, program: Program, formats: Sequence[LogFormat]) -> Recognised:
+    """Find the format of a trial run's output, and its value.
+
+    Raises:
+        RequestError: the program failed, or its output gives no value.
+    """
+    _refuse_failure(output)
+    found, example = detect(output.data, formats), None
+    if found is None:
+        example = next((line for _, line in rate_examples(output.data)), None) or only_example(output.data)
+        if example is None:
+            raise RequestError(_why_nothing(output))
+        formats = [*formats, LogFormat.model_validate(yaml.safe_load(draft_format(example, program.name)))]
+    parser = parser_for(found or program.name, formats)
+    parser.feed(output.data)
+    parser.finish()
+    run = parser.runs[-1]
+    records = len(run.samples) + len(run.summaries) + len(run.epochs)
+    try:
+        figure = figure_of(Reading(run, 1, 1, program.batch_size), "printed()" if records == 1 else None)
+    except NotEstimable as shortage:
+        raise RequestError(f"the output of the trial run gives no value: {shortage}") from shortage
+    return Recognised(found or program.name, example, figure, records)
+
+
+def _refuse_failure(output: Output) -> None:
+    if output.code:
+        how = f"exit code {output.code}" if output.code > 0 else f"signal {-output.code}"
+        last = next((line for line in reversed(_texts(output)) if line.strip()), "it printed nothing")
+        raise RequestError(f"the trial run failed with {how}: {last}")
+
+
+def _why_nothing(output: Output) -> str:
+    ending = " until it was stopped (--seconds gives it more time)" if output.code is None else ""
+    if not output.data.strip():
+        return f"the program printed nothing{ending}: let it print its throughput"
+    last = _texts(output)[-1][:120]
+    advice = "print one number, or lines such as: step=10 throughput=512.3 samples/s"
+    return f"no line of the program's output looks like a rate{ending}, the last is {last!r}: let it {advice}"
+
+
+def _texts(output: Output) -> list[str]:
+    return output.data.decode("utf-8", "replace").rstrip().splitlines()
+
+
+def as_yaml(program: Program, recognised: Recognised) -> str:
+    """Return a catalogue file with the entries that a campaign of the program needs."""
+    once = recognised.records == 1
+    parts = [_HEAD.format(name=program.name)]
+    if recognised.example is not None:
+        draft = f"# {one_line(recognised.example)[:110]}\n{draft_format(recognised.example, program.name)}"
+        parts.append(f"formats:\n{indent(draft, '  ')}")
+    if not once:
+        steps = _STEPS.format(skip=SKIP_STEPS, take=TAKE_STEPS) if program.uses("steps", "take_steps") else ""
+        parts.append(_PROTOCOL.format(name=program.name, estimator=recognised.figure.estimator, steps=steps))
+    batch = "any other may be asked for with -b" if program.uses(*_BATCHES) else "write the one that the program uses"
+    values = {"name": program.name, "unit": json.dumps(recognised.figure.unit), "batch_size": program.batch_size}
+    parts.append(_CASE.format(**values, batch=batch, protocol="printed" if once else program.name))
+    folder = json.dumps(str(program.folder), ensure_ascii=False)
+    parts.append(_FRAMEWORK.format(**values, format=recognised.format, folder=folder, command=_listed(program.words)))
+    return "\n".join(parts)
+
+
+def _listed(words: Iterable[str]) -> str:
+    return json.dumps(list(words), ensure_ascii=False)
+
+
+_HEAD = """\
+# How dlperf measures {name}; `dlperf catalog check` says what is wrong with it, `dlperf run -f {name}` runs it.
+"""
+_PROTOCOL = """\
+protocols:
+  id: {name}
+  title: {name}
+  estimator: {estimator}  # how records become one value; `dlperf parse --help` says more
+{steps}  repeats: 5
+"""
+_STEPS = """\
+  skip_steps: {skip}
+  take_steps: {take}  # {{steps}} is the sum
+"""
+_CASE = """\
+cases:
+  id: {name}
+  title: {name}
+  model: {name}
+  dataset: synthetic  # or the name of the data set
+  unit: {unit}
+  precisions: [fp32]  # what the program computes in; {{precision}} in the command takes several
+  batch_sizes: [{batch_size}]  # per GPU; {batch}
+  scales: [1n1g]  # nodes and GPUs: [1n1g, 1n8g]
+  protocol: {protocol}
+"""
+_FRAMEWORK = """\
+frameworks:
+  id: {name}
+  title: {name}
+  version: "1"
+  format: {format}
+  devices: [cpu]  # gpu: machines with GPUs, see catalog/hardware/example.yaml
+  recipes:
+    - case: {name}
+      precisions: [fp32]
+      workdir: {folder}
+      interpreter: []
+      command: {command}
+      env: {{PYTHONUNBUFFERED: "1"}}
+"""
