@@ -109,3 +109,23 @@ def test_a_plan_without_metrics_has_throughput_alone(workspace: Workspace) -> No
     assert [(metric.id, metric.unit) for metric in row.metrics] == [("throughput", "images/s")]
     (result,) = (workspace.root / "runs" / "a").rglob("result.json")
     assert json.loads(result.read_text())["metrics"] == []
+
+
+def test_a_value_that_the_log_prints_is_a_metric(workspace: Workspace) -> None:
+    bandwidth = PlannedMetric("bandwidth", "GB/s", estimator="mean")
+    log = own_log(64.0).replace("throughput=64.0", "throughput=64.0 bandwidth=300 accuracy=0.5", 1)
+    log = log.replace('{"throughput": 64.0', '{"metrics": {"bandwidth": 302, "mfu": 99}, "throughput": 64.0')
+    measured(workspace, "a", plan_with(bandwidth, *EVERY), log)
+    (row,) = load_results(workspace)
+    found = {metric.id: (metric.value, metric.unit) for metric in row.metrics}
+    assert (row.metric, row.value, row.unit, row.trials[0].estimator) == ("bandwidth", 301.0, "GB/s", "mean")
+    assert (found["accuracy"], found["mfu"]) == ((0.5, ""), (pytest.approx(8.0), "%"))
+
+
+def test_one_printed_number_is_a_figure_under_the_protocol_printed(workspace: Workspace) -> None:
+    duration = planned_metrics("ms", None, load_catalog().metrics)[0]
+    plan = replace(plan_with(duration), protocol={"id": "printed", "estimator": "printed()"}, repeats=1)
+    measured(workspace, "a", plan, 'DLPERF 2026-01-31T12:00:00.0Z summary {"throughput": 3.25, "unit": "ms"}\n')
+    (row,) = load_results(workspace)
+    assert (row.value, row.unit, row.direction, row.metric) == (3.25, "ms", "lower", "duration")
+    assert row.findings == ()

@@ -14,6 +14,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from dlperf.catalog.axes import AxisValue
 from dlperf.catalog.machines import AbsolutePath, Container, Node, Runtime
 from dlperf.catalog.patterns import BY_TIME, tells_time
+from dlperf.catalog.units import Direction
 from dlperf.messages import Code
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")]
@@ -370,6 +371,14 @@ class Dialect(Model):
     """strptime format of the group ``time``, or ``seconds`` for a plain number of seconds."""
 
 
+class PrintedUnit(Model):
+    """How a program prints a metric."""
+
+    unit: str = ""
+    """That of the metric in the catalogue if empty."""
+    direction: Direction = "higher"
+
+
 class LogFormat(Dialect, Entry):
     """A log format that one regular expression describes. Code formats register themselves in ``formats/``."""
 
@@ -390,6 +399,11 @@ class LogFormat(Dialect, Entry):
     The text that each begins with is what lines are searched for first, so several are faster than an alternation.
 
     ``dlperf.formats.declarations`` lists the fields with a meaning; others become arguments of the run.
+    """
+    metrics: dict[MetricId, PrintedUnit] = {}
+    """Groups of records beyond the known ones: id of a metric → its unit and direction.
+
+    A dialect whose groups are all metrics is no record: what it matches may stand on any line.
     """
     end: str | None = None
     """Regular expression of the line that a complete run ends with."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from dlperf.catalog.linear import Expression, compile_linear
 
@@ -36,17 +37,18 @@ MILLISECONDS = "milliseconds"
 _SECONDS_LAST = re.compile(r"^.*%M:%S(?:[.,]%f)?$")
 
 
-def record_problem(pattern: str) -> str | None:
-    """The problem of a record's regular expression, None if it is valid."""
+def record_problem(pattern: str, metrics: Collection[str] = ()) -> str | None:
+    """The problem of a record's regular expression, None if it is valid; groups may have the names of metrics, too."""
     compiled = _compiled(pattern)
     if isinstance(compiled, str):
         return compiled
-    unknown = sorted(set(compiled.groupindex) - RECORD_GROUPS)
+    unknown = sorted(set(compiled.groupindex) - RECORD_GROUPS - set(metrics))
     if unknown:
-        return f"unknown group {unknown[0]!r} (known: {', '.join(sorted(RECORD_GROUPS))})"
+        known = ", ".join(sorted(RECORD_GROUPS))
+        return f"unknown group {unknown[0]!r} (known: {known}; or declare a metric of this name under metrics:)"
     if len(compiled.groupindex) != compiled.groups:
         return "every group needs a name: (?P<name>…), or (?:…) for one that is not read"
-    if not any(name in compiled.groupindex for name in RATES):
+    if not any(name in compiled.groupindex for name in (*RATES, *metrics)):
         return f"has no throughput group (one of {', '.join(RATES)})"
     if "interval_seconds" in compiled.groupindex and "step" not in compiled.groupindex:
         return "interval_seconds is the time up to step: that group is needed"

@@ -20,7 +20,14 @@ from dlperf.catalog.model import (
     Recipe,
     Variant,
 )
-from dlperf.catalog.patterns import line_problem, metadata_problem, record_problem, tells_time, time_problem
+from dlperf.catalog.patterns import (
+    RECORD_GROUPS,
+    line_problem,
+    metadata_problem,
+    record_problem,
+    tells_time,
+    time_problem,
+)
 from dlperf.catalog.placeholders import PLACEHOLDERS, unknown_names
 from dlperf.catalog.problem import Problem, hint, listed
 from dlperf.catalog.yamlfile import Location
@@ -52,23 +59,32 @@ def format_problems(item: Located[LogFormat]) -> Iterator[Problem]:
     places: list[tuple[Location, str | None]] = [
         (("detect",), line_problem(entry.detect)),
         (("end",), None if entry.end is None else line_problem(entry.end)),
+        *((("metrics", name), _taken_group(name)) for name in entry.metrics),
         *((("metadata", name), metadata_problem(text)) for name, texts in entry.metadata.items() for text in texts),
-        *_dialect_problems((), entry),
-        *chain.from_iterable(_dialect_problems(("dialects", index), each) for index, each in enumerate(entry.dialects)),
+        *_dialect_problems((), entry, entry.metrics),
+        *chain.from_iterable(
+            _dialect_problems(("dialects", index), each, entry.metrics) for index, each in enumerate(entry.dialects)
+        ),
     ]
     yield from (item.problem(place, message) for place, message in places if message is not None)
 
 
-def _dialect_problems(place: Location, dialect: Dialect) -> Iterator[tuple[Location, str | None]]:
-    yield (*place, "record"), record_problem(dialect.record)
+def _taken_group(name: str) -> str | None:
+    return "is the name of a group with another meaning (choose another)" if name in RECORD_GROUPS else None
+
+
+def _dialect_problems(
+    place: Location, dialect: Dialect, metrics: Collection[str]
+) -> Iterator[tuple[Location, str | None]]:
+    yield (*place, "record"), record_problem(dialect.record, metrics)
     if dialect.time_format is not None:
-        yield (*place, "time_format"), time_problem(dialect.time_format) or _unread_time(dialect)
+        yield (*place, "time_format"), time_problem(dialect.time_format) or _unread_time(dialect, metrics)
     elif tells_time(dialect.record):
         yield (*place, "record"), "has a group `time`: add its time_format ('%Y-%m-%d %H:%M:%S', seconds)"
 
 
-def _unread_time(dialect: Dialect) -> str | None:
-    readable = record_problem(dialect.record) is None
+def _unread_time(dialect: Dialect, metrics: Collection[str]) -> str | None:
+    readable = record_problem(dialect.record, metrics) is None
     return "the record has no group `time`" if readable and not tells_time(dialect.record) else None
 
 

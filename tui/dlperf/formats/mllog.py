@@ -68,4 +68,5 @@ class _Events:
             minutes, self._started = (event.seconds - self._started) / 60, None
             if event.status == "success" and minutes > 0:
                 self._recorder.add_summary(Summary("time to train", minutes, "min", number))
+                self._recorder.add_metric("time_to_train", [minutes], "min", "lower")
                 self._recorder.complete()

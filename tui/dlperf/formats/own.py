@@ -4,7 +4,7 @@ Three kinds of line, each printable by one f-string. Times are UTC with microsec
 
     DLPERF 2026-01-31T12:00:00.123456Z run {"model": "resnet50", "framework": "pytorch", "batch_size": 128, "gpus": 8}
     DLPERF 2026-01-31T12:00:01.123456Z step=20 epoch=0 samples=20480 loss=2.301 throughput=20480.0
-    DLPERF 2026-01-31T12:00:09.123456Z summary {"throughput": 20375.2, "unit": "images/s"}
+    DLPERF 2026-01-31T12:00:09.123456Z summary {"throughput": 20375.2, "unit": "images/s", "metrics": {"auc": 0.76}}
 
 ``run`` comes first, from rank 0, and opens a run. Its keys: ``model``, ``framework``, ``precision``, ``batch_size``
 (per GPU), ``global_batch_size``, ``gpus`` (over all nodes), ``steps`` (the last step of a complete run) and ``unit``
@@ -15,30 +15,37 @@ number and ``loader`` the decoder, such as ``DALI 2.4.0 on the GPU``.
 A step line covers the interval that ends with step ``step`` (the first step is 1). ``samples`` counts what all
 ranks have processed since the start, so that samples over time is independent of the printed rate; ``throughput`` is
 the program's own rate of the interval, over all ranks. ``step`` comes first; the other four are optional, but keep
-their order.
+their order. Metrics may follow, such as ``bandwidth=371.2``.
 
-``summary`` ends a run.
+``summary`` ends a run. Its ``metrics`` are numbers, or objects with ``value``, ``unit`` and ``direction`` (``higher``
+or ``lower`` is better).
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
+from itertools import chain
 from math import isfinite
 from typing import Any
 
 from dlperf.catalog.linear import compile_linear
 from dlperf.formats.jsontext import parse_object
-from dlperf.formats.numbers import Clock, floats
-from dlperf.formats.recorder import Recorder
-from dlperf.formats.rules import FunctionRule, RecordRule, Rules
+from dlperf.formats.numbers import ABSENT, Clock, floats
+from dlperf.formats.recorder import METRIC_LIMIT, Recorder
+from dlperf.formats.rules import FunctionRule, RecordRule, Rules, Texts
 from dlperf.formats.samples import FormatInfo, Summary
 
 INFO = FormatInfo("dlperf", "dlperf's own training programs", "samples/s", "global", "interval", "dlperf/workloads")
 
+_METRIC = re.compile(rb"(?<!\S)([a-z][a-z0-9_]{0,30})=(\S+)")
 _RECORD = (
     r"DLPERF (?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+)Z step=(?P<step>\d+)(?: epoch=(?P<epoch>\d+))?"
     r"(?: samples=(?P<samples>\d+))?(?: loss=(?P<loss>\S+))?(?: throughput=(?P<value>\S+))?"
+    r"(?: (?P<metrics>.*))?"
 )
+UNIT_LIMIT = 30
 _EVENT = compile_linear(r"DLPERF \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z (run|summary) (\{.*)")
 
 
@@ -53,7 +60,16 @@ def rules(recorder: Recorder) -> Rules:
             _end_run(recorder, data, number)
 
     clock = Clock("%Y-%m-%dT%H:%M:%S.%f")
-    return Rules([RecordRule(recorder, _RECORD, b"DLPERF ", clock), FunctionRule(b"DLPERF ", _parse_json, act)])
+    return Rules([_StepRule(recorder, _RECORD, b"DLPERF ", clock), FunctionRule(b"DLPERF ", _parse_json, act)])
+
+
+class _StepRule(RecordRule):
+    """Step lines, with any metrics at their end."""
+
+    def _metrics(self, texts: Texts) -> dict[str, Sequence[float]]:
+        rows = [dict(_METRIC.findall(text)) for text in texts["metrics"]]
+        names = sorted(set(chain(*rows)))[:METRIC_LIMIT]
+        return {name.decode(): floats([row.get(name, ABSENT) for row in rows]) for name in names}
 
 
 def _parse_json(line: bytes) -> tuple[bytes, dict[str, Any]] | None:
@@ -76,4 +92,14 @@ def _end_run(recorder: Recorder, data: dict[str, Any], number: int) -> None:
     if isfinite(throughput):
         unit = str(data.get("unit", recorder.runs[-1].unit if recorder.runs else INFO.unit))
         recorder.add_summary(Summary("throughput", throughput, unit, number))
+    metrics = data.get("metrics")
+    for name, given in metrics.items() if isinstance(metrics, dict) else ():
+        if _METRIC.fullmatch(f"{name}=_".encode()):
+            _add_metric(recorder, name, given if isinstance(given, dict) else {"value": given})
     recorder.complete()
+
+
+def _add_metric(recorder: Recorder, name: str, given: dict[str, Any]) -> None:
+    unit, direction = str(given.get("unit", "")), given.get("direction")
+    values = floats([str(given.get("value")).encode()])
+    recorder.add_metric(name, values, unit[:UNIT_LIMIT], "lower" if direction == "lower" else "higher")

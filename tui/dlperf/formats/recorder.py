@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from array import array
 from bisect import insort
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, pairwise, repeat
-from math import inf, isnan, nan
+from math import inf, isfinite, isnan, nan
 from operator import ge, le, lt
 
+from dlperf.catalog.units import Direction
 from dlperf.formats.declarations import ARGUMENT_LIMIT, FIELDS, is_inference, last_step, metadata
-from dlperf.formats.samples import COLUMNS, FormatInfo, Run, Samples, Summary, Window
+from dlperf.formats.samples import COLUMNS, FormatInfo, PrintedMetric, Run, Samples, Summary, Window
 
 RUN_LIMIT = 1000
 """Runs of one log: a step counter that goes back in every other line must not exhaust the memory."""
 
+METRIC_LIMIT = 100
+"""Metrics of a run."""
+METRIC = "metric."
+"""What the column of a metric begins with."""
+
 Columns = Mapping[str, Sequence[float]]
 """Name of a column → its entries; an absent column is NaN throughout.
 
-In addition to ``COLUMNS``: ``steps``, the steps of the whole run, and ``nan_loss``, 1 where the program printed the
-loss as nan.
+In addition to ``COLUMNS``: ``metric.`` with the id of a metric, ``steps``, the steps of the whole run, and
+``nan_loss``, 1 where the program printed the loss as nan.
 """
 
 Position = tuple[float, float]
@@ -53,6 +59,7 @@ class Recorder:
         self._steps = inf
         self._progress = _Progress()
         self._is_full = False
+        self._described: dict[str, tuple[str, Direction]] = {}
 
     def extend(
         self, columns: Columns, lines: Sequence[int], unit: str | None = None, window: Window | None = None
@@ -87,6 +94,17 @@ class Recorder:
 
     def add_summary(self, summary: Summary) -> None:
         self._current_run().summaries.append(summary)
+
+    def describe_metric(self, name: str, unit: str, direction: Direction) -> None:
+        """State unit and direction of a metric of this log's records."""
+        self._described[name] = unit, direction
+
+    def add_metric(self, name: str, values: Iterable[float], unit: str = "", direction: Direction = "higher") -> None:
+        """Add values of a metric to the current run; those that are not finite are left out."""
+        found, metrics = array("d", filter(isfinite, values)), self._current_run().metrics
+        if found and (name in metrics or len(metrics) < METRIC_LIMIT):
+            unit, direction = self._described.get(name, (unit, direction))
+            metrics.setdefault(name, PrintedMetric(unit, direction)).values.extend(found)
 
     def complete(self) -> None:
         """Mark the current run as complete."""
@@ -149,6 +167,9 @@ class Recorder:
         for name in COLUMNS:
             getattr(run.samples, name).extend(array("d", columns[name]) if name in columns else missing)
         run.samples.line.extend(array("q", lines))
+        for name in columns:
+            if name.startswith(METRIC):
+                self.add_metric(name.removeprefix(METRIC), columns[name])
         if any(columns.get("nan_loss", ())):
             _note(run, "nan_loss")
         if self._every_rank and _repeats_a_step(run.samples, len(lines)):

@@ -44,7 +44,7 @@ class _Format:
         parser = self.parser()
         parser.feed(head)
         parser.finish()
-        return sum(len(run.samples) + len(run.epochs) + len(run.summaries) for run in parser.runs)
+        return sum(run.count for run in parser.runs)
 
 
 _CODE_FORMATS = (
@@ -118,6 +118,8 @@ def _declared_format(entry: LogFormat) -> _Format:
 
 
 def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
+    for name, metric in entry.metrics.items():
+        recorder.describe_metric(name, metric.unit, metric.direction)
     events: list[Rule] = [_record_rule(recorder, dialect) for dialect in (entry, *entry.dialects)]
     if entry.end is not None:
         events.append(search_rule(entry.end, lambda match, number: recorder.complete()))

@@ -9,10 +9,10 @@ from math import inf, isnan, nan
 from typing import Any, Protocol
 
 from dlperf.catalog.linear import compile_linear, split
-from dlperf.catalog.patterns import WORK
+from dlperf.catalog.patterns import RECORD_GROUPS, WORK
 from dlperf.formats.lines import RANK_LIMIT
 from dlperf.formats.numbers import ABSENT, Clock, floats
-from dlperf.formats.recorder import Recorder
+from dlperf.formats.recorder import METRIC, Recorder
 from dlperf.formats.samples import Window
 
 Texts = Mapping[str, Sequence[bytes]]
@@ -60,7 +60,7 @@ class Rules:
 
 
 class RecordRule:
-    """A rule that matches records by named groups, listed in ``dlperf.catalog.patterns.RECORD_GROUPS``."""
+    """A rule that matches records by named groups, of ``dlperf.catalog.patterns.RECORD_GROUPS`` or of metrics."""
 
     def __init__(
         self,
@@ -76,6 +76,7 @@ class RecordRule:
         self.search = expression.search
         self._recorder = recorder
         self._names = tuple(sorted(expression.groupindex, key=expression.groupindex.__getitem__))
+        self._further = [name for name in self._names if name not in RECORD_GROUPS]
         self._clock = clock
         self._window = window
         self._ranks = _Ranks()
@@ -91,8 +92,17 @@ class RecordRule:
         for name in WORK:
             if name in texts and numbers:
                 self._recorder.declare(name, texts[name][0].decode("utf-8", "replace"))
-        if numbers:
-            self._recorder.extend(self._columns(texts), numbers, window=self._window)
+        metrics = self._metrics(texts) if numbers else {}
+        if len(metrics) == len(self._names):
+            for name, values in metrics.items():
+                self._recorder.add_metric(name, values)
+        elif numbers:
+            columns = self._columns(texts) | {METRIC + name: values for name, values in metrics.items()}
+            self._recorder.extend(columns, numbers, window=self._window)
+
+    def _metrics(self, texts: Texts) -> dict[str, Sequence[float]]:
+        """Return the values of the groups that are metrics, by id."""
+        return {name: floats(texts[name]) for name in self._further}
 
     def _columns(self, texts: Texts) -> dict[str, Sequence[float]]:
         columns: dict[str, Sequence[float]] = {

@@ -6,6 +6,8 @@ from array import array
 from dataclasses import dataclass, field
 from typing import Literal
 
+from dlperf.catalog.units import Direction
+
 Scope = Literal["per_gpu", "per_node", "global"]
 Window = Literal["step", "interval", "cumulative", "epoch", "run"]
 
@@ -101,6 +103,16 @@ class Summary:
 
 
 @dataclass
+class PrintedMetric:
+    """What a program printed of one metric, in the order of the log."""
+
+    unit: str = ""
+    """Empty for that of the catalogue."""
+    direction: Direction = "higher"
+    values: array[float] = field(default_factory=_empty_column)
+
+
+@dataclass
 class Run:
     """One training run found in a log."""
 
@@ -113,6 +125,8 @@ class Run:
     samples: Samples = field(default_factory=Samples)
     epochs: list[Summary] = field(default_factory=list)
     summaries: list[Summary] = field(default_factory=list)
+    metrics: dict[str, PrintedMetric] = field(default_factory=dict)
+    """By id, beside the throughput."""
     metadata: Metadata = field(default_factory=Metadata)
     complete: bool = False
     """The log holds the line that ends a run of this format."""
@@ -120,3 +134,8 @@ class Run:
     """A complete run would have that line, or its number of steps is known."""
     notes: list[str] = field(default_factory=list)
     """Codes of oddities seen while parsing, such as ``nan_loss``; ``measure.run_findings`` turns them into findings."""
+
+    @property
+    def count(self) -> int:
+        """How many records, summaries and metrics the run has."""
+        return len(self.samples) + len(self.epochs) + len(self.summaries) + len(self.metrics)

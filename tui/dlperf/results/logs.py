@@ -61,7 +61,7 @@ class LogReader:
             except _TruncatedError:
                 cut = True
         parser.finish()
-        runs = [run for run in parser.runs if len(run.samples) or run.summaries or run.epochs]
+        runs = [run for run in parser.runs if run.count]
         if cut and runs:
             runs[-1].notes.append(CUT)
         return runs

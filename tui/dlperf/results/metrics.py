@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite
 
 from dlperf.catalog.units import counts_samples
+from dlperf.formats.samples import PrintedMetric
 from dlperf.measure.columns import finite
 from dlperf.measure.figure import Figure
 from dlperf.measure.reading import Reading
@@ -30,6 +31,10 @@ class Source:
     figure: Figure | None
     power_watts: float | None = None
     peak_memory_mib: float | None = None
+
+    @property
+    def printed(self) -> Mapping[str, PrintedMetric]:
+        return self.reading.run.metrics if self.reading else {}
 
     @cached_property
     def throughput(self) -> float | None:
@@ -109,6 +114,16 @@ COMPUTED: dict[str, Callable[[Source], float | None]] = {
     "final_loss": _final_loss,
 }
 """By the estimator of the catalogue."""
+MERGED: dict[str, Callable[[Sequence[float]], float]] = {
+    "last": lambda values: values[-1],
+    "mean": statistics.fmean,
+    "median": statistics.median,
+    "p95": lambda values: percentile_95(values),
+    "min": min,
+    "max": max,
+    "final_loss": lambda values: values[-1],
+}
+"""How printed values become one, by the estimator; the median where dlperf would compute it but lacks a fact."""
 TOTALS = ("protocol", "tokens", "model_tflops")
 """Of these, those of all GPUs together."""
 
@@ -118,17 +133,30 @@ def percentile_95(values: Sequence[float]) -> float:
 
 
 def metrics_of(source: Source) -> tuple[MetricValue, ...]:
-    """Return the metrics of the plan that the trial gives, the primary one first if it does."""
+    """Return the metrics of the plan that the trial gives, the primary one first if it does, and others of the log."""
     planned = source.planned.metrics or (source.planned.primary,)
-    found = ((metric, _value(source, metric)) for metric in planned)
-    return tuple(
-        MetricValue(metric.id, value, metric.unit, metric.direction, metric.scope)
-        for metric, value in found
-        if value is not None and isfinite(value)
+    known = filter(None, (_measured(source, metric) for metric in planned))
+    names = {metric.id for metric in planned}
+    further = (
+        MetricValue(name, printed.values[-1], printed.unit, printed.direction)
+        for name, printed in source.printed.items()
+        if name not in names
     )
+    return (*known, *further)
 
 
-def _value(source: Source, metric: PlannedMetric) -> float | None:
+def _measured(source: Source, metric: PlannedMetric) -> MetricValue | None:
+    """Return what dlperf computes, else what the log prints."""
+    value, unit = _computed(source, metric), metric.unit
+    printed = source.printed.get(metric.id)
+    if value is None and printed is not None:
+        value, unit = MERGED.get(metric.estimator, statistics.median)(printed.values), printed.unit or unit
+    if value is None or not isfinite(value):
+        return None
+    return MetricValue(metric.id, value, unit, metric.direction, metric.scope)
+
+
+def _computed(source: Source, metric: PlannedMetric) -> float | None:
     computed = COMPUTED[metric.estimator](source) if metric.estimator in COMPUTED else None
     if computed is None or metric.estimator not in TOTALS:
         return computed

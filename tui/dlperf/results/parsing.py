@@ -77,6 +77,10 @@ class ParsedRun:
             "estimator": self.estimator,
             "value": figure.value if figure else None,
             "value_from_timestamps": figure.value_from_timestamps if figure else None,
+            "metrics": [
+                {"id": name, "value": metric.values[-1], "unit": metric.unit, "direction": metric.direction}
+                for name, metric in self.run.metrics.items()
+            ],
             "first_step": figure.estimate.first_step if figure else None,
             "last_step": figure.estimate.last_step if figure else None,
             "findings": [finding.as_data() for finding in self.findings],
