@@ -17,7 +17,7 @@ CHINESE = ROOT / "site" / "docs" / "zh" / "guide"
 PAGES = sorted(path.name for path in GUIDE.glob("*.md"))
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"`(catalog/[^`]+\.(?:py|yaml))`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"`((?:catalog/[^`]+|hello)\.(?:py|yaml))`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def shown(page: Path) -> list[str]:
@@ -61,6 +61,7 @@ def test_a_program_of_ones_own_is_measured_as_the_guide_says(typed, tmp_path):
         place.write_text(text)
     for line in others:
         typed(line)
+    assert [row["n"] for row in json.loads(typed("dlperf results --campaign hello --json"))] == [1, 1]
     (row,) = json.loads(typed("dlperf results --campaign first --json"))
     assert row["status"] == "measured"
     assert row["n"] == 2
