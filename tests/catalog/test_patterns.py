@@ -26,7 +26,7 @@ FORMAT = """\
         (r"ips: (?P<vlaue>[\d.]+)", "unknown group 'vlaue'"),
         (r"(step) (?P<value>[\d.]+)", "every group needs a name"),
         (r"step (?P<step>\d+)", "has no throughput group"),
-        (r"(?P<interval_seconds>[\d.]+) to (?P<step>\d+)", "first_step"),
+        (r"(?P<interval_seconds>[\d.]+) from (?P<first_step>\d+)", "the time up to step"),
     ],
 )
 def test_a_record_says_how_fast_it_went_in_groups_with_known_names(pattern, problem):

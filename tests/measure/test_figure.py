@@ -115,6 +115,11 @@ def test_a_log_that_suits_no_rule_says_why() -> None:
         figure_of(Reading(run_of(value=[], step=[])))
 
 
+def test_a_log_of_one_epoch_says_that_it_is_too_short() -> None:
+    with pytest.raises(NotEstimable, match="1 epoch"):
+        figure_of(Reading(run_of(value=[], step=[], epochs=[5.0])))
+
+
 def test_no_rule_is_applied_twice_to_a_run_however_many_ask_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     applied: list[tuple[str, tuple[object, ...]]] = []
 

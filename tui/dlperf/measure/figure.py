@@ -89,7 +89,8 @@ def natural_estimator(reading: Reading) -> Estimator:
     rules = [parse_estimator(choice) for choice in NATURAL]
     fitting = (rule for rule in rules if _is_plausible(reading, rule))
     lacking = (rule for rule in rules if _lacks_a_fact(reading, rule))
-    return next(chain(fitting, lacking), rules[0])
+    has_only_epochs = reading.run.epochs and not len(reading.run.samples)
+    return next(chain(fitting, lacking), rules[2] if has_only_epochs else rules[0])
 
 
 def _is_plausible(reading: Reading, rule: Estimator) -> bool:
