@@ -40,8 +40,8 @@ def test_the_draft_of_an_unknown_log_reads_it(line):
     assert list(samples.value)[:1] == [value] if value else list(samples.seconds_per_step)[:1] == [seconds]
 
 
-def read_by_draft(line: str, log: str):
-    draft = LogFormat.model_validate(yaml.safe_load(draft_format(line)))
+def read_by_draft(line: str, log: str, is_only: bool = False):
+    draft = LogFormat.model_validate(yaml.safe_load(draft_format(line, is_only=is_only)))
     parser = parser_for(draft.id, [draft])
     parser.feed(log.encode())
     return draft.unit, parser.runs[0].samples
@@ -54,13 +54,21 @@ def test_a_draft_reads_the_time_of_a_line():
 
 
 @pytest.mark.parametrize(
-    ("line", "unit"), [("42.5", "value"), ("result = 42.5 ms", "ms"), ("took 42.5s", "s"), ("score: 42.5", "value")]
+    ("line", "unit"),
+    [
+        ("42.5", "value"),
+        ("result = 42.5 ms", "ms"),
+        ("Total time: 42.5s", "s"),
+        ("time: 42.5 s", "s"),
+        ("score: 42.5", "value"),
+        ("tokens/sec: 42.5", "tokens/s"),
+    ],
 )
 def test_the_only_number_of_a_log_is_its_value(line, unit):
     log = f"training resnet50\n{line}\ndone\n"
     found = only_number(log.splitlines())
     assert found == line
-    drafted, samples = read_by_draft(found, log)
+    drafted, samples = read_by_draft(found, log, is_only=True)
     assert (drafted, list(samples.value)) == (unit, [42.5])
 
 
@@ -70,7 +78,12 @@ def test_of_no_number_or_several_none_is_the_only_one(log):
 
 
 def test_lines_without_a_rate_are_not_shown():
-    assert rate_lines(enumerate(["hello", "loss 2.5", "12:30:01 saved in 3 s", "x" * 100_000 + " 5 tok/s"])) == []
+    assert (
+        rate_lines(
+            enumerate(["hello", "loss 2.5", "12:30:01 saved in 3 s", "total time: 3 s", "x" * 100_000 + " 5 tok/s"])
+        )
+        == []
+    )
 
 
 def test_drafts_of_known_logs_are_valid_entries():

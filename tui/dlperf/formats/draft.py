@@ -50,6 +50,8 @@ _ONLY = re.compile(
     rf"(?P<before>.*?)(?<![\w.,])(?P<number>{_NUMBER}[KMGBT]?)(?P<after>\s*(?P<unit>[A-Za-zµ%][\w/µ%]{{0,19}})|\s*$)"
 )
 """A number with what comes before it, and its unit."""
+_WHOLE = re.compile(r"(?i)(?:total|wall|epoch|train(?:ing)?|eval\w*|load\w*)[ _]time\W*$")
+"""Before a time that is not that of a step."""
 _FIELDS = (
     ("time", _TIME, r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?"),
     ("epoch", re.compile(r"(?P<before>\b[eE]poch\W{0,4})(?P<number>\d+)"), r"\d+"),
@@ -86,9 +88,17 @@ def only_number(lines: Iterable[str]) -> str | None:
     return numbers[0].strip() if len(numbers) == 1 else None
 
 
-def draft_format(example: str, name: str = "my-format") -> str:
-    """Return a catalogue entry, as YAML with comments, for a line of ``rate_lines`` or ``only_number``."""
-    rate = _rate(example) or _only_number(example)
+def draft_format(example: str, name: str = "my-format", is_only: bool = False) -> str:
+    """Return a catalogue entry, as YAML with comments, for a line that ``rate_lines`` found.
+
+    Args:
+        example: the line.
+        name: the entry's id.
+        is_only: ``only_number`` found it: a time is that of the whole run.
+    """
+    rate = _rate(example)
+    if is_only and (rate is None or rate.name != "value"):
+        rate = _only_number(example)
     if rate is None:
         raise ValueError(f"no rate in {example!r}")
     matches = ((name, pattern.search(example), expression) for name, pattern, expression in _FIELDS)
@@ -111,7 +121,7 @@ record: {_quote(record)}
 def _rate(line: str) -> _Field | None:
     for name, pattern in _COMPILED:
         match = pattern.search(line)
-        if match:
+        if match and not _WHOLE.search(line[: match.start("number")]):
             unit = match.groupdict().get("unit") or ""
             unit = unit if unit.endswith("/s") else _UNITS.get(unit[:3], "samples/s")
             return _field(name, match, _WRITTEN, unit)

@@ -72,6 +72,8 @@ class Recognised:
     format: str
     example: str | None
     """The line from which a format is proposed; None where the format is known."""
+    draft: str
+    """The proposed format as YAML."""
     figure: Figure
     records: int
 
@@ -93,7 +95,8 @@ def read_program(text: str, folder: Path, batch_size: int | None = None, name: s
     found = shutil.which(words[0]) if words else None
     if found is None:
         raise RequestError(f"--program {text!r}: no such program (for a shell's syntax write: sh -c '…')")
-    script = next((word for word in words[1:] if word.endswith(".py")), words[0])
+    module = words.index("-m") + 1 if "-m" in words[:-1] else 0
+    script = next((word for word in words[1:] if word.endswith(".py")), words[module])
     chosen = name or _NO_ID.sub("-", Path(script).stem.lower()).strip("-.")[:60] or "program"
     if not _ID.fullmatch(chosen):
         raise RequestError(f"--name {chosen!r}: only a-z, 0-9, dot and hyphen, beginning with a letter or digit")
@@ -116,12 +119,14 @@ def recognise(output: Output, program: Program, formats: Sequence[LogFormat]) ->
         RequestError: the program failed, or its output gives no value.
     """
     _refuse_failure(output)
-    found, example = detect(output.data, formats), None
+    found, example, draft = detect(output.data, formats), None, ""
     if found is None:
-        example = next((line for _, line in rate_examples(output.data)), None) or only_example(output.data)
+        only = only_example(output.data)
+        example = only or next((line for _, line in rate_examples(output.data)), None)
         if example is None:
             raise RequestError(_why_nothing(output))
-        formats = [*formats, LogFormat.model_validate(yaml.safe_load(draft_format(example, program.name)))]
+        draft = draft_format(example, program.name, is_only=only is not None)
+        formats = [*formats, LogFormat.model_validate(yaml.safe_load(draft))]
     parser = parser_for(found or program.name, formats)
     parser.feed(output.data)
     parser.finish()
@@ -131,7 +136,7 @@ def recognise(output: Output, program: Program, formats: Sequence[LogFormat]) ->
         figure = figure_of(Reading(run, 1, 1, program.batch_size), "printed()" if records == 1 else None)
     except NotEstimable as shortage:
         raise RequestError(f"the output of the trial run gives no value: {shortage}") from shortage
-    return Recognised(found or program.name, example, figure, records)
+    return Recognised(found or program.name, example, draft, figure, records)
 
 
 def _refuse_failure(output: Output) -> None:
@@ -159,7 +164,7 @@ def as_yaml(program: Program, recognised: Recognised) -> str:
     once = recognised.records == 1
     parts = [_HEAD.format(name=program.name)]
     if recognised.example is not None:
-        draft = f"# {one_line(recognised.example)[:110]}\n{draft_format(recognised.example, program.name)}"
+        draft = f"# {one_line(recognised.example)[:110]}\n{recognised.draft}"
         parts.append(f"formats:\n{indent(draft, '  ')}")
     if not once:
         steps = _STEPS.format(skip=SKIP_STEPS, take=TAKE_STEPS) if program.uses("steps", "take_steps") else ""
