@@ -12,6 +12,7 @@ from dlperf.app.model.trial_pages import NAME_WIDTH, figure_lines
 from dlperf.app.model.trials import trial_row
 from dlperf.messages import message, quoted, use_language
 from dlperf.plan import TrialKey
+from dlperf.results.model import MetricValue, TrialResult
 from dlperf.runs.records import State, TrialProgress, TrialStatus
 
 KEY = TrialKey(POINTS[0].id, 1)
@@ -21,6 +22,12 @@ def test_a_trial_without_numbers_leaves_its_room_to_the_note():
     assert trial_row(TrialStatus(KEY, State.FAILED, cause=message("out_of_memory")), None, None).merged == 2
     running = TrialProgress(71, 120, 3010.4, "images/s")
     assert trial_row(TrialStatus(KEY, State.RUNNING), running, None).merged is None
+
+
+def test_a_trial_shows_its_other_metrics_with_their_units():
+    metrics = MetricValue("throughput", 64.0, "images/s"), MetricValue("step_time", 0.125, "s", "lower")
+    lines = figure_lines(TrialStatus(KEY, State.SUCCEEDED), TrialResult(1, "succeeded", value=64.0, metrics=metrics))
+    assert [line.split() for line in lines[lines.index("Other metrics") + 1 :]] == [["step_time", "0.125", "s"]]
 
 
 def test_parts_are_packed_into_lines_and_none_is_broken():

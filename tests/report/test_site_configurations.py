@@ -12,6 +12,7 @@ from html_text import Document
 from site_rows import measured, published
 from site_sample import sample
 
+from dlperf.catalog.load import load_catalog
 from dlperf.measure.findings import Finding
 from dlperf.messages import CHINESE, ENGLISH, Message
 from dlperf.report import locations as at
@@ -20,7 +21,7 @@ from dlperf.report.data import SiteData
 from dlperf.report.evidence import Evidence
 from dlperf.report.pages.configurations import configurations
 from dlperf.report.pages.trial_evidence import curves, log_lines, pictures
-from dlperf.results.model import ConfigurationResult
+from dlperf.results.model import ConfigurationResult, MetricResult
 from dlperf.results.timeline import LogLines, Origin, Timeline
 
 ROOT = Path(__file__).parents[2]
@@ -45,6 +46,16 @@ def test_a_configuration_shows_what_its_figure_rests_on() -> None:
         "Log lines that gave the figure",
     ):
         assert part in text
+
+
+def test_a_configuration_shows_its_other_metrics_with_their_units() -> None:
+    others = MetricResult("step_time", 0.125, "s", "lower", spread=0.01), MetricResult("auc", 0.75, "")
+    row = replace(measured("alpha"), metrics=(MetricResult("throughput", 400.0, "images/s"), *others))
+    data = replace(sample(), results=(row,), metrics=load_catalog().metrics)
+    text = configurations(CHINESE, data, at.group_of(row), (row,), {})
+    assert "其他指标" in text
+    assert re.search(r"单步时间.*0\.125.*\bs\b.*1\.0 %", text)
+    assert re.search(r"auc.*0\.75", text)
 
 
 def test_of_a_published_trial_nothing_is_told_that_its_source_does_not_give() -> None:

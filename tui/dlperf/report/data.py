@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
+from dlperf.catalog.metrics import Metric
 from dlperf.catalog.model import Accelerator, Case, Entry, Framework, Hardware, Protocol
 from dlperf.catalog.units import is_rate
 from dlperf.measure.statistics import bandwidth_limit, flop_limit, roofline_share
@@ -59,6 +60,7 @@ class SiteData:
     frameworks: Mapping[str, Framework] = field(default_factory=dict)
     cases: Mapping[str, Case] = field(default_factory=dict)
     protocols: Mapping[str, Protocol] = field(default_factory=dict)
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
     probed: Mapping[tuple[str, str, str], Probed] = field(default_factory=dict)
     """By campaign, hardware and framework."""
     audit: tuple[AuditRow, ...] = ()
@@ -200,6 +202,10 @@ class SiteData:
         if source.startswith(MEASURED):
             return language.gettext("measured here, protocol {protocol}", protocol=source.removeprefix(MEASURED))
         return source.removeprefix(PUBLISHED)
+
+    def metric_title(self, language: Language, metric: str) -> str:
+        known = self.metrics.get(metric)
+        return known.localized(language.code).title if known else metric
 
     def case_title(self, case: str) -> str:
         return _title(self.cases, case) or case

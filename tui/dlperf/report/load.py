@@ -58,6 +58,7 @@ def load_site_data(workspace: Workspace) -> SiteData:
         frameworks=catalog.frameworks,
         cases=catalog.cases,
         protocols=catalog.protocols,
+        metrics=catalog.metrics,
         audit=tuple(checked),
         address=site_address(workspace.mkdocs_config),
         templates=workspace.site / "templates",

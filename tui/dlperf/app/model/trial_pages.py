@@ -42,6 +42,12 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
         _("Findings"),
         *([f"  {finding_text(item)} ({item.code})" for item in result.findings] or [_("  none")]),
     ]
+    if others := result.metrics[1:]:
+        lines += [
+            "",
+            _("Other metrics"),
+            *(_labelled(f"  {item.id}", number(item.value, item.unit)) for item in others),
+        ]
     if result.estimates:
         lines += ["", _("The same samples under other estimators")]
         lines += [_labelled(f"  {name}", number(value, result.unit)) for name, value in result.estimates.items()]

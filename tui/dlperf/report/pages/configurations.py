@@ -16,7 +16,7 @@ from dlperf.report.machine import format_fact
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_facts
 from dlperf.report.pages.trial_evidence import Shapes, command_again, measured_trial, trial_charts
-from dlperf.report.pages.trials import artifacts, estimates, outcomes
+from dlperf.report.pages.trials import artifacts, estimates, metrics, outcomes
 from dlperf.report.views import Link, Picture, Table
 from dlperf.results.model import ConfigurationResult
 
@@ -71,6 +71,7 @@ class Section:
     """Severity, numbers of the trials if it is theirs, and text."""
     outcomes: Table
     artifacts: Table | None
+    metrics: Table
     estimates: Table
     charts: Sequence[Picture]
     window: int | None
@@ -230,6 +231,7 @@ def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes:
         findings=_findings(page.language, row),
         outcomes=outcomes(page, row, found),
         artifacts=artifacts(page, row, found),
+        metrics=metrics(page, row),
         estimates=estimates(page, row.trials),
         charts=trial_charts(page, row, shapes.get(anchor, {})),
         window=measured.number if measured else None,

@@ -90,6 +90,21 @@ def _file(address: str, sha256: str) -> Link:
     return Link(sha256[:SHOWN_OF_HASH], address)
 
 
+def metrics(page: Page, row: ConfigurationResult) -> Table:
+    """Return a table of the metrics beside the primary one."""
+    rows = [
+        (
+            page.data.metric_title(page.language, metric.id),
+            figures.five_digits(metric.value),
+            metric.unit,
+            figures.spread(metric.spread),
+        )
+        for metric in row.metrics[1:]
+    ]
+    heads = page._("Metric"), page._("Value"), page._("Unit"), page._("Spread")
+    return filled([Column(head) for head in heads], rows)
+
+
 def estimates(page: Page, trials: Sequence[TrialResult]) -> Table:
     """Return a table of the results of all other estimators on the same samples."""
     names = sorted({name for trial in trials for name in trial.estimates})
