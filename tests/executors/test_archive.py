@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -31,6 +32,20 @@ async def test_a_full_disk_is_said_and_a_later_call_goes_on(executor, tmp_path, 
     await executor.collect(trial)
     assert node.log.read_bytes() == (b"0123456789\n" * 300_000)[:3_000_000]
     assert node.exit.exists()
+
+
+async def test_the_engine_stops_before_the_disk_is_full(executor, tmp_path, small_disk):
+    trial = shell_trial(tmp_path, "echo done")
+    trial = Trial(trial.trial_id, trial.launch, TrialPaths(small_disk / "trial"))
+    await executor.submit(trial)
+    (small_disk / "others").write_bytes(bytes(shutil.disk_usage(small_disk).free - 16384))
+    with pytest.raises(StorageError, match=r"cannot be written \(No space left on device: .* reserved\)"):
+        await finished(executor, trial)
+    assert not trial.paths.node("here").log.exists()
+    _enlarge(small_disk)
+    await finished(executor, trial)
+    await executor.collect(trial)
+    assert trial.paths.node("here").log.read_bytes() == b"done\n"
 
 
 def _enlarge(disk: Path) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 import struct
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -196,6 +199,25 @@ def test_whatever_an_agent_answers_the_executor_raises_only_its_own_errors(tmp_p
     assert all(path.relative_to(tmp_path).parts[1:3] == ("runs", "1") for path in written)
 
 
+IN_ANOTHER_PROCESS = """
+import asyncio, sys
+from pathlib import Path
+import test_hostile_agents as suite
+suite.client.FIRST_DELAY_SECONDS = suite.client.LONGEST_DELAY_SECONDS = 0.0
+for seed in range(50):
+    asyncio.run(suite._use(suite.FakeAgent(seed), suite._trial(Path(sys.argv[1]) / str(seed))))
+for beginning, then, reason, most_bytes in suite.ENDLESS:
+    asyncio.run(suite.test_endless_output_is_given_up_after_a_bounded_part(beginning, then, reason, most_bytes))
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+
+
+def test_hostile_agents_cost_less_than_300_mb(tmp_path: Path) -> None:
+    command = (sys.executable, "-c", IN_ANOTHER_PROCESS, str(tmp_path))
+    environment = {**os.environ, "PYTHONPATH": f"{Path(__file__).parent}:{os.environ['PYTHONPATH']}"}
+    assert 0 < int(subprocess.check_output(command, env=environment)) < 300_000
+
+
 class EndlessAgent(FakeAgent):
     """Writes a beginning, then one byte for ever; counts what is taken from it."""
 
@@ -225,18 +247,18 @@ def _frame(head: dict[str, Any]) -> bytes:
     return STARTED + struct.pack(">I", len(body)) + body
 
 
-@pytest.mark.parametrize(
-    ("beginning", "then", "reason", "most_bytes"),
-    [
-        (b"", b"x", "a line of more than 65536 bytes", 1 << 18),
-        (b"", b"\n", "more than 10000 lines before the agent", 1 << 18),
-        (STARTED, b"\0", "JSON: ", 1 << 18),
-        (STARTED + b"\xff" * 4, b"x", "4294967295 bytes", 1 << 18),
-        (STARTED + struct.pack(">I", ANSWER_BYTES), b"[", f"more than {ANSWER_VALUES} values", 2 * ANSWER_BYTES),
-        (_frame({"id": 1, "raw": 10**18, "answer": SOUND["hello"]}), b"x", "where 0 were requested", 1 << 18),
-        (_frame({"id": 1, "raw": 10**30, "answer": SOUND["hello"]}), b"x", "raw: ", 1 << 18),
-    ],
+ENDLESS = (
+    (b"", b"x", "a line of more than 65536 bytes", 1 << 18),
+    (b"", b"\n", "more than 10000 lines before the agent", 1 << 18),
+    (STARTED, b"\0", "JSON: ", 1 << 18),
+    (STARTED + b"\xff" * 4, b"x", "4294967295 bytes", 1 << 18),
+    (STARTED + struct.pack(">I", ANSWER_BYTES), b"[", f"more than {ANSWER_VALUES} values", 2 * ANSWER_BYTES),
+    (_frame({"id": 1, "raw": 10**18, "answer": SOUND["hello"]}), b"x", "where 0 were requested", 1 << 18),
+    (_frame({"id": 1, "raw": 10**30, "answer": SOUND["hello"]}), b"x", "raw: ", 1 << 18),
 )
+
+
+@pytest.mark.parametrize(("beginning", "then", "reason", "most_bytes"), ENDLESS)
 async def test_endless_output_is_given_up_after_a_bounded_part(beginning, then, reason, most_bytes):
     agent = EndlessAgent(beginning, then)
     with pytest.raises(UnreachableError) as caught:
