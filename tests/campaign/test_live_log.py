@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from scripted import LOG, planned
 
 from dlperf.campaign.live import LiveLog
+from dlperf.plan import PlannedMetric
 
 
 def test_a_log_that_was_truncated_is_read_from_its_new_beginning(tmp_path):
@@ -15,3 +18,15 @@ def test_a_log_that_was_truncated_is_read_from_its_new_beginning(tmp_path):
     path.write_bytes(LOG[: len(LOG) // 12].replace(b"throughput=320", b"throughput=640"))
     live.read()
     assert live.progress.recent[-1] == 640.0
+
+
+def test_rates_are_not_shown_in_the_unit_of_another_metric(tmp_path):
+    path = tmp_path / "out.log"
+    path.write_bytes(LOG)
+    plan = planned("a")
+    live = LiveLog(
+        path, replace(plan, unit="s", metrics=(PlannedMetric("step_time", "s", "lower", "global", "step_time"),))
+    )
+    live.read()
+    assert live.progress.step is not None
+    assert (live.progress.value, live.progress.recent) == (None, ())

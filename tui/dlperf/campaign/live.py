@@ -68,6 +68,9 @@ class LiveLog:
         )
 
     def _values(self, run: Run) -> tuple[float, ...]:
+        """Return the values of the records, where they are of the primary metric."""
+        if self._planned.primary.estimator != "protocol":
+            return ()
         configuration = self._planned.configuration
         reading = Reading(run, configuration.gpus_total, configuration.gpus, configuration.batch_size)
         try:

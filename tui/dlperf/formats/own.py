@@ -67,6 +67,8 @@ class _StepRule(RecordRule):
     """Step lines, with any metrics at their end."""
 
     def _metrics(self, texts: Texts) -> dict[str, Sequence[float]]:
+        if texts["metrics"].count(ABSENT) == len(texts["metrics"]):  # as in most logs
+            return {}
         rows = [dict(_METRIC.findall(text)) for text in texts["metrics"]]
         names = sorted(set(chain(*rows)))[:METRIC_LIMIT]
         return {name.decode(): floats([row.get(name, ABSENT) for row in rows]) for name in names}
