@@ -145,6 +145,13 @@ def test_a_log_of_any_length_takes_little_memory(block):
     assert peak < 20_000_000
 
 
+def test_of_any_number_of_summaries_the_latest_are_kept():
+    parser = parser_for("dllogger")
+    parser.feed(b"".join(b"DLL 2023-08-04 05:46:28.892809 - (%d,) total_ips : 5.0\n" % n for n in range(1, 10_011)))
+    parser.finish()
+    assert [(len(run.epochs), run.epochs[-1].epoch) for run in parser.runs] == [(10_000, 10_010)]
+
+
 def test_unfinished_lines_of_many_ranks_take_little_memory():
     parser = parser_for("mmseg")
     tracemalloc.start()

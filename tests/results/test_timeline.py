@@ -13,6 +13,7 @@ from dlperf.plan import TrialKey
 from dlperf.report.evidence import Evidence, EvidenceReader
 from dlperf.results.load import load_campaign
 from dlperf.results.logs import BUILTIN_FORMATS
+from dlperf.results.telemetry import read_telemetry
 from dlperf.results.timeline import Timeline, derive
 from dlperf.results.verify import verify_campaign
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
@@ -141,3 +142,13 @@ def test_a_line_of_any_length_takes_little_memory(workspace: Workspace) -> None:
     assert derived.timeline.log_lines.first_line == 4
     assert derived.timeline.log_lines.before[0].startswith("DLPERF ")
     assert peak < LONG_LINE / 4
+
+
+def test_a_row_of_telemetry_without_end_or_with_an_open_quote_costs_no_other_row(tmp_path: Path):
+    path = tmp_path / "telemetry.csv"
+    path.write_text(f'time,cpu_percent\n1,10\n2,{"9" * 10_000}\n3,"\n4,40\n')
+    assert [row.metrics for row in read_telemetry(path, "n")] == [
+        {"time": 1.0, "cpu_percent": 10.0},
+        {"time": 3.0},
+        {"time": 4.0, "cpu_percent": 40.0},
+    ]

@@ -30,7 +30,7 @@ from dlperf.formats.dllogger_metrics import (
 )
 from dlperf.formats.jsontext import parse_object
 from dlperf.formats.numbers import ABSENT, floats
-from dlperf.formats.recorder import Recorder
+from dlperf.formats.recorder import Recorder, append_latest
 from dlperf.formats.rules import FunctionRule, Rule, Rules, metadata_rules
 from dlperf.formats.samples import FormatInfo, Summary
 
@@ -167,4 +167,4 @@ class _ThroughputTable:
         self._recorder.apply_declarations()
         for run in self._recorder.runs:
             if (run.metadata.gpus, run.metadata.batch_size) == (gpus, batch_size):
-                run.summaries.append(Summary("train.ips (table)", value, run.unit, number))
+                append_latest(run.summaries, Summary("train.ips (table)", value, run.unit, number))

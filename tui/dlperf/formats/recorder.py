@@ -16,6 +16,8 @@ from dlperf.formats.samples import COLUMNS, FormatInfo, PrintedMetric, Run, Samp
 RUN_LIMIT = 1000
 """Runs of one log: a step counter that goes back in every other line must not exhaust the memory."""
 
+SUMMARY_LIMIT = 10_000
+"""Throughputs of epochs, and of the whole run, that are kept of a run."""
 METRIC_LIMIT = 100
 """Metrics of a run."""
 METRIC = "metric."
@@ -30,6 +32,12 @@ In addition to ``COLUMNS``: ``metric.`` with the id of a metric, ``steps``, the 
 
 Position = tuple[float, float]
 """Epoch and step of a record."""
+
+
+def append_latest(summaries: list[Summary], summary: Summary) -> None:
+    """Append to a list that keeps only the latest: a log may print any number."""
+    del summaries[: max(0, len(summaries) + 1 - SUMMARY_LIMIT)]
+    summaries.append(summary)
 
 
 class Recorder:
@@ -90,10 +98,10 @@ class Recorder:
         self.apply_declarations()
 
     def add_epoch(self, summary: Summary) -> None:
-        self._current_run().epochs.append(summary)
+        append_latest(self._current_run().epochs, summary)
 
     def add_summary(self, summary: Summary) -> None:
-        self._current_run().summaries.append(summary)
+        append_latest(self._current_run().summaries, summary)
 
     def describe_metric(self, name: str, unit: str, direction: Direction) -> None:
         """State unit and direction of a metric of this log's records."""

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from statistics import fmean
+from typing import TextIO
 
 from dlperf.measure.columns import total
 from dlperf.measure.telemetry import GpuReading
 
 TIME_ZONE_STEP = 900.0
 """Offsets from UTC are whole quarters of an hour."""
+LONGEST_ROW = 4096
+"""Characters."""
 EDGE = 2.0
 """Seconds by which a window may exceed telemetry taken at 1 Hz."""
 
@@ -34,9 +37,19 @@ def read_telemetry(path: Path, node: str) -> list[TelemetryRow]:
     """Read one node's file, without damaged rows."""
     try:
         with path.open(encoding="utf-8", errors="replace", newline="") as stream:
-            return list(_rows(csv.DictReader(stream), node))
+            return list(_rows(csv.DictReader(_lines(stream), quoting=csv.QUOTE_NONE), node))
     except (OSError, csv.Error):
         return []
+
+
+def _lines(stream: TextIO) -> Iterator[str]:
+    """Yield the lines of a file without those that are too long for a row."""
+    is_rest = False
+    while line := stream.readline(LONGEST_ROW):
+        ends = line.endswith("\n")
+        if not is_rest and (ends or len(line) < LONGEST_ROW):
+            yield line
+        is_rest = not ends
 
 
 def in_window(rows: Sequence[TelemetryRow], first: float, last: float) -> list[TelemetryRow]:

@@ -285,13 +285,9 @@ def _difference(source: Path | bytes, expected: str) -> str | None:
 
 
 def _expected_digests(paths: TrialPaths) -> dict[str, str]:
-    """Read ``SHA256SUMS``: file name → SHA-256.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """Read ``SHA256SUMS``: file name → SHA-256."""
     expected = {}
-    for line in paths.checksums.read_text("utf-8", "surrogateescape").split("\n"):
+    for line in read_bytes(paths.checksums).decode("utf-8", "surrogateescape").split("\n"):
         if match := _SUM_LINE.fullmatch(line):
             escaped, digest, name = match.groups()
             expected[_unescape(name) if escaped else name] = digest
