@@ -109,6 +109,18 @@ def test_a_log_that_vanished_is_reported(campaign: CampaignPaths):
     assert ("nodes/n0/out.log", "missing") in differences(campaign)
 
 
+def test_an_estimator_that_the_version_of_the_result_did_not_know_is_no_difference(campaign: CampaignPaths):
+    result = trial(campaign).result
+    stored = json.loads(result.read_text())
+    dropped = stored["estimates"].popitem()
+    result.write_text(json.dumps(stored))
+    assert differences(campaign) == []
+    stored["estimates"]["mean()"] += 1
+    result.write_text(json.dumps(stored))
+    assert dropped[0] != "mean()"
+    assert differences(campaign) == [("estimates", "differs")]
+
+
 def test_a_missing_result_is_reported_and_written(campaign: CampaignPaths):
     trial(campaign).result.unlink()
     assert differences(campaign, write=True) == [("result.json", "missing or unreadable")]

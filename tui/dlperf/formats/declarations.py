@@ -23,6 +23,9 @@ print into the log. ``accumulation_steps``: batches per GPU in one step, where t
 ``inference``: the run does not train. ``steps``: number of the last step of a complete run.
 """
 
+SETTINGS = {"sequence_length"}
+"""Of these, settings of the program that readers want to see: arguments, too."""
+
 MOST_GPUS = 10**7
 ARGUMENT_LIMIT = 400
 """Arguments kept per run: a configuration of any size must not exhaust the memory."""
@@ -50,7 +53,7 @@ def metadata(declared: Mapping[str, str]) -> Metadata:
         precision=_precision(declared),
         model=declared.get("model"),
         framework=declared.get("framework"),
-        arguments={name: text for name, text in declared.items() if name not in FIELDS},
+        arguments={name: text for name, text in declared.items() if name not in FIELDS - SETTINGS},
     )
 
 
