@@ -69,7 +69,8 @@ def _protocol(source: Source) -> float | None:
 def _tokens(source: Source) -> float | None:
     if source.figure and source.figure.unit == "tokens/s":
         return source.throughput
-    length = dict(source.planned.configuration.axes).get("sequence_length")
+    declared = source.reading.run.metadata.sequence_length if source.reading else None
+    length = dict(source.planned.configuration.axes).get("sequence_length", declared)
     return source.throughput * length if source.throughput and isinstance(length, int) else None
 
 
