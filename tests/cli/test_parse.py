@@ -47,6 +47,7 @@ def test_json_is_one_list_with_an_object_for_each_run(log: Path, capfd: pytest.C
         "estimator",
         "value",
         "value_from_timestamps",
+        "metrics",
         "first_step",
         "last_step",
         "findings",

@@ -80,7 +80,7 @@ def test_another_metric_than_the_primary_one_can_be_compared(workspace: Workspac
     for name, rate in (("a", 64.0), ("b", 128.0)):
         measured(workspace, name, plan_with(*EVERY), own_log(rate), own_log(rate * 1.01))
     (pair,) = compare_in_workspace(workspace, "a", "b", metric="energy_per_sample").pairs
-    assert (pair.a.unit, pair.ratio, str(pair.verdict)) == ("J", pytest.approx(0.5), "faster")
+    assert (pair.a.unit, pair.ratio, str(pair.verdict)) == ("J", pytest.approx(0.5), "better")
     with pytest.raises(RequestError, match=r"--metric enrgy_per_sample: no result has this metric \(did you mean"):
         compare_in_workspace(workspace, "a", "b", metric="enrgy_per_sample")
 

@@ -270,6 +270,8 @@ TEXTS = {
     # how two figures compare
     "faster": N_("faster"),
     "slower": N_("slower"),
+    "better": N_("better"),
+    "worse": N_("worse"),
     "not_distinguishable": N_("not distinguishable"),
     "spread_unknown": N_("spread unknown"),
     "not_comparable": N_("no figure: {why}"),

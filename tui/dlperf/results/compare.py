@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from dlperf.catalog.units import is_speed
 from dlperf.errors import RequestError
 from dlperf.messages import Message, message
 from dlperf.results.model import ConfigurationResult
@@ -39,7 +40,7 @@ class Comparison:
     high: float | None
     """B's best trial over A's worst."""
     verdict: Message
-    """faster, slower, not_distinguishable, spread_unknown or not_comparable."""
+    """faster or slower (better or worse of what is no speed), not_distinguishable, spread_unknown or not_comparable."""
     differences: tuple[str, ...] = ()
     """Differing options, protocol and environment."""
 
@@ -166,13 +167,14 @@ def compare_rows(a: ConfigurationResult, b: ConfigurationResult) -> Comparison:
     if min(len(a.values), len(b.values)) < 2:
         return Comparison(a, b, ratio, None, None, message("spread_unknown"))
     low, high = min(b.values) / max(a.values), max(b.values) / min(a.values)
-    return Comparison(a, b, ratio, low, high, message(_verdict(low, high, a.direction)))
+    return Comparison(a, b, ratio, low, high, message(_verdict(low, high, a)))
 
 
-def _verdict(low: float, high: float, direction: str) -> str:
+def _verdict(low: float, high: float, row: ConfigurationResult) -> str:
     if low <= 1 <= high:
         return "not_distinguishable"
-    return "faster" if (low > 1) == (direction == "higher") else "slower"
+    up, down = ("faster", "slower") if is_speed(row.unit) else ("better", "worse")
+    return up if (low > 1) == (row.direction == "higher") else down
 
 
 def _ambiguity(key: tuple[str, ...], left: int, right: int) -> str:

@@ -18,16 +18,25 @@ from dlperf.view.text import number, percent, printable
 NO_FIGURE, NEW, MISSING, NOT_COMPARED = "not_comparable", "new", "missing", "several"
 VERDICTS = {
     "slower": N_("slower"),
+    "worse": N_("worse"),
     NO_FIGURE: N_("no figure"),
     MISSING: N_("missing"),
     "faster": N_("faster"),
+    "better": N_("better"),
     "not_distinguishable": N_("not distinguishable"),
     "spread_unknown": N_("spread unknown"),
     NEW: N_("new"),
     NOT_COMPARED: N_("several rows, not compared"),
 }
 """Verdict of ``dlperf.results.compare``, or what only one side has → its label, bad news first."""
-TONES: dict[str, Tone] = {"slower": "bad", "faster": "good", NO_FIGURE: "bad", MISSING: "bad"}
+TONES: dict[str, Tone] = {
+    "slower": "bad",
+    "worse": "bad",
+    "faster": "good",
+    "better": "good",
+    NO_FIGURE: "bad",
+    MISSING: "bad",
+}
 Side = ConfigurationResult | None
 
 

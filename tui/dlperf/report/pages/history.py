@@ -18,6 +18,8 @@ from dlperf.report.views import Column, Link, Table, Text, date
 from dlperf.results.compare import Comparison, compare_rows
 from dlperf.results.model import ConfigurationResult
 
+WORSE = ("slower", "worse")
+"""Verdicts of a regression."""
 MOST = 200
 """Most configurations on the page, regressions first; the data files hold all of them."""
 HEIGHT = 200
@@ -46,8 +48,8 @@ def history(language: Language, data: SiteData) -> str:
     return page.render(
         "history.md.j2",
         count=len(found),
-        slower=verdicts["slower"],
-        faster=verdicts["faster"],
+        slower=verdicts["slower"] + verdicts["worse"],
+        faster=verdicts["faster"] + verdicts["better"],
         most=MOST,
         overview=_overview(page, shown),
         sections=[_section(page, rows) for rows in shown],
@@ -127,8 +129,9 @@ def _change(compared: Comparison) -> str:
 
 def _verdict(page: Page, compared: Comparison) -> Text | str:
     words: dict[str, Text | str] = {
-        "slower": Text(page._("regression"), "regression"),
+        **dict.fromkeys(WORSE, Text(page._("regression"), "regression")),
         "faster": page._("faster"),
+        "better": page._("better"),
         "not_distinguishable": page._("within the spread"),
     }
     return words.get(compared.verdict.code, page._("spread unknown"))
@@ -136,9 +139,7 @@ def _verdict(page: Page, compared: Comparison) -> Text | str:
 
 def _chart(page: Page, rows: Series, compared: Sequence[Comparison | None]) -> str:
     points = tuple((float(number), row.value or 0.0) for number, row in enumerate(rows, 1))
-    regressions = tuple(
-        point for point, one in zip(points, compared, strict=True) if one and one.verdict.code == "slower"
-    )
+    regressions = tuple(point for point, one in zip(points, compared, strict=True) if one and one.verdict.code in WORSE)
     spans = tuple((float(number), min(row.values), max(row.values)) for number, row in enumerate(rows, 1) if row.values)
     name = page.data.framework_title(rows[0].framework)
     line = Line(name, points, page.data.series[rows[0].framework], regressions, spans)
