@@ -74,3 +74,10 @@ def test_fp32_on_an_accelerator_that_computes_it_in_tf32_is_called_so():
     (row,) = rows(figure("908.244", hardware="NVIDIA A100-SXM4-40GB"))
     assert row.precision == "tf32"
     assert [finding.code for finding in row.findings] == ["tf32"]
+
+
+def test_a_throughput_per_gpu_becomes_that_of_all_gpus():
+    axes = (("sequence_length", 8192), ("tensor_parallel", 2))
+    (row,) = rows(figure("14451", model="Llama 3.1 8B", unit="tokens/s/GPU", gpus=8, precision="FP8", axes=axes))
+    assert (row.case, row.precision, row.value, row.unit) == ("llama3-8b", "fp8", 8 * 14451.0, "tokens/s")
+    assert (row.axes, row.printed) == (axes, "")

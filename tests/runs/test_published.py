@@ -16,6 +16,7 @@ WITH_FIGURES = {
     "dlperf-v1": 168,
     "fleetx-resnet50": 44,
     "fleetx-vgg16": 44,
+    "megatron-bridge": 584,
     "ngc-tensorflow-reproduction": 0,
     "perf-landing-page": 22,
     "perf-resnet50-2.2": 32,
@@ -26,6 +27,7 @@ WITH_FIGURES = {
     "perf-resnet50-2.5-others": 26,
     "perf-resnet50-draft": 6,
     "plsc-arcface": 40,
+    "torchtitan": 5,
 }
 
 
@@ -83,6 +85,16 @@ def test_every_text_of_a_report_is_in_both_languages(reports) -> None:
         texts += [group.title for group in report.environment] + [step.title for step in report.steps]
         assert all(text.en and text.zh for text in texts), report.id
         assert all(bool(step.text.en) == bool(step.text.zh) for step in report.steps), report.id
+
+
+def test_every_row_of_the_language_model_tables_is_there_with_its_line(reports) -> None:
+    figures = [*reports["megatron-bridge"].figures, *reports["torchtitan"].figures]
+    speeds = [figure for figure in figures if figure.metric == "throughput"]
+    lines = {figure.source for figure in reports["megatron-bridge"].figures}
+
+    assert (len(speeds), len(lines)) == (297, 278)
+    assert all("#L" in line for line in lines)
+    assert {dict(figure.axes)["sequence_length"] for figure in figures} == {4096, 8192}
 
 
 def test_a_workspace_without_reports_has_none(tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ class SiteData:
         return known.localized(language.code).title if known else metric
 
     def case_title(self, case: str) -> str:
-        return _title(self.cases, case) or case
+        return _title(self.cases, case) or self._printed_names.get(("case", case, "")) or case
 
     def framework_title(self, framework: str, campaign: str = "") -> str:
         """Return the name of a framework: as printed in a published report, elsewhere as in the catalogue.
@@ -234,7 +234,8 @@ class SiteData:
         names: dict[tuple[str, str, str], str] = {}
         for campaign, report in self.published.items():
             for figure in report.figures:
-                for axis, printed in (("framework", figure.framework), ("hardware", figure.hardware)):
+                named = {"framework": figure.framework, "hardware": figure.hardware, "case": figure.model}
+                for axis, printed in named.items():
                     names[axis, catalog_id(printed), campaign] = printed
                     names.setdefault((axis, catalog_id(printed), ""), printed)
         return names

@@ -35,6 +35,7 @@ MODELS = {
     "deeplabv3p": r"deeplabv3p?",
     "vgg16": r"vgg-?16",
     "arcface": r"arcface|plsc",
+    "llama3-8b": r"llama[-_ ]?3(\.1)?[-_ ]8b",
 }
 """Model → pattern of a part of a path that names it."""
 

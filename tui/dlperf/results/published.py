@@ -24,6 +24,7 @@ _UNITS = {
     "samples/sec": "samples/s",
     "sequences/sec": "sequences/s",
     "sentences/s": "sequences/s",
+    "tokens/s/GPU": "tokens/s",
 }
 """Unit of a report → unit of the catalogue."""
 _TF32_BY_DEFAULT = re.compile(r"\b(A100|A30|A10|H100|H200|B200)\b")
@@ -64,6 +65,7 @@ def configuration_of(figure: PublishedFigure) -> Configuration:
         figure.batch_size,
         figure.nodes,
         gpus_per_node(figure),
+        axes=figure.axes,
     )
 
 
@@ -85,6 +87,11 @@ def gpus_per_node(figure: PublishedFigure) -> int:
 def unit_of(figure: PublishedFigure) -> str:
     """Return the unit as the catalogue writes it."""
     return _UNITS.get(figure.unit, figure.unit)
+
+
+def is_per_gpu(figure: PublishedFigure) -> bool:
+    """Tell whether the report prints the throughput of one GPU; the row has that of all."""
+    return figure.unit.endswith("/GPU")
 
 
 def _rows_of_point(report: PublishedReport, figures: Sequence[PublishedFigure]) -> Iterable[ConfigurationResult]:
@@ -120,16 +127,16 @@ def _status_of(figure: PublishedFigure) -> Status:
 
 
 def _row(report: PublishedReport, figure: PublishedFigure) -> ConfigurationResult:
-    point = configuration_of(figure)
+    point, value, per_gpu = configuration_of(figure), figure.value, is_per_gpu(figure)
     return ConfigurationResult(
         **vars(point),
         campaign=campaign_of(report),
         unit=unit_of(figure),
-        value=figure.value,
+        value=value * figure.gpus if per_gpu and value is not None else value,
         protocol=report.protocol,
         status=_status_of(figure),
         findings=(_TF32,) if point.precision != figure.precision.lower() else (),
         configuration=_id_of(point),
         source=figure.source,
-        printed=figure.printed if figure.value is not None else "",
+        printed="" if per_gpu or value is None else figure.printed,
     )

@@ -93,6 +93,8 @@ class PublishedFigure:
     """owner/repository@commit:path of the raw log; empty where none was published."""
     rule: str
     """How the figure is computed from the log, or why it cannot be."""
+    axes: tuple[tuple[str, int | str], ...] = ()
+    """Further axes of the configuration; in the file ``sequence_length=8192 tensor_parallel=2``."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,14 @@ def _figure(row: dict[str, str], where: str) -> PublishedFigure:
     printed = row.get("value")
     value = None if printed in NO_FIGURE else printed
     try:
-        return type_adapter(PublishedFigure).validate_python({**row, "value": value, "printed": printed})
+        axes = [_axis(text) for text in (row.get("axes") or "").split()]
+        return type_adapter(PublishedFigure).validate_python({**row, "value": value, "printed": printed, "axes": axes})
     except ValueError as error:
         raise DlperfError(f"{where}: not a published figure ({one_line(error)})") from error
+
+
+def _axis(text: str) -> tuple[str, int | str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise ValueError(f"axes: {text!r} is not axis=value")
+    return name, int(value) if value.isdecimal() else value
