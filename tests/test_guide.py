@@ -98,6 +98,21 @@ def test_a_command_or_an_option_that_a_page_names_exists(page, capsys):
             assert option in helped, f"{option} of {line}"
 
 
+def test_every_selection_of_the_page_on_language_models_can_run(typed, tmp_path):
+    page = GUIDE / "llm.md"
+    typed("dlperf init bench && cd bench")
+    ((path, text),) = FILE.findall(page.read_text())
+    machine = tmp_path / "bench" / path
+    machine.parent.mkdir(parents=True, exist_ok=True)
+    machine.write_text(text)
+    selections = [line.partition(" --name")[0].split(" ", 2)[2] for line in commands(page) if " -p " in line]
+    assert len(selections) == 5
+    for selection in selections:
+        plan = json.loads(typed(f"dlperf plan {selection} --json"))
+        assert plan["configurations"]
+        assert not plan["impossible"]
+
+
 def test_the_stacks_of_a_public_report_are_planned_on_a_machine_of_ones_own(typed, tmp_path):
     typed("dlperf init bench && cd bench")
     mine = tmp_path / "bench" / "catalog" / "hardware" / "mine.yaml"
