@@ -11,7 +11,7 @@ import pytest
 
 from dlperf.messages.texts import TEXTS
 from dlperf.nodes import supervisor
-from dlperf.nodes.supervisor.endings import Moment, ending_of, exit_record, limit_reached
+from dlperf.nodes.supervisor.endings import Moment, cancel_request, ending_of, exit_record, limit_reached
 from dlperf.nodes.supervisor.files import confined
 from dlperf.runs.upgrades import stored_message
 
@@ -73,3 +73,10 @@ def test_a_limit_is_reached_by_elapsed_seconds_or_bytes(running, silent, size, c
     job = {"deadline_seconds": 10.0, "stall_seconds": 2.0, "log_bytes": 10**6}
     reached = limit_reached(job, running, silent, size)
     assert (str(stored_message(reached.cause)) if reached else None) == cause
+
+
+@pytest.mark.parametrize(("grace", "counts"), [("10.0", True), ("NaN", False), ("Infinity", False), ("1e9", False)])
+def test_a_payload_gives_itself_no_endless_time_to_end(grace, counts, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("cancel.json").write_text(f'{{"grace_seconds": {grace}, "state": "cancelled", "cause": {{}}}}')
+    assert bool(cancel_request()) is counts

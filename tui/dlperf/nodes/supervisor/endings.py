@@ -11,6 +11,7 @@ from .processes import identity_of, mark_of, send
 from .scope import close_group, group_of, trial_pids
 
 DEFAULT_GRACE_SECONDS = 10.0
+MOST_GRACE_SECONDS = 600.0
 UNKILLABLE_SECONDS = 30.0
 
 
@@ -95,7 +96,9 @@ def cancel_request() -> Json:
     """What ``cancel.json`` asks for; nothing where it is absent, or was not written by an agent."""
     request = readable_json("cancel.json")
     kinds = (("grace_seconds", (int, float)), ("state", str), ("cause", dict))
-    return request if all(isinstance(request.get(name), kind) for name, kind in kinds) else {}
+    sound = all(isinstance(request.get(name), kind) for name, kind in kinds)
+    # A payload that writes a grace of NaN or of a century must not outlive its deadline by it.
+    return request if sound and 0 <= request["grace_seconds"] <= MOST_GRACE_SECONDS else {}
 
 
 def cancelled() -> Ending:
