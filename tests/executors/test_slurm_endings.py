@@ -58,6 +58,14 @@ async def test_a_job_that_waits_says_why_and_can_be_cancelled(executor, tmp_path
     assert processes_of(running) == []
 
 
+async def test_a_job_is_cancelled_while_it_is_polled(executor, tmp_path):
+    trial = slurm_trial(tmp_path, "exec sleep 60")
+    await executor.submit(trial)
+    await seen(executor, trial, lambda observation: observation.state is State.RUNNING)
+    await asyncio.gather(executor.cancel(trial), executor.poll([trial]))
+    assert (await finished(executor, trial)).state is State.CANCELLED
+
+
 async def test_a_job_cancelled_by_somebody_else_is_cancelled_in_slurm(executor, slurm, tmp_path):
     trial = slurm_trial(tmp_path, "echo on; exec sleep 60")
     reference = await executor.submit(trial)

@@ -179,7 +179,7 @@ class SlurmExecutor(SupervisedExecutor):
         await self._cancel_nodes(trial)
         answer = await client.slurm(["scancel", number])
         if answer.code == 0:
-            del self._cancelling[trial.trial_id]
+            self._cancelling.pop(trial.trial_id, None)
 
     async def collect(self, trial: Trial) -> None:
         await super().collect(trial)

@@ -158,7 +158,7 @@ class SupervisedExecutor:
         await all_of(self._end(task, CANCEL_GRACE_SECONDS, state, cause) for task in waiting)
 
     async def _cancel_nodes(self, trial: Trial) -> None:
-        grace = self._cancelling[trial.trial_id]
+        grace = self._cancelling.get(trial.trial_id, CANCEL_GRACE_SECONDS)
         await all_of(self._end(task, grace, State.CANCELLED, message("cancelled")) for task in node_tasks(trial))
 
     async def _end(self, task: NodeTask, grace_seconds: float, state: State, cause: Message) -> None:
