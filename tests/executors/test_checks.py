@@ -138,6 +138,13 @@ def test_of_a_machine_without_gpus_only_their_number_is_told():
     ]
 
 
+def test_a_gpu_without_a_name_is_of_another_model():
+    launch = Launch("direct", NODES[:1], 1, "plain", (), ("true",), expected_gpu=("H100",))
+    answer = NOTHING_ODD | {"gpus": [gpu(0), gpu(1) | {"name": None}], "gpu_processes": []}
+    told = items(NODES[0], launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), answer)
+    assert [item.ok for item in told if item.check == "gpu_model"] == [False]
+
+
 def test_a_full_disk_says_how_much_is_wanted():
     launch = Launch("direct", NODES[:1], 1, "plain", (), ("true",))
     full = NOTHING_ODD | {"disk_free_bytes": 10**8}

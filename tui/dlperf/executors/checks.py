@@ -166,7 +166,7 @@ def _gpus(node: Node, launch: Launch, facts: Facts) -> list[CheckItem]:
 def _gpu_model(node: Node, launch: Launch, gpus: list[Facts]) -> list[CheckItem]:
     if not launch.expected_gpu:
         return []
-    models = sorted({gpu["name"] for gpu in gpus})
+    models = sorted({gpu["name"] or "unknown" for gpu in gpus})  # nvidia-smi cannot name a GPU that fell off the bus
     right = all(any(re.search(pattern, model) for pattern in launch.expected_gpu) for model in models)
     names = ", ".join(models)
     return [CheckItem(node.name, "gpu_model", right, quoted(names) if right else message("wrong_gpu", names=names))]
