@@ -11,38 +11,26 @@ from dlperf.plan import TrialKey
 from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import CampaignFold
 from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.records import CampaignRecord, Event, Request, State, TrialStatus
+from dlperf.runs.records import CampaignRecord, Event, Request, State
 from dlperf.runs.store import append_records, read_records
 
 
-class EngineJournal:
+class EngineJournal(CampaignFold):
     """Write every state change and decision before it is acted on.
 
     Events that belong together are one append: a crash leaves all of them or none.
     """
 
     def __init__(self, paths: CampaignPaths, record: CampaignRecord) -> None:
+        super().__init__(record)
         self._path = paths.journal
-        self._fold = CampaignFold(record)
         self.reliability = Reliability(record.configurations)
         self.requests_read = 0
         """Bytes of ``control.jsonl`` that have been handled."""
         self.cancelling: set[TrialKey] = set()
         """Trials that were running when their cancellation was requested."""
         for event in read_records(paths.journal, Event)[0]:
-            self._take(event)
-
-    @property
-    def trials(self) -> dict[TrialKey, TrialStatus]:
-        return self._fold.trials
-
-    @property
-    def paused(self) -> bool:
-        return self._fold.paused
-
-    @property
-    def unreachable(self) -> dict[str, str]:
-        return self._fold.unreachable
+            self.take(event)
 
     def write(self, *events: Event) -> None:
         """Append events and update the state.
@@ -52,7 +40,7 @@ class EngineJournal:
         """
         append_records(self._path, events)
         for event in events:
-            self._take(event)
+            self.take(event)
 
     def state(self, key: TrialKey, state: State, cause: Message | None = None, source: str = "engine") -> None:
         self.write(Event(utc_now(), "state", str(key), state, cause, source))
@@ -66,12 +54,12 @@ class EngineJournal:
     def note(self, cause: Message, key: TrialKey | None = None) -> None:
         self.write(Event(utc_now(), "note", str(key) if key else None, cause=cause))
 
-    def _take(self, event: Event) -> None:
+    def take(self, event: Event) -> None:
         if event.event == "request":
             self.requests_read = int(event.data.get("offset", self.requests_read))
             if "refused" not in event.data:
                 asked = Request(event.time, str(event.data.get("action")), event.trial)
-                self.cancelling.update(trials_to_cancel(asked, self._fold.trials))
-        self._fold.take(event)
+                self.cancelling.update(trials_to_cancel(asked, self.trials))
+        super().take(event)
         with suppress(ValueError):  # a line that names no trial
             self.reliability.take(event)
