@@ -158,8 +158,10 @@ class NodeClient:
         return await self._ask("remove", Removal, directory=directory, **fields)
 
     async def close(self) -> None:
-        await self._drop()
-        await self._transport.close()
+        channel, self._channel = self._channel, None
+        if channel is not None:
+            with contextlib.suppress(OSError):
+                await channel.close()
 
     async def _ask(self, operation: str, kind: type[Answer], written: Sequence[NodeFile] = (), **fields: Any) -> Answer:
         """Send a request, with the files that it writes, whose answer has no raw bytes."""
@@ -195,10 +197,8 @@ class NodeClient:
             with contextlib.suppress(*BROKEN):
                 return await self._exchange(self._channel, request, raw, kind, most_raw)
         channel = await self._connected()
-        try:
+        with self._bad_answers():
             return await self._exchange(channel, request, raw, kind, most_raw)
-        except BROKEN as error:
-            raise self._unreachable(UnreachableError(why_broken(error), self.name)) from error
 
     async def _exchange(
         self, channel: AgentChannel, request: dict[str, Any], raw: bytes, kind: type[Answer], most_raw: int
@@ -207,7 +207,7 @@ class NodeClient:
         try:
             return await channel.exchange(request, raw, kind, most_raw)
         except BaseException:
-            await self._drop()
+            await self.close()
             raise
 
     async def _connected(self) -> AgentChannel:
@@ -221,10 +221,10 @@ class NodeClient:
 
     @contextlib.contextmanager
     def _bad_answers(self) -> Iterator[None]:
-        """Treat a machine whose answer contradicts the request as one that does not answer."""
+        """Treat a machine that breaks the channel or contradicts the request as one that does not answer."""
         try:
             yield
-        except ValueError as error:
+        except BROKEN as error:
             raise self._unreachable(UnreachableError(why_broken(error), self.name)) from error
 
     def _unreachable(self, error: UnreachableError) -> UnreachableError:
@@ -235,12 +235,6 @@ class NodeClient:
         self._failure = error
         self.unreachable_since = self.unreachable_since or datetime.now(UTC).isoformat(timespec="milliseconds")
         return error
-
-    async def _drop(self) -> None:
-        channel, self._channel = self._channel, None
-        if channel is not None:
-            with contextlib.suppress(OSError):
-                await channel.close()
 
 
 def _one_each(answers: Sequence[Item], asked: Sequence[object]) -> Sequence[Item]:

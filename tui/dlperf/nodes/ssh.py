@@ -55,9 +55,6 @@ class SshTransport:
             raise UnreachableError(message("no_session", server=self.host, reason=str(error))) from error
         return SshChannel(connection, process)
 
-    async def close(self) -> None:
-        """A connection ends with its process."""
-
 
 class SshChannel:
     """A remote process and the connection that carries it."""

@@ -50,8 +50,6 @@ class Transport(Protocol):
             RefusedError: it refuses, or its identity is wrong.
         """
 
-    async def close(self) -> None: ...
-
 
 @dataclass(frozen=True)
 class Machine:
@@ -112,9 +110,6 @@ class LocalTransport:
             limit=BUFFER_BYTES,
         )
         return LocalChannel(process)
-
-    async def close(self) -> None:
-        """Nothing is open but the channels."""
 
 
 class LocalChannel:
