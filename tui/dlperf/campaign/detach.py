@@ -24,7 +24,7 @@ def start_detached(workspace: Workspace, paths: CampaignPaths) -> int:
     Raises:
         DlperfError: it ended at once, or did not begin in time; the error quotes the last line of ``engine.log``.
     """
-    begun = _journal_size(paths)
+    begun = paths.journal.stat().st_size if paths.journal.exists() else 0
     process = _spawn(workspace, paths)
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
@@ -51,10 +51,6 @@ def _has_started(paths: CampaignPaths, begun: int) -> bool:
     started = any(event.event == "campaign_started" for event in events)
     finished = any(event.event == "campaign_finished" for event in events)
     return started and (finished or engine_pid(paths) is not None)
-
-
-def _journal_size(paths: CampaignPaths) -> int:
-    return paths.journal.stat().st_size if paths.journal.exists() else 0
 
 
 def _last_line(path: Path) -> str:

@@ -53,7 +53,10 @@ class Reliability:
     """
 
     def __init__(self, configurations: Sequence[PlannedConfiguration]) -> None:
-        self._reached = {item.configuration.id: _reached_by(item) for item in configurations}
+        self._reached = {
+            item.configuration.id: {node.name: str(Machine.of(node)) for node in item.launch.nodes}
+            for item in configurations
+        }
         """Configuration id → node → machine."""
         slurm = {item.configuration.id for item in configurations if item.launch.executor == "slurm"}
         self._machines = {name: {} if name in slurm else nodes for name, nodes in self._reached.items()}
@@ -130,7 +133,3 @@ class Reliability:
             for machine, node in sorted(wanted.items())
             if machine in self._left_out
         ]
-
-
-def _reached_by(planned: PlannedConfiguration) -> dict[str, str]:
-    return {node.name: str(Machine.of(node)) for node in planned.launch.nodes}
