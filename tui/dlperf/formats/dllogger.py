@@ -43,8 +43,8 @@ _EVENT = re.compile(
     rb"|Summary:|(?P<parameters>PARAMETER)|)(?P<data> .*)",
     re.DOTALL,
 )
-_SHORT_EPOCH = re.compile(rb" train_epoch_time : 0\.\d")
-"""NCF prints three digits of seconds, and epochs of 3 ms, which are no measurement."""
+_SHORT_EPOCH = re.compile(rb"^ train_throughput : \S++(?! images/s)(?!.* train_epoch_time : [1-9])", re.DOTALL)
+"""NCF prints three digits of seconds, and epochs of 3 ms, which are no measurement. A line that was cut has no time."""
 _JSON = b"DLLL {"
 _TABLE_TITLE = re.compile(rb"^(\w+)\.ips\s*$")
 _TABLE_ROW = re.compile(rb"^ +(?:(\d{1,9}) +)?\|([ \d.e+|]+)$")
