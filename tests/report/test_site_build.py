@@ -279,12 +279,17 @@ def test_a_served_site_says_what_is_wrong_and_shows_the_last_good_one(tmp_path: 
     said: list[str] = []
     rebuild_if_changed(workspace, (0, 0), said.append)
     home = (workspace.site_html / "index.html").read_bytes()
+    settings = (tmp_path / "mkdocs.yml").read_text()
+    (tmp_path / "mkdocs.yml").write_text("site_name: [\n")
+    rebuild_if_changed(workspace, (0, 0), said.append)
+    assert said[-1].startswith("not built: ")
+    assert "\n" not in said[-1]
+    assert (workspace.site_html / "index.html").read_bytes() == home
+    (tmp_path / "mkdocs.yml").write_text(settings)
     (workspace.catalog / "hardware").mkdir(parents=True)
     (workspace.catalog / "hardware/box.yaml").write_text("box: [\n")
     rebuild_if_changed(workspace, (0, 0), said.append)
-    assert said[-1].startswith(f"not built: {workspace.catalog / 'hardware/box.yaml'}:")
-    assert "\n" not in said[-1]
-    assert (workspace.site_html / "index.html").read_bytes() == home
+    assert said[-1].startswith(f"left out: {workspace.catalog / 'hardware/box.yaml'}:")
     (workspace.catalog / "hardware/box.yaml").unlink()
     (tmp_path / "runs/cut").mkdir(parents=True)
     (tmp_path / "runs/cut/campaign.json").write_text("}{")
