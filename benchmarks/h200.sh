@@ -62,7 +62,8 @@ stage() {
         campaign h200-nodes-vgg16 -H "$NODES" -f pytorch-compiled,jax -c vgg16 -p bf16 -b 128 -g "$NODE_SCALES"
         ;;
     precisions) # what is left of the table on one GPU
-        campaign h200-fp16 -H "$HARDWARE" -f pytorch-compiled,jax -c resnet50,vgg16,bert-base,arcface -p fp16,fp16-pure -b 128 -g 1n1g
+        campaign h200-fp16 -H "$HARDWARE" -f jax -c resnet50,vgg16,bert-base,arcface -p fp16 -b 128 -g 1n1g
+        campaign h200-fp16-pure -H "$HARDWARE" -f pytorch-compiled -c resnet50,vgg16,bert-base,arcface -p fp16-pure -b 128 -g 1n1g
         campaign h200-fp32 -H "$HARDWARE" -f pytorch-compiled,jax -c resnet50,vgg16,bert-base,arcface -p fp32 -b 128 -g 1n1g
         campaign h200-eager -H "$HARDWARE" -f pytorch -c resnet50,vgg16,bert-base,arcface -p amp,fp32 -b 128 -g 1n1g
         ;;
