@@ -6,7 +6,7 @@ import pytest
 import yaml
 from fixtures import LOGS
 
-from dlperf.catalog.model import LogFormat
+from dlperf.catalog.log_format import LogFormat
 from dlperf.formats.draft import draft_format, only_number, rate_lines
 from dlperf.formats.registry import detect, parser_for
 

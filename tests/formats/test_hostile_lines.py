@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dlperf.catalog.load import load_catalog
-from dlperf.catalog.model import LogFormat
+from dlperf.catalog.log_format import LogFormat
 from dlperf.formats.registry import detect, format_ids, parser_for
 
 MOST_SECONDS = 0.05

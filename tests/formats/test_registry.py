@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fixtures import LOGS
 
-from dlperf.catalog.model import LogFormat
+from dlperf.catalog.log_format import LogFormat
 from dlperf.errors import RequestError
 from dlperf.formats.recorder import RUN_LIMIT
 from dlperf.formats.registry import describe, detect, format_ids, parser_for

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dlperf.catalog.load import load_formats
-from dlperf.catalog.model import LogFormat
+from dlperf.catalog.log_format import LogFormat
 from dlperf.catalog.problem import CatalogError, Problem
 from dlperf.errors import RequestError
 from dlperf.executors.base import Executor

@@ -10,7 +10,7 @@ from os import SEEK_END
 from pathlib import Path
 from statistics import median
 
-from dlperf.catalog.model import LogFormat
+from dlperf.catalog.log_format import LogFormat
 from dlperf.formats.registry import parser_for
 from dlperf.formats.samples import Run, Samples
 from dlperf.measure.reading import NotEstimable, Reading

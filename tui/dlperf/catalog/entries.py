@@ -10,8 +10,9 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from dlperf.catalog.metrics import Metric
-from dlperf.catalog.model import Accelerator, Case, Entry, Framework, Hardware, LogFormat, Precision, Protocol
+from dlperf.catalog.log_format import LogFormat
+from dlperf.catalog.metrics import Metric, Protocol
+from dlperf.catalog.model import Accelerator, Case, Entry, Framework, Hardware, Precision
 from dlperf.catalog.problem import Problem, field_name, listed
 from dlperf.catalog.wording import wording
 from dlperf.catalog.yamlfile import Document, Location, read_document

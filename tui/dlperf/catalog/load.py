@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from dlperf.catalog.entries import KINDS, PROGRAMS, Layer, Located, read_layer, unrecognised_files
-from dlperf.catalog.metrics import Metric
-from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, LogFormat, Precision, Protocol
+from dlperf.catalog.log_format import LogFormat
+from dlperf.catalog.metrics import Metric, Protocol
+from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, Precision
 from dlperf.catalog.problem import CatalogError, Problem
 from dlperf.catalog.references import (
     accelerator_problems,

@@ -1,12 +1,13 @@
-"""Metrics: what a trial measures beside or in place of throughput."""
+"""Metrics: what a trial measures, and protocols: how its samples become a value."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
-from dlperf.catalog.model import Entry, MetricId
+from dlperf.catalog.model import Entry, MetricId, PositiveInt
+from dlperf.catalog.patterns import BY_TIME
 from dlperf.catalog.units import Direction, Scope
 
 Printed = Literal["last", "mean", "median", "p95", "min", "max"]
@@ -38,3 +39,22 @@ class Metric(Entry):
     scope: Scope = "global"
     """A computed value is divided by the GPUs or nodes; a printed one is taken as it is."""
     estimator: Source | Printed = "last"
+
+
+class Protocol(Entry):
+    """Steps to run, estimator, repeats, and how repeats become one value."""
+
+    skip_steps: Annotated[int, Field(ge=0)] = 0
+    take_steps: PositiveInt | None = None
+    """None: to the end of the run."""
+    estimator: str
+    """For example ``rate(skip=20, take=100)``; see ``dlperf.measure.estimators``."""
+    repeats: PositiveInt = 1
+    aggregate: Literal["median", "mean", "olympic"] = "median"
+    """``olympic`` drops the best and the worst and takes the mean of the rest."""
+    pause_seconds: Annotated[float, Field(ge=0)] = 0.0
+
+    @property
+    def by_time(self) -> bool:
+        """The figure is samples over time, not a mean of printed rates."""
+        return self.estimator.partition("(")[0].strip() in BY_TIME

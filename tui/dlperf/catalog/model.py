@@ -13,8 +13,6 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from dlperf.catalog.axes import AxisValue
 from dlperf.catalog.machines import AbsolutePath, Container, Node, Runtime
-from dlperf.catalog.patterns import BY_TIME, tells_time
-from dlperf.catalog.units import Direction
 from dlperf.messages import Code
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")]
@@ -45,8 +43,6 @@ Environment = dict[VariableName, str]
 Command = Annotated[tuple[str, ...], Field(min_length=1)]
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
 Seconds = Annotated[float, Field(gt=0)]
-OneOrMore = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
-"""Texts, of which one may stand without a list around it."""
 
 
 class Model(BaseModel):
@@ -336,79 +332,3 @@ class Framework(Entry):
     patches: tuple[str, ...] = ()
     """Changes to the model code that the report made, in words."""
     recipes: Annotated[tuple[Recipe, ...], Field(min_length=1)]
-
-
-class Protocol(Entry):
-    """Steps to run, estimator, repeats, and how repeats become one value."""
-
-    skip_steps: Annotated[int, Field(ge=0)] = 0
-    take_steps: PositiveInt | None = None
-    """None: to the end of the run."""
-    estimator: str
-    """For example ``rate(skip=20, take=100)``; see ``dlperf.measure.estimators``."""
-    repeats: PositiveInt = 1
-    aggregate: Literal["median", "mean", "olympic"] = "median"
-    """``olympic`` drops the best and the worst and takes the mean of the rest."""
-    pause_seconds: Annotated[float, Field(ge=0)] = 0.0
-
-    @property
-    def by_time(self) -> bool:
-        """The figure is samples over time, not a mean of printed rates."""
-        return self.estimator.partition("(")[0].strip() in BY_TIME
-
-
-class Dialect(Model):
-    """How one release of a program writes a record."""
-
-    contains: str = ""
-    """Text that is in every such line. Lines without it are passed over, which makes reading a log fast."""
-    record: Annotated[str, StringConstraints(min_length=1)]
-    """Regular expression with named groups: value (or seconds_per_step, …), step, epoch, loss, time, reader_seconds …
-
-    All of them, with their meaning, are listed in ``dlperf.catalog.patterns``.
-    """
-    time_format: str | None = None
-    """strptime format of the group ``time``, or ``seconds`` for a plain number of seconds."""
-
-
-class PrintedUnit(Model):
-    """How a program prints a metric."""
-
-    unit: str = ""
-    """That of the metric in the catalogue if empty."""
-    direction: Direction = "higher"
-
-
-class LogFormat(Dialect, Entry):
-    """A log format that one regular expression describes. Code formats register themselves in ``formats/``."""
-
-    unit: str
-    scope: Literal["per_gpu", "per_node", "global"]
-    window: Literal["step", "interval", "cumulative", "epoch", "run"]
-    detect: Annotated[str, StringConstraints(min_length=1)]
-    """Regular expression found in a line of any log of this format."""
-    dialects: tuple[Dialect, ...] = ()
-    """How other releases write a record."""
-    every_rank: bool = False
-    """Every rank writes its records into the same log."""
-    facts: dict[str, str] = {}
-    """Facts of every log of this format: field → value."""
-    metadata: dict[str, OneOrMore] = {}
-    """Field (batch_size, global_batch_size, gpus, precision …) → regular expressions, each with one group.
-
-    The text that each begins with is what lines are searched for first, so several are faster than an alternation.
-
-    ``dlperf.formats.declarations`` lists the fields with a meaning; others become arguments of the run.
-    """
-    metrics: dict[MetricId, PrintedUnit] = {}
-    """Groups of records beyond the known ones: id of a metric → its unit and direction.
-
-    A dialect whose groups are all metrics is no record: what it matches may stand on any line.
-    """
-    end: str | None = None
-    """Regular expression of the line that a complete run ends with."""
-
-    @property
-    def tells_time(self) -> bool:
-        """A record carries a timestamp, if only in one of the dialects."""
-        return any(tells_time(dialect.record) for dialect in (self, *self.dialects))

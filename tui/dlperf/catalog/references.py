@@ -8,18 +8,8 @@ from typing import Any
 
 from dlperf.catalog.axes import Configuration, matches, parse_scale
 from dlperf.catalog.entries import PROGRAMS, Located
-from dlperf.catalog.model import (
-    Accelerator,
-    Axis,
-    Case,
-    Dialect,
-    Framework,
-    Hardware,
-    LogFormat,
-    Precision,
-    Recipe,
-    Variant,
-)
+from dlperf.catalog.log_format import Dialect, LogFormat
+from dlperf.catalog.model import Accelerator, Axis, Case, Framework, Hardware, Precision, Recipe, Variant
 from dlperf.catalog.patterns import (
     RECORD_GROUPS,
     line_problem,

@@ -10,7 +10,7 @@ from itertools import chain
 from dlperf.catalog.entries import read_layer
 from dlperf.catalog.linear import compile_linear
 from dlperf.catalog.load import BUILTIN
-from dlperf.catalog.model import Dialect, LogFormat
+from dlperf.catalog.log_format import Dialect, LogFormat
 from dlperf.catalog.problem import hint
 from dlperf.errors import RequestError
 from dlperf.formats import dllogger, mllog, own, paddleclas

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from dlperf.catalog.load import load_formats
-from dlperf.catalog.model import LogFormat
+from dlperf.catalog.log_format import LogFormat
 from dlperf.catalog.problem import Problem
 from dlperf.errors import RequestError
 from dlperf.formats.registry import detect, parser_for

@@ -15,7 +15,7 @@ from textwrap import indent
 import yaml
 
 from dlperf.catalog.load import Catalog
-from dlperf.catalog.model import LogFormat
+from dlperf.catalog.log_format import LogFormat
 from dlperf.catalog.placeholders import PLACEHOLDERS, finish, names_in
 from dlperf.catalog.problem import hint
 from dlperf.errors import RequestError

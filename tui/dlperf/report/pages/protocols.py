@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from dlperf.catalog.model import Protocol
+from dlperf.catalog.metrics import Protocol
 from dlperf.measure.estimators import signature
 from dlperf.messages import N_, Language
 from dlperf.report import locations as at

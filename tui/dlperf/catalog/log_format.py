@@ -1,0 +1,71 @@
+"""Log formats that regular expressions describe."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, StringConstraints
+
+from dlperf.catalog.model import Entry, MetricId, Model
+from dlperf.catalog.patterns import tells_time
+from dlperf.catalog.units import Direction
+
+OneOrMore = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
+"""Texts, of which one may stand without a list around it."""
+
+
+class Dialect(Model):
+    """How one release of a program writes a record."""
+
+    contains: str = ""
+    """Text that is in every such line. Lines without it are passed over, which makes reading a log fast."""
+    record: Annotated[str, StringConstraints(min_length=1)]
+    """Regular expression with named groups: value (or seconds_per_step, …), step, epoch, loss, time, reader_seconds …
+
+    All of them, with their meaning, are listed in ``dlperf.catalog.patterns``.
+    """
+    time_format: str | None = None
+    """strptime format of the group ``time``, or ``seconds`` for a plain number of seconds."""
+
+
+class PrintedUnit(Model):
+    """How a program prints a metric."""
+
+    unit: str = ""
+    """That of the metric in the catalogue if empty."""
+    direction: Direction = "higher"
+
+
+class LogFormat(Dialect, Entry):
+    """A log format that one regular expression describes. Code formats register themselves in ``formats/``."""
+
+    unit: str
+    scope: Literal["per_gpu", "per_node", "global"]
+    window: Literal["step", "interval", "cumulative", "epoch", "run"]
+    detect: Annotated[str, StringConstraints(min_length=1)]
+    """Regular expression found in a line of any log of this format."""
+    dialects: tuple[Dialect, ...] = ()
+    """How other releases write a record."""
+    every_rank: bool = False
+    """Every rank writes its records into the same log."""
+    facts: dict[str, str] = Field(default_factory=dict)
+    """Facts of every log of this format: field → value."""
+    metadata: dict[str, OneOrMore] = Field(default_factory=dict)
+    """Field (batch_size, global_batch_size, gpus, precision …) → regular expressions, each with one group.
+
+    The text that each begins with is what lines are searched for first, so several are faster than an alternation.
+
+    ``dlperf.formats.declarations`` lists the fields with a meaning; others become arguments of the run.
+    """
+    metrics: dict[MetricId, PrintedUnit] = Field(default_factory=dict)
+    """Groups of records beyond the known ones: id of a metric → its unit and direction.
+
+    A dialect whose groups are all metrics is no record: what it matches may stand on any line.
+    """
+    end: str | None = None
+    """Regular expression of the line that a complete run ends with."""
+
+    @property
+    def tells_time(self) -> bool:
+        """A record carries a timestamp, if only in one of the dialects."""
+        return any(tells_time(dialect.record) for dialect in (self, *self.dialects))
