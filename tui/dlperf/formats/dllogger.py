@@ -79,9 +79,9 @@ class _Events:
         if match["parameters"] is not None:
             declare_parameter_text(self._recorder, data)
             return
-        value = self._throughputs.search(data)
-        if value is not None and not _SHORT_EPOCH.search(data):
-            self._add_summary(match["epoch"] or match["plain_epoch"] or b"", throughput_of_text(value), number)
+        value, epoch = self._throughputs.search(data), match["epoch"] or match["plain_epoch"] or b""
+        if value is not None and not (epoch and _SHORT_EPOCH.search(data)):
+            self._add_summary(epoch, throughput_of_text(value), number)
 
     def read_json(self, event: dict[str, Any], number: int) -> None:
         data, step = event.get("data"), event.get("step")
