@@ -57,6 +57,12 @@ def at_clock(row: ConfigurationResult, clock: float | None) -> ConfigurationResu
     return replace(row, trials=tuple(replace(trial, sm_clock_mhz=clock) for trial in row.trials))
 
 
+def test_figures_of_different_sequence_lengths_are_never_compared() -> None:
+    short = measured("alpha", value=420.0, axes=(("sequence_length", 2048),))
+    long = measured("beta", value=400.0, axes=(("sequence_length", 8192),))
+    assert [answer.second for answer in answers([short, long])] == [None, None]
+
+
 def test_figures_of_different_sources_are_never_compared() -> None:
     assert all(answer.second is None for answer in answers([measured("alpha"), published("paddle", 1, 393.5)]))
 

@@ -51,6 +51,20 @@ def test_frameworks_are_compared_by_gpu_count_for_each_hardware_and_precision() 
     )
 
 
+def test_figures_of_different_sequence_lengths_stand_apart() -> None:
+    rows = [
+        published(framework, 1, value + length, axes=(("sequence_length", length),))
+        for framework, value in (("alpha", 1.0), ("beta", 2.0))
+        for length in (2048, 8192)
+    ]
+    text = report(ENGLISH, SiteData(tuple(rows)), "published/perf", "resnet50-imagenet", rows)
+    compared = [row for row in rows_of(text) if row[0].startswith("GPU=1, BS=256, ")]
+    assert compared == [
+        ["GPU=1, BS=256, sequence_length=2048", "2049", "2050"],
+        ["GPU=1, BS=256, sequence_length=8192", "8193", "8194"],
+    ]
+
+
 def test_more_than_two_batch_sizes_make_a_table_of_batch_sizes_by_scales() -> None:
     rows = [published("fleet", gpus, 100.0 * gpus, batch_size=batch) for batch in (32, 64, 128) for gpus in (1, 8)]
     text = report(ENGLISH, SiteData(tuple(rows)), "published/perf", "resnet50-imagenet", rows)

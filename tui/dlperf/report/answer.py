@@ -62,9 +62,9 @@ def answers(results: Iterable[ConfigurationResult]) -> tuple[Answer, ...]:
     return tuple(_answer(contest) for contest in grouped(measured, contest_of).values())
 
 
-def contest_of(result: ConfigurationResult) -> tuple[str, ...]:
+def contest_of(result: ConfigurationResult) -> tuple[object, ...]:
     """Return the key that two results of a report must share to be compared."""
-    return result.hardware, result.precision, result.unit, result.metric
+    return result.hardware, result.precision, result.axes, result.unit, result.metric
 
 
 def _answer(contest: Iterable[ConfigurationResult]) -> Answer:

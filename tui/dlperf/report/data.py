@@ -284,7 +284,7 @@ def _in_chinese(entries: Mapping[str, Kind]) -> dict[str, Kind]:
 
 
 def _point(row: ConfigurationResult) -> tuple[object, ...]:
-    return row.precision, row.batch_size, row.nodes, row.gpus
+    return row.precision, row.batch_size, row.nodes, row.gpus, row.axes
 
 
 def _title(entries: Mapping[str, Hardware] | Mapping[str, Framework] | Mapping[str, Case], name: str) -> str | None:

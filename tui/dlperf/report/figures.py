@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import lru_cache
 
+from dlperf.catalog.axes import axes_text
 from dlperf.messages import N_, Language
 from dlperf.report import markdown as md
 from dlperf.report.data import gpus_total, is_published
@@ -132,9 +133,24 @@ def precision_text(result: ConfigurationResult) -> str:
 
 def point_text(result: ConfigurationResult) -> str:
     """Return precision, batch size, nodes and GPUs of a configuration, as ``AMP, BS=256, 1 × 8``."""
-    batch = f", BS={result.batch_size}" if result.batch_size is not None else ""
     variant = f" ({result.variant})" if result.variant > 1 else ""
-    return f"{precision_text(result)}{batch}, {scale_text(result)}{variant}"
+    return ", ".join((precision_text(result), *settings_of(result), scale_text(result))) + variant
+
+
+def conditions_text(result: ConfigurationResult) -> str:
+    """Return what compared results share beside hardware and scale: the precision and the values of further axes."""
+    return ", ".join(filter(None, (precision_text(result), axes_text(result.axes))))
+
+
+def settings_of(result: ConfigurationResult) -> list[str]:
+    """Return the batch size and the values of further axes, as ``BS=2`` and ``sequence_length=8192``."""
+    batch = [f"BS={result.batch_size}"] if result.batch_size is not None else []
+    return [*batch, *filter(None, [axes_text(result.axes)])]
+
+
+def settings_key(result: ConfigurationResult) -> tuple[object, ...]:
+    """Return the key of results with the same batch size and axes."""
+    return result.batch_size, result.axes
 
 
 def gpus_text(language: Language, result: ConfigurationResult) -> str:

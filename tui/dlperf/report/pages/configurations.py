@@ -24,7 +24,7 @@ Results = Sequence[ConfigurationResult]
 EvidenceOf = Mapping[tuple[str, int], Evidence]
 """Evidence by configuration anchor and trial number."""
 OVERVIEW = (
-    *("precision", "batch_size", "nodes_gpus", "figure", "unit", "speedup", "efficiency", "mfu", "roofline"),
+    *("precision", "batch_size", "axes", "nodes_gpus", "figure", "unit", "speedup", "efficiency", "mfu", "roofline"),
     "samples_per_joule",
 )
 SCRIPTS = ("curves.js", "log-lines.js")

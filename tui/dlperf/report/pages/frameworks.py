@@ -78,7 +78,7 @@ def _place(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[object
         figures.percent(row.score / answer.best.score if answer.best.score else None),
         page.figure(row),
         row.unit,
-        figures.precision_text(row),
+        figures.conditions_text(row),
         str(gpus_total(row)),
         page.report_link(row),
     )

@@ -100,7 +100,7 @@ def _join_names(names: Sequence[str]) -> str:
 def _names(page: Page, row: ConfigurationResult, among: Series = ()) -> list[str]:
     """Return the names that identify a configuration, without those shared by all in ``among``."""
     varying = [name for _, name, same in _axes(page, row, among) if not same]
-    return [*varying, row.precision.upper(), f"BS={row.batch_size}", f"{row.nodes} × {row.gpus}"]
+    return [*varying, row.precision.upper(), *figures.settings_of(row), f"{row.nodes} × {row.gpus}"]
 
 
 def _axes(page: Page, row: ConfigurationResult, among: Series) -> tuple[tuple[str, str, bool], ...]:

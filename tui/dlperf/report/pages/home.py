@@ -132,7 +132,7 @@ def _headline(page: Page, answer: Answer) -> Headline:
         value=page.link(figures.value_text(best), at.configuration_page(best)),
         unit=best.unit,
         hardware=_hardware_with_gpus(page, best),
-        precision=figures.precision_text(best),
+        precision=figures.conditions_text(best),
         lead=lead(page, answer),
         differs=at.html_address(page.path, at.fairness(page.data.source(best), best.case)),
     )
@@ -177,7 +177,7 @@ def _row(page: Page, answer: Answer) -> tuple[object, ...]:
     return (
         page.data.case_title(best.case),
         _hardware_with_gpus(page, best),
-        figures.precision_text(best),
+        figures.conditions_text(best),
         page.framework_link(best.framework, best.campaign),
         replace(page.figure(best), below=best.unit),
         lead(page, answer),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from dlperf.catalog.axes import axes_text
 from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report import locations as at
@@ -27,6 +28,7 @@ COLUMNS = {
     "unit": N_("Unit"),
     "precision": N_("Precision"),
     "batch_size": N_("Batch per GPU"),
+    "axes": N_("Axes"),
     "nodes_gpus": N_("Nodes × GPUs"),
     "speedup": N_("Speed-up"),
     "efficiency": N_("Efficiency"),
@@ -98,13 +100,14 @@ FACTS = {
 }
 """Fact of a machine or framework → its name."""
 FIGURE_COLUMNS = (
-    *("figure", "unit", "precision", "batch_size", "nodes_gpus", "speedup", "efficiency", "mfu", "protocol"),
+    *("figure", "unit", "precision", "batch_size", "axes", "nodes_gpus", "speedup", "efficiency", "mfu"),
+    "protocol",
 )
 COUNTS = tuple(f"{kind}_figures" for kind in KINDS)
 """Columns of ``Page.counts``."""
 WORDED = (
     *("source", "case", "hardware", "framework", "unit", "precision", "protocol", "accelerator", "campaign", "date"),
-    *("configuration", "estimator", "aggregate", "fastest", "log", "report", "verdict", "version"),
+    *("axes", "configuration", "estimator", "aggregate", "fastest", "log", "report", "verdict", "version"),
 )
 """Columns that contain text."""
 PLACED = {"figure": "value", "unit": "aside"}
@@ -234,6 +237,7 @@ class Page:
             "unit": lambda row: row.unit,
             "precision": figures.precision_text,
             "batch_size": figures.batch_text,
+            "axes": lambda row: axes_text(row.axes),
             "nodes_gpus": figures.scale_text,
             "speedup": lambda row: figures.factor(row.speedup),
             "efficiency": lambda row: figures.percent(row.efficiency),

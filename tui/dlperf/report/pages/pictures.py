@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dlperf.catalog.axes import axes_text
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, answers, contest_of
@@ -42,11 +43,14 @@ def throughput(page: Page, results: Results) -> list[Part]:
 
 def _by_scale(page: Page, rows: Results) -> Iterator[Part]:
     fastest = max(rows, key=lambda row: row.score)
-    same = sorted((row for row in rows if row.batch_size == fastest.batch_size), key=lambda row: row.gpus_total)
+    same = sorted(
+        (row for row in rows if figures.settings_key(row) == figures.settings_key(fastest)),
+        key=lambda row: row.gpus_total,
+    )
     if len(same) < 2:
         return
-    batch = (f"BS={fastest.batch_size}",) if fastest.batch_size is not None else ()
     framework = page.data.framework_title(fastest.framework, fastest.campaign)
+    batch = (f"BS={fastest.batch_size}",) if fastest.batch_size is not None else ()
     title = (*_series_title(page, fastest), framework, *batch)
     drawn = [
         replace(_bar(page, row), label=f"{figures.gpus_text(page.language, row)} ({row.nodes} × {row.gpus})")
@@ -75,7 +79,7 @@ def _scaling(page: Page, rows: Results) -> Iterator[Part]:
 
 def _series_title(page: Page, row: ConfigurationResult) -> tuple[str, ...]:
     hardware = page.data.hardware_title(row.hardware, row.campaign)
-    return page.data.case_title(row.case), hardware, row.precision.upper()
+    return page.data.case_title(row.case), hardware, row.precision.upper(), *filter(None, [axes_text(row.axes)])
 
 
 def _line(page: Page, rows: Results) -> Line:
@@ -98,5 +102,5 @@ def _bar(page: Page, row: ConfigurationResult) -> Bar:
     )
 
 
-def _race(row: ConfigurationResult) -> tuple[str, str]:
-    return row.hardware, row.precision
+def _race(row: ConfigurationResult) -> tuple[object, ...]:
+    return row.hardware, row.precision, row.axes

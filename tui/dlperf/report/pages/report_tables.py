@@ -16,7 +16,7 @@ from dlperf.results.model import ConfigurationResult
 Results = Sequence[ConfigurationResult]
 Axis = tuple[Callable[[ConfigurationResult], object], Callable[[Page, ConfigurationResult], str | Link]]
 """Key of a row or column of a grid, and its title."""
-AXES = ("framework", "hardware", "precision", "batch_size", "nodes_gpus", "figure", "unit")
+AXES = ("framework", "hardware", "precision", "batch_size", "axes", "nodes_gpus", "figure", "unit")
 
 
 def throughput(page: Page, results: Results) -> list[Part]:
@@ -29,13 +29,13 @@ def throughput(page: Page, results: Results) -> list[Part]:
         campaign = rows[0].campaign
         title = (page.framework_link(framework, campaign), page.hardware_link(hardware, campaign))
         precisions = grouped(rows, lambda row: row.precision)
-        if max(len(distinct(row.batch_size for row in same)) for same in precisions.values()) > 2:
+        if max(len(distinct(map(figures.settings_key, same))) for same in precisions.values()) > 2:
             parts.append(Part(title, unit=unit))
             for precision, same in precisions.items():
-                table = _grid(page, same, BATCH, SCALE, page._("Batch per GPU"))
+                table = _grid(page, same, SETTINGS, SCALE, page._("Batch per GPU"))
                 parts.append(Part((precision.upper(),), (table,)))
         else:
-            table = _grid(page, rows, SCALE, PRECISION_AND_BATCH, page._("Nodes × GPUs"), number=True)
+            table = _grid(page, rows, SCALE, PRECISION_AND_SETTINGS, page._("Nodes × GPUs"), number=True)
             parts.append(Part(title, (table,), unit=unit))
     return parts
 
@@ -46,7 +46,7 @@ def comparisons(page: Page, results: Results) -> list[Part]:
     for (hardware, _, unit), rows in grouped(results, _race).items():
         if len(distinct(row.framework for row in rows)) > 1:
             title = (page.hardware_link(hardware, rows[0].campaign), _precision(page, rows[0]))
-            table = _grid(page, rows, SCALE_AND_BATCH, FRAMEWORK, page._("GPUs"), best_of_row=True)
+            table = _grid(page, rows, SCALE_AND_SETTINGS, FRAMEWORK, page._("GPUs"), best_of_row=True)
             parts.append(Part(title, (table,), unit=unit))
     return parts
 
@@ -150,24 +150,23 @@ def _race(row: ConfigurationResult) -> tuple[str, str, str]:
 
 
 def _series(row: ConfigurationResult) -> tuple[object, ...]:
-    return row.framework, row.hardware, row.precision, row.batch_size, row.unit
+    return row.framework, row.hardware, row.precision, figures.settings_key(row), row.unit
 
 
-def _scale_and_batch(page: Page, row: ConfigurationResult) -> str:
-    batch = f", BS={row.batch_size}" if row.batch_size is not None else ""
-    return f"GPU={gpus_total(row)}{batch}"
+def _scale_and_settings(page: Page, row: ConfigurationResult) -> str:
+    return ", ".join((f"GPU={gpus_total(row)}", *figures.settings_of(row)))
 
 
-def _precision_and_batch(page: Page, row: ConfigurationResult) -> str:
-    batch = f" (BS={row.batch_size})" if row.batch_size is not None else ""
-    return f"{figures.precision_text(row)}{batch}"
+def _precision_and_settings(page: Page, row: ConfigurationResult) -> str:
+    settings = ", ".join(figures.settings_of(row))
+    return figures.precision_text(row) + (f" ({settings})" if settings else "")
 
 
 SCALE: Axis = (lambda row: (row.nodes, row.gpus), lambda page, row: figures.scale_text(row))
-BATCH: Axis = (lambda row: row.batch_size, lambda page, row: f"BS={figures.batch_text(row)}")
+SETTINGS: Axis = (figures.settings_key, lambda page, row: ", ".join(figures.settings_of(row)))
 FRAMEWORK: Axis = (lambda row: row.framework, lambda page, row: page.framework_link(row.framework, row.campaign))
-SCALE_AND_BATCH: Axis = (lambda row: (row.nodes, row.gpus, row.batch_size), _scale_and_batch)
-PRECISION_AND_BATCH: Axis = (lambda row: (row.precision, row.batch_size), _precision_and_batch)
+SCALE_AND_SETTINGS: Axis = (lambda row: (row.nodes, row.gpus, figures.settings_key(row)), _scale_and_settings)
+PRECISION_AND_SETTINGS: Axis = (lambda row: (row.precision, figures.settings_key(row)), _precision_and_settings)
 
 
 def _precision(page: Page, row: ConfigurationResult) -> str:
