@@ -55,10 +55,9 @@ def test_verify_finds_no_difference(planted):
 
 
 def test_a_retry_has_the_secrets_again(planted):
-    planted.home.joinpath("fail-64").unlink(missing_ok=True)
+    planted.home.joinpath("fail-64").unlink()
     planted.dlperf("retry", "try")
-    planted.dlperf("resume", "try")
-    assert planted.states("try")["64/2"] == "succeeded"
+    planted.wait_for("try", "64/2", "succeeded")
     assert leaks(planted.workspace.runs, RAW) == []
 
 
