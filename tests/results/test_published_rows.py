@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+from dlperf.catalog.load import load_catalog
+from dlperf.results.audit import estimator_of
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.published import rows_of_report
-from dlperf.runs.published import PublishedFigure, PublishedReport, Text
+from dlperf.runs.paths import Workspace
+from dlperf.runs.published import PublishedFigure, PublishedReport, Text, load_reports
 
 
 def figure(printed: str, metric: str = "throughput", **fields: object) -> PublishedFigure:
@@ -81,3 +87,21 @@ def test_a_throughput_per_gpu_becomes_that_of_all_gpus():
     (row,) = rows(figure("14451", model="Llama 3.1 8B", unit="tokens/s/GPU", gpus=8, precision="FP8", axes=axes))
     assert (row.case, row.precision, row.value, row.unit) == ("llama3-8b", "fp8", 8 * 14451.0, "tokens/s")
     assert (row.axes, row.printed) == (axes, "")
+
+
+def test_the_protocol_of_a_published_row_fits_its_framework_and_the_rule_of_its_log():
+    workspace = Workspace(Path(__file__).parents[2])
+    protocols = load_catalog(workspace.catalog).protocols
+    contradictions, checked = [], 0
+    for report in load_reports(workspace):
+        for item in report.figures:
+            (row, *_) = rows_of_report(replace(report, figures=(item,))) or (None,)
+            rule = estimator_of(item.rule)
+            if row is None or row.protocol is None:
+                continue
+            family = next((name for name in ("tensorflow", "pytorch", "mxnet", "paddle") if name in row.protocol), "")
+            checked += rule is not None
+            if family not in row.framework or rule not in (None, protocols[row.protocol].estimator):
+                contradictions.append((report.id, row.configuration, row.protocol, rule))
+    assert contradictions == []
+    assert checked > 150

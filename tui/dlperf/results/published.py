@@ -133,7 +133,7 @@ def _row(report: PublishedReport, figure: PublishedFigure) -> ConfigurationResul
         campaign=campaign_of(report),
         unit=unit_of(figure),
         value=value * figure.gpus if per_gpu and value is not None else value,
-        protocol=report.protocol,
+        protocol=figure.protocol or report.protocol,
         status=_status_of(figure),
         findings=(_TF32,) if point.precision != figure.precision.lower() else (),
         configuration=_id_of(point),

@@ -95,6 +95,8 @@ class PublishedFigure:
     """How the figure is computed from the log, or why it cannot be."""
     axes: tuple[tuple[str, int | str], ...] = ()
     """Further axes of the configuration; in the file ``sequence_length=8192 tensor_parallel=2``."""
+    protocol: str = ""
+    """Id of the protocol in the catalogue where it is not the report's."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ class PublishedReport:
     date: str | None
     """Year and month."""
     protocol: str | None
-    """Id of the protocol in the catalogue."""
+    """Id of the protocol in the catalogue of every figure that names none; None where figures have several."""
     protocol_text: Text
     """The protocol in the report's own words."""
     summary: Text
