@@ -78,6 +78,10 @@ def test_a_steady_speed_does_not_drift(columns: dict[str, Any]) -> None:
     assert "drift" not in findings(**columns)
 
 
+def test_a_last_record_as_slow_as_another_is_no_stall() -> None:
+    assert "end_stall" not in findings(value=[64.0] * 100 + [10.0] + [64.0] * 98 + [10.5])
+
+
 def test_five_records_of_a_hundred_steps_are_enough() -> None:
     few = {"value": [64.0] * 5, "step": [100, 200, 300, 400, 500], "time": [100, 200, 300, 400, 500.5]}
 

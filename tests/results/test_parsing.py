@@ -202,3 +202,15 @@ def test_a_log_whose_records_begin_after_megabytes_of_output_is_recognised(tmp_p
 
     (run,) = parse(path).runs
     assert (run.run.format, run.samples) == ("paddleclas", 30)
+
+
+def test_a_log_that_prints_metrics_only_is_no_problem(tmp_path: Path) -> None:
+    path = tmp_path / "cifar.log"
+    path.write_text("INFO:root:[Epoch 0] train=0.1 val=0.1 loss=2.5 time: 60.25\n")
+
+    parsed = parse(path)
+
+    assert (parsed.problems, codes(parsed)) == ((), [])
+    assert parsed.runs[0].as_data()["metrics"] == [
+        {"id": "epoch_time", "value": 60.25, "unit": "s", "direction": "lower"}
+    ]

@@ -11,7 +11,7 @@ WORK = ("global_batch_size", "tokens_per_step")
 """Groups with the work of a step of all GPUs: with a time they give a throughput."""
 
 RATES = ("value", "seconds_per_step", "milliseconds_per_step", "steps_per_second", "interval_seconds")
-"""Groups with a throughput or a time; a record has at least one of them.
+"""Groups with a throughput or a time; a record has at least one of them, or both ``time`` and ``step``.
 
 ``value`` is a throughput in the format's unit. ``interval_seconds`` is the time from ``first_step`` (the epoch's start
 where it is absent) to ``step``. Numbers may have thousands separators and a suffix: 5,615 or 14.2K.
@@ -48,8 +48,8 @@ def record_problem(pattern: str, metrics: Collection[str] = ()) -> str | None:
         return f"unknown group {unknown[0]!r} (known: {known}; or declare a metric of this name under metrics:)"
     if len(compiled.groupindex) != compiled.groups:
         return "every group needs a name: (?P<name>…), or (?:…) for one that is not read"
-    if not any(name in compiled.groupindex for name in (*RATES, *metrics)):
-        return f"has no throughput group (one of {', '.join(RATES)})"
+    if not any(name in compiled.groupindex for name in (*RATES, *metrics)) and not _counts_over_time(compiled):
+        return f"has no throughput group (one of {', '.join(RATES)}; or time and step)"
     if "interval_seconds" in compiled.groupindex and "step" not in compiled.groupindex:
         return "interval_seconds is the time up to step: that group is needed"
     return None
@@ -80,6 +80,10 @@ def time_problem(time_format: str) -> str | None:
     if time_format in (SECONDS, MILLISECONDS) or _SECONDS_LAST.match(time_format):
         return None
     return "does not end with %M:%S, %M:%S.%f or %M:%S,%f, and is not `seconds` or `milliseconds`"
+
+
+def _counts_over_time(compiled: Expression) -> bool:
+    return "time" in compiled.groupindex and "step" in compiled.groupindex
 
 
 def _compiled(pattern: str) -> Expression | str:

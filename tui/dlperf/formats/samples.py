@@ -139,3 +139,8 @@ class Run:
     def count(self) -> int:
         """How many records, summaries and metrics the run has."""
         return len(self.samples) + len(self.epochs) + len(self.summaries) + len(self.metrics)
+
+    @property
+    def prints_only_metrics(self) -> bool:
+        """Whether a throughput is neither printed nor computable."""
+        return self.count == len(self.metrics) > 0

@@ -126,7 +126,7 @@ def _drift(context: _Context) -> Finding | None:
 
 def _end_stall(context: _Context) -> Finding | None:
     speeds = context.speeds
-    if len(speeds) < 3 or not _is_slow(speeds[-1], speeds):
+    if len(speeds) < 3 or not _is_slow(speeds[-1], speeds) or min(speeds[:-1]) < speeds[-1]:
         return None
     without, mean = statistics.fmean(speeds[:-1]), statistics.fmean(speeds)
     return warning("end_stall", last=speeds[-1], without=without, mean=mean)

@@ -57,7 +57,7 @@ class ParsedRun:
     precision: str | None
     estimator: str
     figure: Figure | None
-    """None where the run gives no figure, for the ``reason``."""
+    """None where the run gives no figure, for the ``reason``, or prints metrics only."""
     reason: Message | None
     findings: tuple[Finding, ...]
 
@@ -164,7 +164,7 @@ def _parse_source(source: SourceFile, options: ParseOptions, logs: LogReader) ->
 def _problems(runs: Sequence[ParsedRun]) -> Iterator[str]:
     for parsed in runs:
         where = f"{parsed.log}, run {parsed.run.number}" if len(runs) > 1 else parsed.log
-        if parsed.figure is None:
+        if parsed.reason:
             yield f"{where}: {parsed.reason}"
         yield from (f"{where}: {f.message}" for f in parsed.findings if f.code == "truncated_archive")
 
@@ -179,7 +179,7 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
     try:
         figure = figure_of(reading, estimator)
     except NotEstimable as shortage:
-        reason = shortage.message
+        reason = None if run.prints_only_metrics else shortage.message
     findings = findings_of_run(
         reading,
         figure,
