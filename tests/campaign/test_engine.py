@@ -15,7 +15,7 @@ from dlperf.runs.archive import TrialFiles
 from dlperf.runs.control import ask
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.records import Progress
-from dlperf.runs.store import read_record
+from kept_records import read_record
 
 
 async def test_repeats_are_interleaved_and_a_machine_has_one_trial_at_a_time(tmp_path):

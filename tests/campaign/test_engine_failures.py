@@ -21,7 +21,7 @@ from dlperf.runs.control import ask
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import State
-from dlperf.runs.store import read_record
+from kept_records import read_record
 
 
 async def test_a_lost_trial_is_tried_again_twice_and_then_its_configuration_is_stopped(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -108,6 +109,8 @@ def test_ssh_is_tried_with_the_options_that_open_mpi_will_give_it():
     assert ssh_options(launch) == []
     assert ssh_options(given) == ["-p", "12345", "-q"]
     assert ssh_options(by_variable) == ["-F", "/some/file"]
+    unbalanced = replace(launch, env={"OMPI_MCA_plm_rsh_args": "-i '/some/my key"})
+    assert ssh_options(unbalanced) == ["-i", "'/some/my", "key"]
 
 
 def test_ssh_is_tried_with_the_key_that_horovod_will_give_it():

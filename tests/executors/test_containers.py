@@ -12,11 +12,13 @@ import pytest
 from trials import LOCAL, finished, local_nodes, printed, processes_of, run_to_end, shell_trial
 
 from dlperf.executors.base import Trial
-from dlperf.plan import Container, Node
+from dlperf.plan import Container, Launch, Node
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.records import State
 from podman_lab import IMAGE, PodmanLab
 from waiting import until_async
 
+SLEEP = "trap exit TERM; echo on; sleep 60 & wait"
 RUNTIMES = pytest.mark.parametrize("runtime", ["podman", "docker"])
 
 
@@ -76,8 +78,10 @@ async def test_a_container_that_ignores_term_is_removed_on_cancel(executor, podm
 
 
 @RUNTIMES
-async def test_a_container_whose_supervisor_was_killed_is_removed(executor, podman: PodmanLab, home, tmp_path, runtime):
-    trial = container_trial(tmp_path, "echo on; exec sleep 60", runtime)
+async def test_a_container_whose_supervisor_was_killed_is_removed(executor, podman_store, home, tmp_path, runtime):
+    trial = container_trial(tmp_path, SLEEP, runtime)
+    variables = variables_of(podman_store)
+    trial = replace(trial, launch=replace(trial.launch, env=variables, runtime_env=tuple(variables)))
     await executor.submit(trial)
     await printed(executor, trial, b"on")
     record = json.loads((home / ".dlperf" / trial.trial_id / "here" / "supervisor.json").read_text())
@@ -85,12 +89,12 @@ async def test_a_container_whose_supervisor_was_killed_is_removed(executor, podm
     observation = await finished(executor, trial)
     assert (observation.state, str(observation.cause)) == (State.LOST, "the supervisor died, so the trial was ended")
     assert processes_of(trial) == []
-    assert podman.containers() == []
+    assert podman_store.containers() == []
 
 
 @RUNTIMES
 async def test_a_container_that_outlived_a_restart_is_removed(executor, podman: PodmanLab, home, tmp_path, runtime):
-    trial = container_trial(tmp_path, "echo on; exec sleep 60", runtime)
+    trial = container_trial(tmp_path, SLEEP, runtime)
     await executor.submit(trial)
     await printed(executor, trial, b"on")
     record = home / ".dlperf" / trial.trial_id / "here" / "supervisor.json"
@@ -107,7 +111,7 @@ async def test_a_container_that_outlived_a_restart_is_removed(executor, podman: 
 
 async def test_containers_of_others_are_left_alone(executor, podman: PodmanLab, tmp_path):
     podman.command("run", "--detach", "--label", "dlperf.trial=another/here", IMAGE, "sleep", "60")
-    trial = container_trial(tmp_path, "echo on; exec sleep 60", "podman")
+    trial = container_trial(tmp_path, SLEEP, "podman")
     await executor.submit(trial)
     await printed(executor, trial, b"on")
     await executor.cancel(trial, grace_seconds=0.5)
@@ -124,3 +128,36 @@ async def test_an_image_that_is_nowhere_is_said_before_and_in_the_cause(executor
     assert observation.state is State.FAILED
     assert str(observation.cause) == "cannot pull image localhost/nowhere:1: exit code 125"
     assert b"localhost/nowhere:1" in trial.paths.node("here").log.read_bytes()
+
+
+@RUNTIMES
+async def test_a_runtime_gets_the_variables_of_the_hardware(executor, podman_store: PodmanLab, tmp_path, runtime):
+    variables = variables_of(podman_store)
+    secret = {"[secret:STORAGE]": variables["CONTAINERS_STORAGE_CONF"]}
+    trial = container_trial(tmp_path, "trap '' TERM; echo on; while :; do sleep 1; done", runtime)
+    unset = replace(trial.launch, env=variables)
+    known = replace(unset, runtime_env=tuple(variables))
+    assert [await has_image(executor, launch) for launch in (unset, known)] == [False, True]
+    hidden = replace(known, env=variables | {"CONTAINERS_STORAGE_CONF": "[secret:STORAGE]"})
+    trial = replace(trial, launch=hidden)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "secrets.json").write_text(json.dumps(secret))
+    await executor.submit(trial)
+    await printed(executor, trial, b"on")
+    await executor.cancel(trial, grace_seconds=0.5)
+    assert (await finished(executor, trial)).state is State.CANCELLED
+    await executor.collect(trial)
+    assert json.loads(trial.paths.node("here").environment.read_text())["container"]["digest"]
+    assert podman_store.containers() == []
+    kept = TrialFiles(trial.paths).read(trial.paths.rendered / "here" / "job.json")
+    assert json.loads(kept)["container"]["env"]["CONTAINERS_STORAGE_CONF"] == "[secret:STORAGE]"
+
+
+def variables_of(podman: PodmanLab) -> dict[str, str]:
+    """What a catalogue would hold as ``env`` of the hardware."""
+    return podman.variables | {"PATH": f"{podman.docker}:{os.environ['PATH']}"}
+
+
+async def has_image(executor, launch: Launch) -> bool:
+    (checked,) = [item for item in await executor.check(launch) if item.check == "image"]
+    return bool(checked.data.get("digest"))

@@ -17,7 +17,7 @@ from dlperf.nodes.supervisor.processes import marked_pids
 from dlperf.plan import Container, Node
 from dlperf.runs.archive import TrialFiles, seal
 from dlperf.runs.records import State
-from dlperf.runs.store import read_record
+from kept_records import read_record
 
 
 @pytest.mark.parametrize(

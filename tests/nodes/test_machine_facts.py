@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from dlperf.nodes.supervisor import gpus
 from dlperf.nodes.supervisor.containers import image_digest, runtime_error
-from dlperf.nodes.supervisor.machine import infiniband_ports
+from dlperf.nodes.supervisor.machine import cuda_version, infiniband_ports
 
 NVLINK = """\
 GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-aaaa-1)
@@ -45,22 +47,38 @@ def test_the_ports_of_each_adapter_are_told(tmp_path):
     assert infiniband_ports(str(tmp_path / "none")) == []
 
 
+def test_an_adapter_without_ports_has_none(tmp_path):
+    (tmp_path / "mlx5_0").mkdir()
+    assert infiniband_ports(str(tmp_path)) == []
+
+
+@pytest.mark.parametrize("content", ['{"cuda": "12.4"}', '{"cuda": null}', "[]", "{}"])
+def test_a_cuda_toolkit_with_another_version_file_has_no_version(content, tmp_path):
+    (tmp_path / "version.json").write_text(content)
+    assert cuda_version(str(tmp_path / "version.json")) is None
+
+
 def test_an_apptainer_image_is_known_by_the_identifier_in_its_header(tmp_path):
     header = b"#!/usr/bin/env run-singularity\n".ljust(32, b"\0") + b"SIF_MAGIC\x0001\x0002\0" + bytes(range(16))
     for name, end in (("image.sif", b"content"), ("copy.sif", b"content"), ("text.sif", b"")):
         (tmp_path / name).write_bytes(header + end if end else b"no image")
     digest = "sif:000102030405060708090a0b0c0d0e0f"
-    assert [image_digest("apptainer", str(tmp_path / name)) for name in ("image.sif", "copy.sif")] == [digest] * 2
-    assert image_digest("apptainer", str(tmp_path / "text.sif")) == f"file:{tmp_path}/text.sif"
-    assert image_digest("apptainer", str(tmp_path)) == f"file:{tmp_path}"
-    assert image_digest("apptainer", str(tmp_path / "none.sif")) is None
+    assert [apptainer_digest(tmp_path / name) for name in ("image.sif", "copy.sif")] == [digest] * 2
+    assert apptainer_digest(tmp_path / "text.sif") == f"file:{tmp_path}/text.sif"
+    assert apptainer_digest(tmp_path) == f"file:{tmp_path}"
+    assert apptainer_digest(tmp_path / "none.sif") is None
+
+
+def apptainer_digest(image: Path) -> str | None:
+    return image_digest({"runtime": "apptainer", "image": str(image)})
 
 
 def test_why_a_container_runtime_cannot_be_used_is_its_own_last_word(tmp_path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert runtime_error("docker") == "No such file or directory"
+    docker = {"runtime": "docker"}
+    assert runtime_error(docker) == "No such file or directory"
     (tmp_path / "docker").write_text("#!/bin/sh\necho version 1\necho 'Is the docker daemon running?' >&2\nexit 1\n")
     (tmp_path / "docker").chmod(0o755)
-    assert runtime_error("docker") == "Is the docker daemon running?"
+    assert runtime_error(docker) == "Is the docker daemon running?"
     (tmp_path / "docker").write_text("#!/bin/sh\nexit 0\n")
-    assert runtime_error("docker") == runtime_error(None) == ""
+    assert runtime_error(docker) == runtime_error({}) == ""

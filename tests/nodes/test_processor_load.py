@@ -19,7 +19,7 @@ def burned(pid: int) -> int:
 
 @pytest.mark.parametrize("ours", [True, False])
 def test_the_time_of_a_payload_is_not_that_of_others(ours):
-    telemetry = CpuTelemetry(None)
+    telemetry = CpuTelemetry({})
     total, _, own = telemetry.before
     # A payload has a session of its own, which tells it from other processes.
     with subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=ours) as busy:
@@ -36,7 +36,7 @@ def test_the_time_of_a_payload_is_not_that_of_others(ours):
 
 @pytest.mark.parametrize("runtime", ["docker", "podman"])
 def test_containers_that_are_no_children_leave_the_share_unknown(runtime):
-    assert CpuTelemetry(runtime).tick(0.0).rstrip("\n").endswith(",")
+    assert CpuTelemetry({"runtime": runtime}).tick(0.0).rstrip("\n").endswith(",")
 
 
 def test_a_supervisor_without_children_has_its_own_time_alone():

@@ -18,7 +18,8 @@ from dlperf.results.timeline import Timeline, derive
 from dlperf.results.verify import verify_campaign
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
 from dlperf.runs.records import State, TrialStatus
-from dlperf.runs.store import Complain, read_record
+from dlperf.runs.store import Complain
+from kept_records import read_record
 
 LONG_LINE = 64 << 20
 CPU = "time,cpu_percent,memory_used_mib\n" + "".join(f"{1000 + s},{50 + s},2000\n" for s in range(5))

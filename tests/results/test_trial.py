@@ -17,8 +17,9 @@ from dlperf.results.trial import measure_trial
 from dlperf.runs.archive import sha256_of
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State, TrialRecord, TrialStatus
-from dlperf.runs.store import read_record, write_record
+from dlperf.runs.store import write_record
 from dlperf.runs.upgrades import stored_message
+from kept_records import read_record
 
 GPU_HEADER = "time,gpu,utilization_percent,memory_used_mib,power_watts,sm_clock_mhz,memory_clock_mhz,throttle_reasons"
 

@@ -16,7 +16,8 @@ from dlperf.results.verify import verify_campaign
 from dlperf.runs.journal import campaign_status, figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths
 from dlperf.runs.records import Event, JournaledFigure, State
-from dlperf.runs.store import append_records, read_record
+from dlperf.runs.store import append_records
+from kept_records import read_record
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ from dlperf.errors import DlperfError
 from dlperf.plan import Node
 from dlperf.results.model import TrialResult
 from dlperf.runs.records import Progress
-from dlperf.runs.store import read_record, write_record
+from dlperf.runs.store import write_record
 from dlperf.runs.upgrades import upgrade
+from kept_records import read_record
 
 UPGRADES = {
     ("Thing", 1): lambda data: {"schema": 1, "name": data["title"]},

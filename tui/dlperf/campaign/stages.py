@@ -21,12 +21,14 @@ from dlperf.executors.base import UNREACHABLE, CheckItem, Executor, Observation
 from dlperf.messages import Message, message
 from dlperf.nodes.messages import NodeFileError
 from dlperf.plan import TrialKey
+from dlperf.plan.hiding import revealed
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
 from dlperf.results.timeline import derive, write_derived
 from dlperf.runs.archive import seal
 from dlperf.runs.clock import utc_now
 from dlperf.runs.records import Event, State, TrialStatus
+from dlperf.runs.secrets import secrets_of
 
 Stage = Callable[[RunningTrial], Awaitable[None]]
 
@@ -91,13 +93,12 @@ class Stages:
     async def _unfit(self, running: RunningTrial) -> tuple[Ending | None, float]:
         """Return how the trial would end now, and how many seconds that is waited for."""
         try:
-            items = await self._executor.check(running.trial.launch)
+            secrets = secrets_of(running.trial.paths.directory)
+            items = await self._executor.check(revealed(running.trial.launch, secrets))
         except UnreachableError as error:
             return Ending(
                 State.FAILED, message("unreachable", cause=error.message), collectable=False
             ), self._timeouts.first_answer
-        except StorageError:
-            raise
         except DlperfError as error:
             return Ending(State.FAILED, error.message, collectable=False), 0.0
         silence = self._note_silence(running, items)
@@ -167,8 +168,6 @@ class Stages:
             return
         try:
             await self._executor.cancel(running.trial)
-        except StorageError:
-            raise
         except DlperfError as error:
             running.end(_unanswered(error))
 

@@ -154,6 +154,7 @@ class Hardware(Entry):
     In a container the program finds it where the framework mounts it, else at the same path.
     """
     env: Environment = {}
+    """For the program and, where it runs in a container, for the runtime on the node, too."""
     secret: tuple[str, ...] = ()
     """Names of variables and options whose values are hidden everywhere but on the node, besides those that look so."""
     log_limit_gb: Annotated[float, Field(gt=0)] = 2.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -113,7 +112,7 @@ def ssh_options(launch: Launch) -> list[str]:
         key = given.get("--ssh-identity-file") or given.get("-i")
         return [*_HOROVOD_SSH, *default, *(["-i", key] if key else [])]
     arguments = given.get("plm_rsh_args") or launch.env.get("OMPI_MCA_plm_rsh_args")
-    return default if arguments is None else shlex.split(arguments)
+    return default if arguments is None else arguments.split()  # as Open MPI, which knows no quotes
 
 
 def login(launch: Launch, node: Node, error: str) -> CheckItem:

@@ -106,11 +106,11 @@ class DirectExecutor(SupervisedExecutor):
     async def _clean_up(self, client: NodeClient, task: NodeTask, report: NodeReport) -> None:
         """End what a dead supervisor, a reboot, an unreadable file or a cancel during silence left on a node."""
         wanted = self._cancelling.get(task.trial.trial_id)
-        if report.orphaned:
-            await self._end(task, CANCEL_GRACE_SECONDS, State.LOST, message("supervisor_died"))
-        elif report.rebooted and report.exit is None:
+        if report.rebooted and report.exit is None:
             with suppress(DlperfError):
                 await client.clear(task.directory)
+        elif report.orphaned:
+            await self._end(task, CANCEL_GRACE_SECONDS, State.LOST, message("supervisor_died"))
         elif not report.alive or task.key in self._told_to_end:
             return
         elif report.problem is not None:

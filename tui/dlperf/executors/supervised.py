@@ -72,24 +72,15 @@ class SupervisedExecutor:
         self, trial: Trial, homes: Sequence[str], port: str, others: Mapping[str, bytes] | None = None
     ) -> list[list[NodeFile]]:
         """Render the files to send to each node, and archive them without secrets, together with ``others``."""
-        tasks = node_tasks(trial)
-        runtime = Runtime(
-            master_address=trial.launch.nodes[0].address,
-            master_port=port,
-            folders={
-                task.node.name: f"{home}/.dlperf/{task.directory}" for task, home in zip(tasks, homes, strict=True)
-            },
-            programs=read_programs(trial.launch.files, self._workspace_catalog),
-        )
-        launch = revealed(trial.launch, secrets_of(trial.paths.directory))
+        programs = read_programs(trial.launch.files, self._workspace_catalog)
+        sent = replace(trial, launch=revealed(trial.launch, secrets_of(trial.paths.directory)))
         kept = dict(others or {})
-        for task, node in zip(tasks, render_trial(trial.trial_id, trial.launch, runtime).values(), strict=True):
-            files = node.files | {JOB: task.job_file()}
+        for task, files in _files_of(trial, homes, port, programs):
             kept |= {f"{file_name(task.node.name)}/{path}": data for path, data in files.items()}
         keep_sent(trial.paths, kept)
         return [
-            [_node_file(task, path, data) for path, data in (node.files | {JOB: task.job_file()}).items()]
-            for task, node in zip(tasks, render_trial(trial.trial_id, launch, runtime).values(), strict=True)
+            [_node_file(task, path, data) for path, data in files.items()]
+            for task, files in _files_of(sent, homes, port, programs)
         ]
 
     async def poll(self, trials: Sequence[Trial]) -> list[Observation]:
@@ -202,6 +193,18 @@ class SupervisedExecutor:
         reference = Reference(self.name, data)
         write_record(trial.paths.reference, reference)
         return reference
+
+
+def _files_of(
+    trial: Trial, homes: Sequence[str], port: str, programs: Mapping[str, bytes]
+) -> list[tuple[NodeTask, dict[str, bytes]]]:
+    """The files of each node by their path in its folder."""
+    tasks = node_tasks(trial)
+    folders = {task.node.name: f"{home}/.dlperf/{task.directory}" for task, home in zip(tasks, homes, strict=True)}
+    rendered = render_trial(
+        trial.trial_id, trial.launch, Runtime(trial.launch.nodes[0].address, port, folders, programs)
+    )
+    return [(task, rendered[task.node.name].files | {JOB: task.job_file()}) for task in tasks]
 
 
 def _node_file(task: NodeTask, path: str, data: bytes) -> NodeFile:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import dataclass
+from typing import Any
 
+from dlperf.catalog.placeholders import finish, names_in
 from dlperf.executors.base import Trial
 from dlperf.plan import Launch, Node
 from dlperf.render.launchers import find_launcher
@@ -73,11 +75,13 @@ def node_tasks(trial: Trial) -> list[NodeTask]:
     return [NodeTask(trial, node, everywhere or rank == 0) for rank, node in enumerate(trial.launch.nodes)]
 
 
-def container_facts(launch: Launch) -> dict[str, str] | None:
-    """Runtime and image, for digests and for removal by label."""
+def container_facts(launch: Launch) -> dict[str, Any] | None:
+    """Runtime, image and the runtime's variables but those of a running trial, for digests and for removal by label."""
     if launch.container is None:
         return None
-    return {"runtime": launch.container.runtime, "image": launch.container.image}
+    plain = [name for name in launch.runtime_env if not any(names_in(launch.env[name]))]
+    variables = {name: finish(launch.env[name], {}) for name in plain}
+    return {"runtime": launch.container.runtime, "image": launch.container.image, "env": variables}
 
 
 def first_port(trial_id: str) -> int:

@@ -114,7 +114,7 @@ class NodeClient:
         await self._ask("clear", dict, directory=directory)
 
     async def check(
-        self, container: dict[str, str] | None, files: Sequence[str], addresses: Sequence[str] = ()
+        self, container: dict[str, Any] | None, files: Sequence[str], addresses: Sequence[str] = ()
     ) -> dict[str, Any]:
         """The facts that a check before a trial needs, with the addresses that the machine cannot resolve."""
         wanted: dict[str, Any] = {"container": container, "files": list(files), "addresses": list(addresses)}

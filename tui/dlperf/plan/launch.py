@@ -58,7 +58,10 @@ def launch_of(subject: Subject) -> Launch:
     )
     used: set[str] = set()
     launch = fill_launch(_with_variants(launch, subject), _filler(subject, _values(subject, container), used))
-    return replace(launch, container=_planned_container(container, subject, used) if container else None)
+    if container is None:
+        return launch
+    planned = _planned_container(container, subject, used)
+    return replace(launch, container=planned, runtime_env=tuple(subject.hardware.env))
 
 
 def _with_variants(launch: Launch, subject: Subject) -> Launch:

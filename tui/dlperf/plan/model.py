@@ -43,6 +43,8 @@ class Launch:
     command: tuple[str, ...]
     launcher_options: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
+    runtime_env: tuple[str, ...] = ()
+    """Names of those variables that the container's runtime gets, too."""
     files: tuple[str, ...] = ()
     setup: tuple[tuple[str, ...], ...] = ()
     workdir: str | None = None

@@ -99,22 +99,10 @@ def dump_record(record: Any) -> bytes:
 
 
 def redacted_record(path: Path, record: Record) -> Record:
-    """Return a record as ``write_record`` would write it at this path and ``read_record`` would read it."""
+    """Return a record as ``write_record`` would write it at this path and ``parse_record`` would read it."""
     data = dump_record(record)
     redacted = redact_for_runs(path, data)
     return record if redacted == data else parse_record(path, redacted, type(record))
-
-
-def read_record(path: Path, kind: type[Record]) -> Record:
-    """Read the dataclass that ``write_record`` wrote, of this or an older schema.
-
-    Raises:
-        DlperfError: the file is missing, or is no such record.
-    """
-    try:
-        return parse_record(path, read_bytes(path), kind)
-    except OSError as error:
-        raise DlperfError(f"{path}: {error.strerror}") from error
 
 
 def parse_record(path: Path, data: bytes, kind: type[Record]) -> Record:

@@ -1,8 +1,9 @@
 """Containers and images of this machine."""
 
 import os
-from typing import List, Optional
+from typing import Dict, List, Optional
 
+from .files import Json
 from .processes import error_of, output
 
 CONTAINER_LABEL = "dlperf.trial"
@@ -11,32 +12,48 @@ KEEPING_RUNTIMES = ("docker", "podman")
 """Runtimes that keep images and containers of their own on the machine."""
 
 
-def remove_containers(runtime: Optional[str], mark: str) -> None:
+def keeps_containers(container: Json) -> bool:
+    """Whether the container's runtime is one of these."""
+    return container.get("runtime") in KEEPING_RUNTIMES
+
+
+def runtime_variables(container: Json) -> Dict[bytes, bytes]:
+    """The environment of the container's runtime: ours with the variables of the hardware."""
+    given = {name.encode("utf-8"): value.encode("utf-8") for name, value in container.get("env", {}).items()}
+    return {**os.environb, **given}
+
+
+def remove_containers(container: Json, mark: str) -> None:
     """Remove the trial's containers, found by label: a container outlives the client that started it."""
-    if runtime in KEEPING_RUNTIMES:
-        ids = container_ids(runtime, mark)
-        if ids:
-            output([runtime, "rm", "-f", *ids], timeout=60)
+    ids = container_ids(container, mark)
+    if ids:
+        output([container["runtime"], "rm", "-f", *ids], timeout=60, env=runtime_variables(container))
 
 
-def container_ids(runtime: str, mark: str) -> List[str]:
-    label = f"label={CONTAINER_LABEL}={mark}"
-    return output([runtime, "ps", "-aq", "--no-trunc", "--filter", label]).split()
+def container_ids(container: Json, mark: str) -> List[str]:
+    if not keeps_containers(container):
+        return []
+    listing = [container["runtime"], "ps", "-aq", "--no-trunc", "--filter", f"label={CONTAINER_LABEL}={mark}"]
+    return output(listing, env=runtime_variables(container)).split()
 
 
-def image_digest(runtime: Optional[str], image: Optional[str]) -> Optional[str]:
-    """The digest of a container image on this machine; None where it is absent."""
+def image_digest(container: Json) -> Optional[str]:
+    """The digest of the container's image on this machine; None where it is absent."""
+    runtime, image = container.get("runtime"), container.get("image")
     if not image or not runtime:
         return None
     if runtime == "apptainer":
         return file_identity(image) if os.path.exists(image) else None
     template = "{{if .RepoDigests}}{{index .RepoDigests 0}}{{else}}{{.Id}}{{end}}"
-    return output([runtime, "image", "inspect", "--format", template, image], timeout=30).strip() or None
+    inspection = [runtime, "image", "inspect", "--format", template, image]
+    return output(inspection, timeout=30, env=runtime_variables(container)).strip() or None
 
 
-def runtime_error(runtime: Optional[str]) -> str:
+def runtime_error(container: Json) -> str:
     """Why no container can be started here, such as a docker daemon that is down; empty where one can."""
-    return error_of([runtime, "version"]) if runtime in (*KEEPING_RUNTIMES, "apptainer") else ""
+    runtime = container.get("runtime", "")
+    known = runtime in (*KEEPING_RUNTIMES, "apptainer")
+    return error_of([runtime, "version"], env=runtime_variables(container)) if known else ""
 
 
 def file_identity(path: str) -> str:

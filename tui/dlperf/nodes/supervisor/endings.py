@@ -139,7 +139,7 @@ def sweep_after_dead_supervisor(directory: str) -> None:
     job, supervisor = readable_json("job.json"), readable_json("supervisor.json")
     mark, grace = mark_of(directory, job), cancel_request().get("grace_seconds", DEFAULT_GRACE_SECONDS)
     left = sweep(mark, grace, group_of(supervisor))
-    remove_containers((job.get("container") or {}).get("runtime"), mark)
+    remove_containers(job.get("container") or {}, mark)
     if not readable_json("exit.json"):
         ended = now()
         begun = supervisor.get("monotonic")

@@ -20,10 +20,9 @@ PORTS = range(20000, 30000)
 SLURM_FACTS = ("SLURM_JOB_ID", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST", "SLURMD_NODENAME", "SLURM_CLUSTER_NAME")
 
 
-def environment(container: Optional[Json]) -> Json:
+def environment(container: Json) -> Json:
     """The content of ``environment.json``."""
     gpus = gpu_facts()
-    runtime, image = (container or {}).get("runtime"), (container or {}).get("image")
     facts = {
         "schema": SCHEMA,
         "hostname": socket.gethostname(),
@@ -37,7 +36,10 @@ def environment(container: Optional[Json]) -> Json:
         "network_interfaces": network_interfaces(),
         "gpus": gpus,
         "slurm": slurm_facts(),
-        "container": {"runtime": runtime, "image": image, "digest": image_digest(runtime, image)},
+        "container": {
+            **{name: container.get(name) for name in ("runtime", "image")},
+            "digest": image_digest(container),
+        },
     }
     if gpus:
         facts.update(gpu_environment(gpus))
@@ -62,10 +64,9 @@ def slurm_facts() -> Optional[Json]:
     return facts or None
 
 
-def readiness(container: Optional[Json], files: List[str], addresses: List[str]) -> Json:
+def readiness(container: Json, files: List[str], addresses: List[str]) -> Json:
     """What a check before a trial needs to know of this machine."""
-    runtime, image = (container or {}).get("runtime"), (container or {}).get("image")
-    digest = image_digest(runtime, image)
+    digest = image_digest(container)
     return {
         "clock": time.time(),
         "lease": lease_owner(),
@@ -75,7 +76,7 @@ def readiness(container: Optional[Json], files: List[str], addresses: List[str])
         "infiniband": infiniband_ports(),
         "gpu_processes": [process_facts(uuid, pid) for uuid, pid in gpu_processes()],
         "image_digest": digest,
-        "runtime_complaint": "" if digest else runtime_error(runtime),
+        "runtime_complaint": "" if digest else runtime_error(container),
         "cuda": cuda_version(),
         "missing": [path for path in files if not os.path.exists(path)],
         "unresolved": {address: error for address in addresses for error in [resolution_error(address)] if error},
@@ -134,17 +135,20 @@ def library_version(name: str) -> Optional[str]:
     return version.group(1) if version else None
 
 
-def cuda_version() -> Optional[str]:
+def cuda_version(path: str = "/usr/local/cuda/version.json") -> Optional[str]:
     """The version of the CUDA toolkit in its usual place."""
-    facts = readable_json("/usr/local/cuda/version.json")
-    version = facts.get("cuda", {}).get("version")
+    found = readable_json(path).get("cuda")
+    version = found.get("version") if isinstance(found, dict) else None
     return str(version) if version else None
 
 
 def network_interfaces() -> List[Json]:
     """Name, speed in Mbit/s and state of every interface but the loopback."""
-    names = sorted(os.listdir("/sys/class/net")) if os.path.isdir("/sys/class/net") else []
-    return [interface_facts(name) for name in names if name != "lo"]
+    return [interface_facts(name) for name in names_in("/sys/class/net") if name != "lo"]
+
+
+def names_in(folder: str) -> List[str]:
+    return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
 
 
 def interface_facts(name: str) -> Json:
@@ -161,9 +165,9 @@ def interface_facts(name: str) -> Json:
 
 def infiniband_ports(base: str = "/sys/class/infiniband") -> List[Json]:
     """Name, state (``ACTIVE``, ``DOWN`` …) and rate of every port of an InfiniBand or RoCE adapter."""
-    adapters = sorted(os.listdir(base)) if os.path.isdir(base) else []
-    ports = [(name, port) for name in adapters for port in sorted(os.listdir(os.path.join(base, name, "ports")))]
-    return [infiniband_port(os.path.join(base, name, "ports", port), f"{name}:{port}") for name, port in ports]
+    folders = {name: os.path.join(base, name, "ports") for name in names_in(base)}
+    ports = [(name, folder, port) for name, folder in folders.items() for port in names_in(folder)]
+    return [infiniband_port(os.path.join(folder, port), f"{name}:{port}") for name, folder, port in ports]
 
 
 def infiniband_port(folder: str, name: str) -> Json:

@@ -178,13 +178,13 @@ def clear(request: Json, raw: bytes) -> Answer:
     """Remove a trial's containers after a reboot: a container daemon may have kept or restarted them."""
     job = readable_json(os.path.join(confined(request["directory"]), "job.json"))
     if job:
-        remove_containers((job["container"] or {}).get("runtime"), job["mark"])
+        remove_containers(job["container"] or {}, job["mark"])
     return {}, b""
 
 
 def check(request: Json, raw: bytes) -> Answer:
     os.makedirs(ROOT, 0o700, exist_ok=True)
-    return readiness(request["container"], request["files"], request["addresses"]), b""
+    return readiness(request["container"] or {}, request["files"], request["addresses"]), b""
 
 
 def logins(request: Json, raw: bytes) -> Answer:
@@ -225,7 +225,7 @@ def job(request: Json, raw: bytes) -> Answer:
 
 
 def probe(request: Json, raw: bytes) -> Answer:
-    return environment(request["container"]), b""
+    return environment(request["container"] or {}), b""
 
 
 def port(request: Json, raw: bytes) -> Answer:

@@ -13,6 +13,8 @@ from .files import Json, read_json, read_text
 MARK_VARIABLE = "DLPERF_TRIAL"
 START_SECONDS = 20.0
 
+Variables = Optional[Dict[bytes, bytes]]
+
 
 def boot_id() -> str:
     return read_text("/proc/sys/kernel/random/boot_id").strip()
@@ -142,11 +144,11 @@ def wait_for_record(directory: str, name: str) -> Json:
     raise OSError(f"the supervisor did not start within {START_SECONDS:g} s: {log[-1]}")
 
 
-def error_of(argv: List[str], timeout: float = 10.0) -> str:
+def error_of(argv: List[str], timeout: float = 10.0, env: Variables = None) -> str:
     """Why a command cannot be used: the last line of its stderr; empty where it succeeds."""
     null = subprocess.DEVNULL
     try:
-        subprocess.run(argv, stdin=null, stdout=null, stderr=subprocess.PIPE, timeout=timeout, check=True)
+        subprocess.run(argv, stdin=null, stdout=null, stderr=subprocess.PIPE, timeout=timeout, env=env, check=True)
     except OSError as error:
         return error.strerror or str(error)
     except subprocess.CalledProcessError as error:
@@ -157,10 +159,11 @@ def error_of(argv: List[str], timeout: float = 10.0) -> str:
     return ""
 
 
-def output(argv: List[str], timeout: float = 10.0) -> str:
+def output(argv: List[str], timeout: float = 10.0, env: Variables = None) -> str:
     """What a command prints; nothing where it is missing, fails or hangs: a probe must never break a trial."""
+    null = subprocess.DEVNULL
     try:
-        printed = subprocess.check_output(argv, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=timeout)
+        printed = subprocess.check_output(argv, stdin=null, stderr=null, timeout=timeout, env=env)
     except (OSError, subprocess.SubprocessError):
         return ""
     return printed.decode("utf-8", "replace")

@@ -12,7 +12,7 @@ import threading
 import time
 from typing import IO, Any, List, Optional
 
-from .containers import KEEPING_RUNTIMES, image_digest, remove_containers
+from .containers import image_digest, keeps_containers, remove_containers, runtime_variables
 from .endings import (
     DEFAULT_GRACE_SECONDS,
     Ending,
@@ -45,8 +45,7 @@ def supervise(directory: str) -> None:
     job = read_json("job.json") or {}
     signals = Signals()  # before the claim: any reader of our record may send a signal
     # Containers are found by their label: without the processes that watch them, they cannot be removed.
-    in_container = (job.get("container") or {}).get("runtime") in KEEPING_RUNTIMES
-    started, group = now(), None if in_container else open_group()
+    started, group = now(), None if keeps_containers(job.get("container") or {}) else open_group()
     begun = {"started": iso(started.wall), "monotonic": started.monotonic}
     record = dict(identity_of(os.getpid()), schema=SCHEMA, group=group, **begun)
     if claim(record):
@@ -140,9 +139,9 @@ class Supervisor:
         self.signals, self.started = signals, started
         self.mark = str(job["mark"])
         self.container = job["container"] or {}
-        self.keeps = self.container.get("runtime") in KEEPING_RUNTIMES
+        self.keeps = keeps_containers(self.container)
         self.adopts = not self.keeps and adopt_orphans()
-        self.telemetry = open_telemetry(job["gpu_indices"], self.mark, self.container.get("runtime"))
+        self.telemetry = open_telemetry(job["gpu_indices"], self.mark, self.container)
         with contextlib.suppress(OSError), open("heartbeat", "wb") as reserve:
             reserve.write(bytes(RESERVED_BYTES))
         self.monitor = Monitor(self.telemetry, Table("telemetry.csv"), started)
@@ -166,10 +165,10 @@ class Supervisor:
 
     def pull_image(self) -> Optional[Ending]:
         """Pull the container's image before the clock starts; the ending if that failed."""
-        runtime, image = self.container.get("runtime", ""), self.container.get("image", "")
-        if runtime not in KEEPING_RUNTIMES or image_digest(runtime, image):
+        if not self.keeps or image_digest(self.container):
             return None
-        ending = self.run_process([runtime, "pull", image])
+        image = self.container["image"]
+        ending = self.run_process([self.container["runtime"], "pull", image])
         self.started = now()
         self.monitor.restart(self.started)
         if ending.state == "failed":
@@ -195,7 +194,7 @@ class Supervisor:
 
     def start_process(self, command: List[str]) -> "subprocess.Popen[bytes]":
         """Start a process in its own session, which writes to the log file directly."""
-        variables = dict(os.environb)
+        variables = runtime_variables(self.container)
         variables[MARK_VARIABLE.encode("ascii")] = self.mark.encode("utf-8")
         log = os.open("out.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
@@ -252,7 +251,7 @@ class Supervisor:
         grace = cancel_request().get("grace_seconds", DEFAULT_GRACE_SECONDS)
         ended = now()
         left = sweep(self.mark, grace, self.record["group"])
-        remove_containers(self.container.get("runtime"), self.mark)
+        remove_containers(self.container, self.mark)
         code = self.payload.poll() if self.payload else None
         left += self.wait_for_gpus()
         self.telemetry.close()

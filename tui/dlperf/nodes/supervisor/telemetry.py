@@ -5,8 +5,8 @@ import subprocess
 import time
 from typing import IO, Dict, List, Optional, Set, Tuple, Union
 
-from .containers import KEEPING_RUNTIMES, container_ids
-from .files import read_text
+from .containers import container_ids, keeps_containers
+from .files import Json, read_text
 from .gpus import Application, gpu_processes, has_nvidia, parse_application
 from .machine import memory_fact
 from .processes import has_mark, own_payload, process_table
@@ -50,8 +50,8 @@ class CpuTelemetry:
 
     header = "time,cpu_percent,memory_used_mib,foreign_cpu_percent\n"
 
-    def __init__(self, runtime: Optional[str]) -> None:
-        self.sees_payload = runtime not in KEEPING_RUNTIMES  # whose containers are no children of ours
+    def __init__(self, container: Json) -> None:
+        self.sees_payload = not keeps_containers(container)  # whose containers are no children of ours
         self.before = self.times()
         self.sources: List[IO[bytes]] = []
 
@@ -89,8 +89,8 @@ class GpuTelemetry:
 
     header = "time,gpu," + ",".join(name for name, _ in GPU_SAMPLES) + ",foreign_processes\n"
 
-    def __init__(self, indices: List[int], mark: str, runtime: Optional[str]) -> None:
-        self.mark, self.runtime = mark, runtime
+    def __init__(self, indices: List[int], mark: str, container: Json) -> None:
+        self.mark, self.container = mark, container
         self.seen: Dict[Application, float] = {}
         self.containers: List[str] = []
         self.own: Set[int] = set()
@@ -143,8 +143,7 @@ class GpuTelemetry:
         """Whether a process has the trial's mark or, in a container under another user, its control group."""
         if pid in self.own or has_mark(pid, self.mark):
             return True
-        if self.runtime in KEEPING_RUNTIMES and not self.containers:
-            self.containers = container_ids(self.runtime, self.mark)
+        self.containers = self.containers or container_ids(self.container, self.mark)
         groups = read_text(f"/proc/{pid}/cgroup")
         return any(name in groups for name in self.containers)
 
@@ -161,8 +160,8 @@ class GpuTelemetry:
 Telemetry = Union[CpuTelemetry, GpuTelemetry]
 
 
-def open_telemetry(gpu_indices: List[int], mark: str, runtime: Optional[str]) -> Telemetry:
+def open_telemetry(gpu_indices: List[int], mark: str, container: Json) -> Telemetry:
     """Start telemetry of the trial's GPUs; of the processors where it uses none, or nvidia-smi is absent."""
     if gpu_indices and has_nvidia():
-        return GpuTelemetry(gpu_indices, mark, runtime)
-    return CpuTelemetry(runtime)
+        return GpuTelemetry(gpu_indices, mark, container)
+    return CpuTelemetry(container)
