@@ -11,9 +11,10 @@ from trials import finished, run_to_end, seen
 
 from dlperf.campaign.starting import start_items, start_of
 from dlperf.errors import DlperfError
-from dlperf.plan import Configuration, PlannedConfiguration
+from dlperf.plan import Configuration, Container, PlannedConfiguration
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.records import State
+from podman_lab import IMAGE
 
 __all__ = ["executor"]
 
@@ -80,3 +81,13 @@ async def test_the_start_of_a_program_is_tried_in_a_job(executor, tmp_path):
         ("node0", True, "plain starts and finds python3"),
         ("node0", False, "plain does not start or does not find no-such-python: exit code 127"),
     ]
+
+
+async def test_an_image_is_found_in_storage_that_only_the_hardware_names(executor, podman_store, tmp_path):
+    launch = slurm_trial(tmp_path, "echo never", slurm={"gres": ""}).launch
+    variables, nodes = podman_store.variables, tuple(replace(node, gpu_indices=()) for node in launch.nodes)
+    launch = replace(launch, nodes=nodes, interpreter=("sh",), env=variables, runtime_env=tuple(variables))
+    plan = Configuration("slurm", "a", "case", "fp32", 32, 1, 1)
+    inside = replace(launch, container=Container(IMAGE, "podman"))
+    (item,) = await start_items(executor, [start_of(PlannedConfiguration(plan, inside, "dlperf", "images/s", {}, 1))])
+    assert (item.ok, str(item.message)) == (True, "plain starts and finds sh")
