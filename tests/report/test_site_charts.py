@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from itertools import combinations
 from math import dist
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -13,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from site_sample import sample
 
+from dlperf.catalog.palette import colour_number, palette
 from dlperf.messages import CHINESE, ENGLISH
 from dlperf.report.build import overview_pages
 from dlperf.report.charts import svg
 from dlperf.report.charts.axis import doubling, linear, tick_text
 from dlperf.report.charts.bars import Bar, bars
 from dlperf.report.charts.plot import Band, Line, Plot, plot
-from dlperf.report.charts.svg import COLOURS, coloured
+from dlperf.report.charts.svg import COLOURS, series_of
 from dlperf.report.templating import draw
 from dlperf.results.timeline import thinned
 
-STYLE = (Path(__file__).parents[2] / "site/theme/assets/stylesheets/dlperf.css").read_text()
 SIGHT = {
     "protanopia": ((0.1523, 1.0526, -0.2049), (0.1145, 0.7863, 0.0992), (-0.0039, -0.0481, 1.0520)),
     "deuteranopia": ((0.3673, 0.8606, -0.2280), (0.2801, 0.6725, 0.0474), (-0.0118, 0.0429, 0.9689)),
@@ -126,12 +125,16 @@ def test_ticks_are_short(value: float, text: str) -> None:
     assert tick_text(value) == text
 
 
-def test_frameworks_that_meet_in_a_chart_differ_in_colour() -> None:
-    meetings = [{f"f{number}" for number in range(COLOURS)}, {"f0", "g"}, {"g", "h"}, {"x"}]
-    series = coloured(meetings)
-    for names in meetings:
-        assert len({series[name] % COLOURS for name in names}) == len(names)
-    assert len(set(series.values())) == len(series)
+def test_each_family_of_frameworks_has_a_colour_of_its_own_whatever_else_a_site_shows() -> None:
+    families = ["jax", "pytorch", "megatron-bridge", "mindspore", "tensorflow-2.x", "mxnet", "paddle", "oneflow"]
+    assert [colour_number(name) for name in families] == list(range(COLOURS))
+    assert colour_number("ngc-pytorch") == colour_number("pytorch-compiled") == colour_number("torchtitan-2025")
+    assert series_of(families) == {name: number for number, name in enumerate(families)}
+    assert series_of(["pytorch-compiled", "jax", "pytorch"]) == {
+        "pytorch-compiled": 1,
+        "jax": 0,
+        "pytorch": COLOURS + 1,
+    }
 
 
 def looks(series: int) -> tuple[str, str, str]:
@@ -144,7 +147,7 @@ def looks(series: int) -> tuple[str, str, str]:
 @pytest.mark.parametrize("frameworks", [9, 16, 32])
 def test_more_frameworks_than_colours_differ_in_mark_and_in_dash_where_their_colour_is_one(frameworks: int) -> None:
     names = {f"f{number:02}" for number in range(frameworks)}
-    drawn = [looks(series) for series in coloured([names]).values()]
+    drawn = [looks(series) for series in series_of(names).values()]
     assert len(set(drawn)) == frameworks
     for one, other in combinations(drawn, 2):
         assert one[0] != other[0] or (one[1] != other[1] and one[2] != other[2])
@@ -158,10 +161,10 @@ def test_bars_of_one_colour_differ_in_their_hatch_and_name_themselves() -> None:
     assert [text.text for text in elements(chart, "text")][::2] == [bar.label for bar in members]
 
 
-@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("sight", SIGHT)
-def test_colours_that_look_alike_to_a_colour_blind_reader_have_different_marks(sight: str, scheme: int) -> None:
-    colours = [re.findall(rf"\.series-{number} {{\s*--series: (#[0-9a-f]{{6}})", STYLE)[scheme] for number in range(8)]
+def test_colours_that_look_alike_to_a_colour_blind_reader_have_different_marks(sight: str, scheme: str) -> None:
+    colours = [getattr(colour, scheme) for colour in palette()]
     for one, other in combinations(range(COLOURS), 2):
         alike = dist(seen(colours[one], sight), seen(colours[other], sight)) < ALIKE
         assert not alike or looks(one)[1] != looks(other)[1]

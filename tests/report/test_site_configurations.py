@@ -16,7 +16,7 @@ from dlperf.catalog.load import load_catalog
 from dlperf.measure.findings import Finding
 from dlperf.messages import CHINESE, ENGLISH, Message
 from dlperf.report import locations as at
-from dlperf.report.charts.svg import DARK, DASHES, LIGHT
+from dlperf.report.charts.svg import COLOURS, DASHES, style_sheet
 from dlperf.report.data import SiteData
 from dlperf.report.evidence import Evidence
 from dlperf.report.pages.configurations import configurations
@@ -151,9 +151,12 @@ def test_a_picture_in_a_file_is_xml_whatever_the_unit_is_called() -> None:
 
 
 def test_a_picture_in_a_file_has_the_colours_of_the_page() -> None:
-    style = (ROOT / "site/theme/assets/stylesheets/dlperf.css").read_text()
-    told = [re.findall(rf"(?m)^{scheme}\.series-[0-9] {{\n  --series: (.*);", style) for scheme in ("", DARK_SCHEME)]
-    assert [tuple(colours) for colours in told] == [LIGHT, DARK]
+    told = [
+        re.findall(rf"(?m)^{scheme}\.series-[0-9] {{ --series: (.*); }}", style_sheet()) for scheme in ("", DARK_SCHEME)
+    ]
+    drawn, _ = pictures(measured(), {1: Evidence("n1", timeline=Timeline(Origin(), ((1.0, 400.0), (2.0, 401.5))))})
+    assert re.findall(r"\.series-[0-9]{--series:(#[0-9a-f]+)}", drawn) == [*told[0], *told[1]]
+    assert len(told[0]) == len(told[1]) == COLOURS
 
 
 def test_trials_can_be_told_apart_without_colour() -> None:

@@ -13,6 +13,7 @@ from dlperf.messages import LANGUAGES, Language
 from dlperf.redaction import Redactor
 from dlperf.report import downloads
 from dlperf.report import locations as at
+from dlperf.report.charts.svg import style_sheet
 from dlperf.report.data import SiteData
 from dlperf.report.evidence import NOTHING, Evidence, EvidenceReader, HashedFile
 from dlperf.report.feed import feed
@@ -147,6 +148,7 @@ def overview_pages(language: Language, data: SiteData) -> Iterator[tuple[str, st
     yield at.CONFIGURATIONS, configurations_index(language, data)
     yield at.EXPLORER, explorer(language, data)
     yield at.EXPLORER_DATA, explorer_data(language, data)
+    yield at.PALETTE, style_sheet()
     yield at.HISTORY, history(language, data)
     yield at.PROTOCOLS, protocols(language, data)
     yield at.AUDIT, audit(language, data)

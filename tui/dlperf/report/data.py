@@ -15,7 +15,7 @@ from dlperf.catalog.units import is_rate
 from dlperf.measure.statistics import bandwidth_limit, flop_limit, roofline_share
 from dlperf.messages import N_, Language
 from dlperf.plan import PlannedConfiguration
-from dlperf.report.charts.svg import coloured
+from dlperf.report.charts.svg import series_of
 from dlperf.report.locations import Group, group_of
 from dlperf.report.machine import Probed
 from dlperf.results.audit import AuditRow
@@ -108,10 +108,12 @@ class SiteData:
 
     @cached_property
     def series(self) -> dict[str, int]:
-        """Return the index of the colour and mark of each framework, the same on every page."""
-        contests = grouped(self.ordered, lambda row: (self.source(row), row.case, row.hardware))
+        """Return the index of the colour and mark of each framework, the same on every page.
+
+        Those measured here come first and are drawn plain.
+        """
         here = {row.framework for row in self.ordered if self.kind(row.campaign) == "measured"}
-        return coloured(({row.framework for row in rows} for rows in contests.values()), first=here)
+        return series_of(sorted({row.framework for row in self.ordered}, key=lambda name: (name not in here, name)))
 
     @cached_property
     def reports(self) -> dict[tuple[str, str], tuple[ConfigurationResult, ...]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil
 
+from dlperf.catalog.palette import palette
 from dlperf.report.charts import svg
 from dlperf.report.charts.axis import Axis, doubling, linear, named, tick_text
 from dlperf.report.templating import draw
@@ -120,13 +121,9 @@ def sheet(plots: Mapping[str, Plot]) -> tuple[str, dict[str, tuple[float, float]
     return drawn, {name: (svg.WIDTH, wanted.full_height) for name, wanted in shown.items()}
 
 
-def _series(colours: tuple[str, ...]) -> str:
-    return "".join(f".series-{number}{{--series:{colour}}}" for number, colour in enumerate(colours))
-
-
 STYLE = (
     ":root{--ink:#000000de}"
-    + _series(svg.LIGHT)
+    + "".join(f".series-{number}{{--series:{one.light}}}" for number, one in enumerate(palette()))
     + "text{fill:var(--ink);font:11.5px system-ui,sans-serif}.axis{font-weight:bold}"
     ".grid{fill:none;stroke:var(--ink);opacity:.12}.mark{fill:var(--series)}"
     ".line{fill:none;stroke:var(--series);stroke-width:2;stroke-dasharray:var(--dash)}"
@@ -134,7 +131,7 @@ STYLE = (
     + ".band{opacity:.12}.warm-up{fill:var(--ink)}"
     ".measured{fill:#00795a}.outlier{fill:none;stroke:#c44e00;stroke-width:2}"
     "@media (prefers-color-scheme:dark){:root{--ink:#e2e4e9d1}"
-    + _series(svg.DARK)
+    + "".join(f".series-{number}{{--series:{one.dark}}}" for number, one in enumerate(palette()))
     + ".measured{fill:#2dc79a}.outlier{stroke:#ff9248}}"
 )
 """As in ``dlperf.css``, which does not apply to pictures in separate files."""

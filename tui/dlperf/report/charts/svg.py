@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Set
+from collections import defaultdict
+from collections.abc import Iterable
+
+from dlperf.catalog.palette import colour_number, palette
 
 WIDTH = 400
 """Units of every picture: small enough that its text can be read on a telephone."""
-LIGHT = ("#0072b2", "#c44e00", "#00795a", "#b0468a", "#8a6d00", "#4a8fc4", "#6a50c7", "#5a5a5a")
-"""Colours of the series on a light page, as in ``dlperf.css``."""
-DARK = ("#56b4e9", "#ff9248", "#2dc79a", "#e89ac7", "#e6c229", "#a5c9ff", "#b9adff", "#c4c4c4")
-"""Colours on a dark page."""
-COLOURS = 8
-"""Colours of the style sheet, each with its own mark; later series repeat them with other marks, dashes and hatches."""
+DARK_PAGE = '[data-md-color-scheme="slate"] '
+COLOURS = len(palette())
+"""Colours of the palette, each with its own mark; later series repeat them with other marks, dashes and hatches."""
 DASHES = ("none", "6 3", "2 3", "8 3 2 3", "14 4", "8 3 2 3 2 3", "2 8", "14 3 5 3")
 """Lengths of strokes and gaps of each kind of line, as in the style sheet."""
 CIRCLE: tuple[tuple[float, float], ...] = ()
@@ -56,25 +55,22 @@ def plain(number: float) -> str:
     return f"{number:.1f}".removesuffix(".0")
 
 
-def coloured(charts: Iterable[Set[str]], first: Collection[str] = ()) -> dict[str, int]:
-    """Assign an index to each name so that names of one chart differ in colour as far as possible.
+def series_of(frameworks: Iterable[str]) -> dict[str, int]:
+    """Return the series of each framework: its fixed colour, and from ``COLOURS`` on another mark, dash and hatch.
 
-    Args:
-        charts: the names of each chart.
-        first: names that choose before all others, and so get plain colours.
-
-    Returns:
-        Name → index; from ``COLOURS`` on, colours repeat with other marks and dashes.
+    Of several frameworks with one colour the first is plain.
     """
-    neighbours: dict[str, set[str]] = {}
-    for names in charts:
-        for name in names:
-            neighbours.setdefault(name, set()).update(names - {name})
-    chosen: dict[str, int] = {}
-    users: Counter[int] = Counter()
-    for name in sorted(neighbours, key=lambda name: (name not in first, -len(neighbours[name]), name)):
-        used = Counter(chosen[other] % COLOURS for other in neighbours[name] if other in chosen)
-        colour = min(range(COLOURS), key=lambda colour: (used[colour], users[colour], colour))
-        chosen[name] = colour + COLOURS * users[colour]
-        users[colour] += 1
-    return chosen
+    of_colour: defaultdict[int, list[str]] = defaultdict(list)
+    for name in frameworks:
+        of_colour[colour_number(name)].append(name)
+    return {name: colour + COLOURS * place for colour, names in of_colour.items() for place, name in enumerate(names)}
+
+
+def style_sheet() -> str:
+    """Return the colours of all series as CSS; dark ones on a screen only, because paper is white."""
+    return f"{_rules('light')}\n@media screen {{\n{_rules('dark', DARK_PAGE)}\n}}\n"
+
+
+def _rules(scheme: str, within: str = "") -> str:
+    colours = enumerate(palette())
+    return "\n".join(f"{within}.series-{number} {{ --series: {getattr(one, scheme)}; }}" for number, one in colours)

@@ -1,0 +1,35 @@
+"""The colour of each framework, the same on the site and in the terminal (``palette.yaml``)."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+
+@dataclass(frozen=True)
+class Colour:
+    """A colour that frameworks of one family share, as ``#rrggbb``."""
+
+    names: str
+    """Regular expression that finds the family in the id of a framework."""
+    light: str
+    """On a light background."""
+    dark: str
+
+
+@cache
+def palette() -> tuple[Colour, ...]:
+    """Return all colours in their order."""
+    return tuple(Colour(**entry) for entry in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8")))
+
+
+@cache
+def colour_number(framework: str) -> int:
+    """Return the index of a framework's colour in ``palette``; of an unknown family, by a hash of its id."""
+    found = (number for number, colour in enumerate(palette()) if re.search(colour.names, framework))
+    return next(found, zlib.crc32(framework.encode()) % len(palette()))
