@@ -55,6 +55,12 @@ def test_a_diagnosis_replaces_the_lines_that_were_quoted():
     assert explained(once, OUT_OF_MEMORY) == once
 
 
+def test_the_error_of_a_node_takes_the_place_of_the_lines_that_its_exit_quoted():
+    quoting = message("last_output", cause=FAILED, lines="Traceback (most recent call last):")
+    cause = explained(message("of_node", node="h200-02", cause=quoting), BAD_SHAPE)
+    assert cause == message("and_more", subject=message("of_node", node="h200-02", cause=FAILED), more=BAD_SHAPE)
+
+
 def test_only_a_diagnosis_says_that_memory_was_short():
     assert is_out_of_memory(explained(FAILED, OUT_OF_MEMORY))
     assert is_out_of_memory(message("of_node", node="n1", cause=message("slurm_memory")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from dlperf.messages import Message, message, quoted
 from dlperf.results.error_lines import error_line, last_line, last_statement
@@ -56,9 +57,17 @@ def explained(cause: Message | None, found: Message | None, log_tail: str = "", 
         return found
     if found in cause.chain():
         return cause
+    return message("and_more", subject=_without_output(cause), more=found)
+
+
+def _without_output(cause: Message) -> Message:
+    """Return a cause without the lines that it quotes, also inside the cause of a node."""
     inner = cause.parameters.get("cause")
-    outer = inner if cause.code in ("last_output", "slurm_log") and isinstance(inner, Message) else cause
-    return message("and_more", subject=outer, more=found)
+    if not isinstance(inner, Message):
+        return cause
+    shorter = _without_output(inner)
+    quotes = cause.code in ("last_output", "slurm_log")
+    return shorter if quotes else replace(cause, parameters={**cause.parameters, "cause": shorter})
 
 
 def _with_last_output(cause: Message, log_tail: str, slurm_tail: str) -> Message:
