@@ -90,6 +90,7 @@ class OpenLog:
                 report(abs(batch.searched - request.start) / max(1, self.file.size))
         return None
 
-    def find_number(self, number: int, stop: Callable[[], bool]) -> int | None:
+    def find_numbers(self, first: int, last: int, stop: Callable[[], bool]) -> tuple[int | None, int | None]:
+        """Return where these lines start."""
         self.numbers.advance(stop)
-        return self.numbers.offset_of(number)
+        return self.numbers.offset_of(first), self.numbers.offset_of(last)

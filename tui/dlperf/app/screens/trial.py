@@ -176,7 +176,7 @@ class TrialScreen(LogActions):
             self.notify(_("No figure, so no lines that gave one."))
             return
         self.query_one(TabbedContent).active = "page-log"
-        self.log_view.show_line_number(result.first_line)
+        self.log_view.show_lines(result.first_line, result.last_line or result.first_line)
 
     def action_escape(self) -> None:
         self.app.pop_screen()

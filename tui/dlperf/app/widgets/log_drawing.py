@@ -44,6 +44,8 @@ class LogDrawing(Widget):
         """Highlighted wherever it matches."""
         self.marked: int | None = None
         """Where the marked line starts."""
+        self.highlighted = range(0)
+        """Where the highlighted lines start."""
         self.left = 0
         """Cells that are hidden on the left."""
         self.problem = ""
@@ -97,7 +99,7 @@ class LogDrawing(Widget):
     def _row_strip(self, log: OpenLog, line: Line, text: str) -> Strip:
         text = text if log.window.wrap else text[: self.left + self.size.width]
         style = self.rich_style + self._tone(line.data[:COLOURED_BYTES])
-        if line.start == self.marked:
+        if line.start == self.marked or line.start in self.highlighted:
             style += self._component("marked")
         return Strip(self._segments(text, style)).crop(self.left, self.left + self.size.width)
 

@@ -49,7 +49,7 @@ class LogView(LogDrawing, can_focus=True):
             return
         self._close()
         self.path, self.message = path, message
-        self.left, self.marked = 0, None
+        self.left, self.marked, self.highlighted = 0, None, range(0)
         self.poll()
         self.redraw()
 
@@ -203,9 +203,16 @@ class LogView(LogDrawing, can_focus=True):
             self._find_matches(self.log_shown)
         self.redraw()
 
-    def show_line_number(self, number: int) -> None:
+    def show_lines(self, first: int, last: int) -> None:
+        """Go to the first of these lines, and highlight them all."""
         if log := self.log_shown:
-            self._in_thread("search", partial(log.find_number, number), partial(self._found, log))
+            job = partial(log.find_numbers, first, last)
+            self._in_thread("search", job, partial(self._found_lines, log))
+
+    def _found_lines(self, log: OpenLog, starts: tuple[int | None, int | None]) -> None:
+        if log is self.log_shown and starts[0] is not None:
+            self.highlighted = range(starts[0], (starts[0] if starts[1] is None else starts[1]) + 1)
+        self._found(log, starts[0])
 
     def count_lines(self) -> None:
         if log := self.log_shown:
