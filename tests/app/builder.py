@@ -14,6 +14,7 @@ from dlperf.measure.findings import Finding, warning
 from dlperf.messages import Message, message
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey
 from dlperf.results.model import TrialResult
+from dlperf.runs.journal import figure_data
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, Progress, State, TrialProgress
 from dlperf.runs.store import append_records, write_campaign, write_record
@@ -99,7 +100,8 @@ class CampaignBuilder:
     def succeeded(self, key: TrialKey, value: float, seconds: float = 60.0, findings: tuple[Finding, ...] = ()) -> None:
         """A trial that ran to its end, with result and log."""
         self.state(key, State.RUNNING, seconds)
-        self.state(key, State.SUCCEEDED, seconds + 240)
+        data = figure_data(value, "images/s")
+        self.event(Event(clock(seconds + 240), "state", str(key), State.SUCCEEDED.value, data=data))
         result = TrialResult(
             number=key.number,
             state="succeeded",

@@ -13,7 +13,6 @@ from builder import (
     CampaignBuilder,
     clock,
     finished_campaign,
-    large_campaign,
     planned,
     running_campaign,
 )
@@ -27,7 +26,7 @@ from dlperf.executors.base import CheckItem
 from dlperf.messages import _, message
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import Workspace
-from dlperf.runs.records import Event, State, TrialProgress
+from dlperf.runs.records import Event, TrialProgress
 
 Setup = Callable[[Workspace], CampaignBuilder | None]
 Act = Callable[[Pilot[str]], Awaitable[None]]
@@ -41,8 +40,6 @@ class Scene:
     start_screen: str
     setup: Setup
     act: Act
-    engine: bool = True
-    """Whether an engine works on the campaign that ``setup`` gives."""
 
 
 # ----------------------------------------------------------------------------------------------------------- workspaces
@@ -80,19 +77,6 @@ def unreachable(workspace: Workspace) -> CampaignBuilder:
     progress = TrialProgress(71, 120, 3010.4, "images/s", (3000.0, 3010.0), 98.0, {"h200-01": clock(1310)})
     builder.progress({RUNNING: progress})
     return builder
-
-
-def waiting(workspace: Workspace) -> CampaignBuilder:
-    builder = CampaignBuilder(workspace, "waiting", [planned(POINTS[0], 2, ("h200-01", "h200-02"))])
-    builder.state(builder.trials[0], State.SUBMITTED, 5)
-    builder.progress(
-        {builder.trials[0]: TrialProgress(pending_reason=message("slurm_node_reserved", word="ReqNodeNotAvail"))}
-    )
-    return builder
-
-
-def thousands(workspace: Workspace) -> CampaignBuilder:
-    return large_campaign(workspace, 500, 20, running=3)
 
 
 def changed(workspace: Workspace) -> CampaignBuilder:
@@ -171,39 +155,26 @@ async def output_of_the_builder(pilot: Pilot[str]) -> None:
     await until_shown(pilot, "116 pages written")
 
 
-NO_CAMPAIGN = "There is no campaign in this workspace yet. 2 chooses what to measure."
-NO_RESULTS = "No results yet: 2 chooses what to measure, `dlperf import` takes in logs."
 NO_SITE = "b builds the site: a minute at most for a few hundred pages."
 SCENES = {
-    "campaigns": Scene("campaigns", running, shows("h200-nightly", "h200-2026-04-30", "3/3")),
+    "campaigns": Scene("campaigns", running, shows("h200-nightly", "h200-2026-04-30", "3 ✓")),
     "campaigns-empty": Scene("campaigns", empty, shows("Nothing has been measured in this workspace yet.")),
-    "campaigns-nothing-matches": Scene("campaigns", running, presses("h200-nightly", "slash z z enter")),
-    "choose-nothing": Scene("choose", empty, shows("[ ] numpy")),
     "choose": Scene("choose", finished, presses("[ ] numpy", "down space tab tab down space", "[x] resnet50", "1n8g")),
     "choose-impossible": Scene("choose", finished, presses("[ ] numpy", "down space tab", "lenet5")),
-    "choose-presets": Scene("choose", finished, presses("[ ] numpy", "p", "VGG16")),
-    "choose-script": Scene("choose", finished, presses("[ ] numpy", "down space v", "launch.sh")),
     "choose-start": Scene("choose", finished, presses("[ ] numpy", "p enter s", "dlperf run")),
     "choose-check": Scene("choose", empty, ready_machines),
     "watch": Scene("watch", alone, shows("71/120", "step=71", "597 W")),
     "watch-unreachable": Scene("watch", unreachable, shows("71/120", "Paused: no new trial starts; p goes on.")),
-    "watch-waiting": Scene("watch", waiting, shows("ReqNodeNotAvail")),
-    "watch-engine-died": Scene("watch", alone, shows("step=71"), engine=False),
-    "watch-thousands": Scene("watch", thousands, shows("bs1 ")),
     "watch-failed": Scene("watch", alone, presses("step=71", "slash f a i l e d enter down e", "OutOfMemoryError")),
     "watch-cancel": Scene("watch", alone, presses("71/120", "x", "Keep running")),
     "watch-log": Scene("watch", alone, presses("step=71", "m slash s t e p = 7 enter", "step=7 ")),
-    "watch-empty": Scene("watch", empty, shows(NO_CAMPAIGN)),
     "trial-curve": Scene("watch", finished, presses("22,910", "down o", "┤")),
     "trial-figure": Scene("watch", finished, presses("22,910", "down o tab", "rate(skip=20, take=100)")),
-    "trial-environment": Scene("watch", finished, presses("22,910", "down o tab tab", "580.12")),
-    "trial-command": Scene("watch", finished, presses("22,910", "down o tab tab tab", "torchrun")),
     "trial-log": Scene("watch", finished, presses("22,910", "down o m", "step=20 ")),
     "results": Scene("results", running, shows("23,072 images/s")),
     "results-compared": Scene("results", changed, presses("h200-driver-580", "end c enter", "%")),
-    "results-empty": Scene("results", empty, shows(NO_RESULTS)),
     "publish": Scene("publish", empty, shows(NO_SITE)),
     "publish-built": Scene("publish", built, output_of_the_builder),
-    "help": Scene("watch", alone, presses("71/120", "question_mark", "Show every key of this screen")),
+    "help": Scene("watch", alone, presses("71/120", "question_mark", "On this screen")),
     "palette": Scene("watch", alone, presses("71/120", "ctrl+p", "Run the selected trial again, as a new trial")),
 }

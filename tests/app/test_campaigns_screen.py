@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from builder import engine_of, finished_campaign, running_campaign
+from builder import (
+    OUT_OF_MEMORY,
+    POINTS,
+    CampaignBuilder,
+    clock,
+    engine_of,
+    finished_campaign,
+    planned,
+    running_campaign,
+)
 from driving import driving, screen_of, shown, until, until_gone, until_shown
 
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.runs.paths import Workspace
+from dlperf.runs.records import Event, State
 
 
 async def test_an_empty_workspace_says_what_to_do(workspace: Workspace):
@@ -21,7 +31,7 @@ async def test_the_running_campaign_is_offered_first(workspace: Workspace):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace) as pilot:
-            await until_shown(pilot, "running", "5/12", "3/3", "2h20", "1 running")
+            await until_shown(pilot, "running", "5/12 1 ✗", "3 ✓", "-2h20", "1 running")
             lines = shown(pilot).splitlines()
             assert "h200-nightly" in lines[3]
             await pilot.press("enter")
@@ -41,6 +51,33 @@ async def test_a_finished_campaign_cannot_be_resumed(workspace: Workspace):
     async with driving(workspace) as pilot:
         await until_shown(pilot, "✓ finished")
         assert pilot.app.screen.check_action("resume", ()) is None
+
+
+async def test_a_finished_campaign_says_how_many_trials_succeeded_failed_and_were_cancelled(workspace: Workspace):
+    builder = CampaignBuilder(workspace, "mixed", [planned(POINTS[0], 6)])
+    succeeded, failed, *cancelled = builder.trials
+    builder.succeeded(succeeded, 23040.0)
+    builder.failed(failed, OUT_OF_MEMORY, 400)
+    for key in cancelled:
+        builder.state(key, State.CANCELLED, 500)
+    builder.event(Event(clock(500), "campaign_finished"))
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "mixed", "■ finished", "1 ✓ 1 ✗ 4 –", "8m20", "h200")
+        assert "█" not in shown(pilot)
+        assert "6/6" not in shown(pilot)
+
+
+async def test_campaigns_are_sorted_by_a_column_whose_header_says_so(workspace: Workspace):
+    for day, name in enumerate(("alpha", "gamma", "beta")):
+        finished_campaign(workspace, name, 20000.0 + day, day=day)
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "alpha", "20,060 images/s", "20,062 images/s", "3 ✓")
+        await pilot.press("s")
+        await until_shown(pilot, "campaign▲")
+        assert [row.split()[1] for row in shown(pilot).splitlines()[3:6]] == ["alpha", "beta", "gamma"]
+        await pilot.press("S")
+        await until_shown(pilot, "campaign▼")
+        assert [row.split()[1] for row in shown(pilot).splitlines()[3:6]] == ["gamma", "beta", "alpha"]
 
 
 async def test_typing_filters_the_campaigns(workspace: Workspace):
@@ -69,14 +106,14 @@ async def test_a_campaign_that_starts_meanwhile_appears(workspace: Workspace):
     async with driving(workspace) as pilot:
         await until_shown(pilot, "Nothing has been measured")
         finished_campaign(workspace, "started-elsewhere")
-        await until_shown(pilot, "started-elsewhere", "3/3")
+        await until_shown(pilot, "started-elsewhere", "3 ✓")
 
 
 async def test_the_wheel_and_clicks_do_what_keys_do(workspace: Workspace):
     finished_campaign(workspace, "alpha", day=1)
     finished_campaign(workspace, "beta", day=2)
     async with driving(workspace) as pilot:
-        await until_shown(pilot, "alpha", "beta", "3/3")
+        await until_shown(pilot, "alpha", "beta", "3 ✓")
         await pilot.click("#campaigns", offset=(5, 2))
         await pilot.click("#campaigns", offset=(5, 2))
         await until(pilot, lambda: isinstance(pilot.app.screen, WatchScreen))

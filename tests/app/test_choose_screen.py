@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from builder import finished_campaign
-from driving import driving, screen_of, until_gone, until_shown
+from builder import clock, finished_campaign
+from driving import driving, press, screen_of, until_gone, until_shown
+from textual import events
 
 from dlperf.app.model.choice import PRESETS, Choice, Preset, arguments_of, choice_of, command_line
 from dlperf.app.model.options import options_of
@@ -22,7 +23,8 @@ from dlperf.executors.base import CheckItem
 from dlperf.messages import quoted
 from dlperf.plan import Selection, expand
 from dlperf.runs.paths import CampaignPaths, Workspace
-from dlperf.runs.store import read_campaign
+from dlperf.runs.records import CampaignRecord
+from dlperf.runs.store import read_campaign, write_campaign
 from dlperf.view.estimates import estimate
 
 CATALOG = load_catalog()
@@ -146,13 +148,26 @@ async def test_a_greyed_entry_cannot_be_marked(workspace: Workspace):
 async def test_a_preset_marks_a_whole_report(workspace: Workspace):
     finished_campaign(workspace, "before")
     async with driving(workspace) as pilot:
-        await until_shown(pilot, "3/3")
+        await until_shown(pilot, "3 ✓")
         await pilot.press("2")
         await until_shown(pilot, "[ ] local")
         await pilot.press("p")
         await until_shown(pilot, "quickstart", "ResNet50 V1.5", "PLSC ArcFace", "VGG16", "last campaign", "before")
         await pilot.press("enter")
         await until_shown(pilot, "[x] numpy", "[x] lenet5", "configurations: 2", "trials: 6")
+
+
+async def test_the_last_campaign_is_a_preset_though_no_case_was_marked(workspace: Workspace):
+    write_campaign(
+        workspace.campaign("numbers"),
+        CampaignRecord("numbers", "0a1b2c3d", clock(0), "0.1.0", Selection(("local",), ("numpy",)), (), ()),
+    )
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        await press(pilot, "p")
+        await until_shown(pilot, "last campaign")
+        await press(pilot, "end", "enter")
+        await until_shown(pilot, "[x] local", "[x] numpy")
 
 
 async def test_repeats_are_changed_with_two_keys(workspace: Workspace):
@@ -200,6 +215,17 @@ async def test_starting_asks_and_says_why_it_did_not_start(workspace: Workspace,
     (paths,) = workspace.campaigns()
     assert paths.name == "2026-05-04-120400-numpy-lenet5"
     assert read_campaign(paths).selection.frameworks == ("numpy",)
+
+
+async def test_keys_sent_together_all_go_to_the_question(workspace: Workspace):
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        await press(pilot, "p", "enter")
+        await until_shown(pilot, "configurations: 2")
+        for key in "sy":
+            pilot.app.post_message(events.Key(key, key))
+        await until_shown(pilot, "Start this campaign?")
+        assert pilot.app.clipboard == ""
 
 
 async def test_a_mistake_in_the_catalogue_is_shown_and_the_rest_can_be_chosen(workspace: Workspace):

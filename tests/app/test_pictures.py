@@ -24,8 +24,6 @@ WRITTEN = re.compile(r"\w")
 LEAST_CONTRAST = 3.0
 """WCAG 2.2, 1.4.11: what must be told from what is beside it. What cannot be done now is dimmed below that."""
 BEHIND_A_QUESTION = (
-    "choose-presets",
-    "choose-script",
     "choose-start",
     "choose-check",
     "watch-cancel",

@@ -6,7 +6,7 @@ import platform
 from pathlib import Path
 
 import pytest
-from builder import POINTS, CampaignBuilder, clock, finished_campaign, planned, running_campaign
+from builder import POINTS, CampaignBuilder, clock, engine_of, finished_campaign, planned, running_campaign
 from driving import driving, screen_of, until, until_gone, until_shown
 
 from dlperf.app.model.comparison import comparable, comparison_of
@@ -248,6 +248,16 @@ async def test_results_of_a_trial_that_is_measured_now_appear_when_the_screen_is
         await pilot.press("4")
         await until_shown(pilot, "22,990 images/s")
         await until(pilot, lambda: Path(workspace.campaign("later").directory, POINTS[0].id).is_dir())
+
+
+async def test_a_trial_that_ends_while_the_results_are_shown_appears_there(workspace: Workspace):
+    builder = CampaignBuilder(workspace, "live", [planned(POINTS[0], 2)])
+    builder.succeeded(builder.trials[0], 20000.0)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="results") as pilot:
+            await until_shown(pilot, "20,000 images/s", "1 running")
+            builder.succeeded(builder.trials[1], 30000.0, 400)
+            await until_shown(pilot, "25,000 images/s")
 
 
 async def test_a_configuration_without_a_figure_says_why_in_full(workspace: Workspace):

@@ -16,6 +16,7 @@ from builder import (
 )
 from driving import driving, screen_of, shown, until, until_gone, until_shown
 
+from dlperf.app.model.trials import Group
 from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.trial import TrialScreen
 from dlperf.app.screens.watch import WatchScreen
@@ -187,6 +188,15 @@ async def test_a_trial_opens_with_curve_figure_environment_command_and_log(works
         await until_shown(pilot, "step=120")
         await pilot.press("m")
         await until_shown(pilot, "paused at line 24")
+        lines = [
+            log.file.line_at(start)
+            for log in [screen_of(pilot, TrialScreen).log_view.log_shown]
+            if log
+            for start in screen_of(pilot, TrialScreen).log_view.highlighted[
+                :: len(screen_of(pilot, TrialScreen).log_view.highlighted) - 1
+            ]
+        ]
+        assert [line.data.split()[2] for line in lines if line] == [b"step=20", b"step=120"]
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, WatchScreen))
 
@@ -255,3 +265,25 @@ async def test_the_log_that_is_read_stays_when_others_come(workspace: Workspace)
             await until_shown(pilot, "worker.2 3/3", "rank 1 speaks")
             builder.log(RUNNING, "another rank\n", name="ranks/worker.1")
             await until_shown(pilot, "worker.2 4/4", "rank 1 speaks")
+
+
+async def test_a_group_row_cancels_the_unfinished_trials_of_its_configuration(workspace: Workspace):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120")
+            screen_of(pilot, WatchScreen).trials.select(Group(POINTS[1].id))
+            await pilot.press("x")
+            await until_shown(pilot, "Cancel these 2 trials?", "not started yet: 1")
+            await pilot.press("y")
+            keys = [str(TrialKey(POINTS[1].id, number)) for number in (2, 3)]
+            await until(pilot, lambda: requests_of(builder) == [("cancel", key) for key in keys])
+
+
+async def test_a_paused_campaign_offers_to_go_on_and_no_pause(workspace: Workspace):
+    builder = running_campaign(workspace)
+    builder.event(Event(clock(1320), "paused"))
+    with engine_of(builder.paths):
+        async with driving(workspace, size=(160, 40), start_screen="watch") as pilot:
+            await until_shown(pilot, "p Go on")
+            assert "p Pause" not in shown(pilot)

@@ -53,6 +53,10 @@ EVERYWHERE = (
     Action("leave", "q,ctrl+q", N_("Quit"), N_("Leave this window; what runs goes on")),
 )
 
+SORT_ACTIONS = (
+    Action("sort", "s", N_("Sort"), N_("Sort by the next column")),
+    _unlisted("reverse", "S", N_("Reverse"), N_("Turn the order round")),
+)
 LOG_ACTIONS = (
     Action("follow", "f", N_("Follow"), N_("Follow the end of the log, or stop there")),
     Action("match_lines", "ampersand", N_("Only matches"), N_("Show only the lines that match a regular expression")),
@@ -70,7 +74,8 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
     "campaigns": (
         Action("watch_selected", "w", N_("Watch"), N_("Watch the selected campaign, running or finished")),
         Action("resume", "R", N_("Resume"), N_("Start the engine again where it stopped")),
-        Action("find", "slash", N_("Filter"), N_("Show only campaigns whose name holds what is typed")),
+        Action("find", "slash", N_("Filter"), N_("Show only campaigns that hold all the words typed")),
+        *SORT_ACTIONS,
         _unlisted("escape", "escape", N_("Back"), N_("Clear the filter")),
     ),
     "choose": (
@@ -89,10 +94,11 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         Action(
             "open_trial", "o", N_("Open"), N_("Open the selected trial: curve, environment, command, findings, log")
         ),
-        Action("cancel_trial", "x", N_("Cancel"), N_("Cancel the selected trial, after asking")),
+        Action("cancel_trial", "x", N_("Cancel"), N_("Cancel the selected trial or configuration, after asking")),
         _unlisted("cancel_campaign", "X", N_("Cancel all"), N_("Cancel every trial of the campaign, after asking")),
         Action("retry", "r", N_("Retry"), N_("Run the selected trial again, as a new trial")),
-        Action("pause", "p", N_("Pause"), N_("Start no new trial, or start them again")),
+        Action("pause", "p", N_("Pause"), N_("Start no new trial")),
+        Action("unpause", "p", N_("Go on"), N_("End the pause: start trials again")),
         Action("resume", "R", N_("Resume"), N_("Start the engine again where it stopped")),
         Action("find", "slash", N_("Filter or find"), N_("Filter the trials, or find in the log that has the focus")),
         _unlisted("fold", "space", N_("Fold"), N_("Fold or unfold the trials of a configuration")),
@@ -115,8 +121,7 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
             N_("Open"),
             N_("Show all that is known of the selected figure: trials, findings, source"),
         ),
-        Action("sort", "s", N_("Sort"), N_("Sort by the next column")),
-        _unlisted("reverse", "S", N_("Reverse"), N_("Turn the order round")),
+        *SORT_ACTIONS,
         Action("find", "slash", N_("Filter"), N_("Show only rows that hold all the words typed")),
         Action(
             "compare",

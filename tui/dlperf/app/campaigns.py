@@ -48,7 +48,7 @@ class CampaignBook:
 
     def last_selection(self) -> tuple[str, Selection] | None:
         """Return name and selection of the newest campaign that was planned here."""
-        planned = [item for item in self.summaries.values() if item.created and item.selection.cases]
+        planned = [item for item in self.summaries.values() if item.created and item.selection != Selection()]
         newest = max(planned, key=lambda item: item.created or "", default=None)
         return (newest.name, newest.selection) if newest else None
 

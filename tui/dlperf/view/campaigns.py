@@ -8,7 +8,7 @@ from enum import StrEnum
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, Message
 from dlperf.plan import Selection
-from dlperf.runs.clock import trial_seconds
+from dlperf.runs.clock import seconds_between, trial_seconds
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State
@@ -38,6 +38,12 @@ class CampaignSummary:
     total: int = 0
     bad: int = 0
     """Trials that failed, timed out or were lost."""
+    cancelled: int = 0
+    seconds: float | None = None
+    """From its start to the end of the trial that ended last."""
+    best: tuple[float, str] | None = None
+    """Best figure and its unit; None for several cases, which cannot be compared."""
+    hardware: tuple[str, ...] = ()
     seconds_left: float | None = None
     engine_pid: int | None = None
     selection: Selection = field(default_factory=Selection)
@@ -48,6 +54,10 @@ class CampaignSummary:
     """Configuration id → median seconds of its successful trials."""
     problem: str = ""
     """Why the campaign cannot be read."""
+
+    @property
+    def succeeded(self) -> int:
+        return self.done - self.bad - self.cancelled
 
     @property
     def live(self) -> bool:
@@ -66,6 +76,10 @@ def summary_of(
         done=len(finished),
         total=len(status.trials),
         bad=sum(state in BAD for state in finished),
+        cancelled=finished.count(State.CANCELLED),
+        seconds=_seconds(record, status),
+        best=_best(record, status),
+        hardware=tuple(dict.fromkeys(item.configuration.hardware for item in record.configurations)),
         seconds_left=progress.seconds_left if progress and engine_pid is not None else None,
         engine_pid=engine_pid,
         selection=record.selection,
@@ -73,6 +87,19 @@ def summary_of(
         stopped=status.stopped_configurations,
         trial_seconds=trial_seconds(status.trials.values()),
     )
+
+
+def _seconds(record: CampaignRecord, status: CampaignStatus) -> float | None:
+    ends = [trial.ended for trial in status.trials.values() if trial.ended]
+    return seconds_between(record.created, max(ends)) if ends else None
+
+
+def _best(record: CampaignRecord, status: CampaignStatus) -> tuple[float, str] | None:
+    figures = [trial.figure for trial in status.trials.values() if trial.figure]
+    values = [(figure.value, figure.unit) for figure in figures if figure.value is not None]
+    if not values or len({(item.configuration.case, item.primary.id) for item in record.configurations}) > 1:
+        return None
+    return (max if record.configurations[0].primary.direction == "higher" else min)(values)
 
 
 def standing_of(status: CampaignStatus, engine_pid: int | None) -> Standing:
@@ -84,10 +111,9 @@ def standing_of(status: CampaignStatus, engine_pid: int | None) -> Standing:
     return Standing.INTERRUPTED if unfinished else Standing.FINISHED
 
 
-def sort_campaigns(summaries: list[CampaignSummary], matching: str = "") -> list[CampaignSummary]:
-    """Return running campaigns, then interrupted ones, then the newest; only names that contain ``matching``."""
-    matches = [item for item in summaries if matching.lower() in item.name.lower()]
-    newest_first = sorted(matches, key=lambda item: item.created or "", reverse=True)
+def sort_campaigns(summaries: list[CampaignSummary]) -> list[CampaignSummary]:
+    """Return running campaigns, then interrupted ones, then the newest."""
+    newest_first = sorted(summaries, key=lambda item: item.created or "", reverse=True)
     return sorted(newest_first, key=lambda item: (not item.live, item.standing is not Standing.INTERRUPTED))
 
 

@@ -77,7 +77,7 @@ def draw(
     """
     points = series.points()
     if len(points) < 2 or width < LABEL_WIDTH + 8 or height < 5:
-        return [[Piece(_("No curve yet: the log holds fewer than two throughput records."))]]
+        return [[Piece(_("No curve: the log holds fewer than two throughput records."))]]
     low, high = _range(points, warm_up, window)
     legend = packed(
         _legend(series, low, warm_up, window) + _cut_off_legend(points, low, high), width - LABEL_WIDTH, " · "

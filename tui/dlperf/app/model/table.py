@@ -12,20 +12,23 @@ from dlperf.messages import _
 
 Tone = Literal["", "group", "good", "busy", "warn", "bad", "dim"]
 GAP = 2
+NOTHING = "-"
+"""Cell of a missing value: a column of these is not shown."""
 BAR_STEPS = "▏▎▍▌▋▊▉█"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column; its width is in cells."""
+    """A column; widths are in cells."""
 
     title: str
     width: int
+    """Least width of longer contents."""
     right: bool = False
     importance: int = 5
     """In a narrow table the least important column is dropped first."""
     flexible: bool = False
-    """Shares the spare width with other flexible columns."""
+    """As the last one, takes all the width that is left."""
 
 
 @dataclass(frozen=True)
@@ -54,22 +57,30 @@ def axis_columns(
     )
 
 
-def columns_that_fit(columns: Sequence[Column], width: int) -> list[tuple[int, int]]:
-    """Return index and width of the columns to show; flexible ones are stretched."""
-    chosen = list(range(len(columns)))
+def columns_that_fit(columns: Sequence[Column], width: int, contents: Sequence[int] = ()) -> list[tuple[int, int]]:
+    """Return index and width of the columns to show.
 
-    def needed() -> int:
-        return sum(columns[index].width + GAP for index in chosen) - GAP
-
-    while len(chosen) > 1 and needed() > width:
-        chosen.remove(min(chosen, key=lambda index: (columns[index].importance, index)))
-    spare, sharing = width - needed(), sum(columns[index].flexible for index in chosen)
-    fitted = []
-    for index in chosen:
-        extra = spare // sharing if columns[index].flexible else 0
-        spare, sharing = spare - extra, sharing - columns[index].flexible
-        fitted.append((index, columns[index].width + extra))
-    return fitted
+    Args:
+        columns: the most important ones get the width that is left; a flexible last one gets the rest.
+        width: of the table.
+        contents: width of the longest cell of each column; one without content is not shown.
+    """
+    contents = contents if any(contents) else [column.width for column in columns]
+    wanted = {
+        index: max(content, cell_len(column.title))
+        for index, (column, content) in enumerate(zip(columns, contents, strict=True))
+        if content or index == 0
+    }
+    widths = {index: min(columns[index].width, wanted[index]) for index in wanted}
+    while len(widths) > 1 and sum(widths.values()) + GAP * (len(widths) - 1) > width:
+        del widths[min(widths, key=lambda index: (columns[index].importance, index))]
+    spare = width - sum(widths.values()) - GAP * (len(widths) - 1)
+    for index in sorted(widths, key=lambda index: -columns[index].importance):
+        extra = max(0, min(spare, wanted[index] - widths[index]))
+        widths[index], spare = widths[index] + extra, spare - extra
+    last = max(widths)
+    widths[last] += spare if columns[last].flexible else 0
+    return list(widths.items())
 
 
 def aligned(text: str, width: int, right: bool = False) -> str:

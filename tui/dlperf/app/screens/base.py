@@ -13,6 +13,7 @@ from textual.worker import get_current_worker
 
 from dlperf.app.actions import actions_of
 from dlperf.app.campaigns import CampaignBook
+from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.settings import Settings
 from dlperf.app.widgets.bars import KeyBar, TopBar
 from dlperf.app.widgets.prompt import Prompt
@@ -100,6 +101,15 @@ class PlaceScreen(Screen[None]):
             self.notify(printable(str(error)), severity="error", markup=False, timeout=20)
             return False
         return True
+
+    def ask(self, question: ConfirmScreen, then: Callable[[], object]) -> None:
+        """Ask at once, so that keys typed meanwhile go to the question, and call ``then`` where the answer is yes."""
+
+        def answered(agreed: bool | None) -> None:
+            if agreed:
+                then()
+
+        self.app.push_screen(question, answered)
 
     def copy(self, text: str) -> None:
         self.app.copy_to_clipboard(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 
 from textual import work
@@ -33,12 +34,21 @@ class CampaignActions(PlaceScreen):
     def selected_trial(self) -> TrialKey | None:
         raise NotImplementedError
 
+    def selected_trials(self) -> Collection[TrialKey]:
+        """Return the selected trial, or those of the selected configuration."""
+        raise NotImplementedError
+
     def standing(self) -> Standing | None:
         return standing_of(self.campaign.status, self.campaign.engine_pid) if self.campaign else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action not in ("cancel_trial", "cancel_campaign", "retry", "pause", "resume") or not self.is_mounted:
+        if (
+            action not in ("cancel_trial", "cancel_campaign", "retry", "pause", "unpause", "resume")
+            or not self.is_mounted
+        ):
             return super().check_action(action, parameters)
+        if action in ("pause", "unpause") and (self.standing() is Standing.PAUSED) is (action == "pause"):
+            return False  # the other one is offered
         return True if self._possible(action) else None
 
     def _possible(self, action: str) -> bool:
@@ -46,49 +56,47 @@ class CampaignActions(PlaceScreen):
         state = self.campaign.status.trials[key].state if self.campaign and key else None
         match action:
             case "cancel_trial":
-                return state is not None and not state.finished
+                return bool(self._selected_unfinished())
             case "cancel_campaign":
                 return bool(self._unfinished())
             case "retry":
                 return state is not None and state.finished and state is not State.SUCCEEDED
-            case "pause":
-                return standing in (Standing.RUNNING, Standing.PAUSED)
+            case "pause" | "unpause":
+                return standing is (Standing.RUNNING if action == "pause" else Standing.PAUSED)
         return standing is Standing.INTERRUPTED
 
     def forget_done_requests(self) -> None:
         unfinished = set(self._unfinished())
         self.asked = {key: request for key, request in self.asked.items() if key in unfinished}
 
-    @work
-    async def action_cancel_trial(self) -> None:
-        key = self.selected_trial()
-        if key is None or self.campaign is None or not self._possible("cancel_trial"):
-            return
-        if await self.app.push_screen_wait(cancel_question(self.campaign.paths.name, [self._describe(key)], False)):
-            await self._ask("cancel", key)
+    def action_cancel_trial(self) -> None:
+        """Cancel the selected trial, or those of the selected configuration."""
+        self._cancel(self._selected_unfinished(), everything=False)
 
-    @work
-    async def action_cancel_campaign(self) -> None:
-        keys = self._unfinished()
+    def action_cancel_campaign(self) -> None:
+        self._cancel(self._unfinished(), everything=True)
+
+    def _cancel(self, keys: list[TrialKey], everything: bool) -> None:
         if self.campaign is None or not keys:
             return
-        running = [key for key in keys if self.campaign.status.trials[key].state is not State.PLANNED]
-        lines = [self._describe(key) for key in running]
-        if len(keys) > len(running):
-            lines.append(_("not started yet: {count}", count=len(keys) - len(running)))
-        if await self.app.push_screen_wait(cancel_question(printable(self.campaign.paths.name), lines, True)):
-            await self._ask("cancel", None)
+        begun = [key for key in keys if self.campaign.status.trials[key].state is not State.PLANNED]
+        lines = [self._describe(key) for key in begun]
+        if len(keys) > len(begun):
+            lines.append(_("not started yet: {count}", count=len(keys) - len(begun)))
+        question = cancel_question(printable(self.campaign.paths.name), lines, everything, len(keys))
+        asked: list[TrialKey | None] = [None] if everything else [*keys]
+        self.ask(question, partial(self._ask, "cancel", *asked))
 
-    @work
-    async def action_retry(self) -> None:
+    def action_retry(self) -> None:
         key = self.selected_trial()
         if key is not None and self._possible("retry"):
-            await self._ask("retry", key)
+            self._ask("retry", key)
 
-    @work
-    async def action_pause(self) -> None:
-        if self._possible("pause"):
-            await self._ask("resume" if self.standing() is Standing.PAUSED else "pause", None)
+    def action_pause(self) -> None:
+        self._ask("pause", None)
+
+    def action_unpause(self) -> None:
+        self._ask("resume", None)
 
     @work
     async def action_resume(self) -> None:
@@ -99,6 +107,10 @@ class CampaignActions(PlaceScreen):
         trials = self.campaign.status.trials.values() if self.campaign else ()
         return [trial.key for trial in trials if not trial.state.finished]
 
+    def _selected_unfinished(self) -> list[TrialKey]:
+        selected = self.selected_trials()
+        return [key for key in self._unfinished() if key in selected]
+
     def _describe(self, key: TrialKey) -> str:
         assert self.campaign is not None
         planned = self.campaign.planned(key.configuration)
@@ -107,16 +119,18 @@ class CampaignActions(PlaceScreen):
         nodes = ", ".join(printable(node) for node in nodes_of(self.campaign.record, key))
         return f"{name} #{key.number}  {state}  {nodes}"
 
-    async def _ask(self, action: Action, key: TrialKey | None) -> None:
-        """Write the request for the engine; start one where none runs to take it."""
+    @work
+    async def _ask(self, action: Action, *keys: TrialKey | None) -> None:
+        """Write requests for the engine, of trials or (None) the campaign; start an engine where none runs."""
         assert self.campaign is not None
         try:
-            ask(self.campaign.paths, action, key)
+            for key in keys:
+                ask(self.campaign.paths, action, key)
         except DlperfError as error:
             self.notify(str(error), severity="error", markup=False)
             return
         if action in ("cancel", "retry"):
-            self.asked |= dict.fromkeys([key] if key else self._unfinished(), action)
+            self.asked |= dict.fromkeys(filter(None, keys) if any(keys) else self._unfinished(), action)
         self.campaign.refresh_engine()
         if self.campaign.engine_pid is None and action in ("retry", "cancel"):
             await self._start_engine()

@@ -58,7 +58,7 @@ class ConfirmScreen(ModalScreen[bool]):
         self.dismiss(False)
 
 
-def cancel_question(name: str, trials: list[str], everything: bool) -> ConfirmScreen:
+def cancel_question(name: str, trials: list[str], everything: bool, count: int) -> ConfirmScreen:
     shown = trials[:12] + ([_("… and {count} more", count=len(trials) - 12)] if len(trials) > 12 else [])
     lines = [
         *shown,
@@ -67,6 +67,7 @@ def cancel_question(name: str, trials: list[str], everything: bool) -> ConfirmSc
         _("What was written so far is kept and marked as cancelled; it never enters the results."),
         _("Trials that have not started will not start.") if everything else _("The other trials go on."),
     ]
-    title = _("Cancel all of {name}?", name=name) if everything else _("Cancel this trial?")
-    yes = _("Cancel them") if everything else _("Cancel it")
+    one = _("Cancel this trial?") if count == 1 else _("Cancel these {count} trials?", count=count)
+    title = _("Cancel all of {name}?", name=name) if everything else one
+    yes = _("Cancel it") if count == 1 and not everything else _("Cancel them")
     return ConfirmScreen(title, "\n".join(lines), yes, _("Keep running"), variant="error")

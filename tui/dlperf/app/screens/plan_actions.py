@@ -50,19 +50,16 @@ class PlanActions(PlaceScreen):
     def _runnable(self) -> bool:
         return self.plan is not None and any(not item.example for item in self.plan.configurations)
 
-    @work
-    async def action_presets(self) -> None:
+    def action_presets(self) -> None:
         columns = (Column(_("preset"), 22, importance=9), Column(_("what it marks"), 30, flexible=True))
         rows: dict[Hashable, Row] = {item.name: Row((item.name, _(item.about))) for item in PRESETS}
+        choices = {item.name: item.applied(self.choice) for item in PRESETS}
         last = self.main.book.last_selection()
         if last is not None:
             rows["last"] = Row((_("last campaign"), printable(last[0])))
-        chosen = await self.app.push_screen_wait(ListPage(_("Presets"), columns, rows))
-        if chosen == "last" and last is not None:
-            self.choose(choice_of(last[1]))
-        for preset in PRESETS:
-            if preset.name == chosen:
-                self.choose(preset.applied(self.choice))
+            choices["last"] = choice_of(last[1])
+        page = ListPage(_("Presets"), columns, rows)
+        self.app.push_screen(page, lambda chosen: self.choose(choices[str(chosen)]) if chosen else None)
 
     def action_script(self) -> None:
         from dlperf.render.preview import preview_text
@@ -86,11 +83,9 @@ class PlanActions(PlaceScreen):
         self.app.clear_notifications()
         await self.app.push_screen_wait(check_page(check_rows(output), error))
 
-    @work(exclusive=True, group="start")
-    async def action_start(self) -> None:
+    def action_start(self) -> None:
         from dlperf.app.model.planned import plan_lines
         from dlperf.campaign.create import campaign_name
-        from dlperf.view.start import start_campaign
 
         if self.plan is None or not self._runnable():
             return
@@ -101,8 +96,12 @@ class PlanActions(PlaceScreen):
         words = ["run", *arguments_of(self.choice), "--name", name]
         text = "\n".join([name, "", *plan_lines(plan, self.main.book.trial_seconds()), "", command_line(words)])
         question = ConfirmScreen(_("Start this campaign?"), text, _("Start"), _("Not yet"))
-        if not await self.app.push_screen_wait(question):
-            return
+        self.ask(question, partial(self._start, plan, name))
+
+    @work(exclusive=True, group="start")
+    async def _start(self, plan: Plan, name: str) -> None:
+        from dlperf.view.start import start_campaign
+
         if await self.start_engine(partial(start_campaign, self.workspace, plan, name)):
             self.main.watch_campaign(name)
 

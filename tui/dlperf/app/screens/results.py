@@ -17,17 +17,17 @@ from dlperf.app.actions import bindings_of
 from dlperf.app.model.comparison import ComparisonView, comparable, comparison_of
 from dlperf.app.model.results_table import ResultsView, similar_columns, similar_results, similar_rows
 from dlperf.app.model.table import Column, Row
-from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.pages import ListPage, TextPage, filtered_title, no_match
-from dlperf.app.widgets.prompt import Prompt
+from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.results.model import ConfigurationResult
+from dlperf.view.campaigns import Standing
 from dlperf.view.text import printable
 
 
-class ResultsScreen(PlaceScreen):
+class ResultsScreen(SortedTableScreen):
     place = "results"
     about = N_(
         "Every figure of this workspace and of the published reports. A figure is the median of its trials; spread is "
@@ -38,13 +38,15 @@ class ResultsScreen(PlaceScreen):
     def __init__(self) -> None:
         super().__init__()
         self._all = ResultsView()
-        self._view: ResultsView | ComparisonView = self._all
+        self.view: ResultsView | ComparisonView = self._all
         self._items: list[Any] = []
         self._problem = ""
+        self._ended: dict[str, tuple[int, Standing]] | None = None
+        """What had ended in each campaign when its results were read."""
 
     def body(self) -> ComposeResult:
         with Vertical(classes="panel", id="results-panel"):
-            yield RowTable(self._view.columns(), id="results")
+            yield RowTable(self.view.columns(), id="results")
         yield Static(id="left-out", classes="status", markup=False)
         yield Static(id="selected-line", classes="status", markup=False)
         with Horizontal(id="about-result"):
@@ -63,6 +65,16 @@ class ResultsScreen(PlaceScreen):
             self.table.empty = "\n" + _("Reading …")
         self.action_reload()
 
+    def campaigns_changed(self) -> None:
+        """Read the results again where a trial has ended; those of the start are read when the screen is shown."""
+        super().campaigns_changed()
+        summaries = self.main.book.summaries.values()
+        ended = {item.name: (item.done, item.standing) for item in summaries}
+        if ended != self._ended and not any(item.standing is Standing.LOADING for item in summaries):
+            known, self._ended = self._ended, ended
+            if known is not None or any(item.live for item in summaries):
+                self.action_reload()
+
     @property
     def table(self) -> RowTable:
         return self.query_one("#results", RowTable)
@@ -80,25 +92,26 @@ class ResultsScreen(PlaceScreen):
 
     def _loaded(self, rows: tuple[ConfigurationResult, ...], problems: list[str]) -> None:
         self._problem = _("{count} left out: {reason}", count=len(problems), reason=problems[0]) if problems else ""
-        view = self._view
+        view = self.view
         if rows != self._all.rows:
             self._all = replace(self._all, rows=rows)
             if isinstance(view, ComparisonView) and (found := comparison_of(rows, view.before, view.after)):
                 view = replace(view, points=found.points, not_compared=found.not_compared)
             else:
                 view = self._all
-        self._show(view)
+        self.show_view(view)
 
-    def _show(self, view: ResultsView | ComparisonView) -> None:
-        other = type(view) is not type(self._view)
+    def show_view(self, view: ResultsView | ComparisonView) -> None:
+        other = type(view) is not type(self.view)
         if other:
             self.table.set_columns(view.columns())
         if isinstance(view, ResultsView):
             self._all = view
-        self._view, self._items = view, list[Any](view.shown())
+        self.view, self._items = view, list[Any](view.shown())
         self.table.empty = self._empty_text()
         rows = [view.result(item) for item in self._items]
         keys = [(row.campaign, row.configuration, index) for index, row in enumerate(rows)]
+        self.table.mark_sorting(view.column, view.descending)
         self.table.show_rows(keys, self._row)
         self.table.refresh()
         if other:
@@ -115,11 +128,11 @@ class ResultsScreen(PlaceScreen):
     def _empty_text(self) -> str:
         if not self._all.rows:
             return "\n" + _("No results yet: 2 chooses what to measure, `dlperf import` takes in logs.")
-        return no_match(self._view.matching, len(self._view.items()))
+        return no_match(self.view.matching, len(self.view.items()))
 
     def _row(self, key: Hashable) -> Row:
         assert isinstance(key, tuple)
-        return self._view.cells(self._items[key[2]])
+        return self.view.cells(self._items[key[2]])
 
     def _selected(self) -> Any:
         key = self.table.selected
@@ -128,10 +141,10 @@ class ResultsScreen(PlaceScreen):
     @on(RowTable.Highlighted, "#results")
     def _show_selected(self) -> None:
         item = self._selected()
-        about = self._view.about(item) if item else []
+        about = self.view.about(item) if item else []
         self.query_one("#result-text", Static).update("\n".join(about))
         self.query_one("#selected-line", Static).update(" · ".join(map(str.strip, about[1:])))
-        row = self._view.result(item) if item else None
+        row = self.view.result(item) if item else None
         campaign = printable(row.campaign) if row else ""
         title = _("Same case, precision and number of GPUs")
         self.query_one("#similar-panel").border_title = Content(f"{title} · {campaign}" if campaign else title)
@@ -142,7 +155,7 @@ class ResultsScreen(PlaceScreen):
         table.refresh()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "published" and isinstance(self._view, ComparisonView):
+        if action == "published" and isinstance(self.view, ComparisonView):
             return None
         if action in ("open_result", "sort", "reverse", "find", "compare", "published", "copy_row"):
             return True if self._all.rows else None
@@ -152,31 +165,18 @@ class ResultsScreen(PlaceScreen):
     def action_open_result(self) -> None:
         item = self._selected()
         if item is not None:
-            self.app.push_screen(TextPage(_("Selected"), "\n".join(self._view.about(item))))
-
-    def action_sort(self) -> None:
-        before = -1 if self._view.column is None else self._view.column
-        column = (before + 1) % len(self.table.columns)
-        self._show(replace(self._view, column=column, descending=False))
-        self.notify(_("sorted by {column}", column=self.table.columns[column].title), timeout=2)
-
-    def action_reverse(self) -> None:
-        self._show(replace(self._view, descending=not self._view.descending))
-
-    @on(RowTable.HeaderClicked, "#results")
-    def _header_clicked(self, event: RowTable.HeaderClicked) -> None:
-        self._show(self._view.sorted_by(event.column))
+            self.app.push_screen(TextPage(_("Selected"), "\n".join(self.view.about(item))))
 
     def action_published(self) -> None:
-        self._show(replace(self._all, published=not self._all.published))
+        self.show_view(replace(self._all, published=not self._all.published))
 
     @work
     async def action_compare(self) -> None:
         item = self._selected()
-        if isinstance(self._view, ComparisonView) or item is None:
-            self._show(self._all)
+        if isinstance(self.view, ComparisonView) or item is None:
+            self.show_view(self._all)
             return
-        after = self._view.result(item).campaign
+        after = self.view.result(item).campaign
         views = comparable(self._all.rows, after)
         if not views:
             self.notify(_("No other campaign has a configuration of {name}.", name=printable(after)), markup=False)
@@ -186,18 +186,11 @@ class ResultsScreen(PlaceScreen):
         title = _("Compare {name} with", name=printable(after))
         chosen = await self.app.push_screen_wait(ListPage(title, columns, rows))
         if chosen is not None:
-            self._show(views[str(chosen)])
+            self.show_view(views[str(chosen)])
 
     def action_copy_row(self) -> None:
         if self.table.selected is not None:
             self.copy(self.table.text_of(self.table.selected))
 
-    def action_find(self) -> None:
-        self.query_one(Prompt).ask("filter", _("filter results"), self._view.matching)
-
     def action_escape(self) -> None:
-        self._show(replace(self._all, matching=""))
-
-    @on(Prompt.Typed)
-    def _typed(self, event: Prompt.Typed) -> None:
-        self._show(replace(self._view, matching=event.text))
+        self.show_view(replace(self._all, matching=""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from typing import ClassVar
 
 from textual import on, work
@@ -251,6 +251,12 @@ class WatchScreen(CampaignActions, LogActions):
     def selected_trial(self) -> TrialKey | None:
         selected = self.trials.selected if self.campaign else None
         return selected if isinstance(selected, TrialKey) else None
+
+    def selected_trials(self) -> Collection[TrialKey]:
+        selected = self.trials.selected if self.campaign else None
+        if isinstance(selected, Group):
+            return [trial.key for trial in self._groups.get(selected.configuration, ())]
+        return [selected] if isinstance(selected, TrialKey) else []
 
     def action_find(self) -> None:
         if self.log_view.has_focus or self.has_class("-log-only"):

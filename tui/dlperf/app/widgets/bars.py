@@ -69,7 +69,7 @@ class KeyBar(LinkBar):
         shown = [action for action in self._actions if action.in_bar]
         always = [action for action in shown if action in EVERYWHERE]
         room = self.size.width - sum(cell_len(_label(action)) for action in always)
-        own = [action for action in shown if action not in always]
+        own = [action for action in shown if action not in always and self._check(action) is not False]
         if sum(cell_len(_label(action)) for action in own) > room:
             own = [action for action in own if self._possible(action)]
         bar = Text(no_wrap=True)
@@ -82,8 +82,11 @@ class KeyBar(LinkBar):
             self._append(bar, action, "app")
         self.update(bar)
 
+    def _check(self, action: Action) -> bool | None:
+        return self.screen.check_action(action.id, (action.parameter,) if action.parameter else ())
+
     def _possible(self, action: Action) -> bool:
-        return bool(self.screen.check_action(action.id, (action.parameter,) if action.parameter else ()))
+        return bool(self._check(action))
 
     def _append(self, bar: Text, action: Action, where: str) -> None:
         possible = self._possible(action)

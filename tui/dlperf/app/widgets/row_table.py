@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
-from rich.cells import set_cell_size
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -15,7 +16,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from dlperf.app.model.table import GAP, Column, Row, Tone, aligned, columns_that_fit
+from dlperf.app.model.table import GAP, NOTHING, Column, Row, Tone, aligned, columns_that_fit
 
 
 class RowTable(ScrollView, can_focus=True):
@@ -78,6 +79,10 @@ class RowTable(ScrollView, can_focus=True):
         """The cursor was moved, and stays on its row; until then it stays on the first."""
         self._painted: dict[int, Row] = {}
         """By line of the widget."""
+        self._contents = [0] * len(self.columns)
+        """Width of the longest cell of each column that was in view; grows only, so that nothing jumps to and fro."""
+        self._wanted: Hashable | None = None
+        """Key to select once there is such a row."""
 
     def show_rows(self, keys: Sequence[Hashable], cells: Callable[[Hashable], Row]) -> None:
         """Show these rows; a cursor that was moved stays on its key, or else near it."""
@@ -90,23 +95,62 @@ class RowTable(ScrollView, can_focus=True):
             if self.selected != selected:
                 self._announce()
         else:
+            self._measure_view()
             self.refresh_rows()
+        if self._wanted is not None and self._wanted in keys:
+            self.select(self._wanted)
 
     def refresh_rows(self) -> None:
         for y, row in list(self._painted.items()):
             index = self._index_at(y)
-            if index is not None and index < len(self.keys) and self._cells(self.keys[index]) != row:
+            if index is not None and index < len(self.keys) and (now := self._cells(self.keys[index])) != row:
+                self._measure([now])
                 self.refresh_line(self.scroll_offset.y + y)
 
     def set_columns(self, columns: Sequence[Column]) -> None:
-        self.columns = tuple(columns)
+        """Show other columns, without rows until ``show_rows``."""
+        self.columns, self.keys = tuple(columns), ()
+        self._contents = [0] * len(self.columns)
         self._resize()
+
+    def mark_sorting(self, column: int | None, descending: bool) -> None:
+        """Mark the column by which the rows are sorted."""
+        titles = [item.title.rstrip("▲▼") for item in self.columns]
+        if column is not None:
+            titles[column] += "▼" if descending else "▲"
+        self.columns = tuple(replace(item, title=title) for item, title in zip(self.columns, titles, strict=True))
+        self.refresh()
+
+    @property
+    def visible_columns(self) -> list[int]:
+        return [index for index, _width in self._layout]
+
+    def _measure(self, rows: Iterable[Row]) -> None:
+        """Widen the columns for the cells of these rows."""
+        before = list(self._contents)
+        for row in rows:
+            if row.tone == "group":
+                continue
+            for index, text in enumerate(row.cells[: row.merged]):
+                if text != NOTHING:
+                    self._contents[index] = max(self._contents[index], cell_len(text))
+            if row.merged is not None:
+                self._contents[-1] = max(self._contents[-1], 1)
+        if self._contents != before:
+            self._painted.clear()
+            self.refresh()
+
+    def _measure_view(self) -> None:
+        top = self.scroll_offset.y
+        self._measure(map(self._cells, self.keys[top : top + max(1, self.scrollable_content_region.height)]))
 
     @property
     def selected(self) -> Hashable | None:
         return self.keys[self._cursor] if self._cursor < len(self.keys) else None
 
-    def select(self, key: Hashable) -> None:
+    def select(self, key: Hashable | None) -> None:
+        """Move the cursor to this row, now or when it appears."""
+        self._wanted = None if key in self.keys else key
         if key in self.keys:
             self._move_to(self._index_of(key))
 
@@ -121,6 +165,7 @@ class RowTable(ScrollView, can_focus=True):
     def _resize(self) -> None:
         self.virtual_size = Size(self._width, len(self.keys) + self._header)
         self._painted.clear()
+        self._measure_view()
         self.refresh()
 
     @property
@@ -130,7 +175,7 @@ class RowTable(ScrollView, can_focus=True):
 
     @property
     def _layout(self) -> list[tuple[int, int]]:
-        return columns_that_fit(self.columns, self._width)
+        return columns_that_fit(self.columns, self._width, self._contents)
 
     def on_resize(self) -> None:
         self._resize()
@@ -144,6 +189,7 @@ class RowTable(ScrollView, can_focus=True):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         self._painted.clear()
+        self._measure_view()
         super().watch_scroll_y(old_value, new_value)
 
     def render_line(self, y: int) -> Strip:
@@ -190,7 +236,7 @@ class RowTable(ScrollView, can_focus=True):
         return Style(color=style.color, bold=style.bold)
 
     def _move_to(self, index: int) -> None:
-        self._steered = True
+        self._steered, self._wanted = True, None
         index = max(0, min(index, len(self.keys) - 1))
         if index == self._cursor or not self.keys:
             return

@@ -1,0 +1,115 @@
+"""Show the campaigns of a workspace as rows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dlperf.app.model.table import Column, Row, TableView, Tone, bar, packed
+from dlperf.messages import _
+from dlperf.view.campaigns import CampaignSummary, Standing, sort_campaigns
+from dlperf.view.text import local_time, number, printable, short_duration
+
+LOOKS: dict[Standing, tuple[str, Tone]] = {
+    Standing.RUNNING: ("▶", "busy"),
+    Standing.PAUSED: ("‖", "warn"),
+    Standing.INTERRUPTED: ("!", "warn"),
+    Standing.FINISHED: ("✓", "good"),
+    Standing.LOADING: ("…", "dim"),
+    Standing.UNREADABLE: ("✗", "bad"),
+}
+"""Glyph and tone."""
+WITH_FAILURES: tuple[str, Tone] = "■", "warn"
+"""Of a finished campaign some of whose trials failed or were cancelled."""
+
+
+@dataclass(frozen=True)
+class CampaignsView(TableView[CampaignSummary]):
+    """Running campaigns first, then interrupted ones, then the newest."""
+
+    summaries: Mapping[str, CampaignSummary] = field(default_factory=dict)
+
+    def items(self) -> Sequence[CampaignSummary]:
+        return sort_campaigns(list(self.summaries.values()))
+
+    def text(self, item: CampaignSummary) -> str:
+        return " ".join((item.name, item.standing, _(item.standing), *_axes(item)))
+
+    def key(self, item: CampaignSummary, column: int) -> object:
+        best = item.best[0] if item.best else None
+        keys = (item.name, item.standing, item.done - item.bad, best, item.seconds, item.created)
+        return (*keys, item.hardware or None, _axes(item))[column]
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column(_("campaign"), 20, importance=9),
+            Column(_("state"), 16, importance=9),
+            Column(_("trials"), 17, importance=8),
+            Column(_("best result"), 17, right=True, importance=7),
+            Column(_("time"), 8, right=True, importance=6),
+            Column(_("started"), 11, importance=6),
+            Column(_("hardware"), 12, importance=5),
+            Column(_("what"), 20, importance=1, flexible=True),
+        )
+
+    def cells(self, item: CampaignSummary) -> Row:
+        glyph, tone = LOOKS[item.standing]
+        if item.standing is Standing.FINISHED and item.succeeded < item.total:
+            glyph, tone = WITH_FAILURES
+        read = item.standing not in (Standing.LOADING, Standing.UNREADABLE)
+        cells = (
+            printable(item.name),
+            f"{glyph} {_(item.standing.value)}",
+            _trials(item) if read else "",
+            number(*item.best) if item.best else "",
+            _time(item),
+            local_time(item.created) if read else "",
+            printable(", ".join(item.hardware)),
+            " · ".join(_axes(item)),
+        )
+        return Row(cells, tones=("", tone, "warn" if item.bad else "", "", "", "dim", "dim", "dim"))
+
+
+def _trials(summary: CampaignSummary) -> str:
+    if summary.standing is Standing.FINISHED:
+        return counts_text(summary.succeeded, summary.bad, summary.cancelled)
+    share = summary.done / summary.total if summary.total else 0.0
+    failed = f" {summary.bad} ✗" if summary.bad else ""
+    return f"{bar(share, 6)} {summary.done}/{summary.total}{failed}"
+
+
+def counts_text(succeeded: int, bad: int, cancelled: int) -> str:
+    """Return how many trials succeeded, failed and were cancelled: ``8 ✓ 2 ✗ 7 –``."""
+    counts = {"✓": succeeded, "✗": bad, "–": cancelled}
+    return " ".join(f"{count:,} {glyph}" for glyph, count in counts.items() if count or glyph == "✓")
+
+
+def _time(summary: CampaignSummary) -> str:
+    """Return the time left while it runs, else the time it took."""
+    if summary.live and summary.seconds_left is not None:
+        return "-" + short_duration(summary.seconds_left)
+    return short_duration(summary.seconds) if summary.seconds is not None else ""
+
+
+def _axes(summary: CampaignSummary) -> list[str]:
+    selection = summary.selection
+    axes = (selection.frameworks, selection.cases, selection.precisions, selection.scales)
+    return [", ".join(axis) for axis in axes if axis]
+
+
+def about_campaign(summary: CampaignSummary, width: int) -> str:
+    if summary.problem:
+        return printable(summary.problem)
+    parts = [*summary.hardware, *_axes(summary)]
+    if summary.live and summary.seconds_left is not None:
+        parts.append(_("about {time} left", time=short_duration(summary.seconds_left)))
+    if summary.bad:
+        parts.append(_("{count} without a figure", count=summary.bad))
+    lines = packed(parts, width, " · ")
+    lines += [
+        _("{node} unreachable since {time}; what runs there goes on", node=printable(node), time=local_time(since))
+        for node, since in summary.unreachable.items()
+    ]
+    if summary.standing is Standing.INTERRUPTED:
+        lines.append(_("The engine has stopped before the end. R starts it again: what still runs is taken over."))
+    return "\n".join(line for line in lines if line)

@@ -1,0 +1,47 @@
+"""A screen with one table that is filtered, and sorted by its columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from textual import on
+
+from dlperf.app.model.table import TableView
+from dlperf.app.screens.base import PlaceScreen
+from dlperf.app.widgets.prompt import Prompt
+from dlperf.app.widgets.row_table import RowTable
+from dlperf.messages import _
+
+
+class SortedTableScreen(PlaceScreen):
+    view: TableView[Any]
+
+    @property
+    def table(self) -> RowTable:
+        raise NotImplementedError
+
+    def show_view(self, view: Any) -> None:
+        """Show these items in this order."""
+        raise NotImplementedError
+
+    def action_sort(self) -> None:
+        """Sort by the next column that is shown; after the last one, in the order without sorting."""
+        columns = [None, *self.table.visible_columns]
+        at = columns.index(self.view.column) if self.view.column in columns else 0
+        self.show_view(replace(self.view, column=columns[(at + 1) % len(columns)], descending=False))
+
+    def action_reverse(self) -> None:
+        self.show_view(replace(self.view, descending=not self.view.descending))
+
+    @on(RowTable.HeaderClicked)
+    def _header_clicked(self, event: RowTable.HeaderClicked) -> None:
+        if event.table is self.table:
+            self.show_view(self.view.sorted_by(event.column))
+
+    def action_find(self) -> None:
+        self.query_one(Prompt).ask("filter", _("filter"), self.view.matching)
+
+    @on(Prompt.Typed)
+    def _typed(self, event: Prompt.Typed) -> None:
+        self.show_view(replace(self.view, matching=event.text))
