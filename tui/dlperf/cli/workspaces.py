@@ -144,9 +144,8 @@ def _workspace_for(context: typer.Context, directory: Path | None) -> Workspace:
 
 
 def _create(root: Path) -> list[str]:
-    from dlperf.report.writing import create_site
-    from dlperf.runs.template import create_runs
+    from dlperf.report.writing import create_workspace
 
     if (root / "mkdocs.yml").exists() and (root / "runs").is_dir():
         raise RequestError(f"{root.resolve()} is a workspace already")
-    return [*create_site(root), *create_runs(root)]
+    return create_workspace(root)

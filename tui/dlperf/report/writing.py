@@ -25,6 +25,8 @@ PACKAGED = Path(__file__).parent / "template"
 """Folder of the files in a wheel."""
 CHECKOUT = Path(__file__).parents[3]
 """Folder of the files in a checkout."""
+WORKSPACE = Path(__file__).parent / "workspace"
+"""Folder of the other files of a new workspace."""
 PATTERNS = ("mkdocs*.yml", "site/theme/**/*", "site/docs/**/*")
 
 
@@ -123,8 +125,18 @@ def template_files() -> dict[str, bytes]:
 
 
 def create_site(root: Path) -> list[str]:
-    """Write the files that a workspace lacks and return their paths."""
-    missing = {name: data for name, data in template_files().items() if not (root / name).exists()}
+    """Write the files of the site that a workspace lacks and return their paths."""
+    return _write_missing(root, template_files())
+
+
+def create_workspace(root: Path) -> list[str]:
+    """Write the files that a workspace lacks, those of the site and others, and return their paths."""
+    others = {path.relative_to(WORKSPACE).as_posix(): path for path in sorted(WORKSPACE.rglob("*")) if path.is_file()}
+    return _write_missing(root, template_files() | {name: path.read_bytes() for name, path in others.items()})
+
+
+def _write_missing(root: Path, files: dict[str, bytes]) -> list[str]:
+    missing = {name: data for name, data in files.items() if not (root / name).exists()}
     for name, data in missing.items():
         write_atomic(root / name, data)
     return list(missing)

@@ -7,10 +7,9 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from textwrap import indent
 
 import yaml
 
@@ -27,6 +26,8 @@ from dlperf.results.drafts import only_example, rate_examples
 from dlperf.view.bounded import Output
 from dlperf.view.text import one_line
 
+TEMPLATE = Path(__file__).with_name("program.yaml.jinja")
+"""A catalogue file for a program."""
 SKIP_STEPS, TAKE_STEPS = 20, 100
 """Of the campaign."""
 BATCH_SIZE = 8
@@ -161,64 +162,27 @@ def _texts(output: Output) -> list[str]:
 
 def as_yaml(program: Program, recognised: Recognised) -> str:
     """Return a catalogue file with the entries that a campaign of the program needs."""
-    once = recognised.records == 1
-    parts = [_HEAD.format(name=program.name)]
-    if recognised.example is not None:
-        draft = f"# {one_line(recognised.example)[:110]}\n{recognised.draft}"
-        parts.append(f"formats:\n{indent(draft, '  ')}")
-    if not once:
-        steps = _STEPS.format(skip=SKIP_STEPS, take=TAKE_STEPS) if program.uses("steps", "take_steps") else ""
-        parts.append(_PROTOCOL.format(name=program.name, estimator=recognised.figure.estimator, steps=steps))
-    batch = "any other may be asked for with -b" if program.uses(*_BATCHES) else "write the one that the program uses"
-    values = {"name": program.name, "unit": json.dumps(recognised.figure.unit), "batch_size": program.batch_size}
-    parts.append(_CASE.format(**values, batch=batch, protocol="printed" if once else program.name))
-    folder = json.dumps(str(program.folder), ensure_ascii=False)
-    parts.append(_FRAMEWORK.format(**values, format=recognised.format, folder=folder, command=_listed(program.words)))
-    return "\n".join(parts)
+    from jinja2 import Environment
+
+    environment = Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    return environment.from_string(TEMPLATE.read_text("utf-8")).render(
+        name=program.name,
+        example=one_line(recognised.example)[:110] if recognised.example else "",
+        draft=recognised.draft.rstrip(),
+        format=recognised.format,
+        estimator=recognised.figure.estimator,
+        is_single=recognised.records == 1,
+        takes_steps=program.uses("steps", "take_steps"),
+        skip_steps=SKIP_STEPS,
+        take_steps=TAKE_STEPS,
+        takes_batch_size=program.uses(*_BATCHES),
+        batch_size=program.batch_size,
+        unit=_quoted(recognised.figure.unit),
+        folder=_quoted(str(program.folder)),
+        command=_quoted(program.words),
+    )
 
 
-def _listed(words: Iterable[str]) -> str:
-    return json.dumps(list(words), ensure_ascii=False)
-
-
-_HEAD = """\
-# How dlperf measures {name}; `dlperf catalog check` says what is wrong with it, `dlperf run -f {name}` runs it.
-"""
-_PROTOCOL = """\
-protocols:
-  id: {name}
-  title: {name}
-  estimator: {estimator}  # how records become one value; `dlperf parse --help` says more
-{steps}  repeats: 5
-"""
-_STEPS = """\
-  skip_steps: {skip}
-  take_steps: {take}  # {{steps}} is the sum
-"""
-_CASE = """\
-cases:
-  id: {name}
-  title: {name}
-  model: {name}
-  dataset: synthetic  # or the name of the data set
-  unit: {unit}
-  precisions: [fp32]  # what the program computes in; {{precision}} in the command takes several
-  batch_sizes: [{batch_size}]  # per GPU; {batch}
-  scales: [1n1g]  # nodes and GPUs: [1n1g, 1n8g]
-  protocol: {protocol}
-"""
-_FRAMEWORK = """\
-frameworks:
-  id: {name}
-  title: {name}
-  version: "1"
-  format: {format}
-  devices: [cpu]  # gpu: machines with GPUs, see catalog/hardware/example.yaml
-  recipes:
-    - case: {name}
-      precisions: [fp32]
-      workdir: {folder}
-      interpreter: []
-      command: {command}
-      env: {{PYTHONUNBUFFERED: "1"}}
-"""
+def _quoted(value: str | Sequence[str]) -> str:
+    """Return text or a list of texts as YAML in one line."""
+    return json.dumps(value, ensure_ascii=False)
