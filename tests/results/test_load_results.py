@@ -10,10 +10,10 @@ from handmade_trials import PROTOCOL, START, end_trial, measured_campaign, own_l
 from pandas import read_csv
 
 from dlperf.messages import message, quoted
-from dlperf.plan import Configuration, Impossible
+from dlperf.plan import Configuration, Impossible, Selection
 from dlperf.results.columns import flat_columns
 from dlperf.results.frame import write_csv
-from dlperf.results.load import Filters, load_results, parse_filters
+from dlperf.results.load import Filters, filters_of, load_results
 from dlperf.results.model import ConfigurationResult, Status
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import Workspace
@@ -199,9 +199,9 @@ FILTERS = {
     "campaign": (Filters(campaigns=("b",)), 1),
     "framework": (Filters(frameworks=("numpy",)), 3),
     "precision": (Filters(precisions=("amp",)), 0),
-    "batch size": (parse_filters(batch_sizes=["8,4"]), 3),
-    "scale": (parse_filters(scales=["1n8g"]), 2),
-    "scale by a number": (parse_filters(scales=["8"]), 2),
+    "batch size": (Filters(batch_sizes=(8, 4)), 3),
+    "scale": (Filters(scales=("1n8g",)), 2),
+    "scale by a number": (filters_of(Selection(scales=("8",))), 2),
     "status": (Filters(statuses=("measured",)), 3),
     "status with a reason": (Filters(statuses=("failed",)), 0),
 }
@@ -242,7 +242,7 @@ def test_an_axis_is_a_column_a_filter_and_a_key_of_results(workspace: Workspace,
     points = [replace(planned().configuration, axes=(("sequence_length", length),)) for length in (2048, 8192)]
     items = [replace(planned(), configuration=point) for point in points]
     measured_campaign(workspace, "a", [(item, [100.0 * number]) for number, item in enumerate(items, 1)])
-    (row,) = load_results(workspace, parse_filters(axes={"sequence_length": ("8192",)}))
+    (row,) = load_results(workspace, filters_of(Selection(axes=("sequence_length=8192",))))
     assert (row.value, row.as_data()["axes"]) == (pytest.approx(200.0), {"sequence_length": 8192})
     columns = flat_columns(load_results(workspace))
     assert (columns["sequence_length"], "axes" in columns) == ([2048, 8192], False)

@@ -175,34 +175,39 @@ def selection_of(
     """
     from dlperf.plan.model import Selection
 
-    given = set_values(axes)
+    given = _set_values(axes)
     return Selection(
-        hardware=_split("--hardware", hardware),
-        frameworks=_split("--framework", framework),
-        cases=_split("--case", case),
-        precisions=_split("--precision", [*(precision or ()), *given.pop("precision", ())]),
+        hardware=split("--hardware", hardware),
+        frameworks=split("--framework", framework),
+        cases=split("--case", case),
+        precisions=split("--precision", [*(precision or ()), *given.pop("precision", ())]),
         batch_sizes=tuple(
-            map(_parse_batch_size, _split("--batch-size", [*(batch_size or ()), *given.pop("batch_size", ())]))
+            map(_parse_batch_size, split("--batch-size", [*(batch_size or ()), *given.pop("batch_size", ())]))
         ),
-        scales=_split("--gpus", gpus),
+        scales=split("--gpus", gpus),
         axes=tuple(f"{name}={value}" for name, values in given.items() for value in values),
         repeats=repeats,
         protocol=protocol,
     )
 
 
-def set_values(texts: Words) -> dict[str, tuple[str, ...]]:
+def _set_values(texts: Words) -> dict[str, tuple[str, ...]]:
     """Return the values of ``--set`` by axis."""
     given: dict[str, tuple[str, ...]] = {}
     for text in texts or ():
         name, equals, values = text.partition("=")
         if not (name and equals):
             raise RequestError(f"--set {text}: write axis=value, such as sequence_length=8192")
-        given[name] = given.get(name, ()) + _split(f"--set {name}", [values])
+        given[name] = given.get(name, ()) + split(f"--set {name}", [values])
     return given
 
 
-def _split(option: str, values: Iterable[str] | None) -> tuple[str, ...]:
+def split(option: str, values: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the values of an option that may be repeated, each a comma-separated list.
+
+    Raises:
+        RequestError: a value is empty.
+    """
     words = [word.strip() for value in values or () for word in value.split(",")]
     if not all(words):
         raise RequestError(f"{option}: empty value: separate names by single commas")

@@ -53,19 +53,13 @@ def results(
     parquet: Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="Write Parquet.")] = None,
 ) -> None:
     """List results, or the reasons why there are none. Includes spread and number of trials."""
-    from dlperf.results.load import load_results, parse_filters
+    from dlperf.results.load import filters_of, load_results
 
-    filters = parse_filters(
-        campaigns=campaign,
-        hardware=hardware,
-        frameworks=framework,
-        cases=case,
-        precisions=precision,
-        batch_sizes=batch_size,
-        scales=gpus,
-        axes=options.set_values(axes),
-        statuses=status,
-        metrics=metric,
+    filters = filters_of(
+        options.selection_of(hardware, framework, case, precision, batch_size, gpus, axes=axes),
+        campaigns=options.split("--campaign", campaign),
+        statuses=options.split("--status", status),
+        metrics=options.split("--metric", metric),
     )
     unreadable: list[DlperfError] = []
     workspace = options.current_workspace(context)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, partial
 
 from dlperf.catalog.axes import parse_scale
 from dlperf.catalog.problem import CatalogError, Problem
 from dlperf.errors import DlperfError, RequestError
-from dlperf.plan import TrialKey
+from dlperf.plan import Selection, TrialKey
+from dlperf.plan.axes import parse_axes
 from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.results.published import campaign_of, rows_of_report
@@ -134,35 +135,25 @@ def _trial_results(
     return results
 
 
-def parse_filters(
-    *,
-    batch_sizes: Iterable[str] | None = None,
-    scales: Iterable[str] | None = None,
-    axes: Mapping[str, tuple[str, ...]] | None = None,
-    **others: Iterable[str] | None,
-) -> Filters:
-    """Parse options of a command, each with values separated by commas.
+def filters_of(selection: Selection, **others: tuple[str, ...]) -> Filters:
+    """Return filters for the axes of a selection.
+
+    Args:
+        others: campaigns, statuses and metrics.
 
     Raises:
-        RequestError: a batch size or a scale is invalid.
+        RequestError: a scale is invalid.
     """
-    words = {axis: tuple(_split(values)) for axis, values in others.items()}
     return Filters(
-        **words,
-        axes=dict(axes or {}),
-        batch_sizes=tuple(_number(word) for word in _split(batch_sizes)),
-        scales=tuple(_scale(word) for word in _split(scales)),
+        hardware=selection.hardware,
+        frameworks=selection.frameworks,
+        cases=selection.cases,
+        precisions=selection.precisions,
+        batch_sizes=selection.batch_sizes,
+        scales=tuple(map(_scale, selection.scales)),
+        axes={name: tuple(values) for name, values in parse_axes(selection.axes).items()},
+        **others,
     )
-
-
-def _split(values: Iterable[str] | None) -> list[str]:
-    return [word.strip() for value in values or () for word in value.split(",") if word.strip()]
-
-
-def _number(word: str) -> int:
-    if not word.isdecimal():
-        raise RequestError(f"--batch-size {word!r}: a whole number is wanted")
-    return int(word)
 
 
 def _scale(word: str) -> str:
