@@ -9,6 +9,7 @@ import pytest
 from builder import POINTS, CampaignBuilder, clock, engine_of, finished_campaign, planned, running_campaign
 from driving import driving, screen_of, until, until_gone, until_shown
 
+from claimable import claimable
 from dlperf.app.model.comparison import comparable, comparison_of
 from dlperf.app.model.results_table import ResultsView, similar_results
 from dlperf.app.screens.publish import opener_of, served_lines
@@ -83,9 +84,9 @@ def test_regressions_come_first_and_what_one_side_lacks_last():
     slower = result("new", 90.0, batch_size=128, trials=trials_of(89.0, 90.0, 91.0))
     equal = result("new", 100.5, batch_size=64, trials=trials_of(99.5, 100.5, 101.5))
     assert compared(*OLD, equal, slower, result("new", None, batch_size=32), result("new", 70.0, batch_size=512)) == [
-        ("32", "no figure", "out of memory"),
-        ("128", "-10.0 %", "slower"),
-        ("64", "+0.5 %", "not distinguishable"),
+        ("32", "not comparable", "out of memory"),
+        ("128", "-10.0 %", "no claim"),
+        ("64", "+0.5 %", "no claim"),
         ("256", "missing", "only in old"),
         ("512", "new", "only in new"),
     ]
@@ -93,16 +94,19 @@ def test_regressions_come_first_and_what_one_side_lacks_last():
 
 def test_what_neither_campaign_could_measure_is_no_difference():
     both = (result("old", None, batch_size=8), result("new", None, batch_size=16))
-    assert compared(*OLD[:1], result("new", 100.0, batch_size=32), *both) == [("32", "+0.0 %", "spread unknown")]
+    assert compared(*OLD[:1], result("new", 100.0, batch_size=32), *both) == [("32", "+0.0 %", "no claim")]
 
 
-def test_a_change_is_coloured_where_all_trials_agree():
-    faster = result("new", 110.0, batch_size=32, trials=trials_of(109.0, 111.0))
-    unsure = result("new", 102.0, batch_size=64, trials=trials_of(98.0, 106.0))
-    view = comparison_of([*OLD, faster, unsure], "old", "new")
+def test_a_change_is_coloured_where_it_may_be_claimed_and_what_is_missing_is_named():
+    pairs = [(200.0, 32), (100.0, 64)]
+    before = [claimable(result("old", 100.0, batch_size=size)) for _, size in pairs]
+    after = [claimable(result("new", value, batch_size=size), turn=1) for value, size in pairs]
+    view = comparison_of([*before, *after, *OLD[2:3], result("new", 90.0, batch_size=128)], "old", "new")
     assert view is not None
     tones = {point.verdict: view.cells(point).tones[-1] for point in view.shown()}
-    assert tones == {"faster": "good", "not_distinguishable": "", "missing": "bad"}
+    assert tones == {"faster": "good", "no_difference": "", "similar_conditions": ""}
+    (unsure,) = [point for point in view.shown() if point.verdict == "similar_conditions"]
+    assert "  3 and 0 trials are too few to tell" in view.about(unsure)
 
 
 def test_campaigns_on_one_machine_each_are_compared_across_machines():
@@ -142,9 +146,9 @@ async def test_two_campaigns_are_compared(workspace: Workspace):
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "Results: 2 of 2")
         await pilot.press("end" if screen_of(pilot, ResultsScreen)._items[1].campaign == "new" else "home", "c")
-        await until_shown(pilot, "Compare new with", "old", "faster: 1")
+        await until_shown(pilot, "Compare new with", "old", "no claim: 1")
         await pilot.press("enter")
-        await until_shown(pilot, "new against old", "+10.0 %", "20,040", "22,040", "faster")
+        await until_shown(pilot, "new against old", "+10.0 %", "20,040", "22,040", "no claim")
         await pilot.press("o")
         await until_shown(pilot, "  figure: 20,040 images/s", "  trials: 22,020  22,040  22,060", "esc closes")
         await pilot.press("escape", "c")

@@ -11,6 +11,7 @@ from html_text import Document
 from site_rows import measured
 from site_sample import campaign, sample
 
+from claimable import claimable
 from dlperf.messages import ENGLISH
 from dlperf.report import locations as at
 from dlperf.report.build import overview_pages
@@ -26,7 +27,10 @@ from dlperf.results.model import TrialResult
 
 def twice(before: float, after: float) -> SiteData:
     """The same configuration in campaign ``first`` and, a year later, in ``again``."""
-    rows = (measured("alpha", value=before), measured("alpha", value=after, campaign="again"))
+    rows = (
+        claimable(measured("alpha", value=before)),
+        claimable(measured("alpha", value=after, campaign="again"), turn=1),
+    )
     records = {row.campaign: campaign([row]) for row in rows}
     later = replace(records["again"], created="2027-01-02T03:04:05Z")
     return replace(sample(), results=rows, campaigns={**records, "again": later})
@@ -51,7 +55,7 @@ def test_the_history_begins_with_what_became_of_each_configuration() -> None:
 def test_the_history_says_first_how_many_configurations_became_slower() -> None:
     rows = (*twice(400.0, 380.0).results, *(replace(row, gpus=8) for row in twice(400.0, 440.0).results))
     text = history(ENGLISH, replace(twice(400.0, 380.0), results=rows))
-    answer = "Configurations measured again: 2, of which 1 became slower than in the campaign before, 1 became faster"
+    answer = "Compared with the campaign before: slower 1, faster 1, possible regressions 0, no claim"
     assert answer in text[: text.index("<table>")]
 
 
@@ -79,11 +83,26 @@ def test_a_configuration_leads_to_its_history() -> None:
     assert "history.html" not in configurations(ENGLISH, alone, group, rows, {})
 
 
-def test_a_figure_within_the_spread_is_no_regression() -> None:
-    text = unescape(history(ENGLISH, twice(400.0, 399.5)))
+def test_a_difference_that_the_test_does_not_show_is_no_regression() -> None:
+    text = unescape(history(ENGLISH, twice(400.0, 399.96)))
     assert ".regression" not in text
-    assert "within the spread" in text
-    assert ">-0.1 %</td>" in text
+    assert "no significant difference" in text
+    assert ">0.0 %</td>" in text
+
+
+def test_a_loss_under_unequal_conditions_is_a_possible_regression() -> None:
+    data = twice(400.0, 380.0)
+    before, after = data.results
+    later = replace(after, trials=tuple(replace(one, started="2027-01-01T00:00:00Z") for one in after.trials))
+    text = unescape(history(ENGLISH, replace(data, results=(before, later))))
+    assert '<strong class="warning">possible regression</strong><br>trials not interleaved</td>' in text
+    assert "possible regressions 1" in text
+    few = replace(after, trials=after.trials[:3])
+    text = unescape(history(ENGLISH, replace(data, results=(before, few))))
+    assert "no claim<br>5 and 3 trials are too few to tell</td>" in text
+
+
+def test_a_change_that_rounds_to_zero_has_no_sign() -> None:
     assert ">0.0 %</td>" in history(ENGLISH, twice(400.0, 399.99)), "zero has no sign"
 
 

@@ -17,7 +17,8 @@ from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, percent
 
 if TYPE_CHECKING:
-    from dlperf.results.compare import Comparison, Comparisons, Missing
+    from dlperf.results.claims import Claim
+    from dlperf.results.compare import Comparisons, Missing
     from dlperf.results.model import ConfigurationResult
     from dlperf.results.verify import Verification
     from dlperf.runs.paths import Workspace
@@ -159,7 +160,9 @@ def compare(
     ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Compare B with A on equal axes. Prints ratios, and their ranges given the trials.
+    """Compare B with A on equal axes. Prints ratios, their intervals, and what may be claimed.
+
+    "Faster" needs five interleaved trials each on the same GPUs, equal numerics, and p ≤ 0.01.
 
     With --fail-below, results of A for which B has no row or several rows fail, too.
     """
@@ -188,7 +191,7 @@ def compare(
 
 
 def _print_comparisons(outcome: Comparisons) -> None:
-    headers = (*AXIS_HEADERS, "A", "B", "unit", "B/A", "range", "verdict")
+    headers = (*AXIS_HEADERS, "A", "B", "unit", "B/A", "95 % interval", "p", "verdict")
     only_a = (_missing_cells(item, "B", (item.row.value, None)) for item in outcome.only_a)
     only_b = (_missing_cells(item, "A", (None, item.row.value)) for item in outcome.only_b)
     print_table(headers, (*map(_pair_cells, outcome.pairs), *only_a, *only_b), optional=("axes",))
@@ -198,18 +201,18 @@ def _print_comparisons(outcome: Comparisons) -> None:
         print_note(f"different conditions, {count} of {len(outcome.pairs)}: {difference}")
 
 
-def _pair_cells(pair: Comparison) -> tuple[Any, ...]:
+def _pair_cells(pair: Claim) -> tuple[Any, ...]:
     a, b = pair.a, pair.b
     axes = zip(_axis_cells(a), _axis_cells(b), strict=True)
     both = [left if left == right else f"{left} / {right}" for left, right in axes]
     ratio = None if pair.ratio is None else f"{pair.ratio:.3f}"
-    low_high = None if pair.low is None else f"{pair.low:.3f} … {pair.high:.3f}"
-    return (*both, a.value, b.value, b.unit, ratio, low_high, str(pair.verdict))
+    interval = " … ".join(f"{end:.3f}" for end in pair.interval or ())
+    return (*both, a.value, b.value, b.unit, ratio, interval or None, pair.p, str(pair.verdict))
 
 
 def _missing_cells(item: Missing, side: str, values: tuple[float | None, float | None]) -> tuple[Any, ...]:
     row = item.row
-    return (*_axis_cells(row), *values, row.unit, None, None, f"missing: {side} has {item.reason}")
+    return (*_axis_cells(row), *values, row.unit, None, None, None, f"missing: {side} has {item.reason}")
 
 
 @commands.command()

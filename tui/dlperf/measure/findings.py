@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from dlperf.measure.significance import variation
 from dlperf.messages import Message, Value, message
 
 TRIALS_LIMIT = 0.02
@@ -56,11 +56,9 @@ def findings_of_trials(values: Sequence[float], repeats: int | None = None) -> t
     found = []
     if repeats is not None and 0 < len(values) < repeats:
         found.append(warning("too_few_trials", count=len(values), repeats=repeats))
-    if len(values) > 1:
-        mean = abs(statistics.fmean(values))
-        variation = statistics.stdev(values) / mean if mean else 0.0
-        if variation > TRIALS_LIMIT:
-            found.append(warning("trial_spread", lowest=min(values), highest=max(values), variation=variation))
+    share = variation(values) or 0.0
+    if share > TRIALS_LIMIT:
+        found.append(warning("trial_spread", lowest=min(values), highest=max(values), variation=share))
     return tuple(found)
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dlperf.catalog.units import is_speed
 from dlperf.errors import RequestError
-from dlperf.messages import Message, message
+from dlperf.results.claims import Claim, claim, machine_variation
 from dlperf.results.model import ConfigurationResult
 
 ByKey = dict[tuple[str, ...], list[ConfigurationResult]]
@@ -29,28 +28,6 @@ class Selector:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """B relative to A for one configuration."""
-
-    a: ConfigurationResult
-    b: ConfigurationResult
-    ratio: float | None
-    low: float | None
-    """B's worst trial over A's best; None under two trials each."""
-    high: float | None
-    """B's best trial over A's worst."""
-    verdict: Message
-    """faster or slower (better or worse of what is no speed), not_distinguishable, spread_unknown or not_comparable."""
-    differences: tuple[str, ...] = ()
-    """Differing options, protocol and environment."""
-
-    @property
-    def gain(self) -> float | None:
-        """B's performance relative to A's: the ratio, or its inverse where lower values are better."""
-        return None if self.ratio is None else self.b.score / self.a.score
-
-
-@dataclass(frozen=True)
 class Missing:
     """A row without counterpart on the other side."""
 
@@ -62,7 +39,7 @@ class Missing:
 class Comparisons:
     """Pairs of rows, and rows of one side only."""
 
-    pairs: tuple[Comparison, ...]
+    pairs: tuple[Claim, ...]
     only_a: tuple[Missing, ...]
     only_b: tuple[Missing, ...]
     ambiguous: tuple[str, ...]
@@ -119,18 +96,19 @@ def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector) -> Co
             "an axis in which they may differ is named on both sides, such as campaign=…,framework=…"
         )
     clear = [key for key in shared if len(left[key]) == len(right[key]) == 1]
+    variation = machine_variation(rows)
     return Comparisons(
-        pairs=tuple(compare_rows(left[key][0], right[key][0]) for key in clear),
+        pairs=tuple(claim(left[key][0], right[key][0], variation) for key in clear),
         only_a=tuple(_missing(left, right, axes)),
         only_b=tuple(_missing(right, left, axes)),
         ambiguous=tuple(_ambiguity(key, len(left[key]), len(right[key])) for key in shared if key not in clear),
     )
 
 
-def falls_below(comparison: Comparison, threshold: float) -> bool:
+def falls_below(found: Claim, threshold: float) -> bool:
     """Whether B reaches less than this part of A's performance, or has no figure where A has one."""
-    gain = comparison.gain
-    return comparison.a.value is not None if gain is None else gain < threshold
+    gain = found.gain
+    return found.a.value is not None if gain is None else gain < threshold
 
 
 def _by_key(rows: Iterable[ConfigurationResult], side: Selector, axes: Sequence[str]) -> ByKey:
@@ -152,29 +130,6 @@ def _missing(side: ByKey, other: ByKey, axes: Sequence[str]) -> Iterator[Missing
 
 def _said(axis: str, value: str) -> str:
     return f"batch size {value}" if axis == "batch_size" else value
-
-
-def compare_rows(a: ConfigurationResult, b: ConfigurationResult) -> Comparison:
-    """Compare B with A, whatever their axes are."""
-    for left, right in ((a.metric, b.metric), (a.unit, b.unit)):
-        if left != right:
-            why = message("units_differ", a=left, b=right)
-            return Comparison(a, b, None, None, None, message("not_comparable", why=why))
-    if not a.value or not b.value:
-        why = (b if a.value else a).status.in_full
-        return Comparison(a, b, None, None, None, message("not_comparable", why=why))
-    ratio = b.value / a.value
-    if min(len(a.values), len(b.values)) < 2:
-        return Comparison(a, b, ratio, None, None, message("spread_unknown"))
-    low, high = min(b.values) / max(a.values), max(b.values) / min(a.values)
-    return Comparison(a, b, ratio, low, high, message(_verdict(low, high, a)))
-
-
-def _verdict(low: float, high: float, row: ConfigurationResult) -> str:
-    if low <= 1 <= high:
-        return "not_distinguishable"
-    up, down = ("faster", "slower") if is_speed(row.unit) else ("better", "worse")
-    return up if (low > 1) == (row.direction == "higher") else down
 
 
 def _ambiguity(key: tuple[str, ...], left: int, right: int) -> str:

@@ -55,6 +55,10 @@ class TrialResult:
     first_line: int | None = None
     last_line: int | None = None
     """Lines of ``log`` from which the figure is computed."""
+    window_seconds: float | None = None
+    """Time from the first to the last record used, by their timestamps."""
+    telemetry_samples: int = 0
+    """Readings of each GPU in the measured window, of the one with the fewest."""
     log: str | None = None
     """Path of the log, relative to the trial's folder."""
     log_sha256: str | None = None
@@ -67,6 +71,8 @@ class TrialResult:
     samples_per_joule: float | None = None
     metrics: tuple[MetricValue, ...] = ()
     """All of the plan that the trial gave, the primary one first; none in plans of 0.1."""
+    conditions: dict[str, str] = field(default_factory=dict)
+    """Machine, GPUs, program files and loaded libraries, by dotted name; empty where not recorded."""
     findings: tuple[Finding, ...] = ()
     schema: int = SCHEMA_VERSION
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from dlperf.app.model.results_table import about_result, axes_of, figure_text
 from dlperf.app.model.table import Column, Row, TableView, Tone, axis_columns
 from dlperf.errors import RequestError
-from dlperf.messages import N_, _
+from dlperf.messages import N_, _, render
+from dlperf.results.claims import Claim
 from dlperf.results.compare import Comparisons, Missing, Selector, compare
 from dlperf.results.model import ConfigurationResult
 from dlperf.view.text import number, percent, printable
@@ -19,12 +20,12 @@ NO_FIGURE, NEW, MISSING, NOT_COMPARED = "not_comparable", "new", "missing", "sev
 VERDICTS = {
     "slower": N_("slower"),
     "worse": N_("worse"),
-    NO_FIGURE: N_("no figure"),
+    NO_FIGURE: N_("not comparable"),
     MISSING: N_("missing"),
     "faster": N_("faster"),
     "better": N_("better"),
-    "not_distinguishable": N_("not distinguishable"),
-    "spread_unknown": N_("spread unknown"),
+    "no_difference": N_("no significant difference"),
+    "similar_conditions": N_("no claim"),
     NEW: N_("new"),
     NOT_COMPARED: N_("several rows, not compared"),
 }
@@ -47,9 +48,11 @@ class Point:
     before: Side
     after: Side
     verdict: str
-    ratio: float | None = None
-    low: float | None = None
-    high: float | None = None
+    claim: Claim | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        return self.claim.ratio if self.claim else None
 
     @property
     def result(self) -> ConfigurationResult:
@@ -140,9 +143,10 @@ class ComparisonView(TableView[Point]):
         for side in (item.after, item.before):
             if side is not None:
                 lines += [printable(side.campaign), *(f"  {line}" for line in about_result(side)[1:])]
-        if item.low is not None and item.high is not None:
-            lines.append(_("ratio {low} … {high} by their trials", low=f"{item.low:.3f}", high=f"{item.high:.3f}"))
-        return lines
+        if item.claim is not None and item.claim.interval:
+            low, high = (f"{end:.3f}" for end in item.claim.interval)
+            lines.append(_("ratio {low} … {high} (95 % interval), p = {p}", low=low, high=high, p=number(item.claim.p)))
+        return [*lines, *(f"  {printable(render(why))}" for why in (item.claim.reasons if item.claim else ()))]
 
 
 def comparison_of(rows: Iterable[ConfigurationResult], before: str, after: str) -> ComparisonView | None:
@@ -154,7 +158,7 @@ def comparison_of(rows: Iterable[ConfigurationResult], before: str, after: str) 
     found = _compare_rows(both, before, after)
     if found is None:
         return None
-    points = [Point(pair.a, pair.b, pair.verdict.code, pair.ratio, pair.low, pair.high) for pair in found.pairs]
+    points = [Point(pair.a, pair.b, pair.verdict.code, pair) for pair in found.pairs]
     points += [Point(item.row, None, MISSING) for item in _with_value(found.only_a)]
     points += [Point(None, item.row, NEW) for item in _with_value(found.only_b)]
     ordered = tuple(sorted(points, key=lambda point: point.rank))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from dlperf.measure.significance import SIGNIFICANT
 from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report import locations as at
@@ -15,11 +16,12 @@ from dlperf.report.charts.plot import Line, Plot, plot
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Column, Link, Table, Text, date
-from dlperf.results.compare import Comparison, compare_rows
+from dlperf.results.claims import Claim, claim
 from dlperf.results.model import ConfigurationResult
 
 WORSE = ("slower", "worse")
 """Verdicts of a regression."""
+SUSPECTED = "suspected"
 MOST = 200
 """Most configurations on the page, regressions first; the data files hold all of them."""
 HEIGHT = 200
@@ -42,14 +44,15 @@ class Section:
 
 def history(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.HISTORY)
-    found = sorted(data.repeated.values(), key=lambda rows: compare_rows(*rows[-2:]).gain or 0.0)
-    verdicts = Counter(compare_rows(*rows[-2:]).verdict.code for rows in found)
+    found = sorted(data.repeated.values(), key=lambda rows: claim(rows[-2], rows[-1]).gain or 0.0)
+    verdicts = Counter(_verdict_of(claim(rows[-2], rows[-1])) for rows in found)
     shown = found[:MOST]
     return page.render(
         "history.md.j2",
         count=len(found),
         slower=verdicts["slower"] + verdicts["worse"],
         faster=verdicts["faster"] + verdicts["better"],
+        suspected=verdicts[SUSPECTED],
         most=MOST,
         overview=_overview(page, shown),
         sections=[_section(page, rows) for rows in shown],
@@ -69,20 +72,20 @@ def _overview(page: Page, found: Sequence[Series]) -> Table:
 
 
 def _overview_row(page: Page, rows: Series, among: Series) -> tuple[object, ...]:
-    newest, compared = rows[-1], compare_rows(*rows[-2:])
+    newest, compared = rows[-1], claim(rows[-2], rows[-1])
     return (
         Link(_join_names(_names(page, newest, among)), f"#{at.history_anchor(newest)}"),
         _verdict(page, compared),
         _change(compared),
         replace(page.figure(newest), below=newest.unit),
-        _change(compare_rows(rows[0], newest)),
+        _change(claim(rows[0], newest)),
         str(len(rows)),
         date(page.data.created(newest.campaign)),
     )
 
 
 def _section(page: Page, rows: Series) -> Section:
-    compared = [None, *(compare_rows(a, b) for a, b in pairwise(rows))]
+    compared = [None, *(claim(a, b) for a, b in pairwise(rows))]
     cells = [_row(page, *pair) for pair in zip(rows, compared, strict=True)]
     return Section(
         _join_names(_names(page, rows[0])),
@@ -113,7 +116,7 @@ def _axes(page: Page, row: ConfigurationResult, among: Series) -> tuple[tuple[st
     )
 
 
-def _row(page: Page, row: ConfigurationResult, compared: Comparison | None) -> tuple[object, ...]:
+def _row(page: Page, row: ConfigurationResult, compared: Claim | None) -> tuple[object, ...]:
     return (
         date(page.data.created(row.campaign)),
         page.figure(row),
@@ -123,23 +126,30 @@ def _row(page: Page, row: ConfigurationResult, compared: Comparison | None) -> t
     )
 
 
-def _change(compared: Comparison) -> str:
+def _change(compared: Claim) -> str:
     return figures.percent(compared.ratio - 1 if compared.ratio else None)
 
 
-def _verdict(page: Page, compared: Comparison) -> Text | str:
-    words: dict[str, Text | str] = {
-        **dict.fromkeys(WORSE, Text(page._("regression"), "regression")),
-        "faster": page._("faster"),
-        "better": page._("better"),
-        "not_distinguishable": page._("within the spread"),
-    }
-    return words.get(compared.verdict.code, page._("spread unknown"))
+def _verdict_of(compared: Claim) -> str:
+    """Return the verdict's code, or ``SUSPECTED`` where the test shows a loss but a condition of a claim is missing."""
+    lost = compared.verdict.code == "similar_conditions" and (compared.gain or 1.0) < 1
+    return SUSPECTED if lost and (compared.p or 1.0) <= SIGNIFICANT else compared.verdict.code
 
 
-def _chart(page: Page, rows: Series, compared: Sequence[Comparison | None]) -> str:
+def _verdict(page: Page, compared: Claim) -> tuple[Text | str, ...]:
+    code = _verdict_of(compared)
+    marks = {**dict.fromkeys(WORSE, page._("regression")), SUSPECTED: page._("possible regression")}
+    if not compared.reasons:
+        return (Text(marks[code], "regression") if code in marks else page.language.render(compared.verdict),)
+    first = page.language.render(compared.reasons[0])
+    return (Text(marks[code], "warning"), first) if code in marks else (page._("no claim"), first)
+
+
+def _chart(page: Page, rows: Series, compared: Sequence[Claim | None]) -> str:
     points = tuple((float(number), row.value or 0.0) for number, row in enumerate(rows, 1))
-    regressions = tuple(point for point, one in zip(points, compared, strict=True) if one and one.verdict.code in WORSE)
+    regressions = tuple(
+        point for point, one in zip(points, compared, strict=True) if one and _verdict_of(one) in (*WORSE, SUSPECTED)
+    )
     spans = tuple((float(number), min(row.values), max(row.values)) for number, row in enumerate(rows, 1) if row.values)
     name = page.data.framework_title(rows[0].framework)
     line = Line(name, points, page.data.series[rows[0].framework], regressions, spans)

@@ -1,0 +1,28 @@
+"""Results that meet every condition of a claim."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import median
+
+from dlperf.results.model import ConfigurationResult, TrialResult
+
+NUMERICS = {"weights": "fp32", "compute": "bf16"}
+CONDITIONS = {"gpu.uuid": "GPU-1", "programs.a.py": "1", "libraries.nccl": "2.28.9"}
+TRIAL = TrialResult(1, "succeeded", window_seconds=30.0, telemetry_samples=30, conditions=CONDITIONS)
+
+
+def claimable(row: ConfigurationResult, *values: float, turn: int = 0) -> ConfigurationResult:
+    """The row with these trials, by default five around its value, which began in turns with those of other rows.
+
+    Args:
+        turn: position of the row among those that ran in turns.
+    """
+    values = values or tuple((row.value or 0.0) * (1 + step / 10_000) for step in (-3, -1, 0, 1, 3))
+    trials = [
+        replace(TRIAL, number=number, value=value, unit=row.unit, started=f"2026-01-01T{number:02}:{turn:02}:00Z")
+        for number, value in enumerate(values, 1)
+    ]
+    spread = (max(values) - min(values)) / median(values)
+    row = replace(row, numerics=NUMERICS, trials=tuple(trials), n=len(values), spread=spread)
+    return replace(row, value=median(values))
