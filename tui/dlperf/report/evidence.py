@@ -13,9 +13,9 @@ from dlperf.errors import DlperfError
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.report.data import is_published
 from dlperf.report.downloads import Download
-from dlperf.results.conditions import flattened
 from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.model import ConfigurationResult, TrialResult
+from dlperf.results.provenance import flattened
 from dlperf.results.timeline import Timeline, derive_timeline, log_of, origin_of, write_timeline
 from dlperf.runs.archive import TrialFiles, sha256_of
 from dlperf.runs.bounded import load_json, read_bytes

@@ -128,6 +128,13 @@ def log_tail(path: Path) -> str:
     return redact_for_runs(path, tail).decode("utf-8", "replace")
 
 
+def log_head(path: Path) -> bytes:
+    """Return the first block of a log, as it is; empty where the file cannot be read."""
+    with suppress(RequestError, _TruncatedError), open_log(path) as stream:
+        return next(_blocks(path, stream), b"")
+    return b""
+
+
 class _TruncatedError(Exception):
     """A compressed log that is cut."""
 

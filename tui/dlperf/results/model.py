@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal
 
 from dlperf.catalog.axes import Configuration
 from dlperf.catalog.units import Direction, Scope
@@ -65,14 +65,16 @@ class TrialResult:
     estimates: dict[str, float] = field(default_factory=dict)
     """Other estimators' values on the same samples, by name."""
     power_watts: float | None = None
-    """Mean over the measured window, all GPUs together."""
+    """Mean over the measured window, all GPUs together: by their energy counters, else of the readings."""
+    power_source: Literal["", "counter", "readings"] = ""
+    """``readings`` have been averaged; empty where it was not recorded."""
     sm_clock_mhz: float | None = None
     """Mean over the measured window and all GPUs."""
     samples_per_joule: float | None = None
     metrics: tuple[MetricValue, ...] = ()
     """All of the plan that the trial gave, the primary one first; none in plans of 0.1."""
     conditions: dict[str, str] = field(default_factory=dict)
-    """Machine, GPUs, program files and loaded libraries, by dotted name; empty where not recorded."""
+    """Machine, GPUs, program files and loaded libraries, see ``results.provenance``; empty where not recorded."""
     findings: tuple[Finding, ...] = ()
     schema: int = SCHEMA_VERSION
 

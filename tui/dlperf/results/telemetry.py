@@ -18,6 +18,7 @@ TIME_ZONE_STEP = 900.0
 """Offsets from UTC are whole quarters of an hour."""
 LONGEST_ROW = 4096
 """Characters."""
+ENERGY = "energy_millijoules"
 EDGE = 2.0
 """Seconds by which a window may exceed telemetry taken at 1 Hz."""
 
@@ -67,14 +68,31 @@ def in_window(rows: Sequence[TelemetryRow], first: float, last: float) -> list[T
     return []
 
 
-def mean_power(rows: Iterable[TelemetryRow]) -> float | None:
-    """Return the watts of all GPUs together, averaged over time; None where one GPU reports none."""
-    watts: dict[str, list[float]] = {}
+def by_gpu(rows: Iterable[TelemetryRow]) -> dict[str, list[TelemetryRow]]:
+    """Return the rows of each GPU, in their order."""
+    found: dict[str, list[TelemetryRow]] = {}
     for row in rows:
         if row.reading is not None:
-            readings = watts.setdefault(row.reading.gpu, [])
-            readings += [row.metrics["power_watts"]] if "power_watts" in row.metrics else []
-    return total(map(fmean, watts.values())) if watts and all(watts.values()) else None
+            found.setdefault(row.reading.gpu, []).append(row)
+    return found
+
+
+def mean_power(gpus: Iterable[Sequence[TelemetryRow]]) -> float | None:
+    """Return the watts of all GPUs together, averaged over time; None where one GPU reports none."""
+    watts = [[row.metrics["power_watts"] for row in rows if "power_watts" in row.metrics] for rows in gpus]
+    return total(map(fmean, watts)) if watts and all(watts) else None
+
+
+def counted_power(gpus: Iterable[Sequence[TelemetryRow]]) -> float | None:
+    """Return the watts of all GPUs together by their energy counters; None where one GPU has none, or it was reset."""
+    watts = []
+    for rows in gpus:
+        counted = [(row.time, row.metrics[ENERGY]) for row in rows if ENERGY in row.metrics]
+        (first, before), (last, after) = (counted[0], counted[-1]) if counted else ((0.0, 0.0), (0.0, 0.0))
+        if last <= first or after <= before:
+            return None
+        watts.append((after - before) / (last - first) / 1000)
+    return total(watts) if watts else None
 
 
 def peak_memory(rows: Iterable[TelemetryRow]) -> float | None:

@@ -17,10 +17,11 @@ from dlperf.formats.samples import Run
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.measure.statistics import outliers
 from dlperf.plan import PlannedConfiguration
+from dlperf.results.gather import gather, nodes_of
 from dlperf.results.logs import BLOCK, BUILTIN_FORMATS, LogReader, open_log
 from dlperf.results.model import TrialResult
 from dlperf.results.telemetry import TelemetryRow, read_telemetry
-from dlperf.results.trial import gather, nodes_of, result_of
+from dlperf.results.trial import result_of
 from dlperf.runs.archive import sha256_of
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import TrialStatus

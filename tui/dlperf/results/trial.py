@@ -1,16 +1,12 @@
-"""Measure a trial: gather evidence from its files, then compute the result from it."""
+"""Measure a trial: compute its result from the evidence in its files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from math import nan
-from pathlib import Path
+from math import isfinite, nan
 
 from dlperf.catalog.units import counts_samples
-from dlperf.errors import DlperfError, RequestError
-from dlperf.formats.samples import Run
+from dlperf.errors import DlperfError
 from dlperf.measure.figure import Figure, figure_of
 from dlperf.measure.findings import Finding, error, warning
 from dlperf.measure.reading import NotEstimable, Reading
@@ -22,49 +18,26 @@ from dlperf.plan import Launch, PlannedConfiguration
 from dlperf.plan.subject import STARTED_ONCE
 from dlperf.results.causes import diagnosis, explained
 from dlperf.results.error_lines import failed_rank
-from dlperf.results.logs import BUILTIN_FORMATS, LogReader, log_tail
+from dlperf.results.gather import Evidence, gather
+from dlperf.results.logs import BUILTIN_FORMATS, LogReader
 from dlperf.results.metrics import Source, metrics_of
 from dlperf.results.model import TrialResult
+from dlperf.results.provenance import conditions_of
 from dlperf.results.run_units import run_in_unit
-from dlperf.results.telemetry import TelemetryRow, in_window, mean_clock, mean_power, peak_memory, read_telemetry
-from dlperf.runs.archive import TrialFiles, sha256_of
-from dlperf.runs.bounded import load_json
-from dlperf.runs.paths import NodePaths, TrialPaths
-from dlperf.runs.records import State, TrialRecord, TrialStatus
-from dlperf.runs.store import read_record_if_whole
+from dlperf.results.telemetry import (
+    TelemetryRow,
+    by_gpu,
+    counted_power,
+    in_window,
+    mean_clock,
+    mean_power,
+    peak_memory,
+)
+from dlperf.runs.paths import TrialPaths
+from dlperf.runs.records import State, TrialStatus
 
 FOREIGN_CPU = "foreign_cpu_percent"
 """Column of telemetry without GPUs."""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The contents of a trial's files that its result depends on."""
-
-    log: str | None = None
-    """Relative to the trial's folder."""
-    log_sha256: str | None = None
-    runs: tuple[Run, ...] = ()
-    log_run: int | None = None
-    """Number of this trial's run (1-based); the last one if None."""
-    tail: str = ""
-    tails: Mapping[str, str] = field(default_factory=dict)
-    """End of each node's log, where there are several nodes."""
-    slurm_tail: str = ""
-    telemetry: tuple[tuple[TelemetryRow, ...], ...] = ()
-    """By node."""
-    duration_seconds: float | None = None
-    """Of the node that took longest."""
-    telemetry_rows_lost: int = 0
-    """That the disks of nodes refused."""
-    replaced_logs: tuple[str, ...] = ()
-    """Earlier parts of logs that the program truncated, replaced or renamed, relative to the trial's folder."""
-
-    @property
-    def run(self) -> Run | None:
-        if self.log_run is not None:
-            return next((run for run in self.runs if run.number == self.log_run), None)
-        return self.runs[-1] if self.runs else None
 
 
 def measure_trial(
@@ -78,29 +51,6 @@ def measure_trial(
     return result_of(gather(paths, planned, logs), planned, status)
 
 
-def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) -> Evidence:
-    """Read the files of a trial."""
-    nodes, files = nodes_of(paths, planned), TrialFiles(paths)
-    record = read_record_if_whole(paths.trial, TrialRecord, read=files.read)
-    exits = [_exit_numbers(node.exit, files) for node in nodes]
-    log, runs = _log_with_records([log for node in nodes for log in node.logs()], planned.format, logs)
-    return Evidence(
-        log=log.relative_to(paths.directory).as_posix() if log else None,
-        log_sha256=sha256_of(log) if log else None,
-        runs=runs,
-        log_run=record.log_run if record else None,
-        tail=log_tail(log) if log else "",
-        tails={node.directory.name: log_tail(node.log) for node in nodes} if len(nodes) > 1 else {},
-        slurm_tail=log_tail(paths.slurm_log),
-        telemetry=tuple(tuple(read_telemetry(node.telemetry, node.directory.name)) for node in nodes),
-        duration_seconds=max(filter(None, (record.get("duration_seconds") for record in exits)), default=None),
-        telemetry_rows_lost=int(sum(record.get("telemetry_rows_lost", 0) for record in exits)),
-        replaced_logs=tuple(
-            path.relative_to(paths.directory).as_posix() for node in nodes for path in node.replaced_logs()
-        ),
-    )
-
-
 def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialStatus) -> TrialResult:
     """Compute a result under the plan's protocol. Pure."""
     run, point = evidence.run, planned.configuration
@@ -110,7 +60,9 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
     reading = Reading(run, point.gpus_total, point.gpus, point.batch_size) if run else None
     measured, reason = _figure(reading, planned)
     window = _measured_rows(evidence, measured)
-    power = mean_power(window)
+    gpus = by_gpu(window).values()
+    counted = counted_power(gpus)
+    power = mean_power(gpus) if counted is None else counted
     memory = peak_memory(row for rows in evidence.telemetry for row in rows)
     source = Source(planned, reading, measured, power, memory)
     metrics = metrics_of(source) if status.state is State.SUCCEEDED else ()
@@ -141,13 +93,17 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
         last_step=estimate.last_step if estimate else None,
         first_line=estimate.first_line if estimate else None,
         last_line=estimate.last_line if estimate else None,
+        window_seconds=_window_seconds(evidence, measured),
+        telemetry_samples=min(map(len, gpus), default=0),
         log=evidence.log,
         log_sha256=evidence.log_sha256,
         estimates=measured.estimates if measured and by_protocol else {},
         power_watts=power,
+        power_source="" if power is None else "readings" if counted is None else "counter",
         sm_clock_mhz=mean_clock(window),
         samples_per_joule=samples_per_joule(source.throughput, power) if source.throughput else None,
         metrics=metrics if planned.metrics else (),
+        conditions=conditions_of(evidence.nodes, evidence.programs, evidence.printed),
         findings=(*findings, *_telemetry_findings(window)),
     )
 
@@ -213,39 +169,24 @@ def _failed_node(launch: Launch, tail: str) -> str:
 
 def _measured_rows(evidence: Evidence, measured: Figure | None) -> list[TelemetryRow]:
     """Return the telemetry of all nodes between the first and the last record that gave the figure."""
+    first, last = _window(evidence, measured)
+    return [row for rows in evidence.telemetry for row in in_window(rows, first, last)]
+
+
+def _window(evidence: Evidence, measured: Figure | None) -> tuple[float, float]:
+    """Return the times of the first and the last record that gave the figure; nan where they are unknown."""
     run, estimate = evidence.run, measured.estimate if measured else None
     if run is None or estimate is None or estimate.first is None or estimate.last is None:
-        return []
-    times = run.samples.time
-    first, last = (times[index] if index < len(times) else nan for index in (estimate.first, estimate.last))
-    return [row for rows in evidence.telemetry for row in in_window(rows, first, last)]
+        return nan, nan
+    first, last = (run.samples.time[index : index + 1] for index in (estimate.first, estimate.last))
+    return (first[0], last[0]) if first and last else (nan, nan)
+
+
+def _window_seconds(evidence: Evidence, measured: Figure | None) -> float | None:
+    first, last = _window(evidence, measured)
+    return round(last - first, 6) if isfinite(last - first) else None
 
 
 def _telemetry_findings(window: list[TelemetryRow]) -> tuple[Finding, ...]:
     foreign = [row.metrics[FOREIGN_CPU] for row in window if FOREIGN_CPU in row.metrics]
     return findings_of_telemetry(row.reading for row in window if row.reading) + findings_of_processors(foreign)
-
-
-def nodes_of(paths: TrialPaths, planned: PlannedConfiguration) -> list[NodePaths]:
-    """Return the folders of a trial's nodes, node 0 first, then any that the plan does not name."""
-    wanted = [paths.node(node.name) for node in planned.launch.nodes]
-    return [*wanted, *(node for node in paths.nodes() if node not in wanted)]
-
-
-def _log_with_records(paths: list[Path], log_format: str, logs: LogReader) -> tuple[Path | None, tuple[Run, ...]]:
-    """Find the first log with records, also of another format, else the first log."""
-    for name in (log_format, None) if log_format else (None,):
-        for path in paths:
-            with suppress(RequestError):
-                if runs := logs.read(path, name):
-                    return path, tuple(runs)
-    return (paths[0] if paths else None), ()
-
-
-def _exit_numbers(path: Path, files: TrialFiles) -> dict[str, float]:
-    """Return the numbers of a node's exit record, such as the duration by its own monotonic clock."""
-    try:
-        record = load_json(files.read(path)).items()
-    except (OSError, ValueError, AttributeError):
-        return {}
-    return {name: float(value) for name, value in record if isinstance(value, (int, float))}

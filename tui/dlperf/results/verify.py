@@ -21,6 +21,9 @@ from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import Event, JournaledFigure, State, TrialStatus
 from dlperf.runs.store import append_records, read_campaign, read_record_if_whole, record_bytes, write_record
 
+RECORDED_LATER = ("window_seconds", "telemetry_samples", "power_source", "conditions")
+"""Fields that results of older versions do not have."""
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -111,7 +114,7 @@ def _differing_fields(stored: TrialResult | None, result: TrialResult) -> Iterat
         before, after = (_comparable(getattr(item, field.name)) for item in (stored, result))
         if field.name == "estimates":  # a newer version knows more estimators
             after = {name: value for name, value in after.items() if name in before}
-        if before != after:
+        if before != after and (before or field.name not in RECORDED_LATER):
             yield field.name, "differs", before, after
 
 

@@ -1,5 +1,7 @@
 """The machine's NVIDIA GPUs, as nvidia-smi reports them."""
 
+import contextlib
+import importlib
 import os
 import re
 import shutil
@@ -15,6 +17,7 @@ GPU_FACTS = (
     ("pci_bus", "pci.bus_id", str),
     ("memory_mib", "memory.total", float),
     ("driver", "driver_version", str),
+    ("vbios", "vbios_version", str),
     ("power_limit_watts", "power.limit", float),
     ("max_sm_clock_mhz", "clocks.max.sm", float),
     ("max_memory_clock_mhz", "clocks.max.memory", float),
@@ -24,7 +27,13 @@ GPU_FACTS = (
     ("memory_used_mib", "memory.used", float),
 )
 """Our name, nvidia-smi's name, type."""
+CLOCK_FACTS = (
+    ("application_sm_clock_mhz", "clocks.applications.graphics", float),
+    ("application_memory_clock_mhz", "clocks.applications.memory", float),
+)
+"""Asked for separately: drivers after 575 call them deprecated, and an unknown field fails the whole query."""
 
+Facts = Tuple[Tuple[str, str, Callable[[str], Any]], ...]
 Application = Tuple[str, int]
 """GPU's UUID, pid."""
 
@@ -38,15 +47,15 @@ def query_lines(*arguments: str) -> List[str]:
     return output(["nvidia-smi", *arguments], timeout=30).splitlines() if has_nvidia() else []
 
 
-def gpu_facts() -> List[Json]:
+def gpu_facts(wanted: Facts = GPU_FACTS) -> List[Json]:
     """One mapping per GPU of the machine."""
-    query = "--query-gpu=" + ",".join(field for _, field, _ in GPU_FACTS)
-    lines = query_lines(query, "--format=csv,noheader,nounits")
-    return [gpu_fact(line) for line in lines if line.count(",") >= len(GPU_FACTS) - 1]
+    query = "--query-gpu=" + ",".join(field for _, field, _ in wanted)
+    rows = [line.split(",") for line in query_lines(query, "--format=csv,noheader,nounits")]
+    return [gpu_fact(wanted, cells) for cells in rows if len(cells) >= len(wanted)]
 
 
-def gpu_fact(line: str) -> Json:
-    return {name: parse_cell(cell.strip(), kind) for (name, _, kind), cell in zip(GPU_FACTS, line.split(","))}
+def gpu_fact(wanted: Facts, cells: List[str]) -> Json:
+    return {name: parse_cell(cell.strip(), kind) for (name, _, kind), cell in zip(wanted, cells)}
 
 
 def parse_cell(cell: str, kind: Callable[[str], Any]) -> Any:
@@ -78,3 +87,26 @@ def nvlinks() -> Dict[str, int]:
         if link:
             found[uuid] = found.get(uuid, 0) + ("inactive" not in link.group(1).lower())
     return found
+
+
+class EnergyCounters:
+    """The millijoules that each GPU used since its driver was loaded, as NVML counts them."""
+
+    def __init__(self) -> None:
+        self.nvml: Any = None
+        self.devices: Dict[str, Any] = {}
+        with contextlib.suppress(ImportError, OSError, AttributeError):  # a small Python has no ctypes
+            self.ctypes = importlib.import_module("ctypes")
+            nvml = self.ctypes.CDLL("libnvidia-ml.so.1")
+            self.count = nvml.nvmlDeviceGetTotalEnergyConsumption
+            self.nvml = nvml if nvml.nvmlInit_v2() == 0 else None
+
+    def read(self, uuid: str) -> Optional[int]:
+        """None where the driver or the GPU (before Volta) has no counter."""
+        if self.nvml is None:
+            return None
+        if uuid not in self.devices:
+            device = self.devices[uuid] = self.ctypes.c_void_p()
+            self.nvml.nvmlDeviceGetHandleByUUID(uuid.encode(), self.ctypes.byref(device))
+        counted = self.ctypes.c_ulonglong()
+        return None if self.count(self.devices[uuid], self.ctypes.byref(counted)) else int(counted.value)

@@ -12,7 +12,7 @@ from typing import DefaultDict, List, Optional
 
 from .containers import image_digest, runtime_error
 from .files import ROOT, SCHEMA, Json, read_text, readable_json
-from .gpus import gpu_facts, gpu_processes, nvlinks
+from .gpus import CLOCK_FACTS, gpu_facts, gpu_processes, nvlinks
 from .lease import lease_owner
 from .processes import boot_id, output
 
@@ -23,6 +23,8 @@ SLURM_FACTS = ("SLURM_JOB_ID", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST", "SLU
 def environment(container: Json) -> Json:
     """The content of ``environment.json``."""
     gpus = gpu_facts()
+    for gpu, clocks in zip(gpus, gpu_facts(CLOCK_FACTS)):
+        gpu.update(clocks)
     facts = {
         "schema": SCHEMA,
         "hostname": socket.gethostname(),

@@ -29,6 +29,7 @@ from .endings import (
 )
 from .files import SCHEMA, Json, log_streams, read_json, write_json
 from .lease import LeaseHeldError, take_lease
+from .libraries import Libraries
 from .machine import environment
 from .processes import MARK_VARIABLE, identity_of
 from .scope import adopt_orphans, close_group, in_group, open_group, reap_orphans
@@ -97,8 +98,8 @@ class Signals:
 class Monitor:
     """Writes the heartbeat and the rows of ``telemetry.csv``, and watches whether the logs grow."""
 
-    def __init__(self, telemetry: Telemetry, table: Table, started: Moment) -> None:
-        self.telemetry, self.table = telemetry, table
+    def __init__(self, telemetry: Telemetry, table: Table, libraries: Libraries, started: Moment) -> None:
+        self.telemetry, self.table, self.libraries = telemetry, table, libraries
         self.beat_at = self.tick_at = 0.0
         """When each is due again, by the monotonic clock."""
         self.log_size = 0
@@ -122,6 +123,7 @@ class Monitor:
             size = sum(log_streams(".").values())
             if size != self.log_size:
                 self.log_size, self.log_grew = size, moment
+        self.libraries.look_if_due(moment)
 
     def receive(self, source: IO[bytes]) -> None:
         self.table.write(self.telemetry.receive(source, self.time()))
@@ -144,7 +146,7 @@ class Supervisor:
         self.telemetry = open_telemetry(job["gpu_indices"], self.mark, self.container)
         with contextlib.suppress(OSError), open("heartbeat", "wb") as reserve:
             reserve.write(bytes(RESERVED_BYTES))
-        self.monitor = Monitor(self.telemetry, Table("telemetry.csv"), started)
+        self.monitor = Monitor(self.telemetry, Table("telemetry.csv"), Libraries(self.mark), started)
         self.payload: Optional[subprocess.Popen[bytes]] = None
         self.probes: Optional[threading.Thread] = None
         self.lease: List[int] = []
@@ -262,8 +264,9 @@ class Supervisor:
             os.close(descriptor)
         with contextlib.suppress(OSError):
             os.truncate("heartbeat", 0)
-        lost = {"telemetry_rows_lost": self.monitor.table.lost_rows}
-        write_json("exit.json", dict(exit_record(ending, code, self.started, ended, left), **lost))
+        lost, libraries = self.monitor.table.lost_rows, self.monitor.libraries.versions()
+        record = exit_record(ending, code, self.started, ended, left)
+        write_json("exit.json", dict(record, telemetry_rows_lost=lost, libraries=libraries))
 
     def restore_files(self) -> None:
         """Make again what the payload removed: the engine must learn how the trial ended, and that its log is new."""

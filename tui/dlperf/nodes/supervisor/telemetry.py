@@ -7,7 +7,7 @@ from typing import IO, Dict, List, Optional, Set, Tuple, Union
 
 from .containers import container_ids, keeps_containers
 from .files import Json, read_text
-from .gpus import Application, gpu_processes, has_nvidia, parse_application
+from .gpus import Application, EnergyCounters, gpu_processes, has_nvidia, parse_application
 from .machine import memory_fact
 from .processes import has_mark, own_payload, process_table
 
@@ -87,13 +87,14 @@ class GpuTelemetry:
     ``foreign_processes`` counts processes on the GPU that are not the trial's: they invalidate a measurement.
     """
 
-    header = "time,gpu," + ",".join(name for name, _ in GPU_SAMPLES) + ",foreign_processes\n"
+    header = "time,gpu," + ",".join(name for name, _ in GPU_SAMPLES) + ",foreign_processes,energy_millijoules\n"
 
     def __init__(self, indices: List[int], mark: str, container: Json) -> None:
         self.mark, self.container = mark, container
         self.seen: Dict[Application, float] = {}
         self.containers: List[str] = []
         self.own: Set[int] = set()
+        self.energy = EnergyCounters()
         fields = ",".join(["uuid", "index"] + [field for _, field in GPU_SAMPLES])
         chosen = ["-i", ",".join(str(index) for index in indices)] if indices else []
         self.samples = self.start_query(["--query-gpu=" + fields, *chosen], TICK_SECONDS)
@@ -125,7 +126,9 @@ class GpuTelemetry:
     def row(self, line: str, moment: float) -> str:
         cells = [cell.strip() for cell in line.split(",")]
         values = ["" if cell.startswith("[") else cell for cell in cells[1:]]
-        return ",".join([f"{moment:.3f}", *values, str(self.count_foreign(cells[0]))]) + "\n"
+        energy = self.energy.read(cells[0])
+        further = [str(self.count_foreign(cells[0])), "" if energy is None else str(energy)]
+        return ",".join([f"{moment:.3f}", *values, *further]) + "\n"
 
     def add_applications(self, applications: List[Optional[Application]]) -> None:
         for found in applications:
