@@ -19,6 +19,7 @@ AT_A_DESK = (
     "results/reports/published/perf-resnet50-2.5/resnet50.html",
     "results/reports/published/plsc-arcface/arcface.html",
     "results/configurations/h200-pytorch-resnet50/h200-1x_pytorch-compiled_resnet50.html",
+    "results/reports/all-sources/llama3-8b.html",
     "results/hardware/h200-1x.html",
     "results/frameworks/pytorch-compiled.html",
     "results/audit.html",

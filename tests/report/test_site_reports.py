@@ -268,3 +268,21 @@ def _figures(*frameworks: str) -> tuple[PublishedFigure, ...]:
         "ResNet50V1.5", "", "v100", 1, 1, "FP32", 256, "throughput", "images/s", 1.0, "1", "readme", "", ""
     )
     return tuple(replace(cell, framework=name) for name in frameworks)
+
+
+def test_a_case_of_several_sources_has_a_page_with_each_result_marked_and_per_gpu() -> None:
+    length = {"axes": (("sequence_length", 8192),), "case": "llama", "unit": "tokens/s"}
+    ours = measured(gpus=1, value=11000.0, **length)
+    theirs = published("titan", 8, 80000.0, **length)
+    data = replace(sample(), results=(ours, theirs, published("titan", 8, 1.0, case="other")))
+
+    texts = pages(data)
+
+    page = at.model_page("llama")
+    assert [row[:5] for row in rows_of(texts[page])[1:]] == [
+        ["Measured here", "A box", "Alpha", "11000", "11000 n=5 · 0.4 %"],
+        ["Published by others", "v100", "titan", "10000", "80000"],
+    ]
+    assert "Sequence length 8192" in texts[page]
+    assert page.rpartition("/")[2].replace(".md", ".html") in texts[at.report_page("published/perf", "llama")]
+    assert at.model_page("other") not in texts

@@ -27,6 +27,7 @@ from dlperf.report.pages.frameworks import framework, frameworks_index
 from dlperf.report.pages.hardware import hardware, hardware_index
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import every_answer, home
+from dlperf.report.pages.models import model
 from dlperf.report.pages.protocols import protocols
 from dlperf.report.pages.report import report, reports_index
 from dlperf.report.pages.trial_evidence import Shapes, curves, log_lines, pictures
@@ -121,6 +122,7 @@ def tables(data: SiteData) -> Iterator[tuple[str, downloads.Columns]]:
     """Yield each page whose table can be downloaded, and the table."""
     pages: dict[str, Sequence[ConfigurationResult]] = {
         **{at.report_page(*key): results for key, results in data.reports.items()},
+        **{at.model_page(case): results for case, results in data.models.items()},
         **{at.hardware_page(name): results for name, results in data.of_hardware.items()},
         **{at.framework_page(name): results for name, results in data.of_framework.items()},
         **({at.HISTORY: list(chain(*data.repeated.values()))} if data.repeated else {}),
@@ -139,6 +141,8 @@ def overview_pages(language: Language, data: SiteData) -> Iterator[tuple[str, st
     yield at.REPORTS, reports_index(language, data)
     for (source, case), results in data.reports.items():
         yield at.report_page(source, case), report(language, data, source, case, results)
+    for case, results in data.models.items():
+        yield at.model_page(case), model(language, data, case, results)
     yield at.HARDWARE, hardware_index(language, data)
     for name, results in data.of_hardware.items():
         yield at.hardware_page(name), hardware(language, data, name, results, found)

@@ -124,6 +124,13 @@ class SiteData:
             for (source, case), rows in reports.items()
         }
 
+    @cached_property
+    def models(self) -> dict[str, tuple[ConfigurationResult, ...]]:
+        """Return the results with a value of each case on which there are reports of several sources."""
+        known = (row for rows in self.reports.values() for row in rows if row.value is not None)
+        cases = grouped(known, lambda row: row.case)
+        return {case: rows for case, rows in cases.items() if len(set(map(self.source, rows))) > 1}
+
     def _newest(self, rows: Iterable[ConfigurationResult]) -> tuple[ConfigurationResult, ...]:
         """Return the newest result of each configuration, in order of first appearance, preferably one with a value."""
         same = grouped(rows, lambda row: (row.configuration, row.unit))

@@ -112,6 +112,10 @@ def report_page(campaign: str, case: str) -> str:
     return f"results/reports/{campaign_folder(campaign)}/{slug(case)}.md"
 
 
+def model_page(case: str) -> str:
+    return f"results/reports/all-sources/{slug(case)}.md"
+
+
 def fairness(campaign: str, case: str) -> str:
     """Return the address of a report's section on differences between its frameworks."""
     return f"{report_page(campaign, case)}#fairness"

@@ -28,6 +28,7 @@ COLUMNS = {
     "unit": N_("Unit"),
     "precision": N_("Precision"),
     "batch_size": N_("Batch per GPU"),
+    "sequence_length": N_("Sequence length"),
     "axes": N_("Axes"),
     "nodes_gpus": N_("Nodes × GPUs"),
     "speedup": N_("Speed-up"),
@@ -57,6 +58,8 @@ COLUMNS = {
     "largest_difference": N_("Largest difference"),
     "lead": N_("Lead over the next"),
     "log": N_("Log"),
+    "origin": N_("Origin"),
+    "per_gpu": N_("Per GPU"),
     "percent_of_best": N_("Of the fastest"),
     "published_value": N_("Published value"),
     "rank": N_("Place"),
@@ -107,7 +110,7 @@ COUNTS = tuple(f"{kind}_figures" for kind in KINDS)
 """Columns of ``Page.counts``."""
 WORDED = (
     *("source", "case", "hardware", "framework", "unit", "precision", "protocol", "accelerator", "campaign", "date"),
-    *("axes", "configuration", "estimator", "aggregate", "fastest", "log", "report", "verdict", "version"),
+    *("axes", "configuration", "estimator", "aggregate", "fastest", "log", "origin", "report", "verdict", "version"),
 )
 """Columns that contain text."""
 PLACED = {"figure": "value", "unit": "aside"}
@@ -169,6 +172,11 @@ class Page:
         """Return a link to the report of a result, labelled with the campaign's name."""
         page = at.report_page(self.data.source(row), row.case)
         return self.link(md.unbroken(self.data.source_title(self.language, row.campaign)), page)
+
+    def model_links(self, case: str) -> tuple[Link, ...]:
+        """Return a link to the results of all sources on a case, none where there is one source."""
+        title = self._("{case}, all sources", case=self.data.case_title(case))
+        return (self.link(title, at.model_page(case)),) if case in self.data.models else ()
 
     def figure(self, row: ConfigurationResult) -> Figure:
         return figures.figure(self.language, self.path, row)

@@ -36,6 +36,7 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
         campaigns=distinct(row.campaign for row in results),
         published=published,
         answers=headline(page, found),
+        all_sources=page.model_links(case),
         contest=pictures.comparison_chart(page, max(contests, key=weight)) if contests else None,
         findings=_findings(page, results),
         tf32=published is not None and any(row.precision == "tf32" for row in results),
@@ -143,17 +144,18 @@ def reports_index(language: Language, data: SiteData) -> str:
     columns = ("report", "source", "date", "figures", "hardware", "framework")
     cases = grouped(data.reports, lambda key: key[1])
     tables = [
-        (data.case_title(case), [_report_row(page, source, data.reports[source, case]) for source, _ in keys])
+        (data.case_title(case), page.table(columns, [_report_row(page, *key, data.reports[key]) for key in keys]))
         for case, keys in cases.items()
     ]
-    return page.render("report_index.md.j2", cases=[(title, page.table(columns, rows)) for title, rows in tables])
+    all_sources = [link for case in cases for link in page.model_links(case)]
+    return page.render("report_index.md.j2", cases=tables, all_sources=all_sources)
 
 
-def _report_row(page: Page, source: str, results: Results) -> tuple[object, ...]:
+def _report_row(page: Page, source: str, case: str, results: Results) -> tuple[object, ...]:
     machines = {row.hardware: page.hardware_link(row.hardware, row.campaign) for row in results}
     frameworks = {row.framework: page.framework_link(row.framework, row.campaign) for row in results}
     return (
-        page.link(page.data.source_title(page.language, source), at.report_page(source, results[0].case)),
+        page.link(page.data.source_title(page.language, source), at.report_page(source, case)),
         page._(ORIGINS[page.data.kind(source)]),
         date(max(page.data.created(row.campaign) for row in results)),
         str(sum(row.value is not None for row in results)),

@@ -1,0 +1,42 @@
+"""The page of a model: the results of all sources on one case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlperf.catalog.axes import axes_text
+from dlperf.catalog.units import counts_samples
+from dlperf.messages import Language
+from dlperf.report import figures
+from dlperf.report import locations as at
+from dlperf.report.data import KINDS, SiteData, gpus_total
+from dlperf.report.pages.page import Page
+from dlperf.results.model import ConfigurationResult
+
+LENGTH = "sequence_length"
+COLUMNS = (
+    *("origin", "hardware", "framework", "per_gpu", "figure", "unit", "precision", LENGTH, "batch_size", "nodes_gpus"),
+    *("axes", "mfu", "source"),
+)
+
+
+def model(language: Language, data: SiteData, case: str, results: Sequence[ConfigurationResult]) -> str:
+    """Return the page. Sources are not ranked: their conditions stand beside each result."""
+    page = Page(language, data, at.model_page(case))
+    cells = {
+        "origin": lambda row: page._(KINDS[data.kind(row.campaign)]),
+        "per_gpu": lambda row: figures.optional(_per_gpu(row)),
+        LENGTH: lambda row: str(dict(row.axes).get(LENGTH, "")),
+        "axes": lambda row: axes_text(axis for axis in row.axes if axis[0] != LENGTH),
+    }
+    ordered = sorted(results, key=lambda row: (row.unit, -(_per_gpu(row) or row.score)))
+    return page.render(
+        "model.md.j2",
+        title=page._("{case}, all sources", case=data.case_title(case)),
+        case=data.cases.get(case),
+        figures=page.listed(ordered, COLUMNS, cells, constant=("unit", "precision", LENGTH)),
+    )
+
+
+def _per_gpu(row: ConfigurationResult) -> float | None:
+    return row.value / gpus_total(row) if row.value and counts_samples(row.unit) else None
