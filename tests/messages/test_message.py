@@ -7,7 +7,7 @@ import string
 import pytest
 
 from dlperf.messages import CHINESE, ENGLISH, Message, message, quoted
-from dlperf.messages.texts import TEXTS
+from dlperf.messages.texts import texts
 
 FAILED = message("of_node", node="n1", cause=message("exit_code", code_value=1))
 
@@ -61,10 +61,10 @@ def test_a_message_that_nests_without_end_is_refused() -> None:
         Message.from_json(data)
 
 
-@pytest.mark.parametrize("code", TEXTS)
+@pytest.mark.parametrize("code", texts())
 def test_every_text_is_translated_with_the_same_parameters(code: str) -> None:
-    chinese = CHINESE.gettext(TEXTS[code])
-    assert _places(chinese) == _places(TEXTS[code])
+    chinese = CHINESE.gettext(texts()[code])
+    assert _places(chinese) == _places(texts()[code])
 
 
 def _places(text: str) -> set[str]:

@@ -9,7 +9,7 @@ from string import Formatter
 
 import pytest
 
-from dlperf.messages.texts import TEXTS
+from dlperf.messages.texts import texts
 from dlperf.nodes import supervisor
 from dlperf.nodes.supervisor.endings import Moment, cancel_request, ending_of, exit_record, limit_reached
 from dlperf.nodes.supervisor.files import confined
@@ -28,7 +28,7 @@ def test_every_cause_of_an_end_has_a_text_with_its_parameters():
     causes = list(causes_in_code())
     assert len(causes) > 5
     for code, parameters in causes:
-        assert {name for _, name, _, _ in Formatter().parse(TEXTS[code]) if name} == parameters
+        assert {name for _, name, _, _ in Formatter().parse(texts()[code]) if name} == parameters
 
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../x", "a/../../b", "a//b", "a/./b", "a/.."])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from dlperf.messages.message import QUOTED, Message, Value
-from dlperf.messages.texts import TEXTS
+from dlperf.messages.texts import texts
 
 Code = Literal["en", "zh"]
 CODES: tuple[Code, ...] = get_args(Code)
@@ -57,7 +57,7 @@ class Language:
             return str(message.parameters.get("text", ""))
         values = {name: self._rendered(value) for name, value in message.parameters.items()}
         try:
-            return self.gettext(TEXTS[message.code]).format(**values)
+            return self.gettext(texts()[message.code]).format(**values)
         except (KeyError, ValueError, IndexError):
             if "text" in values:
                 return str(values["text"])

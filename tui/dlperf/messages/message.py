@@ -17,7 +17,7 @@ QUOTED = "quoted"
 class Message:
     """A cause, finding, check result, verdict or wait reason: what is stored, compared and translated.
 
-    Codes and their English texts are in ``texts.py``. Only codes are compared, never the text that they give.
+    Codes and their English texts are in ``texts.toml``. Only codes are compared, never the text that they give.
     """
 
     code: str
