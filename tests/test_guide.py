@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -127,3 +128,21 @@ def test_the_stacks_of_a_public_report_are_planned_on_a_machine_of_ones_own(type
         plan = json.loads(typed(f"dlperf plan {selection} --json"))
         assert plan["configurations"]
         assert not plan["impossible"]
+
+
+def test_logs_of_megatron_and_torchtitan_become_reports_as_the_guide_says(typed, tmp_path, monkeypatch):
+    monkeypatch.setattr("dlperf.report.build.build_html", lambda *_: "")  # MkDocs takes seconds and is tested elsewhere
+    typed("dlperf init bench && cd bench")
+    for name, log in (("megatron", "with-times.log"), ("torchtitan", "colours.log")):
+        folder = tmp_path / "bench" / "logs" / name
+        folder.mkdir(parents=True)
+        shutil.copy(ROOT / "tests" / "data" / "formats" / name / log, folder)
+    for command in commands(GUIDE / "logs.md"):
+        typed(command)
+    found = {row["campaign"]: row for row in json.loads(typed("dlperf results --json"))}
+    values = {name: (row["value"], row["batch_size"], row["axes"]["sequence_length"]) for name, row in found.items()}
+    # 64 sequences of 4096 tokens in 4 s; 8 GPUs × 8192 tokens/s
+    assert values == {"megatron": (65536.0, 4, 4096), "torchtitan": (65536.0, 2, 2048)}
+    for name in values:
+        page = tmp_path / "bench" / "site" / "docs" / "results" / "reports" / name / "llama3-8b.md"
+        assert "65536" in page.read_text()

@@ -85,13 +85,14 @@ class Reading:
     def global_batch_size(self) -> int:
         """Samples per step over all GPUs.
 
-        A global batch that the log declares and that is a whole multiple of GPUs × batch size counts the
-        micro-batches of gradient accumulation, and holds.
+        A global batch that the log declares holds, with its gradient accumulation and model parallelism, unless a
+        batch size is given that the log does not state and of which it is no whole multiple.
         """
         declared = self.run.metadata
         per_gpu = self.batch_size or declared.batch_size
         stated = per_gpu * self.total_gpus if per_gpu and self.total_gpus else None
-        if declared.global_batch_size and (stated is None or declared.global_batch_size % stated == 0):
+        given = stated if per_gpu != declared.batch_size else None
+        if declared.global_batch_size and (given is None or declared.global_batch_size % given == 0):
             return declared.global_batch_size
         implied = stated or self.implied_batch_size
         if implied is None:

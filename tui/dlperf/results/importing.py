@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import groupby
@@ -10,7 +10,9 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from dlperf.catalog.axes import AxisValue
 from dlperf.catalog.load import Catalog
+from dlperf.catalog.model import Case
 from dlperf.errors import DlperfError, RequestError
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import natural_estimator
@@ -132,7 +134,9 @@ def _imported_log(
         raise DlperfError(f"{where}not known: {', '.join(identity.missing)}")
     records = _digest_of_records(run)
     case = catalog.cases.get(configuration.case)
-    run = run_in_unit(run, case.unit) if case else run
+    if case:
+        configuration = replace(configuration, axes=_axes(case, run.metadata.arguments))
+        run = run_in_unit(run, case.unit)
     reading = Reading(run, configuration.gpus_total, configuration.gpus, configuration.batch_size)
     return ImportedLog(
         file=file,
@@ -147,6 +151,12 @@ def _imported_log(
         run_number=identity.facts.run,
         notes=identity.notes,
     )
+
+
+def _axes(case: Case, arguments: Mapping[str, str]) -> tuple[tuple[str, AxisValue], ...]:
+    """Return the axes of a case that a log states."""
+    stated = ((name, arguments[name]) for name in case.axes if name in arguments)
+    return tuple((name, int(text) if text.isdecimal() else text) for name, text in stated)
 
 
 def _digest_of_records(run: Run) -> str | None:
