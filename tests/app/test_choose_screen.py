@@ -228,12 +228,19 @@ async def test_keys_sent_together_all_go_to_the_question(workspace: Workspace):
         assert pilot.app.clipboard == ""
 
 
-async def test_a_mistake_in_the_catalogue_is_shown_and_the_rest_can_be_chosen(workspace: Workspace):
+async def test_a_mistake_in_the_catalogue_is_shown_until_it_is_corrected_and_the_rest_can_be_chosen(
+    workspace: Workspace,
+):
     (workspace.catalog / "hardware").mkdir(parents=True)
     (workspace.catalog / "hardware" / "mine.yaml").write_text("id: mine\ntitel: Mine\n")
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "The catalogue has mistakes", "mine.yaml", "This machine")
         assert "local" in pilot.app.screen._options["hardware"][0].value
+        (workspace.catalog / "hardware" / "mine.yaml").write_text(
+            "id: mine\ntitle: Mine\ngpus_per_node: 1\nnodes: [{name: mine, address: localhost}]\n"
+        )
+        await until_shown(pilot, "[ ] mine")
+        await until_gone(pilot, "The catalogue has mistakes")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])

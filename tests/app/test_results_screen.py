@@ -6,14 +6,16 @@ import platform
 from pathlib import Path
 
 import pytest
-from builder import POINTS, CampaignBuilder, clock, engine_of, finished_campaign, planned, running_campaign
-from driving import driving, screen_of, until, until_gone, until_shown
+from builder import NOW, POINTS, CampaignBuilder, clock, engine_of, finished_campaign, planned, running_campaign
+from driving import driving, press, screen_of, until, until_gone, until_shown
 
 from claimable import claimable
+from dlperf.app.app import DlperfApp
 from dlperf.app.model.comparison import comparable, comparison_of
 from dlperf.app.model.results_table import ResultsView, similar_results
 from dlperf.app.screens.publish import opener_of, served_lines
 from dlperf.app.screens.results import ResultsScreen
+from dlperf.app.settings import Settings
 from dlperf.messages import message, quoted
 from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.runs.paths import Workspace
@@ -138,6 +140,18 @@ async def test_results_are_listed_sorted_and_filtered(workspace: Workspace):
         await until_shown(pilot, "Results: 5 of 5")
         await pilot.click("#results", offset=(2, 0))
         await until_shown(pilot, "Results: 5 of 5")
+
+
+async def test_sort_filter_and_selection_outlive_a_change_of_language(workspace: Workspace):
+    running_campaign(workspace)
+    finished_campaign(workspace, "before")
+    settings = Settings(workspace, now=lambda: NOW, start_screen="results")
+    async with DlperfApp(settings).run_test(size=(120, 40)) as pilot:
+        await until_shown(pilot, "Results: 5 of 5")
+        await press(pilot, "slash", *"resnet50", "enter", "s", "s", "down", "down", "L")
+    async with DlperfApp(settings).run_test(size=(120, 40)) as pilot:
+        await until_shown(pilot, "框架▲", "/resnet50")
+        await until(pilot, lambda: screen_of(pilot, ResultsScreen).table._cursor == 2)
 
 
 async def test_two_campaigns_are_compared(workspace: Workspace):

@@ -79,6 +79,13 @@ def test_every_value_that_is_measured_is_drawn():
     assert not any("▼" in row or "▲" in row for row in rows)
 
 
+def test_the_figure_is_drawn_beside_the_printed_rates():
+    rows = draw(Series(range(1, 101), [100.0] * 100, "images/s", 103.0), 69, 12, 20.0, (20.0, 100.0))
+    text = ["".join(piece.text for piece in row) for row in rows]
+    assert sum("╌" * 60 in row for row in text) == 1
+    assert "╌╌ figure: 103.0 images/s" in " ".join(text)
+
+
 def test_the_last_step_is_written_whole_in_chinese():
     use_language("zh")
     rows = draw(Series(range(1, 101), [100.0] * 100), 69, 12)

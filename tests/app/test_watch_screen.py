@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from datetime import datetime
+
 import pytest
 from builder import (
+    NOW,
     POINTS,
     CampaignBuilder,
     clock,
@@ -38,7 +42,9 @@ async def test_trials_are_grouped_with_state_step_throughput_and_time_left(works
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
-            await until_shown(pilot, "71/120", "3,010 images/s", "1m38", "▶ running", "✗ failed", "about 2h20 left")
+            await until_shown(
+                pilot, "71/120", "3,010 images/s", "-1m38", "4m00", "▶ running", "✗ failed", "about 2h20 left"
+            )
             await until_shown(pilot, "resnet50 · pytorch · amp · bs256 · 1n8g · h200  2 of 3  median 23,072 images/s")
 
 
@@ -287,3 +293,42 @@ async def test_a_paused_campaign_offers_to_go_on_and_no_pause(workspace: Workspa
         async with driving(workspace, size=(160, 40), start_screen="watch") as pilot:
             await until_shown(pilot, "p Go on")
             assert "p Pause" not in shown(pilot)
+
+
+def written(builder: CampaignBuilder, seconds: float) -> None:
+    """What the engine has of the running trial is so old."""
+    moment = datetime.fromisoformat(NOW).timestamp() - seconds
+    for path in builder.paths.trial(RUNNING).node("h200-01").directory.iterdir():
+        os.utime(path, (moment, moment))
+
+
+async def test_a_node_that_sends_nothing_is_said_not_to_answer_before_the_connection_breaks(workspace: Workspace):
+    builder = running_campaign(workspace)
+    written(builder, 12)
+    with engine_of(builder.paths):
+        async with driving(workspace, size=(160, 40), start_screen="watch") as pilot:
+            await until_shown(pilot, "h200-01: no answer for 12s", "at least 2h20 left", "2h04 so far", "1h42")
+            assert "-1m38" not in shown(pilot)
+            written(builder, 0)
+            await until_shown(pilot, "about 2h20 left", "-1m38")
+
+
+async def test_a_log_that_does_not_grow_is_said_to_be_silent(workspace: Workspace):
+    builder = running_campaign(workspace)
+    written(builder, 130)
+    (builder.paths.trial(RUNNING).node("h200-01").telemetry).touch()
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "silent for 2m10", "at least 2h20 left")
+
+
+async def test_the_machines_of_a_finished_trial_are_shown_with_their_means(workspace: Workspace):
+    builder = finished_campaign(workspace, "done")
+    header = (
+        "time,gpu,utilization_percent,memory_used_mib,power_watts,sm_clock_mhz,memory_clock_mhz,temperature_celsius"
+    )
+    rows = ["1,0,100,10240,600,1980,2619,70", "2,0,80,61440,500,1980,2619,60", "3,0,0,1024,100,345,2619,50"]
+    path = builder.paths.trial(builder.trials[0]).node("h200-01").telemetry
+    path.write_text("\n".join([header, *rows]) + "\n")
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "Machines: means, peak memory and heat", "60 %", "60 GiB", "400 W", "70 °C", "1435")

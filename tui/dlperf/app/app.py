@@ -87,7 +87,6 @@ class DlperfApp(App[str]):
         super().__init__(driver_class=TerminalDriver, watch_css=False)
         self.settings = settings
         self.book = CampaignBook(settings.workspace)
-        self.watched: str | None = None
         self.theme = DARK if settings.dark else LIGHT
         self._frame_number = 0
         self._small = False
@@ -120,7 +119,7 @@ class DlperfApp(App[str]):
         await self.switch_mode(place)
 
     def watch_campaign(self, name: str) -> None:
-        self.watched = name
+        self.settings.watched = name
         self.switch_mode("watch")
 
     def action_switch_theme(self) -> None:
@@ -130,6 +129,8 @@ class DlperfApp(App[str]):
     def action_switch_language(self) -> None:
         self.settings.language = CODES[(CODES.index(self.settings.language) + 1) % len(CODES)]
         self.settings.start_screen = self.current_mode
+        screen = cast(PlaceScreen, self.screen_stack[0])
+        self.settings.memories[screen.place] = screen.remember()
         self.exit("again")
 
     def action_command_palette(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from threading import Lock
 
 from dlperf.plan import Selection
@@ -71,7 +72,7 @@ class CampaignBook:
         self.version += 1
 
     def _newest_first(self) -> list[CampaignPaths]:
-        return sorted(self.workspace.campaigns(), key=_modified, reverse=True)
+        return sorted(self.workspace.campaigns(), key=lambda paths: modified(paths.directory), reverse=True)
 
 
 def _stamp(paths: CampaignPaths) -> Stamp:
@@ -83,8 +84,9 @@ def _stamp(paths: CampaignPaths) -> Stamp:
     return status.st_size, status.st_mtime_ns, pid
 
 
-def _modified(paths: CampaignPaths) -> float:
+def modified(path: Path) -> float:
+    """Return when a file or folder was written; 0 where there is none."""
     try:
-        return paths.directory.stat().st_mtime
+        return path.stat().st_mtime
     except OSError:
         return 0.0

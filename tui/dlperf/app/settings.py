@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from dlperf.app.model.choice import Choice
 from dlperf.messages import Code
@@ -24,3 +25,7 @@ class Settings:
     now: Callable[[], str] = utc_now
     start_screen: str = "campaigns"
     choice: Choice = field(default_factory=Choice)
+    watched: str | None = None
+    """The campaign on the Watch screen."""
+    memories: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What each screen showed when it was left."""

@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlperf.app.model.trials import nodes_of
+from dlperf.app.campaigns import modified
+from dlperf.app.model.trials import Silences, nodes_of
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, NodePaths
-from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, TrialProgress
+from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State, TrialProgress
 from dlperf.runs.store import read_record_if_whole
+
+UNANSWERED_SECONDS = 10.0
+"""Telemetry comes every second: after this time a node does not answer."""
+SILENT_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,21 @@ class WatchedCampaign:
         trial = self.paths.trial(key)
         planned = [trial.node(name) for name in nodes_of(self.record, key)]
         return planned + [node for node in trial.nodes() if node not in planned]
+
+    def silences(self, key: TrialKey, now: float) -> Silences:
+        """Return since when a running trial's nodes, and its logs, have sent nothing, where that is long."""
+        trial = self.status.trials[key]
+        if trial.state is not State.RUNNING or self.engine_pid is None:
+            return Silences()
+        nodes, logs = {}, []
+        for node in self.nodes(key):
+            log = max(map(modified, (*node.logs(), node.log)))
+            logs.append(log)
+            age = now - max(log, modified(node.telemetry))
+            if log > 0 and age >= UNANSWERED_SECONDS:
+                nodes[node.directory.name] = age
+        age = now - max(logs, default=0.0)
+        return Silences(nodes, age if max(logs, default=0.0) > 0 and age >= SILENT_SECONDS and not nodes else None)
 
     def streams(self, key: TrialKey) -> list[Stream]:
         found = []

@@ -26,6 +26,8 @@ class Series:
     steps: Sequence[float]
     values: Sequence[float]
     unit: str = ""
+    result: float | None = None
+    """The trial's figure, if it is in the same unit."""
 
     def points(self) -> list[tuple[float, float]]:
         pairs = zip(self.steps, self.values, strict=True)
@@ -84,6 +86,7 @@ def draw(
     )
     frame = Frame(width - LABEL_WIDTH, height - 2 - len(legend), *_ends(points), low, high)
     cells = _plot(points, frame)
+    _draw_result(series, frame, cells)
     tones = [_tone(frame.step(column), warm_up, window) for column in range(frame.columns)]
     rows = [_row(frame, row, cells[row], tones) for row in range(frame.rows)]
     return [*rows, *_axis(frame, tones), *([Piece(" " * LABEL_WIDTH + line, "axis")] for line in legend)]
@@ -126,6 +129,13 @@ def _plot(points: list[tuple[float, float]], frame: Frame) -> list[list[str]]:
         if (above or value < frame.low) and column >= 0:
             cells[0 if above else -1][column] = CUT[above]
     return cells
+
+
+def _draw_result(series: Series, frame: Frame, cells: list[list[str]]) -> None:
+    """Draw the trial's figure as a line behind the curve."""
+    dot = frame.dot(series.result) if series.result is not None else -1
+    if 0 <= dot < frame.rows * 4:
+        cells[dot // 4] = [RESULT if cell == " " else cell for cell in cells[dot // 4]]
 
 
 def _spans(points: list[tuple[float, float]], frame: Frame) -> dict[int, tuple[int, int]]:
@@ -171,6 +181,7 @@ def _row(frame: Frame, row: int, cells: list[str], tones: list[str]) -> list[Pie
     return pieces
 
 
+RESULT = "╌"
 CUT = {False: "▼", True: "▲"}
 """Marks at the lower and upper edge where the curve is cut off."""
 AXIS = {"warmup": "░", "measured": "═", "": "─"}
@@ -188,6 +199,8 @@ def _axis(frame: Frame, tones: Sequence[str]) -> list[list[Piece]]:
 
 def _legend(series: Series, low: float, warm_up: float | None, window: tuple[float, float] | None) -> list[str]:
     parts = [series.unit] if series.unit else []
+    if series.result is not None:
+        parts.append(f"{RESULT * 2} " + _("figure: {value}", value=number(series.result, series.unit)))
     if warm_up:
         parts.append(f"{AXIS['warmup'] * 2} " + _("warm-up to step {number}", number=f"{warm_up:.0f}"))
     if window:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
 from dlperf.app.model.table import Column, Row, bar
 from dlperf.messages import _, pgettext
-from dlperf.view.text import printable
+from dlperf.results.telemetry import TelemetryRow, read_telemetry
+from dlperf.view.text import printable, short_duration
 
 TAIL_BYTES = 8192
 """Several times the last second of 16 GPUs."""
@@ -52,6 +54,34 @@ def read_devices(path: Path, node: str) -> list[Device]:
     lines = tail.splitlines() if start + len(tail) < TAIL_BYTES else tail.splitlines()[1:]
     whole = lines if tail.endswith("\n") else lines[:-1]
     return _newest(csv.DictReader([header, *whole]), node)
+
+
+def read_means(path: Path, node: str) -> list[Device]:
+    """Return the means of each device over the whole trial, and the peaks of memory and temperature."""
+    groups: dict[str, list[TelemetryRow]] = defaultdict(list)
+    for row in read_telemetry(path, node):
+        groups[row.reading.gpu.rpartition(":")[2] if row.reading else "CPU"].append(row)
+    return [_mean_device(node, name, rows) for name, rows in groups.items()]
+
+
+def _mean_device(node: str, name: str, rows: Sequence[TelemetryRow]) -> Device:
+    def merged(column: str, merge: Callable[[list[float]], float]) -> float | None:
+        values = [row.metrics[column] for row in rows if column in row.metrics]
+        return merge(values) if values else None
+
+    readings = [row.reading for row in rows if row.reading]
+    return Device(
+        node,
+        printable(name),
+        rows[-1].time,
+        merged("cpu_percent" if name == "CPU" else "utilization_percent", fmean),
+        merged("memory_used_mib", max),
+        merged("power_watts", fmean),
+        merged("temperature_celsius", max),
+        merged("sm_clock_mhz", fmean),
+        throttled=any((reading.throttle_reasons or 0) & SLOWED for reading in readings),
+        foreign_processes=max((reading.foreign_processes or 0 for reading in readings), default=0),
+    )
 
 
 def _newest(rows: Iterable[Mapping[str, str | None]], node: str) -> list[Device]:
@@ -105,11 +135,16 @@ def _device_row(device: Device) -> Row:
     return Row(cells, "warn" if slow else "")
 
 
-def device_rows(devices: Sequence[Device]) -> dict[Hashable, Row]:
+def device_rows(devices: Sequence[Device], unanswered: Mapping[str, float]) -> dict[Hashable, Row]:
+    """Return rows by node and device; those of a node that does not answer are grey, with their age in seconds."""
     rows: dict[Hashable, Row] = {}
     for node, known in _by_node(devices).items():
-        rows[node] = Row((node,), "group")
-        rows |= {(node, device.name): _device_row(device) for device in known}
+        age = unanswered.get(node)
+        text = _("{node}: no answer for {time}", node=node, time=short_duration(age)) if age else node
+        rows[node] = Row((text,), "group")
+        for device in known:
+            row = _device_row(device)
+            rows[node, device.name] = replace(row, tone="dim") if age else row
     return rows
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from math import isfinite
 from statistics import median
 from typing import NamedTuple
@@ -58,6 +59,17 @@ class Group:
     configuration: str
 
 
+@dataclass(frozen=True)
+class Silences:
+    """Seconds without anything new from a running trial."""
+
+    nodes: dict[str, float] = field(default_factory=dict)
+    """Of the nodes that send nothing at all."""
+    log: float | None = None
+    """Of a log that does not grow though its nodes answer."""
+
+
+NO_SILENCE = Silences()
 RowKey = Group | TrialKey
 
 
@@ -72,7 +84,7 @@ def trial_columns() -> tuple[Column, ...]:
         Column(_("step"), 11, right=True, importance=7),
         Column(_("throughput"), 20, right=True, importance=8),
         Column(_("recent"), SPARK_WIDTH, importance=3),
-        Column(_("left"), 7, right=True, importance=6),
+        Column(_("time"), 7, right=True, importance=6),
         Column(_("note"), 12, importance=9, flexible=True),
     )
 
@@ -123,10 +135,15 @@ def group_row(
 
 
 def trial_row(
-    trial: TrialStatus, progress: TrialProgress | None, result: TrialResult | None, asked: str | None = None
+    trial: TrialStatus,
+    progress: TrialProgress | None,
+    result: TrialResult | None,
+    asked: str | None = None,
+    silences: Silences = NO_SILENCE,
+    now: float = 0.0,
 ) -> Row:
     live = progress if trial.state is State.RUNNING else None
-    silent = live is not None and bool(live.unreachable_since)
+    silent = live is not None and bool(live.unreachable_since or silences.nodes or silences.log)
     throughput, tone = _throughput(live, result), LOOKS[trial.state].tone
     return Row(
         cells=(
@@ -135,8 +152,8 @@ def trial_row(
             step_text(live),
             throughput,
             sparkline(live.recent, SPARK_WIDTH) if live else "",
-            short_duration(live.seconds_left) if live else "",
-            _note(trial, progress, result, asked),
+            _time(trial, live, silent, now),
+            " · ".join([*_silence_notes(silences, live), *_notes(trial, progress, result, asked)]),
         ),
         tone="warn" if silent else tone if trial.state is not State.SUCCEEDED else "",
         tones=("", tone, "", "", "busy", "", ""),
@@ -164,12 +181,34 @@ def sparkline(values: Sequence[float], width: int) -> str:
     return "".join(BLOCKS[round((value - low) / (high - low) * steps)] for value in shown)
 
 
-def _note(trial: TrialStatus, progress: TrialProgress | None, result: TrialResult | None, asked: str | None) -> str:
+def _time(trial: TrialStatus, live: TrialProgress | None, silent: bool, now: float) -> str:
+    """Return the time left, where nothing hangs, else the time since the start; at the end, the time it took."""
+    if live and live.seconds_left is not None and not silent:
+        return "-" + short_duration(live.seconds_left)
+    if trial.started is None:
+        return ""
+    end = datetime.fromisoformat(trial.ended).timestamp() if trial.ended else now
+    return short_duration(max(0.0, end - datetime.fromisoformat(trial.started).timestamp()))
+
+
+def _silence_notes(silences: Silences, live: TrialProgress | None) -> list[str]:
+    known = live.unreachable_since if live else {}
+    notes = [
+        _("{node}: no answer for {time}", node=printable(node), time=short_duration(seconds))
+        for node, seconds in silences.nodes.items()
+        if node not in known
+    ]
+    return notes + ([_("silent for {time}", time=short_duration(silences.log))] if silences.log else [])
+
+
+def _notes(
+    trial: TrialStatus, progress: TrialProgress | None, result: TrialResult | None, asked: str | None
+) -> list[str]:
     parts = [_(REQUESTS[asked])] if asked and not trial.state.finished else []
     parts += trial_notes(trial, progress)
     if result and result.findings:
         parts.append(_("findings: {count}", count=len(result.findings)))
-    return " · ".join(parts)
+    return parts
 
 
 def trial_to_show(key: RowKey | None, status: CampaignStatus) -> TrialKey | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import ClassVar, Protocol, cast
+from datetime import datetime
+from typing import Any, ClassVar, Protocol, cast
 
 from textual import work
 from textual.app import ComposeResult
@@ -17,6 +18,7 @@ from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.settings import Settings
 from dlperf.app.widgets.bars import KeyBar, TopBar
 from dlperf.app.widgets.prompt import Prompt
+from dlperf.app.widgets.row_table import RowTable
 from dlperf.errors import DlperfError
 from dlperf.messages import _
 from dlperf.runs.paths import Workspace
@@ -30,7 +32,6 @@ class AppContext(Protocol):
 
     settings: Settings
     book: CampaignBook
-    watched: str | None
 
     def watch_campaign(self, name: str) -> None:
         """Show a campaign on the Watch screen."""
@@ -46,6 +47,8 @@ class PlaceScreen(Screen[None]):
     """Its key in ``actions.ACTIONS``."""
     about: ClassVar[str] = ""
     """What the screen is for, for the help."""
+    kept: ClassVar[tuple[str, ...]] = ()
+    """Names of what ``remember`` returns besides the cursors."""
     AUTO_FOCUS = ""
 
     def __init__(self) -> None:
@@ -75,6 +78,11 @@ class PlaceScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._read_campaigns)
+        if memory := self.settings.memories.pop(self.place, None):
+            self.recall(memory)
+
+    def on_screen_suspend(self) -> None:
+        self.settings.memories[self.place] = self.remember()
 
     def frame(self, number: int) -> None:
         """Read the files and draw what has changed; called on every frame while the screen is shown."""
@@ -114,6 +122,21 @@ class PlaceScreen(Screen[None]):
     def copy(self, text: str) -> None:
         self.app.copy_to_clipboard(text)
         self.notify(printable(text), title=_("Copied"), markup=False)
+
+    @property
+    def now(self) -> float:
+        return datetime.fromisoformat(self.settings.now()).timestamp()
+
+    def remember(self) -> dict[str, Any]:
+        """Return what the screen shows and where its cursors are, for the same screen in another language."""
+        selected = {table.id: table.selected for table in self.query(RowTable)}
+        return {"selected": selected, **{name: getattr(self, name) for name in self.kept}}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        for name in self.kept:
+            setattr(self, name, memory[name])
+        for table in self.query(RowTable):
+            table.select(memory["selected"].get(table.id))
 
     def every(self, seconds: float, number: int) -> bool:
         """Return whether this frame is one of those that come every so many seconds."""

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 from functools import partial
 
 from textual import work
 
+from dlperf.app.model.campaigns_table import counts_text
 from dlperf.app.model.table import bar, packed
-from dlperf.app.model.trials import LOOKS, configuration_text, nodes_of
+from dlperf.app.model.trials import LOOKS, NO_SILENCE, configuration_text, nodes_of
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.confirm import cancel_question
 from dlperf.app.watching import WatchedCampaign
 from dlperf.errors import DlperfError
 from dlperf.messages import _, render
 from dlperf.plan import TrialKey
+from dlperf.runs.clock import seconds_between
 from dlperf.runs.control import Action, ask
 from dlperf.runs.records import CampaignStatus, State
-from dlperf.view.campaigns import BAD, Standing, standing_of
+from dlperf.view.campaigns import Standing, standing_of, summary_of
 from dlperf.view.text import local_time, printable, short_duration
 
 
@@ -142,29 +145,41 @@ class CampaignActions(PlaceScreen):
         await self.start_engine(partial(resume_campaign, self.workspace, self.campaign.paths))
 
 
-def campaign_lines(campaign: WatchedCampaign, width: int) -> list[str]:
+def campaign_lines(campaign: WatchedCampaign, width: int, now: str) -> list[str]:
     standing = standing_of(campaign.status, campaign.engine_pid)
-    return [*_progress_lines(campaign, standing, width), *_problems(campaign.status, standing)]
+    return [*_progress_lines(campaign, standing, width, now), *_problems(campaign.status, standing)]
 
 
-def _progress_lines(campaign: WatchedCampaign, standing: Standing, width: int) -> list[str]:
-    status = campaign.status
-    total = len(status.trials)
-    done = sum(trial.state.finished for trial in status.trials.values())
-    parts = [
-        printable(campaign.paths.name),
-        _(standing.value),
-        bar(done / total if total else 0.0, 12 if width >= 100 else 6),
-        _("{done} of {total}", done=f"{done:,}", total=f"{total:,}"),
-    ]
-    if running := status.count(State.RUNNING):
+def _progress_lines(campaign: WatchedCampaign, standing: Standing, width: int, now: str) -> list[str]:
+    summary = summary_of(campaign.record, campaign.status, campaign.progress, campaign.engine_pid)
+    parts = [printable(summary.name), _(standing.value)]
+    if standing is not Standing.FINISHED:
+        parts.append(bar(summary.done / max(1, summary.total), 12 if width >= 100 else 6))
+        parts.append(_("{done} of {total}", done=f"{summary.done:,}", total=f"{summary.total:,}"))
+    parts.append(counts_text(summary.succeeded, summary.bad, summary.cancelled))
+    if running := campaign.status.count(State.RUNNING):
         parts.append(_("{count} running", count=running))
-    if bad := status.count(*BAD):
-        parts.append(_("{count} without a figure", count=bad))
-    left = campaign.progress.seconds_left if campaign.progress and campaign.engine_pid is not None else None
-    if left is not None and standing in (Standing.RUNNING, Standing.PAUSED):
-        parts.append(_("about {time} left", time=short_duration(left)))
+    if standing in (Standing.RUNNING, Standing.PAUSED):
+        parts.append(_("{time} so far", time=short_duration(seconds_between(campaign.record.created, now))))
+        parts += _time_left(campaign, summary.seconds_left, datetime.fromisoformat(now).timestamp())
+    elif summary.seconds is not None:
+        parts.append(_("took {time}", time=short_duration(summary.seconds)))
     return packed(parts, width)
+
+
+def _time_left(campaign: WatchedCampaign, seconds: float | None, now: float) -> list[str]:
+    """Return the estimate; a trial that hangs makes it the least."""
+    if seconds is None:
+        return []
+    running = [trial.key for trial in campaign.status.trials.values() if trial.state is State.RUNNING]
+    hangs = any(campaign.silences(key, now) != NO_SILENCE for key in running)
+    return [
+        (
+            _("at least {time} left", time=short_duration(seconds))
+            if hangs
+            else _("about {time} left", time=short_duration(seconds))
+        )
+    ]
 
 
 def _problems(status: CampaignStatus, standing: Standing) -> list[str]:

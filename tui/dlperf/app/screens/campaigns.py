@@ -28,6 +28,7 @@ class CampaignsScreen(SortedTableScreen):
     about = N_(
         "The campaigns of this workspace. Enter opens one: what runs is watched, what has ended is looked back on."
     )
+    kept = ("view",)
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("campaigns")
 
     def __init__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
@@ -15,8 +16,10 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
+from dlperf.app.campaigns import modified
 from dlperf.app.model.choice import AXES, Choice, arguments_of, command_line
 from dlperf.app.model.table import Column, Row
+from dlperf.app.screens.base import READ_SECONDS
 from dlperf.app.screens.pages import filtered_title
 from dlperf.app.screens.plan_actions import PlanActions
 from dlperf.app.widgets.prompt import Prompt
@@ -67,6 +70,7 @@ class ChooseScreen(PlanActions):
         """Configuration id → seconds of a trial, as the plan shows them."""
         self._mistakes: list[str] = []
         """Of the catalogue, whose entries are left out."""
+        self._read_files: dict[Path, float] = {}
 
     def body(self) -> ComposeResult:
         yield Static(id="lists-line", classes="status", markup=False)
@@ -97,11 +101,22 @@ class ChooseScreen(PlanActions):
         from dlperf.formats.registry import format_ids
 
         problems: list[Problem] = []
+        self._read_files = self._catalog_files()
         catalog = load_catalog(self.workspace.catalog, format_ids(), complain=problems.append)
         self.call_later(self._catalog_read, catalog, problems)
 
+    def frame(self, number: int) -> None:
+        super().frame(number)
+        if self.every(READ_SECONDS, number) and self._catalog_files() != self._read_files:
+            self._read_catalog()
+
+    def _catalog_files(self) -> dict[Path, float]:
+        """Return when each file of the workspace's catalogue was written."""
+        return {path: modified(path) for path in self.workspace.catalog.rglob("*.y*ml")}
+
     def _catalog_read(self, catalog: Catalog, problems: list[Problem]) -> None:
         self.catalog = catalog
+        self._mistakes = []
         if problems:
             said = _("The catalogue has mistakes: `dlperf catalog check` lists them.")
             self._mistakes = [said, *(printable(str(problem)) for problem in problems[:SHOWN_MISTAKES])]

@@ -33,12 +33,14 @@ class ResultsScreen(SortedTableScreen):
         "Every figure of this workspace and of the published reports. A figure is the median of its trials; spread is "
         "(max - min) / median. Of two campaigns one is said to be faster only where all its trials were."
     )
+    kept = ("view", "_all")
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("results")
 
     def __init__(self) -> None:
         super().__init__()
         self._all = ResultsView()
         self.view: ResultsView | ComparisonView = self._all
+        self._kind: type[ResultsView | ComparisonView] = ResultsView
         self._items: list[Any] = []
         self._problem = ""
         self._ended: dict[str, tuple[int, Standing]] | None = None
@@ -102,7 +104,8 @@ class ResultsScreen(SortedTableScreen):
         self.show_view(view)
 
     def show_view(self, view: ResultsView | ComparisonView) -> None:
-        other = type(view) is not type(self.view)
+        other = type(view) is not self._kind
+        self._kind = type(view)
         if other:
             self.table.set_columns(view.columns())
         if isinstance(view, ResultsView):
@@ -114,7 +117,7 @@ class ResultsScreen(SortedTableScreen):
         self.table.mark_sorting(view.column, view.descending)
         self.table.show_rows(keys, self._row)
         self.table.refresh()
-        if other:
+        if other and not self.table.awaits:
             self.table.action_first()
         self.query_one("#results-panel").border_title = filtered_title(view.title(), view.matching)
         self.query_one("#about-result").display = bool(self._items)

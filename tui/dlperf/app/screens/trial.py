@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from array import array
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -30,6 +32,7 @@ from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.messages import N_, _, render
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.logs import LogReader, is_gzip, log_reader
+from dlperf.results.run_units import run_in_unit
 from dlperf.runs.records import State, TrialStatus
 from dlperf.view.text import printable
 
@@ -150,6 +153,8 @@ class TrialScreen(LogActions):
         window = None
         if result is not None and result.first_step is not None and result.last_step is not None:
             window = (float(result.first_step), float(result.last_step))
+        if result is not None and result.unit == series.unit:
+            series = replace(series, result=result.value)
         self.query_one(CurveView).show(series, float(skip) if skip else None, window)
 
     def action_turn_page(self, by: int) -> None:
@@ -220,8 +225,10 @@ class SeriesReader:
 
     def _series(self, run: Run) -> Series | None:
         point = self._planned.configuration
+        with suppress(DlperfError):  # another unit than the figure's
+            run = run_in_unit(run, self._planned.unit)
         reading = Reading(run, point.gpus_total, point.gpus, point.batch_size)
         try:  # copies: the columns may be the run's own, which grow while the curve is drawn
-            return Series(array("d", reading.steps_done), array("d", reading.rates), run.unit)
+            return Series(array("d", reading.steps_done), array("d", reading.rates), reading.run.unit)
         except NotEstimable:
             return None

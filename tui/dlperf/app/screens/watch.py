@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import ClassVar
 
 from textual import on, work
@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from dlperf.app.actions import ACTIONS, bindings_of
 from dlperf.app.model.table import Row
-from dlperf.app.model.telemetry import Device, device_columns, device_rows, node_summaries, read_devices
+from dlperf.app.model.telemetry import Device, device_columns, device_rows, node_summaries, read_devices, read_means
 from dlperf.app.model.trials import (
     Group,
     by_configuration,
@@ -52,6 +52,7 @@ class WatchScreen(CampaignActions, LogActions):
         "One campaign. Above, its trials by configuration; below, the log of the selected trial as its node writes it, "
         "and what its machines do. Closing this window ends nothing."
     )
+    kept = ("_matching", "_folded")
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("watch")
 
     def __init__(self) -> None:
@@ -62,6 +63,8 @@ class WatchScreen(CampaignActions, LogActions):
         self._groups: dict[str, list[TrialStatus]] = {}
         self._devices: list[Device] = []
         self._shown: TrialKey | None = None
+        self._averaged: TrialKey | None = None
+        """The finished trial whose mean telemetry is shown."""
         self._drawn_status: CampaignStatus | None = None
 
     def body(self) -> ComposeResult:
@@ -76,20 +79,19 @@ class WatchScreen(CampaignActions, LogActions):
 
     def on_mount(self) -> None:
         self.query_one("#trials-panel").border_title = _("Trials")
-        self.query_one("#devices-panel").border_title = _("Machines")
         self.trials.focus()
 
     def on_screen_resume(self) -> None:
         """Show the campaign that was chosen, else one that runs, else the newest."""
-        if self.main.watched is None:
+        if self.settings.watched is None:
             self.main.book.list_names()
             summaries = sort_campaigns(list(self.main.book.summaries.values()))
-            self.main.watched = summaries[0].name if summaries else None
-        if self.main.watched is None:
+            self.settings.watched = summaries[0].name if summaries else None
+        if self.settings.watched is None:
             self._show_nothing(_("There is no campaign in this workspace yet. 2 chooses what to measure."))
             self.add_class("-without-campaign")
-        elif self.main.watched != self._campaign_name:
-            self._campaign_name = self.main.watched
+        elif self.settings.watched != self._campaign_name:
+            self._campaign_name = self.settings.watched
             self.campaign = None
             self.remove_class("-without-campaign")
             self._show_nothing(_("Reading {name} …", name=printable(self._campaign_name)))
@@ -118,14 +120,17 @@ class WatchScreen(CampaignActions, LogActions):
         if name != self._campaign_name:
             return
         self.campaign = campaign
-        self._folded.clear()
+        recalled = self.trials.awaits
+        if not recalled:
+            self._folded.clear()
         campaign.refresh_engine()
         self._status_changed()
         # a trial that runs, else one that failed, else the first
         order = {State.RUNNING: 0, State.SUBMITTED: 1, State.FAILED: 2, State.TIMED_OUT: 2, State.LOST: 2}
         trials = campaign.status.trials.values()
         first = min(trials, key=lambda trial: order.get(trial.state, 3), default=None)
-        self.trials.select(first.key if first else None)
+        if not recalled:
+            self.trials.select(first.key if first else None)
         self._show_selected()
 
     def frame(self, number: int) -> None:
@@ -170,7 +175,7 @@ class WatchScreen(CampaignActions, LogActions):
     def _draw_line(self) -> None:
         if self.campaign is None:
             return
-        lines = campaign_lines(self.campaign, self.size.width - 2)
+        lines = campaign_lines(self.campaign, self.size.width - 2, self.settings.now())
         if self.has_class("-narrow"):
             lines = [*lines, *node_summaries(self._devices)]
         self.query_one("#campaign-line", Static).update("\n".join(lines[:3]))
@@ -181,7 +186,9 @@ class WatchScreen(CampaignActions, LogActions):
             return self._group_row(self.campaign, key.configuration)
         assert isinstance(key, TrialKey)
         trial = self.campaign.status.trials[key]
-        return trial_row(trial, self.campaign.progress_of(key), self.campaign.result_of(key), self.asked.get(key))
+        progress, result = self.campaign.progress_of(key), self.campaign.result_of(key)
+        silences = self.campaign.silences(key, self.now)
+        return trial_row(trial, progress, result, self.asked.get(key), silences, self.now)
 
     def _group_row(self, campaign: WatchedCampaign, configuration: str) -> Row:
         planned = campaign.planned(configuration)
@@ -212,11 +219,32 @@ class WatchScreen(CampaignActions, LogActions):
         name = configuration_text(planned.configuration) if planned else key.configuration
         message = _no_log_text(self.campaign.status.trials[key])
         self.show_streams(self.campaign.streams(key), message, f"{name} #{key.number}")
-        self._show_devices(self.campaign.nodes(key))
+        self._read_devices(self.campaign, key)
 
-    def _show_devices(self, nodes: Iterable[NodePaths]) -> None:
-        self._devices = [item for node in nodes for item in read_devices(node.telemetry, node.directory.name)]
-        rows = device_rows(self._devices)
+    def _read_devices(self, campaign: WatchedCampaign, key: TrialKey) -> None:
+        if campaign.status.trials[key].state.finished:
+            self.query_one("#devices-panel").border_title = _("Machines: means, peak memory and heat")
+            if key != self._averaged:
+                self._averaged = key
+                self._show_devices(key, [], {})
+                self._read_means(key, campaign.nodes(key))
+            return
+        self._averaged = None
+        self.query_one("#devices-panel").border_title = _("Machines")
+        nodes = {node.directory.name: node.telemetry for node in campaign.nodes(key)}
+        devices = [item for name, path in nodes.items() for item in read_devices(path, name)]
+        self._show_devices(key, devices, campaign.silences(key, self.now).nodes)
+
+    @work(thread=True, exclusive=True, group="telemetry")
+    def _read_means(self, key: TrialKey, nodes: Iterable[NodePaths]) -> None:
+        devices = [item for node in nodes for item in read_means(node.telemetry, node.directory.name)]
+        self.call_later(self._show_devices, key, devices, {})
+
+    def _show_devices(self, key: TrialKey, devices: list[Device], unanswered: Mapping[str, float]) -> None:
+        if key != self._shown:
+            return
+        self._devices = devices
+        rows = device_rows(devices, unanswered)
         self.query_one("#devices-panel").set_class(not rows, "-nothing")
         self.query_one("#devices", RowTable).show_rows(list(rows), lambda key: rows.get(key, Row(())))
         self._draw_line()

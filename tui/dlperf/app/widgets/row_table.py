@@ -148,6 +148,11 @@ class RowTable(ScrollView, can_focus=True):
     def selected(self) -> Hashable | None:
         return self.keys[self._cursor] if self._cursor < len(self.keys) else None
 
+    @property
+    def awaits(self) -> bool:
+        """Whether a row is to be selected that has not appeared yet."""
+        return self._wanted is not None
+
     def select(self, key: Hashable | None) -> None:
         """Move the cursor to this row, now or when it appears."""
         self._wanted = None if key in self.keys else key
