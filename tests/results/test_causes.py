@@ -61,6 +61,14 @@ def test_the_error_of_a_node_takes_the_place_of_the_lines_that_its_exit_quoted()
     assert cause == message("and_more", subject=message("of_node", node="h200-02", cause=FAILED), more=BAD_SHAPE)
 
 
+def test_a_diagnosis_replaces_that_of_the_journal_which_lacks_secrets():
+    kept = explained(FAILED, quoted("ValueError: token [secret:HF_TOKEN] is refused"))
+    assert str(explained(kept, quoted("ValueError: token abc is refused"))) == (
+        "exit code 1: ValueError: token abc is refused"
+    )
+    assert explained(kept, None, "ValueError: token abc is refused") == kept
+
+
 def test_only_a_diagnosis_says_that_memory_was_short():
     assert is_out_of_memory(explained(FAILED, OUT_OF_MEMORY))
     assert is_out_of_memory(message("of_node", node="n1", cause=message("slurm_memory")))

@@ -24,6 +24,10 @@ _KNOWN = (
 _PORT_IN_USE = re.compile(r"address already in use|\bEADDRINUSE\b|\bport \d{1,5} is (?:already )?in use", re.IGNORECASE)
 
 
+_EXPLAINED = {"and_more": "subject", "last_output": "cause", "slurm_log": "cause"}
+"""Code of a cause that was explained → its parameter that holds the cause without explanation."""
+
+
 def diagnosis(log_tail: str) -> Message | None:
     """Return the cause that the end of a log shows: a known one anywhere, else the first line that names an error.
 
@@ -44,7 +48,9 @@ def is_out_of_memory(cause: Message | None) -> bool:
 
 
 def explained(cause: Message | None, found: Message | None, log_tail: str = "", slurm_tail: str = "") -> Message | None:
-    """Add the diagnosis of the log to a cause in place of quoted lines, else its last line, unless they are there.
+    """Add the diagnosis of the log to a cause in place of an earlier one or of quoted lines, else its last line.
+
+    The journal holds a cause that was explained before, without the secrets that the log has.
 
     Args:
         found: the diagnosis of the log.
@@ -57,21 +63,21 @@ def explained(cause: Message | None, found: Message | None, log_tail: str = "", 
         return found
     if found in cause.chain():
         return cause
-    return message("and_more", subject=_without_output(cause), more=found)
+    return message("and_more", subject=_unexplained(cause), more=found)
 
 
-def _without_output(cause: Message) -> Message:
-    """Return a cause without the lines that it quotes, also inside the cause of a node."""
-    inner = cause.parameters.get("cause")
+def _unexplained(cause: Message) -> Message:
+    """Return a cause without an earlier explanation, also inside the cause of a node."""
+    name = _EXPLAINED.get(cause.code, "cause")
+    inner = cause.parameters.get(name)
     if not isinstance(inner, Message):
         return cause
-    shorter = _without_output(inner)
-    quotes = cause.code in ("last_output", "slurm_log")
-    return shorter if quotes else replace(cause, parameters={**cause.parameters, "cause": shorter})
+    shorter = _unexplained(inner)
+    return shorter if cause.code in _EXPLAINED else replace(cause, parameters={**cause.parameters, name: shorter})
 
 
 def _with_last_output(cause: Message, log_tail: str, slurm_tail: str) -> Message:
-    if cause.mentions("last_output", "slurm_log"):
+    if cause.mentions(*_EXPLAINED):
         return cause
     if line := last_line(log_tail):
         return message("last_output", cause=cause, lines=line)
