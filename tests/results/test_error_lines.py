@@ -15,6 +15,8 @@ ERRORS = {
     "torchrun_exception": "ValueError: bad shape (3, 4)",
     "torchrun_no_file": "/opt/venv/bin/python3: can't open file '/home/a/nothere.py': [Errno 2] "
     "No such file or directory",
+    "torchrun_signal": "rank 1: Signal 9 (SIGKILL) received by PID 30470",
+    "torchrun_group": "ValueError: a",
     "mpirun_root": "mpirun has detected an attempt to run as root.",
     "mpirun_exception": "ValueError: bad shape (3, 4)",
     "mpirun_no_program": "mpirun was unable to find the specified executable file, and therefore did not launch the "
@@ -41,6 +43,7 @@ ERRORS = {
 MESSAGES = {
     "torchrun_message": "config file missing: x.yaml",
     "mpirun_message": "config file missing: x.yaml",
+    "mpirun_message_first": "config is wrong: no such key lr",
     "horovodrun_message": "config file missing: x.yaml",
     "srun_message": "no config file x.yaml",
 }
@@ -82,6 +85,7 @@ SHELLS = {
     "train.py: error: unrecognized arguments: --epoch": "an option that a program does not know",
     "FATAL:   container creation failed: mount /data->/data error": "a message of apptainer",
     "AssertionError": "an exception without a message",
+    "Fatal Python error: Segmentation fault": "an interpreter that crashes",
 }
 
 

@@ -24,20 +24,25 @@ _EPILOGUE = re.compile(
 _SUMMARY = re.compile(
     r"(?:[EWI]\d{4} |\[\d{4}-|WARNING:|ERROR:|INFO:).*torch.distributed.(?:run|elastic|launcher)"
     r"|srun: (?:error: .*: Exited with exit code|launch/slurm|cluster configuration lacks)|slurmstepd.* CANCELLED AT "
-    r"|Primary job +terminated normally|mpirun detected that one or more processes exited"
+    r"|Primary job +terminated normally|\w+ detected that one or more processes exited"
     r"|RuntimeError: could not connect to some hosts via ssh"
 )
 """Says that something failed, and not what."""
 _CHAINED = re.compile(r"During handling of the above exception|The above exception was the direct cause")
-_EXCEPTION = re.compile(r"(?:\S+:\s)?((?:\w+\.)*\w*(?:Error|Exception)\b: .{1,200})$")
+_EXCEPTION = re.compile(r"(?:\S+:\s|\|\s+)?((?:\w+\.)*\w*(?:Error|Exception)\b: .{1,200})$")
 _BARE_EXCEPTION = re.compile(r"(?:AssertionError|NotImplementedError)$")
 _ERROR = re.compile(
     r"(?:\S+: )+.*(?:not found|No such file or directory|Permission denied|cannot execute.*|Exec format error)$"
-    r"|\S*python[\d.]*: |ssh: |Host key verification failed|\S+: Permission denied \(|docker: |what\(\): "
-    r"|(?:\S+: ){0,2}(?:(?i:fatal error|fatal|error)): +[^\d\s]|srun: unrecognized"
+    r"|\S*python[\d.]*: |Fatal Python error: |ssh: |Host key verification failed|\S+: Permission denied \("
+    r"|docker: |what\(\): |(?:\S+: ){0,2}(?:(?i:fatal error|fatal|error)): +[^\d\s]|srun: unrecognized"
 )
 """Errors of shells, interpreters, ssh, Slurm and container runtimes, as a line begins."""
 _WARNING = re.compile(r".*\bwarn", re.IGNORECASE)
+_SIGNAL = re.compile(
+    r"^Root Cause .*\n(?:(?! *rank ).*\n){1,4} *rank +: (\d+) .*\n(?:.*\n){1,3} *traceback : (Signal (?!15 ).*)",
+    re.MULTILINE,
+)
+"""In torchrun's report on a rank that a signal ended, which printed nothing itself."""
 _RANK = re.compile(
     r"Process name: \[\[\d+,\d+\],(\d+)\]|process rank (\d+) with PID|^Process (\d+) exit with status", re.MULTILINE
 )
@@ -56,13 +61,17 @@ class Line:
 def error_line(output: str) -> Line | None:
     """Return the first line that names an error: an exception, else an error of a shell, a tool or a launcher."""
     lines = program_lines(output)
-    return _first_exception(lines) or next(filter(_is_error, lines), None)
+    return _first_exception(lines) or next(filter(_is_error, lines), None) or _signal(output)
 
 
 def last_line(output: str) -> str:
-    """Return the last line that the program printed, or its launcher where it printed nothing."""
+    """Return the last line that the program printed, or its launcher where it printed nothing.
+
+    What Open MPI prints after its report on the first failure is of other ranks.
+    """
     lines = program_lines(output)
-    return _printable([line for line in lines if not line.is_notice and not _says_nothing(line)] or lines)
+    first = takewhile(lambda line: not (line.is_notice and _says_nothing(line)), lines)
+    return _printable([line for line in first if not line.is_notice and not _says_nothing(line)] or lines)
 
 
 def last_statement(output: str) -> str:
@@ -121,6 +130,11 @@ def _first_exception(lines: Iterable[Line]) -> Line | None:
         elif found and first is None and not _says_nothing(line):
             first = Line(found[found.lastindex or 0].strip(), line.rank)
     return first
+
+
+def _signal(output: str) -> Line | None:
+    found = _SIGNAL.search(output)
+    return Line(f"rank {found[1]}: {found[2]}", int(found[1])) if found else None
 
 
 def _is_error(line: Line) -> bool:
