@@ -96,7 +96,7 @@ def test_a_figure_of_which_a_reader_must_know_more_is_marked() -> None:
     rows = [measured(findings=found) for found in ((), (note,), (warning,))]
     marked = [macro("figure", ENGLISH)(figures.figure(ENGLISH, "index.md", row)) for row in rows]
     assert ["†" in cell for cell in marked] == [False, False, True]
-    assert ("small", "title", 'it "rises" | *falls*') in Document(marked[2]).attributes
+    assert ("a", "title", 'it "rises" | *falls*') in Document(marked[2]).attributes
     assert "|" not in marked[2]
 
 

@@ -136,7 +136,7 @@ def test_on_a_telephone_no_option_of_a_command_is_broken(watched: Watched, site:
 
 
 def explorer_figures(page):
-    return page.locator("#figure-explorer .explorer-table").last.locator("tbody td:nth-child(4) a")
+    return page.locator("#figure-explorer .explorer-table").last.locator("tbody td:nth-child(4) a:not(.doubt)")
 
 
 def test_the_explorer_filters_and_sorts_and_the_address_keeps_both(watched: Watched, address: str) -> None:

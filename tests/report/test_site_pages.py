@@ -20,7 +20,6 @@ from dlperf.report.load import load_site_data
 from dlperf.report.pages.configurations import configurations_index
 from dlperf.report.pages.hardware import hardware, hardware_index
 from dlperf.report.pages.home import home
-from dlperf.results.audit import OTHER_VERSION
 from dlperf.runs.published import PublishedFigure
 
 
@@ -164,7 +163,7 @@ def test_the_list_of_frameworks_counts_what_was_measured_here_and_what_others_pu
 def test_the_audit_begins_with_how_much_could_be_checked_and_what_came_of_it() -> None:
     text = pages(sample())[at.AUDIT]
     answer = (
-        "Of 2 published figures 2 have a raw log that their source published. 1 of them were computed again here; 1"
+        "2 of 2 third-party results have a public raw log. dlperf recomputed 1 of them under the source's own rule: 1"
     )
     assert answer in text[: text.index("## ")]
     overview = text[text.index("<table>") : text.index("## ")]
@@ -173,18 +172,20 @@ def test_the_audit_begins_with_how_much_could_be_checked_and_what_came_of_it() -
     assert "{ #report-perf" in text
 
 
-def test_the_audit_counts_logs_of_the_same_name_that_give_another_figure() -> None:
+def test_the_audit_says_when_and_by_which_version_a_kept_verdict_was_computed() -> None:
     data = sample()
-    other = replace(data.audit[0], recomputed=None, difference=None, verdict=message(OTHER_VERSION))
-    text = pages(replace(data, audit=(*data.audit, other)))[at.AUDIT]
-    assert "Of 1 more, a log of the same name is here and gives another figure" in text[: text.index("<table>")]
+    kept = replace(data.audit[0], date="2026-11-23", version="0.2.0")
+    text = pages(replace(data, audit=(kept, data.audit[1])))[at.AUDIT]
+    assert "1 verdicts are of <time>2026-11-23</time>, by dlperf 0.2.0; the raw logs are not in this build." in text
 
 
-def test_the_audit_says_so_where_no_raw_log_is_here() -> None:
+def test_the_audit_says_so_where_results_were_checked_when_transcribed_only() -> None:
     data = sample()
-    rows = tuple(replace(row, recomputed=None, difference=None) for row in data.audit)
+    noted = message("noted_difference", difference=-0.01)
+    rows = tuple(replace(row, recomputed=None, difference=None, verdict=noted) for row in data.audit)
     text = dict(overview_pages(ENGLISH, replace(data, audit=rows)))[at.AUDIT]
-    assert "None of these logs is here, so none of the figures was computed again." in text
+    assert "dlperf recomputed 0 of them" in text
+    assert "2 more were checked when their report was transcribed, not by dlperf: 0 exactly, 2 with a different" in text
     assert "Recomputed" not in text[: text.index("## ")]
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from dlperf.catalog.load import load_catalog
-from dlperf.results.audit import estimator_of
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.published import rows_of_report
+from dlperf.results.verdicts import estimator_of
 from dlperf.runs.paths import Workspace
 from dlperf.runs.published import PublishedFigure, PublishedReport, Text, load_reports
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from dlperf.runs.paths import Workspace
 
 commands = typer.Typer()
+MOST_CAVEATS = 10
+"""Texts of caveats below a table of results."""
 
 
 @commands.command()
@@ -111,14 +113,31 @@ def _print_rows(rows: list[ConfigurationResult]) -> None:
     if not rows:
         print_note("no results: see `dlperf run` and `dlperf import`, or use fewer filters")
         return
-    headers = ("campaign", *AXIS_HEADERS, "metric", "value", "unit", "spread", "n", "speed-up", "MFU", "status")
-    print_table(headers, map(_cells, rows), optional=("axes", "metric"))
+    headers = (
+        "campaign",
+        *AXIS_HEADERS,
+        "metric",
+        "value",
+        "unit",
+        "spread",
+        "n",
+        "speed-up",
+        "MFU",
+        "status",
+        "caveats",
+    )
+    print_table(headers, map(_cells, rows), optional=("axes", "metric", "caveats"))
+    for text, count in Counter(str(finding.message) for row in rows for finding in row.caveats).most_common(
+        MOST_CAVEATS
+    ):
+        print_note(f"caveat of {count_noun(count, 'result')}: {text}")
 
 
 def _cells(row: ConfigurationResult) -> tuple[Any, ...]:
     metric = None if row.metric == "throughput" else row.metric
     figure = (metric, row.value, row.unit, percent(row.spread), row.n, row.speedup, percent(row.mfu))
-    return (row.campaign, *_axis_cells(row), *figure, str(row.status))
+    caveats = ", ".join(finding.code for finding in row.caveats)
+    return (row.campaign, *_axis_cells(row), *figure, str(row.status), caveats or None)
 
 
 def _axis_cells(row: ConfigurationResult) -> tuple[Any, ...]:
@@ -220,21 +239,37 @@ def verify(
     context: typer.Context,
     campaign: options.OptionalCampaign = None,
     write: Annotated[
-        bool, typer.Option("--write", help="Update results that differ or are from an older version.")
+        bool, typer.Option("--write", help="Update results and kept verdicts that differ or are from an older version.")
     ] = False,
+    raw_logs: Annotated[
+        options.Words,
+        typer.Option(
+            "--logs",
+            metavar="[OWNER/REPO@COMMIT:]FOLDER",
+            help="Raw logs of third-party results to recompute, beside imported ones. Repeatable.",
+        ),
+    ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Recompute every result from its log, check every hash. Changes nothing without --write."""
+    """Recompute every result from its log, check every hash. Changes nothing without --write.
+
+    Third-party results (alone: ``dlperf verify published``) are recomputed where their raw logs are imported or named
+    with --logs.
+    """
     from dlperf.results.logs import log_reader
-    from dlperf.results.verify import verify_campaign
+    from dlperf.results.verify import PUBLISHED, verify_campaign, verify_published
     from dlperf.runs.lookup import find_campaign
     from dlperf.runs.store import each_readable
 
     workspace = options.current_workspace(context)
-    chosen = (find_campaign(workspace, campaign),) if campaign else workspace.campaigns()
+    only_published = campaign == PUBLISHED
+    chosen = workspace.campaigns() if not campaign else () if only_published else (find_campaign(workspace, campaign),)
     logs = log_reader(workspace, options.print_skipped)
     unreadable: list[DlperfError] = []
     found = list(each_readable(chosen, partial(verify_campaign, logs=logs, write=write), unreadable.append))
+    if only_published or raw_logs or not campaign:
+        published = partial(verify_published, folders=raw_logs or (), write=write)
+        found += each_readable([workspace], published, unreadable.append)
     if as_json:
         print_json(found)
     else:
@@ -245,6 +280,8 @@ def verify(
 
 
 def _print_verifications(found: list[Verification]) -> None:
+    from dlperf.results.verify import PUBLISHED
+
     differences = [item for verification in found for item in verification.differences]
     if differences:
         headers = ("campaign", "trial", "what", "problem", "stored", "recomputed")
@@ -252,9 +289,12 @@ def _print_verifications(found: list[Verification]) -> None:
             headers,
             [(i.campaign, i.trial, i.what, i.problem, _exact(i.stored), _exact(i.recomputed)) for i in differences],
         )
-    trials, figures = sum(item.trials for item in found), sum(item.figures for item in found)
-    seen = f"{count_noun(trials, 'trial')} of {count_noun(len(found), 'campaign')}"
-    print(f"{seen}, {count_noun(figures, 'figure')} recomputed: {count_noun(len(differences), 'difference')}")
+    published = sum(item.figures for item in found if item.campaign == PUBLISHED)
+    campaigns = [item for item in found if item.campaign != PUBLISHED]
+    trials, figures = sum(item.trials for item in campaigns), sum(item.figures for item in campaigns)
+    seen = f"{count_noun(trials, 'trial')} of {count_noun(len(campaigns), 'campaign')}, {count_noun(figures, 'figure')}"
+    others = f" and {count_noun(published, 'third-party result')}" if published else ""
+    print(f"{seen}{others} recomputed: {count_noun(len(differences), 'difference')}")
 
 
 def _exact(value: Any) -> str | None:

@@ -56,7 +56,7 @@ def site_rows(data: SiteData, results: Iterable[ConfigurationResult]) -> list[Si
 def results_json(rows: Iterable[SiteRow]) -> str:
     """Return the list of ``dlperf results --json`` with the columns of ``SiteRow``."""
     encode = json.JSONEncoder(default=_plain, ensure_ascii=False, separators=(",", ":")).encode
-    return _json_list("results", (encode(vars(row)) for row in rows))
+    return _json_list("results", (encode(vars(row) | {"caveats": row.caveats}) for row in rows))
 
 
 def _plain(value: Any) -> Any:

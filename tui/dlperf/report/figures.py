@@ -93,7 +93,7 @@ def figure(
         best=best,
         trials=spread_text(result),
         below=_scaling(result) if scaling else "",
-        caveat=_caveat(language, result),
+        caveat=caveat_text(language, result),
     )
 
 
@@ -110,13 +110,9 @@ def spread_text(result: ConfigurationResult) -> str:
     return f"n={result.n}" + (f" · {spread(result.spread)}" if result.spread is not None and result.n > 1 else "")
 
 
-def has_caveats(result: ConfigurationResult) -> bool:
-    """Tell whether a result has findings above the severity of a note."""
-    return any(finding.severity != "note" for finding in result.findings)
-
-
-def _caveat(language: Language, result: ConfigurationResult) -> str:
-    return "; ".join(language.render(item.message) for item in result.findings if item.severity != "note")
+def caveat_text(language: Language, result: ConfigurationResult) -> str:
+    """Return the caveats of a result in one line; empty if it has none."""
+    return language.gettext("; ").join(language.render(finding.message) for finding in result.caveats)
 
 
 def missing_reason(campaign: str) -> str:

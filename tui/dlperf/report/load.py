@@ -13,7 +13,7 @@ from dlperf.plan import PlannedConfiguration
 from dlperf.report.data import SiteData
 from dlperf.report.evidence import EvidenceReader
 from dlperf.report.machine import Probed
-from dlperf.results.audit import audit_workspace
+from dlperf.results.audit import audit_workspace, verdicts_of
 from dlperf.results.load import load_campaign
 from dlperf.results.logs import log_reader
 from dlperf.results.model import ConfigurationResult
@@ -48,7 +48,7 @@ def load_site_data(workspace: Workspace) -> SiteData:
     probed = _probed(workspace, rows, plans, problems.append)
     checked = audit_workspace(workspace, records=campaigns, reports=reports, damaged=problems.append)
     return SiteData(
-        results=(*rows, *(row for report in reports for row in rows_of_report(report))),
+        results=(*rows, *(row for report in reports for row in rows_of_report(report, verdicts_of(checked)))),
         campaigns=campaigns,
         problems=tuple(problems),
         probed=probed,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 
+from dlperf import __version__
 from dlperf.catalog.axes import Configuration
 from dlperf.errors import DlperfError
 from dlperf.formats.samples import Run
@@ -18,15 +18,26 @@ from dlperf.results.importing import NODE
 from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.published import FIGURES, configuration_of, gpus_per_node, unit_of
 from dlperf.results.sources import find_files
-from dlperf.runs.archive import TrialFiles
+from dlperf.results.verdicts import (
+    DIFFERS,
+    EXACT,
+    NONE_KEPT,
+    Key,
+    Verdict,
+    Verdicts,
+    estimator_of,
+    noted_verdict,
+    read_verdicts,
+)
+from dlperf.runs.archive import TrialFiles, sha256_of
+from dlperf.runs.clock import utc_now
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import PublishedFigure, PublishedReport, load_reports
 from dlperf.runs.records import CampaignRecord, TrialRecord
-from dlperf.runs.store import Complain, read_campaign, read_record_if_whole
+from dlperf.runs.store import Complain, each_readable, read_campaign, read_record_if_whole, write_record
 
 LOGS_IN_MEMORY = 16
 """Logs whose runs are kept in memory; figures of one log are adjacent."""
-EXACT = "exact"
 OTHER_VERSION = "other_version"
 
 
@@ -46,17 +57,33 @@ class AuditRow(Configuration):
     difference: float | None
     """recomputed / published - 1."""
     verdict: Message
-    """exact (within one unit of the last printed digit), the difference, or why nothing was recomputed."""
+    """exact (within one unit of the last printed digit), the difference, what was noted at the transcription, or why
+    nothing was recomputed."""
     log: str
     """The raw log as the source names it."""
     local_log: str | None = None
     """Path of the local copy, relative to the workspace or to the given folder."""
     source: str = ""
+    log_sha256: str = ""
+    """Of the raw log from which the value was recomputed."""
+    date: str = ""
+    """Day of the verdict; empty if it was recomputed now."""
+    version: str = ""
+    """Version of dlperf that recomputed it."""
+
+    @property
+    def key(self) -> Key:
+        return self.report, self.log, self.rule, self.published
+
+    @property
+    def is_recomputed_now(self) -> bool:
+        return self.recomputed is not None and not self.date
 
 
 _FIRST = ("report", "framework", "case")
 COLUMNS = (*_FIRST, *(item.name for item in fields(AuditRow) if item.name not in _FIRST))
 """Fields in the order of tables and files."""
+_OF_A_VERDICT = ("recomputed", "from_timestamps", "verdict", "log_sha256", "date", "version")
 
 
 @dataclass(frozen=True)
@@ -70,27 +97,18 @@ class LocalLog:
 
 ReadRuns = Callable[[LocalLog], Sequence[Run]]
 
-_ESTIMATORS: tuple[tuple[str, str], ...] = (
-    (r"(tipc\(skip=\d+\)|skipmean\(\d+\))", r"\1"),
-    (r"tailmean\([^()]*last (\d+)\)", r"tailmean(\1)"),
-    (r"summary\(", "summary()"),
-    (r"harmonic mean of epoch [\w.]+, drop epoch 0", "hmean_epochs(1)"),
-    (r"mean\(time\[(\d+):\]\)", r"batch_over_time(skip=\1)"),
-    (r"mean of all ", "mean()"),
-)
-"""Pattern of a rule in ``figures.csv`` → estimator."""
 
+def audit(
+    reports: Iterable[PublishedReport],
+    logs: Sequence[LocalLog],
+    read: ReadRuns,
+    kept: Mapping[Key, Verdict] = NONE_KEPT,
+) -> list[AuditRow]:
+    """Return one row for every published throughput, in the order of the reports.
 
-def estimator_of(rule: str) -> str | None:
-    """Return the estimator that a figure's rule names."""
-    for pattern, estimator in _ESTIMATORS:
-        if match := re.search(pattern, rule):
-            return match.expand(estimator)
-    return None
-
-
-def audit(reports: Iterable[PublishedReport], logs: Sequence[LocalLog], read: ReadRuns) -> list[AuditRow]:
-    """Return one row for every published throughput, in the order of the reports."""
+    Args:
+        kept: verdicts for figures whose log is not among ``logs``.
+    """
     reports = list(reports)
     index: dict[str, list[LocalLog]] = {}
     for log in logs:
@@ -102,7 +120,8 @@ def audit(reports: Iterable[PublishedReport], logs: Sequence[LocalLog], read: Re
             if item.metric in FIGURES and item.value is not None:
                 found = _find_log(item, index)
                 certain = bool(found and _parts(found.source)[0]) or len(versions[_parts(item.log)[1]]) == 1
-                rows.append(_row(report, item, found, certain, read))
+                row = _row(report, item, found, certain, read)
+                rows.append(row if row.local_log else _kept(row, kept.get(row.key), item))
     return rows
 
 
@@ -158,6 +177,18 @@ def _row(
         log=item.log,
         local_log=log.location if log else None,
         source=item.source,
+        version=__version__ if recomputed else "",
+    )
+
+
+def _kept(row: AuditRow, kept: Verdict | None, item: PublishedFigure) -> AuditRow:
+    """Return a row whose log is not here with the verdict that was kept, or else noted in its report."""
+    if kept is None or kept.recomputed is None:
+        return replace(row, verdict=noted_verdict(item.rule) or row.verdict)
+    return replace(
+        row,
+        **{name: getattr(kept, name) for name in _OF_A_VERDICT},
+        difference=kept.recomputed / item.value - 1 if item.value else None,
     )
 
 
@@ -181,43 +212,70 @@ def verdict_of(printed: str, recomputed: float) -> Message:
     digits = len(printed.partition(".")[2])
     if abs(recomputed - float(printed)) <= 10.0**-digits * (1 + 1e-9):
         return message(EXACT)
-    return message("differs_by", difference=recomputed / float(printed) - 1)
+    return message(DIFFERS, difference=recomputed / float(printed) - 1)
 
 
 def audit_workspace(
     workspace: Workspace,
-    folder: Path | None = None,
+    folders: Sequence[str] = (),
     records: Mapping[str, CampaignRecord] | None = None,
     damaged: Complain | None = None,
     reports: Iterable[PublishedReport] | None = None,
 ) -> list[AuditRow]:
-    """Audit every published throughput of a workspace.
+    """Audit every published throughput of a workspace, with the verdicts kept there where a raw log is not here.
 
     Args:
-        folder: raw logs in addition to the imported ones.
+        folders: raw logs in addition to the imported ones, each ``[owner/repository@commit:]folder``.
         records: plans of the campaigns to search; those of the workspace if None.
-        damaged: called for each imported trial with a damaged record, whose log is skipped.
+        damaged: called for each damaged plan or record, whose logs are skipped, and for damaged verdicts.
         reports: those of the workspace if None.
 
     Raises:
-        DlperfError: a report, a plan or the catalogue cannot be read.
+        DlperfError: a report, a plan, a folder or the catalogue cannot be read.
     """
     if records is None:
-        records = {campaign.name: read_campaign(campaign) for campaign in workspace.campaigns()}
+        found = each_readable(workspace.campaigns(), read_campaign, damaged and (lambda error: damaged(str(error))))
+        records = {record.name: record for record in found}
     places = {
         log: path
         for name, record in records.items()
         for log, path in _imported(workspace.campaign(name), record, damaged)
     }
-    if folder is not None:
-        places |= {LocalLog(file.name, file.name): file.path for file in find_files([folder])[0]}
+    places |= {log: path for folder in folders for log, path in _in_folder(folder)}
     logs = log_reader(workspace)
 
     @lru_cache(maxsize=LOGS_IN_MEMORY)
     def read(log: LocalLog) -> Sequence[Run]:
         return _runs(places[log], logs)
 
-    return audit(load_reports(workspace) if reports is None else reports, list(places), read)
+    reports = load_reports(workspace) if reports is None else reports
+    rows = audit(reports, list(places), read, read_verdicts(workspace, damaged))
+    paths = {log.location: path for log, path in places.items()}
+    return [
+        replace(row, log_sha256=sha256_of(paths[row.local_log or ""])) if row.is_recomputed_now else row for row in rows
+    ]
+
+
+def verdicts_of(rows: Iterable[AuditRow]) -> dict[Key, Verdict]:
+    """Return the verdicts of the rows that were recomputed, those recomputed now with the present date."""
+    today, names = utc_now()[:10], [item.name for item in fields(Verdict)]
+    facts = [{name: getattr(row, name) for name in names} for row in rows if row.recomputed is not None]
+    found = [Verdict(**fact | {"date": fact["date"] or today}) for fact in facts]
+    return {verdict.key: verdict for verdict in found}
+
+
+def write_verdicts(workspace: Workspace, rows: Iterable[AuditRow]) -> None:
+    """Keep the verdicts of an audit with the reports."""
+    kept = verdicts_of(rows)
+    write_record(workspace.audit, Verdicts(tuple(kept[key] for key in sorted(kept))))
+
+
+def _in_folder(text: str) -> Iterator[tuple[LocalLog, Path]]:
+    """Yield the files of ``[owner/repository@commit:]folder`` and their paths."""
+    commit, folder = _parts(text)
+    for file in find_files([Path(folder)])[0]:
+        source = f"{commit}:{file.name}" if commit else file.name
+        yield LocalLog(source, file.name), file.path
 
 
 def _imported(
@@ -236,7 +294,8 @@ def _imported(
             trial = read_record_if_whole(paths.trial, TrialRecord, complain, TrialFiles(paths).read)
             if trial and trial.source:
                 for path in paths.node(NODE).logs()[:1]:
-                    yield LocalLog(trial.source, path.relative_to(campaign.directory.parents[1]).as_posix()), path
+                    location = path.relative_to(campaign.directory.parents[1]).as_posix()
+                    yield LocalLog(trial.source, location), path
 
 
 def _runs(path: Path, logs: LogReader) -> Sequence[Run]:

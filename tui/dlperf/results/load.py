@@ -16,6 +16,7 @@ from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.results.published import campaign_of, rows_of_report
 from dlperf.results.rows import rows_of_campaign, rows_of_metrics
 from dlperf.results.trial import measure_trial
+from dlperf.results.verdicts import read_verdicts
 from dlperf.runs.journal import fold
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
@@ -87,9 +88,10 @@ def load_results(
     open_reader = cache(lambda: log_reader(workspace, leave_out))
     for _, found in each_readable(wanted, partial(load_campaign, open_reader=open_reader), complain):
         rows += found
+    verdicts = read_verdicts(workspace)
     for report in load_reports(workspace, complain):
         if filters.wants_campaign(campaign_of(report)):
-            rows += rows_of_report(report)
+            rows += rows_of_report(report, verdicts)
     rows = [row for row in rows if filters.matches(row)]
     return rows_of_metrics(rows, filters.metrics) if filters.metrics else rows
 

@@ -155,7 +155,8 @@ class ConfigurationResult(Configuration):
 
     def as_data(self) -> dict[str, Any]:
         """Return the fields for JSON output."""
-        return {name: getattr(self, name) for name in COLUMNS} | {"axes": dict(self.axes)}
+        caveats = [str(finding.message) for finding in self.caveats]
+        return {name: getattr(self, name) for name in COLUMNS} | {"axes": dict(self.axes), "caveats": caveats}
 
     @property
     def score(self) -> float:
@@ -163,6 +164,11 @@ class ConfigurationResult(Configuration):
         if not self.value or self.direction == "higher":
             return self.value or 0.0
         return 1 / self.value
+
+    @property
+    def caveats(self) -> tuple[Finding, ...]:
+        """The findings that accompany the value wherever it is shown: all but notes."""
+        return tuple(finding for finding in self.findings if finding.severity != "note")
 
     @property
     def values(self) -> tuple[float, ...]:

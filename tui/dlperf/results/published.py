@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
 from dlperf.catalog.axes import Configuration
-from dlperf.measure.findings import note
+from dlperf.measure.findings import warning
 from dlperf.messages import quoted
 from dlperf.results.identify import catalog_id
 from dlperf.results.model import ConfigurationResult, MetricResult, Status, TrialResult
 from dlperf.results.names import facts_of_name
 from dlperf.results.rows import with_scaling
+from dlperf.results.verdicts import NONE_KEPT, Key, Verdict, caveats_of_figure
 from dlperf.runs.published import PublishedFigure, PublishedReport
 
 FIGURES = ("throughput", "throughput_median", "throughput_average")
@@ -29,7 +30,7 @@ _UNITS = {
 """Unit of a report → unit of the catalogue."""
 _TF32_BY_DEFAULT = re.compile(r"\b(A100|A30|A10|H100|H200|B200)\b")
 """Accelerators on which every tested framework computes FP32 matrix products in TF32 by default."""
-_TF32 = note("tf32")
+_TF32 = warning("tf32")
 _REASONS = {"": "not_run", "not run": "not_run", "not published": "not_published", "out of memory": "out_of_memory"}
 """Rule of a figure without a value in ``figures.csv`` → status."""
 
@@ -39,12 +40,12 @@ def campaign_of(report: PublishedReport) -> str:
     return f"published/{report.id}"
 
 
-def rows_of_report(report: PublishedReport) -> list[ConfigurationResult]:
-    """Return the rows of a report, in the order of its figures."""
+def rows_of_report(report: PublishedReport, verdicts: Mapping[Key, Verdict] = NONE_KEPT) -> list[ConfigurationResult]:
+    """Return the rows of a report, in the order of its figures, with the caveats that follow from their logs."""
     points: dict[str, list[PublishedFigure]] = {}
     for figure in report.figures:
         points.setdefault(_id_of(configuration_of(figure)), []).append(figure)
-    rows = with_scaling([row for figures in points.values() for row in _rows_of_point(report, figures)])
+    rows = with_scaling([row for figures in points.values() for row in _rows_of_point(report, figures, verdicts)])
     return [_with_metric(row) for row in rows]
 
 
@@ -94,12 +95,14 @@ def is_per_gpu(figure: PublishedFigure) -> bool:
     return figure.unit.endswith("/GPU")
 
 
-def _rows_of_point(report: PublishedReport, figures: Sequence[PublishedFigure]) -> Iterable[ConfigurationResult]:
+def _rows_of_point(
+    report: PublishedReport, figures: Sequence[PublishedFigure], verdicts: Mapping[Key, Verdict]
+) -> Iterable[ConfigurationResult]:
     for metric in FIGURES:
         chosen = [figure for figure in figures if figure.metric == metric]
         if chosen:
             runs = _runs(figures) if len(chosen) == 1 else ()
-            rows = [_with_runs(_row(report, figure), runs) for figure in chosen]
+            rows = [_with_runs(_row(report, figure, verdicts), runs) for figure in chosen]
             return [replace(row, variant=number) for number, row in enumerate(rows, start=1)]
     return []
 
@@ -126,8 +129,9 @@ def _status_of(figure: PublishedFigure) -> Status:
     return Status(_REASONS[figure.rule]) if figure.rule in _REASONS else Status("not_published", quoted(figure.rule))
 
 
-def _row(report: PublishedReport, figure: PublishedFigure) -> ConfigurationResult:
+def _row(report: PublishedReport, figure: PublishedFigure, verdicts: Mapping[Key, Verdict]) -> ConfigurationResult:
     point, value, per_gpu = configuration_of(figure), figure.value, is_per_gpu(figure)
+    relabelled = (_TF32,) if point.precision != figure.precision.lower() else ()
     return ConfigurationResult(
         **vars(point),
         campaign=campaign_of(report),
@@ -135,7 +139,7 @@ def _row(report: PublishedReport, figure: PublishedFigure) -> ConfigurationResul
         value=value * figure.gpus if per_gpu and value is not None else value,
         protocol=figure.protocol or report.protocol,
         status=_status_of(figure),
-        findings=(_TF32,) if point.precision != figure.precision.lower() else (),
+        findings=(*relabelled, *caveats_of_figure(report.id, figure, verdicts)),
         configuration=_id_of(point),
         source=figure.source,
         printed="" if per_gpu or value is None else figure.printed,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
@@ -11,18 +11,22 @@ from dlperf.formats.registry import describe
 from dlperf.measure.findings import Finding
 from dlperf.messages import Message
 from dlperf.plan import PlannedConfiguration
+from dlperf.results.audit import audit_workspace, write_verdicts
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
 from dlperf.results.timeline import Timeline, derive, write_timeline
+from dlperf.results.verdicts import read_verdicts
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import campaign_status, figure_data
-from dlperf.runs.paths import CampaignPaths
+from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import Event, JournaledFigure, State, TrialStatus
 from dlperf.runs.store import append_records, read_campaign, read_record_if_whole, record_bytes, write_record
 
 RECORDED_LATER = ("window_seconds", "telemetry_samples", "power_source", "conditions")
 """Fields that results of older versions do not have."""
+PUBLISHED = "published"
+"""In place of a campaign: third-party results."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,28 @@ def _verify_trial(
             write_record(paths.result, derived.result)
         _journal(campaign, status, derived.result)
     return broken + differing, derived.result
+
+
+def verify_published(workspace: Workspace, folders: Sequence[str] = (), *, write: bool = False) -> Verification:
+    """Recompute third-party results whose raw logs are here, and compare them with the verdicts kept.
+
+    Args:
+        folders: as for ``audit_workspace``.
+        write: keep the new verdicts.
+
+    Raises:
+        DlperfError: a report or a folder cannot be read.
+    """
+    kept, rows = read_verdicts(workspace), audit_workspace(workspace, folders, damaged=lambda _: None)
+    recomputed = [row for row in rows if row.is_recomputed_now]
+    differences = [
+        Difference(f"{PUBLISHED}/{row.report}", row.id, "verdict", "differs", str(before.verdict), str(row.verdict))
+        for row in recomputed
+        if (before := kept.get(row.key)) and before.verdict != row.verdict
+    ]
+    if write and recomputed:
+        write_verdicts(workspace, rows)
+    return Verification(PUBLISHED, 0, len(recomputed), tuple(differences))
 
 
 def _journal(campaign: CampaignPaths, status: TrialStatus, result: TrialResult) -> None:

@@ -168,6 +168,7 @@ class Workspace:
 
     runs = _Path("runs", "root")
     published = _Path("runs/published", "root")
+    audit = _Path("runs/published/audit.json", "root")
     catalog = _Path("catalog", "root")
     mkdocs_config = _Path("mkdocs.yml", "root")
     site = _Path("site", "root")

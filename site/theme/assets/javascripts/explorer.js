@@ -131,14 +131,16 @@
   function cell(row, column) {
     var words = textOf(row, column);
     var content = column === "value" ? element("a", { href: addressOf(row) }, [words]) : words;
-    var aside = column === "value" && row[at.value] !== null && row[at.doubtful] ? " †" : "";
+    var caveats = column === "value" && row[at.value] !== null ? valueOf(row, "caveats") : "";
+    var facts = { class: "doubt", href: addressOf(row), title: caveats, "aria-label": caveats };
+    var aside = caveats ? [" ", element("a", facts, ["†"])] : [];
     var kind = NUMERIC.indexOf(column) >= 0 ? "number" : WORDED.indexOf(column) >= 0 ? "words" : "";
     if (column === "value" && row[at.value] === null) kind += " words"; /* why there is no figure */
     var attributes = { "data-column": column };
     if (kind) attributes.class = kind;
     if (PLACES[column]) attributes["data-place"] = PLACES[column];
     if (LABELLED.indexOf(column) >= 0 && words) attributes["data-label"] = data.words[column];
-    return element("td", attributes, [content, aside]);
+    return element("td", attributes, [content].concat(aside));
   }
 
   /* In the long table unit and number of trials stand small beside what they belong to. */

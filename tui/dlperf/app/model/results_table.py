@@ -43,7 +43,7 @@ class ResultsView(TableView[ConfigurationResult]):
     def cells(self, item: ConfigurationResult) -> Row:
         cells = (
             *map(printable, axes_of(item)),
-            number(item.value, item.unit) if item.value is not None else item.status.kind(language()),
+            _figure_cell(item),
             percent(item.spread),
             "-" if item.n is None else str(item.n),
             "-" if item.speedup is None else f"{item.speedup:.2f}×",
@@ -70,6 +70,13 @@ class ResultsView(TableView[ConfigurationResult]):
 def axes_of(row: ConfigurationResult) -> tuple[str, ...]:
     batch = "-" if row.batch_size is None else str(row.batch_size)
     return (row.case, row.framework, row.precision, batch, f"{row.nodes}n{row.gpus}g", row.hardware)
+
+
+def _figure_cell(row: ConfigurationResult) -> str:
+    """Return the value, marked if it has caveats, or why there is none."""
+    if row.value is None:
+        return row.status.kind(language())
+    return number(row.value, row.unit) + (" †" if row.caveats else "")
 
 
 def figure_text(row: ConfigurationResult) -> str:

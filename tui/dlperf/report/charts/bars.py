@@ -27,6 +27,8 @@ class Bar:
     low: float | None = None
     high: float | None = None
     """Lowest and highest trial, drawn as a whisker."""
+    caveat: str = ""
+    """Marked beside the value."""
 
     @property
     def longest(self) -> float:

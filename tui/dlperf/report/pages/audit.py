@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,27 +11,35 @@ from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report.data import PUBLISHED, SiteData, grouped
 from dlperf.report.pages.page import Page
-from dlperf.report.views import Link, Table, Text
-from dlperf.results.audit import EXACT, OTHER_VERSION, AuditRow
+from dlperf.report.views import Link, Table, Text, date
+from dlperf.results.audit import AuditRow
+from dlperf.results.verdicts import EXACT, NOTED
 
 Rows = Sequence[AuditRow]
 COLUMNS = (
     *("case", "hardware", "framework", "precision", "batch_size", "nodes_gpus", "published_value", "recomputed"),
-    *("from_timestamps", "unit", "difference", "verdict", "estimator", "log"),
+    *("from_timestamps", "unit", "difference", "verdict", "date", "estimator", "log"),
 )
-CONSTANT = ("case", "hardware", "framework", "precision", "batch_size", "unit", "verdict", "estimator")
+CONSTANT = ("case", "hardware", "framework", "precision", "batch_size", "unit", "verdict", "date", "estimator")
 """Columns that often have one value in a whole report."""
 PLACES = {"published_value": "value", "difference": "aside"}
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many third-party results there are, have a log, were recomputed and came out exactly."""
+    """Numbers of third-party results: all, with a public log, recomputed, and so on."""
 
     figures: int
     logged: int
     recomputed: int
     exact: int
+    noted_exact: int
+    noted: int
+    """Checked when the report was transcribed, and not by dlperf."""
+
+    @property
+    def checked(self) -> bool:
+        return bool(self.recomputed or self.noted)
 
 
 @dataclass(frozen=True)
@@ -45,10 +54,11 @@ class Section:
 def audit(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.AUDIT)
     reports = grouped(data.audit, lambda row: row.report)
+    kept = Counter((row.date, row.version) for row in data.audit if row.date)
     return page.render(
         "audit.md.j2",
         counts=_counts(data.audit),
-        other_versions=sum(row.verdict.code == OTHER_VERSION for row in data.audit),
+        kept=[(date(day), version, str(count)) for (day, version), count in sorted(kept.items())],
         overview=_overview(page, reports),
         sections=[_section(page, report, rows) for report, rows in reports.items() if any(row.log for row in rows)],
     )
@@ -56,17 +66,17 @@ def audit(language: Language, data: SiteData) -> str:
 
 def _counts(rows: Rows) -> Counts:
     recomputed = sum(row.recomputed is not None for row in rows)
-    exact = sum(row.verdict.code == EXACT for row in rows)
-    return Counts(len(rows), sum(bool(row.log) for row in rows), recomputed, exact)
+    codes = Counter(row.verdict.code for row in rows)
+    noted = sum(codes[code] for code in NOTED)
+    return Counts(len(rows), sum(bool(row.log) for row in rows), recomputed, codes[EXACT], codes["noted_exact"], noted)
 
 
 def _overview(page: Page, reports: Mapping[str, Rows]) -> Table:
     """Return a table of reports with the number of results that can be checked and, if any were, the outcome."""
-    checked = any(row.recomputed is not None for row in page.data.audit)
     body = []
     for report, rows in reports.items():
         counts, differences = _counts(rows), [abs(row.difference) for row in rows if row.difference is not None]
-        outcome = (str(counts.recomputed), str(counts.exact)) if checked else ("", "")
+        outcome = (str(counts.recomputed), str(counts.exact)) if counts.recomputed else ("", "")
         body.append(
             (
                 Link(_title(page, report), f"#{_anchor(report)}" if counts.logged else ""),
@@ -104,6 +114,7 @@ def _row(page: Page, row: AuditRow) -> tuple[object, ...]:
         row.unit,
         figures.percent(row.difference, 3),
         page.language.render(row.verdict),
+        date(row.date),
         Link(row.rule, code=True) if row.rule else "",
         Text(row.log, "source") if row.log else "",
     )

@@ -71,6 +71,7 @@ def _names(language: Language, data: SiteData) -> dict[str, Callable[[Configurat
         "unit": lambda row: row.unit,
         "status": lambda row: row.status.text(language),
         "protocol": lambda row: row.protocol or "",
+        "caveats": lambda row: figures.caveat_text(language, row),
         "page": lambda row: at.html_address(at.EXPLORER, at.group_page(at.group_of(row))),
     }
 
@@ -88,5 +89,4 @@ NUMBERS: dict[str, Callable[[ConfigurationResult], object]] = {
     "efficiency": lambda row: row.efficiency,
     "mfu": lambda row: row.mfu,
     "per_joule": lambda row: row.samples_per_joule,
-    "doubtful": lambda row: int(figures.has_caveats(row)),
 }

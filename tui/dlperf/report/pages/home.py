@@ -14,7 +14,7 @@ from dlperf.report.answer import Answer, answers
 from dlperf.report.data import KINDS, SiteData, gpus_total, grouped, is_published
 from dlperf.report.pages import pictures
 from dlperf.report.pages.page import Page
-from dlperf.report.views import Lead, Link, Part, Table
+from dlperf.report.views import Figure, Lead, Link, Part, Table
 from dlperf.results.model import ConfigurationResult
 
 MOST_CHARTS = 6
@@ -29,7 +29,7 @@ class Headline:
 
     framework: Link
     case: Link
-    value: Link
+    value: Figure
     unit: str
     hardware: Link
     precision: str
@@ -129,7 +129,7 @@ def _headline(page: Page, answer: Answer) -> Headline:
     return Headline(
         framework=page.framework_link(best.framework, best.campaign),
         case=replace(page.report_link(best), text=page.data.case_title(best.case)),
-        value=page.link(figures.value_text(best), at.configuration_page(best)),
+        value=replace(page.figure(best), trials=""),
         unit=best.unit,
         hardware=_hardware_with_gpus(page, best),
         precision=figures.conditions_text(best),

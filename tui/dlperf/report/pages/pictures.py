@@ -99,6 +99,7 @@ def _bar(page: Page, row: ConfigurationResult) -> Bar:
         figures.spread_text(row),
         min(values, default=None),
         max(values, default=None),
+        figures.caveat_text(page.language, row),
     )
 
 

@@ -134,8 +134,7 @@ def _findings(page: Page, results: Results) -> list[tuple[Link, str]]:
     return [
         (page.subject(row, results), page.language.render(finding.message))
         for row in results
-        for finding in row.findings
-        if finding.severity != "note"
+        for finding in row.caveats
     ]
 
 

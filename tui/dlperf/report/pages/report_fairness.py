@@ -17,9 +17,9 @@ from dlperf.report.pages.report_conditions import (
     side_by_side,
     software_of,
 )
-from dlperf.results.audit import estimator_of
 from dlperf.results.identify import catalog_id
 from dlperf.results.model import ConfigurationResult
+from dlperf.results.verdicts import estimator_of
 from dlperf.runs.published import Fact, PublishedReport
 
 IMAGE = N_("Image")

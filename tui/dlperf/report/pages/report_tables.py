@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from dlperf.report import figures
-from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import distinct, gpus_total, grouped, is_published
 from dlperf.report.pages.page import Page
@@ -65,7 +65,7 @@ def scaling(page: Page, results: Results) -> Table:
 def utilisation(page: Page, results: Results) -> Table:
     """Return MFU, share of the roofline and samples per joule of results that have any of them."""
     known = [row for row in results if row.mfu or row.samples_per_joule or page.data.roofline(row)]
-    more = {"figure": lambda row: page.link(figures.value_text(row), at.configuration_page(row))}
+    more = {"figure": lambda row: replace(page.figure(row), trials="")}
     return page.listed(known, (*AXES, "mfu", "roofline", "samples_per_joule"), more)
 
 
@@ -75,7 +75,7 @@ def single_runs(page: Page, results: Results) -> Table:
     most = max((len(values) for _, values in repeated), default=0)
     rows = [
         (
-            page.subject(row, results),
+            replace(page.subject(row, results), aside="†" if row.caveats else ""),
             *(_digits(row, value) for value in values),
             *[""] * (most - len(values)),
             _digits(row, round(statistics.fmean(values), 2)),
