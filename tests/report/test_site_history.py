@@ -42,6 +42,15 @@ def test_a_slower_figure_is_marked_as_a_regression() -> None:
     assert '<strong class="regression">regression</strong></td><td data-place="aside">-5.0 %</td>' in text
 
 
+def test_a_changed_program_is_said_where_a_configuration_was_measured_again() -> None:
+    data = twice(400.0, 380.0)
+    first, again = data.results
+    edited = tuple(replace(trial, conditions=trial.conditions | {"programs.new.py": "2"}) for trial in again.trials)
+    text = history(ENGLISH, replace(data, results=(first, replace(again, trials=edited))))
+    assert text.count("<td>Training program</td>") == 1
+    assert "Training program" not in history(ENGLISH, data)
+
+
 def test_the_history_begins_with_what_became_of_each_configuration() -> None:
     rows = (*twice(400.0, 380.0).results, *(replace(row, gpus=8) for row in twice(400.0, 440.0).results))
     text = history(ENGLISH, replace(twice(400.0, 380.0), results=rows))

@@ -9,10 +9,12 @@ import pytest
 from handmade_trials import PROTOCOL, end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
 
 from dlperf.errors import RequestError
+from dlperf.plan import TrialKey
 from dlperf.results.claims import Claim
 from dlperf.results.compare import Comparisons, compare, falls_below, parse_selector
 from dlperf.results.conditions import compare_in_workspace
 from dlperf.results.model import ConfigurationResult, Status, TrialResult
+from dlperf.runs.archive import keep_sent
 
 
 def row(campaign: str, *values: float, framework: str = "f", gpus: int = 1, unit: str = "images/s", **more: object):
@@ -140,18 +142,23 @@ def test_figures_in_different_units_are_not_compared():
 
 def test_conditions_that_differ_are_said(tmp_path: Path):
     workspace = workspace_in(tmp_path)
-    machines = {"driver": "550.1", "hostname": "x1", "gpus": [{"name": "H200", "uuid": "1"}]}
     for name, options, driver in (("a", {"dali": True}, "550.1"), ("b", {"dali": False}, "560.2")):
         protocol = PROTOCOL if name == "a" else PROTOCOL | {"estimator": "mean()"}
         plan = planned(repeats=1, options=options, protocol=protocol)
-        environment = json.dumps(machines | {"driver": driver, "hostname": name})
+        environment = json.dumps(
+            {"driver": driver, "hostname": name, "gpus": [{"name": "H200", "uuid": f"GPU-{name}"}]}
+        )
         files = {"n0/out.log": own_log(100.0), "n0/environment.json": environment}
-        end_trial(write_planned(workspace, name, [plan]), plan, 1, files)
+        campaign = write_planned(workspace, name, [plan])
+        keep_sent(campaign.trial(TrialKey(plan.configuration.id, 1)), {"n0/files/train.py": name.encode()})
+        end_trial(campaign, plan, 1, files)
     (pair,) = compare_in_workspace(workspace, "a", "b").pairs
     assert set(pair.differences) == {
         "protocol.estimator: rate(skip=20, take=100) against mean()",
         "options.dali: True against False",
-        "environment.driver: 550.1 against 560.2",
+        "driver: 550.1 against 560.2",
+        "gpu.uuid: GPU-a against GPU-b",
+        "programs.train.py: ca978112ca1b against 3e23e8160039",
     }
 
 

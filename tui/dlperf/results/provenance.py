@@ -11,6 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dlperf.plan import PlannedConfiguration
+from dlperf.results.model import ConfigurationResult
+
 OF_A_MACHINE = (
     *("os", "kernel", "architecture", "cpu.model", "cpu.threads", "python", "driver", "driver_cuda", "cuda"),
     *("container.image", "container.digest"),
@@ -24,6 +27,15 @@ MACHINE = "machine"
 """Only without GPUs: what Linux calls itself since its start."""
 LONGEST = 2000
 """Characters of a fact, which is whatever a node wrote."""
+OF_THE_FRAMEWORK = (
+    *(f"facts.{name}" for name in ("version", "repository", "commit", "image", "patches")),
+    *("container.", "programs.", "framework_version", "python"),
+)
+"""Conditions that are expected to differ between frameworks."""
+OF_THE_SOFTWARE = ("programs.", "libraries.", "framework_version", "numerics.", "options.", "protocol")
+"""Conditions that are expected to be equal also on different hardware."""
+HASH_DIGITS = 12
+ABSENT = "none"
 PRINTED_NCCL = re.compile(rb"NCCL version ([0-9][0-9.]{0,20})")
 
 
@@ -67,6 +79,56 @@ def _facts(node: NodeFacts) -> Iterator[tuple[str, str]]:
         yield MACHINE, known["boot_id"]
     for name, version in flattened(node.libraries):
         yield f"libraries.{name.partition('.')[0]}", version
+
+
+def row_conditions(row: ConfigurationResult, planned: PlannedConfiguration | None = None) -> dict[str, str]:
+    """Return what a result states of its protocol, numerics, options, facts and trials, by dotted name."""
+    stated: dict[str, Any] = {"protocol": row.protocol, "numerics": row.numerics}
+    if planned:
+        stated["protocol"] = {name: planned.protocol.get(name) for name in ("estimator", "aggregate")}
+        stated |= {"options": planned.options, "facts": planned.facts}
+    return dict(flattened(stated)) | merged([row])
+
+
+def merged(rows: Iterable[ConfigurationResult]) -> dict[str, str]:
+    """Return the conditions of all usable trials, with all values where trials differ, and hashes cut."""
+    found: dict[str, dict[str, None]] = {}
+    for trial in (trial for row in rows for trial in row.trials if trial.usable):
+        for name, value in trial.conditions.items():
+            found.setdefault(name, {})[value[:HASH_DIGITS] if name.startswith("programs.") else value] = None
+    return {name: " / ".join(values) for name, values in found.items()}
+
+
+def differences(
+    a: ConfigurationResult,
+    b: ConfigurationResult,
+    planned_a: PlannedConfiguration | None = None,
+    planned_b: PlannedConfiguration | None = None,
+) -> tuple[str, ...]:
+    """Return the text of each condition in which two results differ, see ``differing``."""
+    found = differing(a, b, planned_a, planned_b)
+    return tuple(f"{name}: {left} against {right}" for name, (left, right) in found.items())
+
+
+def differing(
+    a: ConfigurationResult,
+    b: ConfigurationResult,
+    planned_a: PlannedConfiguration | None = None,
+    planned_b: PlannedConfiguration | None = None,
+) -> dict[str, tuple[str, str]]:
+    """Return the conditions that both sides state and that differ, apart from the compared axes."""
+    of_a, of_b = row_conditions(a, planned_a), row_conditions(b, planned_b)
+    shared = [name for name in of_a if name in of_b]
+    if any(name.startswith("programs.") for name in shared):  # a file that only one side has is a difference, too
+        shared += sorted(name for name in of_a.keys() ^ of_b.keys() if name.startswith("programs."))
+    pairs = {name: (of_a.get(name, ABSENT), of_b.get(name, ABSENT)) for name in shared}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1] and not _expected(name, a, b)}
+
+
+def _expected(name: str, a: ConfigurationResult, b: ConfigurationResult) -> bool:
+    if a.hardware != b.hardware and not name.startswith(OF_THE_SOFTWARE):
+        return True
+    return a.framework != b.framework and name.startswith(OF_THE_FRAMEWORK)
 
 
 def flattened(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

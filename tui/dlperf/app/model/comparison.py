@@ -14,6 +14,7 @@ from dlperf.messages import N_, _, render
 from dlperf.results.claims import Claim
 from dlperf.results.compare import Comparisons, Missing, Selector, compare
 from dlperf.results.model import ConfigurationResult
+from dlperf.results.provenance import differences
 from dlperf.view.text import number, percent, printable
 
 NO_FIGURE, NEW, MISSING, NOT_COMPARED = "not_comparable", "new", "missing", "several"
@@ -146,7 +147,10 @@ class ComparisonView(TableView[Point]):
         if item.claim is not None and item.claim.interval:
             low, high = (f"{end:.3f}" for end in item.claim.interval)
             lines.append(_("ratio {low} … {high} (95 % interval), p = {p}", low=low, high=high, p=number(item.claim.p)))
-        return [*lines, *(f"  {printable(render(why))}" for why in (item.claim.reasons if item.claim else ()))]
+        if item.claim is not None:
+            lines += [f"  {printable(render(why))}" for why in item.claim.reasons]
+            lines += [printable(difference) for difference in differences(item.claim.a, item.claim.b)]
+        return lines
 
 
 def comparison_of(rows: Iterable[ConfigurationResult], before: str, after: str) -> ComparisonView | None:

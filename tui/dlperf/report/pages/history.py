@@ -13,11 +13,12 @@ from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.charts.plot import Line, Plot, plot
-from dlperf.report.data import SiteData
+from dlperf.report.data import SiteData, distinct
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Column, Link, Table, Text, date
 from dlperf.results.claims import Claim, claim
 from dlperf.results.model import ConfigurationResult
+from dlperf.results.provenance import differing
 
 WORSE = ("slower", "worse")
 """Verdicts of a regression."""
@@ -27,7 +28,7 @@ MOST = 200
 HEIGHT = 200
 OVERVIEW = ("configuration", "verdict", "change", "figure", "change_since_first", "campaigns", "date")
 """Columns, the most important first because a telephone shows only these."""
-COLUMNS = ("date", "figure", "verdict", "change", "campaign")
+COLUMNS = ("date", "figure", "verdict", "change", "campaign", "changed_conditions")
 
 Series = Sequence[ConfigurationResult]
 
@@ -123,7 +124,14 @@ def _row(page: Page, row: ConfigurationResult, compared: Claim | None) -> tuple[
         _verdict(page, compared) if compared else "",
         _change(compared) if compared else "",
         page.link(row.campaign, at.group_page(at.group_of(row))),
+        _changed(page, compared) if compared else "",
     )
+
+
+def _changed(page: Page, compared: Claim) -> str:
+    """Return the names of the conditions that are not those of the campaign before."""
+    names = ("programs" if name.startswith("programs.") else name for name in differing(compared.a, compared.b))
+    return page.language.separator.join(distinct(page.fact(name) for name in names))
 
 
 def _change(compared: Claim) -> str:

@@ -43,6 +43,7 @@ COLUMNS = {
     "campaign": N_("Campaign"),
     "campaigns": N_("Campaigns"),
     "change": N_("Change"),
+    "changed_conditions": N_("Changed conditions"),
     "change_since_first": N_("Since the first"),
     "configuration": N_("Configuration"),
     "configurations": N_("Configurations"),
@@ -100,6 +101,13 @@ FACTS = {
     "os_image": N_("System of the image"),
     "paddle_commit": N_("Commit of Paddle"),
     "openmpi_multi_node": N_("Open MPI, several nodes"),
+    "programs": N_("Training program"),
+    "gpu.uuid": N_("GPU UUIDs"),
+    "gpu.vbios": N_("VBIOS"),
+    "gpu.power_limit_watts": N_("Power limit of a GPU"),
+    "libraries.nccl": N_("NCCL, as loaded"),
+    "libraries.cudnn": N_("cuDNN, as loaded"),
+    "libraries.cublas": N_("cuBLAS, as loaded"),
 }
 """Fact of a machine or framework → its name."""
 FIGURE_COLUMNS = (
@@ -111,6 +119,7 @@ COUNTS = tuple(f"{kind}_figures" for kind in KINDS)
 WORDED = (
     *("source", "case", "hardware", "framework", "unit", "precision", "protocol", "accelerator", "campaign", "date"),
     *("axes", "configuration", "estimator", "aggregate", "fastest", "log", "origin", "report", "verdict", "version"),
+    "changed_conditions",
 )
 """Columns that contain text."""
 PLACED = {"figure": "value", "unit": "aside"}

@@ -19,11 +19,16 @@ from dlperf.report.pages.report_conditions import (
 )
 from dlperf.results.identify import catalog_id
 from dlperf.results.model import ConfigurationResult
+from dlperf.results.provenance import merged
 from dlperf.results.verdicts import estimator_of
 from dlperf.runs.published import Fact, PublishedReport
 
 IMAGE = N_("Image")
 """Label of a container image, the same in every column."""
+SHOWN = ("gpu.uuid", "gpu.vbios", "libraries.nccl", "libraries.cudnn", "libraries.cublas")
+"""Conditions of the trials beside those of the machines."""
+REPLACED = ((N_("NCCL of the machine"), "libraries.nccl"), (N_("cuDNN of the machine"), "libraries.cudnn"))
+"""What a machine has is not shown where it is known what was loaded."""
 
 
 def fairness(page: Page, results: Results) -> dict[str, object]:
@@ -56,11 +61,15 @@ def _contested(results: Results) -> list[ConfigurationResult]:
 
 
 def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, str]:
+    loaded = {name: value for name, value in merged(results).items() if name in SHOWN}
+    replaced = {page._(name) for name, known in REPLACED if known in loaded}
+    of_the_machine = {name: value for name, value in machine_of(page, results).items() if name not in replaced}
     return {
         **software_of(page, framework, results),
         **options_of(page, framework, results),
         **declared_of(page, results),
-        **machine_of(page, results),
+        **of_the_machine,
+        **loaded,
         page._("Batch per GPU"): listed(page.language, (figures.batch_text(row) for row in results)),
         page._("SM clock while measured"): _clocks(results),
     }
