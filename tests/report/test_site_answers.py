@@ -8,53 +8,91 @@ import pytest
 from html_text import Document
 from site_rows import measured, published
 
+from claimable import claimable
 from dlperf.measure.findings import Finding
 from dlperf.messages import CHINESE, ENGLISH, message, quoted
 from dlperf.report import figures
-from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData
-from dlperf.report.pages.home import home, lead
-from dlperf.report.pages.page import Page
+from dlperf.report.pages.home import home
 from dlperf.report.templating import macro
 from dlperf.results.model import ConfigurationResult, Status
 
 
-def test_the_fastest_is_named_at_the_largest_scale_on_which_two_frameworks_have_a_figure() -> None:
+def test_the_largest_scale_on_which_two_frameworks_have_a_figure_is_shown() -> None:
     (answer,) = answers([measured("alpha", 1, 400.0), measured("beta", 1, 410.0), measured("alpha", 8, 3000.0)])
     assert (answer.best.framework, answer.best.gpus) == ("beta", 1)
-    assert answer.lead == pytest.approx(0.025)
+
+
+def said(*rows: ConfigurationResult) -> str:
+    """The sentences on these results."""
+    return " ".join(Document(home(ENGLISH, SiteData(rows))).text.partition("How it was measured")[0].split())
+
+
+def test_a_claim_says_by_how_much_and_with_which_test() -> None:
+    text = said(claimable(measured("alpha", value=410.0)), claimable(measured("beta", value=400.0), turn=1))
+    assert "FP32: alpha is 2.5 % ahead of beta: alpha 410, beta 400 images/s (p = 0.0079, 5 interleaved" in text
+
+
+def test_two_that_do_not_differ_are_said_with_the_difference_that_would_show() -> None:
+    text = said(claimable(measured("alpha", value=400.01)), claimable(measured("beta", value=400.0), turn=1))
+    assert "no significant difference between the first two, where 5 trials each would show 0.1 %." in text
 
 
 @pytest.mark.parametrize(
-    ("best", "second", "sure"),
+    ("one", "other", "why"),
     [
-        (measured("alpha", value=410.0, spread=0.004), measured("beta", value=400.0, spread=0.01), "clear"),
-        (measured("alpha", value=402.0, spread=0.004), measured("beta", value=400.0, spread=0.01), "tie"),
-        (measured("alpha", value=410.0, trials=1), measured("beta", value=400.0), "single"),
-        (published("paddle", 1, 393.5), published("pytorch", 1, 370.2), "unknown"),
+        (measured("alpha", trials=3), measured("beta", trials=3), "3 trials each are too few to tell"),
+        (measured("alpha", trials=1), measured("beta"), "5 and 1 trials are too few to tell"),
+        (published("paddle", 1, 393.5), published("pytorch", 1, 370.2), "third-party results."),
+        (measured("alpha"), measured("beta", precision="fp32-pure"), "different numerics: FP32-PURE / FP32"),
     ],
 )
-def test_how_sure_an_answer_is_follows_from_spread_and_trials(
-    best: ConfigurationResult, second: ConfigurationResult, sure: str
+def test_where_nothing_may_be_claimed_the_numbers_stand_with_what_is_missing(
+    one: ConfigurationResult, other: ConfigurationResult, why: str
 ) -> None:
-    (answer,) = answers([second, best])
-    assert answer.certainty == sure
+    text = said(one, other)
+    assert f"images/s; {why}" in text
+    assert "ahead" not in text
+    assert 'class="best"' not in text
+
+
+def test_unequal_batch_sizes_are_never_side_by_side() -> None:
+    small, large = measured("alpha", value=400.0), measured("beta", value=900.0, batch_size=512)
+    (answer,) = answers([small, large])
+    assert answer.second is None
+    (answer,) = answers([small, large, measured("beta", value=390.0)])
+    assert (answer.best.framework, answer.second and answer.second.value) == ("alpha", 390.0)
+
+
+def test_a_framework_is_no_rival_of_its_own_version_and_a_variant_that_does_less_is_apart() -> None:
+    less = measured("oneflow-w-o-clip", value=500.0)
+    found = answers([measured("oneflow"), measured("oneflow-2.0", value=450.0), less])
+    assert [(answer.best.framework, answer.second) for answer in found] == [
+        ("oneflow-2.0", None),
+        ("oneflow-w-o-clip", None),
+    ]
+
+
+@pytest.mark.parametrize(("clock", "shown"), [(1980.0, True), (1830.0, False), (1620.0, True), (None, False)])
+def test_clocks_that_differ_are_said_with_the_power(clock: float | None, shown: bool) -> None:
+    text = said(at_clock(measured("alpha", value=410.0), clock), at_clock(measured("beta"), 1800.0))
+    sides = f"GPU clock and power: alpha {clock or 0:.0f} MHz at 690 W per GPU; beta 1800 MHz at 690 W per GPU."
+    assert (sides in text) == shown
 
 
 @pytest.mark.parametrize(
-    ("clock", "said"), [(1980.0, "GPUs ran at a 10.0\u00a0% higher clock"), (1830.0, ""), (1620.0, ""), (None, "")]
+    ("readings", "text"), [(0, ""), (19, ""), (20, "10"), (150, "10.2"), (2000, "10.21"), (20000, "10.206")]
 )
-def test_a_lead_of_gpus_with_a_higher_clock_is_not_said_of_the_framework_alone(clock: float | None, said: str) -> None:
-    (answer,) = answers([at_clock(measured("alpha", value=410.0), clock), at_clock(measured("beta"), 1800.0)])
-    found = lead(Page(ENGLISH, SiteData(), at.HOME), answer)
-    assert macro("certainty", ENGLISH)(found).partition(", but its ")[2] == said
-    assert bool(said) == ("higher" in macro("certainty_in_cell", ENGLISH)(found))
+def test_samples_per_joule_have_the_digits_that_the_readings_allow(readings: int, text: str) -> None:
+    row = measured(samples_per_joule=10.206047)
+    trials = tuple(replace(trial, telemetry_samples=readings) for trial in row.trials)
+    assert figures.per_joule_text(replace(row, trials=trials)) == text
 
 
 def at_clock(row: ConfigurationResult, clock: float | None) -> ConfigurationResult:
-    return replace(row, trials=tuple(replace(trial, sm_clock_mhz=clock) for trial in row.trials))
+    return replace(row, trials=tuple(replace(trial, sm_clock_mhz=clock, power_watts=690.0) for trial in row.trials))
 
 
 def test_figures_of_different_sequence_lengths_are_never_compared() -> None:

@@ -71,13 +71,18 @@ def test_whatever_is_missing_there_is_no_claim_and_it_is_named(code: str, pair: 
     assert found.ratio == pytest.approx(1.04, abs=0.01), "the numbers are still shown"
 
 
+def test_another_precision_has_other_numerics_even_where_these_were_not_recorded() -> None:
+    old = [replace(LOW, numerics={}), replace(HIGH, numerics={}, precision="bf16-pure")]
+    assert str(claim(*old).verdict) == "no claim: different numerics: BF16 / BF16-PURE"
+
+
 def test_what_is_missing_is_said_in_both_languages() -> None:
     found = claim(*MISSING["few_trials_each"])
     assert str(found.verdict) == "no claim: 3 trials each are too few to tell"
     assert CHINESE.render(found.verdict) == "不作结论：各 3 次测试太少，无法判断"
 
 
-@pytest.mark.parametrize(("axis", "value"), [("batch_size", 8), ("precision", "tf32"), ("gpus", 4), ("protocol", "x")])
+@pytest.mark.parametrize(("axis", "value"), [("batch_size", 8), ("gpus", 4), ("protocol", "x")])
 def test_unequal_settings_never_make_a_claim(axis: str, value: object) -> None:
     assert codes(LOW, replace(HIGH, **{axis: value})) == ["unequal_setting"]  # type: ignore[arg-type]
 

@@ -1,59 +1,52 @@
-"""Rankings: the fastest framework, its lead, and how certain the lead is."""
+"""The frameworks that ran the same work on the same hardware, and what may be claimed of the first two."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median
+from functools import cached_property
 
-from dlperf.report.data import gpus_total, grouped, is_published
+from dlperf.report.data import gpus_total, grouped
+from dlperf.results.claims import Claim, claim, family_of, work_left_out
 from dlperf.results.model import ConfigurationResult
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The ranking of frameworks in one report on one hardware, precision and scale."""
+    """Results of one report on one hardware, precision, scale and batch size, the highest first."""
 
-    best: ConfigurationResult
-    second: ConfigurationResult | None
-    ranked: tuple[ConfigurationResult, ...] = ()
-    """All frameworks measured at this scale, the fastest first."""
+    ranked: tuple[ConfigurationResult, ...]
 
     @property
-    def lead(self) -> float | None:
-        """Return how much better the best is than the second, as a part of the second; None without a second."""
-        if self.second is None or not self.best.score or not self.second.score:
-            return None
-        return self.best.score / self.second.score - 1
+    def best(self) -> ConfigurationResult:
+        return self.ranked[0]
 
     @property
-    def spread(self) -> float | None:
-        """Return the larger of the spreads of best and second; None if one is unknown."""
-        spreads = [result.spread for result in (self.best, self.second) if result is not None]
-        return None if None in spreads else max(spread for spread in spreads if spread is not None)
+    def mixed(self) -> bool:
+        """Whether the precisions differ in what the weights are held in."""
+        return len({row.precision for row in self.ranked}) > 1
 
-    @property
-    def clock_lead(self) -> float | None:
-        """Return the best one's GPU clock over that of the second, minus 1; None if unknown.
+    @cached_property
+    def second(self) -> ConfigurationResult | None:
+        """The first of another framework: a version or variant is no competitor."""
+        return next((row for row in self.ranked if is_rival(row, self.best)), None)
 
-        GPUs of one kind differ and throttle, so part of a lead may come from the clock and not from the framework.
-        """
-        clocks = [_clock(result) for result in (self.best, self.second) if result is not None]
-        return clocks[0] / clocks[1] - 1 if len(clocks) == 2 and all(clocks) else None
-
-    @property
-    def certainty(self) -> str:
-        """Return ``unknown``, ``single``, ``clear`` or ``tie``."""
-        if is_published(self.best.campaign) and self.spread is None:
-            return "unknown"
-        if self.spread is None or min(result.n or 0 for result in (self.best, self.second or self.best)) < 2:
-            return "single"
-        return "clear" if self.lead is not None and self.lead > self.spread else "tie"
+    @cached_property
+    def claim(self) -> Claim | None:
+        """What may be said of the best relative to the second."""
+        return claim(self.second, self.best) if self.second else None
 
 
-def _clock(result: ConfigurationResult) -> float:
-    """Return the median GPU clock of the trials in MHz; 0 if unknown."""
-    return median([trial.sm_clock_mhz for trial in result.trials if trial.sm_clock_mhz] or [0.0])
+def is_rival(a: ConfigurationResult, b: ConfigurationResult) -> bool:
+    return family_of(a.framework) != family_of(b.framework)
+
+
+def claimed_best(results: Iterable[ConfigurationResult]) -> ConfigurationResult | None:
+    """Return the result that may be called better than each of another framework; None if there is none."""
+    measured = [row for row in results if row.value is not None]
+    best = max(measured, key=lambda row: row.score, default=None)
+    rivals = [row for row in measured if best and is_rival(row, best)]
+    return best if best and rivals and all(claim(row, best).improves for row in rivals) else None
 
 
 def answers(results: Iterable[ConfigurationResult]) -> tuple[Answer, ...]:
@@ -64,19 +57,28 @@ def answers(results: Iterable[ConfigurationResult]) -> tuple[Answer, ...]:
 
 def contest_of(result: ConfigurationResult) -> tuple[object, ...]:
     """Return the key that two results of a report must share to be compared."""
-    return result.hardware, result.precision, result.axes, result.unit, result.metric
+    work = work_left_out(result.framework)
+    return result.hardware, base_precision(result), result.axes, result.unit, result.metric, work
+
+
+def base_precision(result: ConfigurationResult) -> str:
+    """Return the precision whatever the weights are held in: such numbers stand side by side, without a claim."""
+    return result.precision.removesuffix("-pure")
 
 
 def _answer(contest: Iterable[ConfigurationResult]) -> Answer:
-    """Rank frameworks at the largest scale that compares at least two, each with its best batch size."""
-    scales = grouped(contest, lambda result: (gpus_total(result), result.nodes))
-    rivals = {scale: _best_of_each(members) for scale, members in scales.items()}
-    wanted = min(2, max(len(members) for members in rivals.values()))
-    scale = max(scale for scale, members in rivals.items() if len(members) >= wanted)
-    ranked = sorted(rivals[scale], key=lambda result: (-result.score, result.framework))
-    return Answer(ranked[0], ranked[1] if len(ranked) > 1 else None, tuple(ranked))
+    """Return the largest scale at which at least two frameworks ran one batch size, and their best such batch size."""
+    points = grouped(contest, lambda row: (gpus_total(row), row.nodes, row.batch_size))
+    most = min(2, max(map(_frameworks, points.values())))
+    found = [_best_of_each(rows) for rows in points.values() if _frameworks(rows) >= most]
+    return Answer(max(found, key=lambda rows: (gpus_total(rows[0]), rows[0].nodes, _frameworks(rows), rows[0].score)))
 
 
-def _best_of_each(members: Iterable[ConfigurationResult]) -> list[ConfigurationResult]:
-    frameworks = grouped(members, lambda result: result.framework)
-    return [max(same, key=lambda result: result.score) for same in frameworks.values()]
+def _frameworks(rows: Sequence[ConfigurationResult]) -> int:
+    return len({family_of(row.framework) for row in rows})
+
+
+def _best_of_each(rows: Iterable[ConfigurationResult]) -> tuple[ConfigurationResult, ...]:
+    frameworks = grouped(rows, lambda row: row.framework)
+    best = (max(same, key=lambda row: row.score) for same in frameworks.values())
+    return tuple(sorted(best, key=lambda row: (-row.score, row.framework)))

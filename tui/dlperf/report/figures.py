@@ -13,6 +13,8 @@ from dlperf.report.locations import configuration_page, html_address
 from dlperf.report.views import Figure
 from dlperf.results.model import ConfigurationResult
 
+LEAST_READINGS = 20
+"""Readings of power in each trial's window under which samples per joule are not shown."""
 STATES = (
     *(N_("planned"), N_("submitted"), N_("running"), N_("succeeded"), N_("failed"), N_("timed_out")),
     *(N_("cancelled"), N_("lost"), N_("published")),
@@ -73,6 +75,18 @@ def factor(ratio: float | None) -> str:
 
 def optional(value: float | None) -> str:
     return "" if value is None else five_digits(value)
+
+
+def per_joule(result: ConfigurationResult) -> float | None:
+    """Return samples per joule with as many digits as readings of power allow: 2 from 20, 3 from 100; None under 20."""
+    readings = min((trial.telemetry_samples for trial in result.trials if trial.usable), default=0)
+    if result.samples_per_joule is None or readings < LEAST_READINGS:
+        return None
+    return float(f"{result.samples_per_joule:.{len(str(readings))}g}")
+
+
+def per_joule_text(result: ConfigurationResult) -> str:
+    return optional(per_joule(result))
 
 
 def figure(

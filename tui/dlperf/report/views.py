@@ -37,15 +37,23 @@ class Listed:
 
 @dataclass(frozen=True)
 class Lead:
-    """How far the fastest framework is ahead of the next, and how certain that is."""
+    """How the framework with the highest throughput compares with the next; empty without another."""
 
-    second: Link | None
-    percent: str
-    certainty: str
-    """``unknown``, ``single``, ``clear`` or ``tie``."""
-    spread: str
-    clock: str = ""
-    """How much higher the GPU clock of the fastest was, if that may explain the lead."""
+    second: Link | None = None
+    value: Figure | None = None
+    """Of the second."""
+    verdict: str = ""
+    """Code of a claim."""
+    percent: str = ""
+    trials: str = ""
+    """On each side, at least."""
+    p: str = ""
+    detectable: str = ""
+    """Difference that so many trials would show."""
+    why: str = ""
+    """The first reasons why nothing may be claimed."""
+    power: str = ""
+    """GPU clock and power of both, if the clocks differ."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,7 @@ class Figure:
     missing: bool = False
     """``value`` is the reason why there is no throughput."""
     best: bool = False
-    """The highest of its row."""
+    """May be called better than all others of its row."""
     trials: str = ""
     """Number of trials and their spread."""
     below: str = ""

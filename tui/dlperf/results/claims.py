@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
 from statistics import median
 from typing import Any
@@ -63,6 +63,11 @@ class Claim:
         """B's performance relative to A's: the ratio, or its inverse where lower values are better."""
         return None if self.ratio is None else self.b.score / self.a.score
 
+    @property
+    def improves(self) -> bool:
+        """Whether B may be called faster, or better in what is no speed."""
+        return self.verdict.code in ("faster", "better")
+
     @cached_property
     def interval(self) -> tuple[float, float] | None:
         """The 95 % bootstrap interval of the ratio of medians; None under two trials each."""
@@ -85,6 +90,11 @@ class Claim:
         """Why nothing may be claimed; none where the test decides."""
         why = self.verdict.parameters.get("why")
         return why if isinstance(why, tuple) else ()
+
+    @property
+    def brief(self) -> Message:
+        """The verdict with its first reason only."""
+        return message(self.verdict.code, why=self.reasons[:1]) if self.reasons else self.verdict
 
     @property
     def _repeated(self) -> bool:
@@ -148,13 +158,12 @@ def _obstacles(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Messa
     yield from _machines(a, b)
     yield from _windows(a, b)
     for row in (a, b):
-        found = (item for item in row.findings if item.severity != "note" and item.code not in OF_TRIAL_COUNT)
+        found = (item for item in row.caveats if item.code not in OF_TRIAL_COUNT)
         yield from (message("with_caveat", framework=row.framework, why=item.message) for item in found)
 
 
 def _unequal_settings(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
     settings = [
-        ("precision", a.precision, b.precision),
         ("batch_size", a.batch_size, b.batch_size),
         ("scale", a.scale, b.scale),
         ("protocol", a.protocol, b.protocol),
@@ -167,6 +176,8 @@ def _unequal_settings(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
 
 def _unequal_numerics(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
     unlike = [f"{name} {a.numerics[name]}/{b.numerics[name]}" for name in a.numerics if _differs(a, b, name)]
+    if a.precision != b.precision:
+        unlike = unlike or [f"{a.precision.upper()} / {b.precision.upper()}"]
     if unlike:
         yield message("numerics_differ", names=", ".join(unlike))
     elif not a.numerics or a.numerics != b.numerics:
@@ -231,6 +242,7 @@ def work_left_out(framework: str) -> str:
     return found[0] if found else ""
 
 
+@lru_cache(maxsize=1 << 10)
 def family_of(framework: str) -> str:
     """Return the framework of which an id names a version or variant: a framework never beats itself."""
     return facts_of_name(framework).framework or VERSION.sub("", WORK_LEFT_OUT.sub("", framework))

@@ -181,9 +181,7 @@
     if (valueOf(a, "unit") !== valueOf(b, "unit") || !a[at.value] || !b[at.value]) return data.words.no_ratio;
     var ratio = b[at.value] / a[at.value];
     notes.push("B ÷ A = " + ratio.toFixed(3));
-    var spreads = [a[at.spread], b[at.spread]];
-    if (spreads.indexOf(null) >= 0 || Math.min(a[at.n], b[at.n]) < 2) notes.push(data.words.spread_unknown);
-    else notes.push(Math.abs(ratio - 1) > Math.max.apply(null, spreads) ? data.words.beyond : data.words.within);
+    notes.push(data.words.untested);
     if (valueOf(a, "protocol") !== valueOf(b, "protocol")) notes.push(data.words.other_protocol);
     return notes.join(data.words.list_separator);
   }

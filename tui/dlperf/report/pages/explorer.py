@@ -20,9 +20,7 @@ TEXTS = {
     "count": N_("{count} of {total} figures"),
     "compare": N_("Compare"),
     "no_ratio": N_("no ratio: a figure is missing, or units differ"),
-    "beyond": N_("beyond the spread of the trials"),
-    "within": N_("within the spread of the trials: a tie"),
-    "spread_unknown": N_("spread unknown"),
+    "untested": N_("a ratio of two numbers and no claim: `dlperf compare` tests it"),
     "other_protocol": N_("different protocols: not strictly comparable"),
     "n": N_("n"),
     "value": COLUMNS["figure"],
@@ -88,5 +86,5 @@ NUMBERS: dict[str, Callable[[ConfigurationResult], object]] = {
     "speedup": lambda row: row.speedup,
     "efficiency": lambda row: row.efficiency,
     "mfu": lambda row: row.mfu,
-    "per_joule": lambda row: row.samples_per_joule,
+    "per_joule": figures.per_joule,
 }

@@ -8,10 +8,11 @@ from dlperf.catalog.model import Framework
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report import locations as at
-from dlperf.report.answer import Answer
+from dlperf.report.answer import Answer, is_rival
 from dlperf.report.data import SiteData, distinct, gpus_total
 from dlperf.report.pages.page import COUNTS, Page
 from dlperf.report.views import Link, Listed, Table
+from dlperf.results.claims import claim
 from dlperf.results.model import ConfigurationResult
 
 
@@ -21,7 +22,7 @@ def framework(
     """Return the page of a framework.
 
     Args:
-        found: the answers of all reports, from which its rank in each comparison is taken.
+        found: the answers of all reports, from which its comparisons are taken.
     """
     page = Page(language, data, at.framework_page(name))
     entry = data.frameworks.get(name)
@@ -62,21 +63,23 @@ def versions(data: SiteData, name: str) -> tuple[str, ...]:
 
 
 def _standing(page: Page, name: str, found: Sequence[Answer]) -> Table:
-    """Return a table of the framework's rank in each comparison that includes it."""
-    contests = [answer for answer in found if answer.second is not None]
-    rows = [_place(page, answer, row) for answer in contests for row in answer.ranked if row.framework == name]
-    columns = ("case", "hardware", "rank", "percent_of_best", "figure", "unit", "precision", "gpus", "source")
-    return page.table(columns, rows)
+    """Return a table of the framework beside the best of another in each comparison that includes it."""
+    rows = [_beside(page, answer, row) for answer in found for row in answer.ranked if row.framework == name]
+    columns = ("case", "hardware", "figure", "rival", "verdict", "unit", "precision", "gpus", "source")
+    return page.table(columns, [row for row in rows if row])
 
 
-def _place(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[object, ...]:
-    ahead = sum(rival.score > row.score for rival in answer.ranked)
+def _beside(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[object, ...]:
+    rival = next((other for other in answer.ranked if is_rival(other, row)), None)
+    if rival is None:
+        return ()
+    link = page.framework_link(rival.framework, rival.campaign)
     return (
         page.data.case_title(row.case),
         page.hardware_link(row.hardware, row.campaign),
-        page._("{place} of {count}", place=str(ahead + 1), count=str(len(answer.ranked))),
-        figures.percent(row.score / answer.best.score if answer.best.score else None),
         page.figure(row),
+        (page.figure(rival), link),
+        page.language.render(claim(rival, row).brief),
         row.unit,
         figures.conditions_text(row),
         str(gpus_total(row)),

@@ -145,12 +145,10 @@ def _verdict_of(compared: Claim) -> str:
 
 
 def _verdict(page: Page, compared: Claim) -> tuple[Text | str, ...]:
-    code = _verdict_of(compared)
-    marks = {**dict.fromkeys(WORSE, page._("regression")), SUSPECTED: page._("possible regression")}
-    if not compared.reasons:
-        return (Text(marks[code], "regression") if code in marks else page.language.render(compared.verdict),)
-    first = page.language.render(compared.reasons[0])
-    return (Text(marks[code], "warning"), first) if code in marks else (page._("no claim"), first)
+    code, said = _verdict_of(compared), page.language.render(compared.brief)
+    if code in WORSE:
+        return (Text(page._("regression"), "regression"),)
+    return (Text(page._("possible regression"), "warning"), said) if code == SUSPECTED else (said,)
 
 
 def _chart(page: Page, rows: Series, compared: Sequence[Claim | None]) -> str:

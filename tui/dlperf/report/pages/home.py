@@ -1,31 +1,41 @@
-"""The home page: the fastest frameworks first, then one table."""
+"""The home page: the frameworks with the highest throughput first, then one table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 from dlperf.measure.telemetry import SLOWER_CLOCK
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
-from dlperf.report.answer import Answer, answers
+from dlperf.report.answer import Answer, answers, base_precision
 from dlperf.report.data import KINDS, SiteData, gpus_total, grouped, is_published
 from dlperf.report.pages import pictures
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Figure, Lead, Link, Part, Table
+from dlperf.results.claims import work_left_out
 from dlperf.results.model import ConfigurationResult
 
 MOST_CHARTS = 6
 NEWS = 6
-HIGHER_CLOCK = 1 / SLOWER_CLOCK - 1
-"""Smallest lead in clock that is shown with a lead in throughput."""
+MOST_NAMED = 4
+"""Frameworks in a headline."""
+MOST_REASONS = 2
+"""Reasons for no claim in a headline."""
+HIGHER_CLOCK = 1 / SLOWER_CLOCK
+"""Smallest ratio of clocks that is shown."""
+
+
+Named = tuple[Link, Figure]
+"""A framework and its value."""
 
 
 @dataclass(frozen=True)
 class Headline:
-    """The fastest framework of a case, told in a sentence."""
+    """The framework with the highest throughput of a case and the others, for a sentence."""
 
     framework: Link
     case: Link
@@ -34,6 +44,8 @@ class Headline:
     hardware: Link
     precision: str
     lead: Lead
+    others: tuple[Named, ...]
+    """The other frameworks and their values, the highest first."""
     differs: str
     """Address of what differs between the fastest two."""
 
@@ -71,7 +83,7 @@ def newest(data: SiteData, found: Sequence[Answer]) -> list[Answer]:
 
 def _contest_key(data: SiteData, best: ConfigurationResult) -> tuple[str, ...]:
     source = "" if is_published(best.campaign) else data.source(best)
-    return source, best.case, best.hardware, best.precision
+    return source, best.case, best.hardware, base_precision(best), work_left_out(best.framework)
 
 
 def _rank(data: SiteData, answer: Answer) -> tuple[bool, str, int]:
@@ -129,13 +141,22 @@ def _headline(page: Page, answer: Answer) -> Headline:
     return Headline(
         framework=page.framework_link(best.framework, best.campaign),
         case=replace(page.report_link(best), text=page.data.case_title(best.case)),
-        value=replace(page.figure(best), trials=""),
+        value=_value(page, answer, best),
         unit=best.unit,
         hardware=_hardware_with_gpus(page, best),
-        precision=figures.conditions_text(best),
+        precision=figures.conditions_text(replace(best, precision=base_precision(best)) if answer.mixed else best),
         lead=lead(page, answer),
+        others=tuple(
+            (page.framework_link(row.framework, row.campaign), _value(page, answer, row))
+            for row in answer.ranked[1:MOST_NAMED]
+        ),
         differs=at.html_address(page.path, at.fairness(page.data.source(best), best.case)),
     )
+
+
+def _value(page: Page, answer: Answer, row: ConfigurationResult) -> Figure:
+    """Return the value with its caveat, and its precision if that differs between the frameworks."""
+    return replace(page.figure(row), trials=figures.precision_text(row) if answer.mixed else "")
 
 
 def _hardware_with_gpus(page: Page, row: ConfigurationResult) -> Link:
@@ -151,24 +172,54 @@ def _unbreakable(words: str) -> str:
 
 
 def lead(page: Page, answer: Answer) -> Lead:
-    second, clock = answer.second, answer.clock_lead
+    """Return what may be claimed of the two highest."""
+    found, second = answer.claim, answer.second
+    if found is None or second is None:
+        return Lead()
     return Lead(
-        second=page.framework_link(second.framework, second.campaign) if second else None,
-        percent=_unbreakable(figures.percent(answer.lead)),
-        certainty=answer.certainty,
-        spread=_unbreakable(figures.spread(answer.spread)),
-        clock=_unbreakable(figures.percent(clock)) if clock is not None and clock >= HIGHER_CLOCK else "",
+        second=page.framework_link(second.framework, second.campaign),
+        value=_value(page, answer, second),
+        verdict=found.verdict.code,
+        percent=_unbreakable(figures.percent((found.gain or 1.0) - 1)),
+        trials=str(min(len(found.a.values), len(found.b.values))),
+        p=figures.optional(round(found.p, 4)) if found.p is not None else "",
+        detectable=_unbreakable(figures.percent(found.detectable)),
+        why=page.language.semicolon.join(map(page.language.render, found.reasons[:MOST_REASONS])),
+        power=page.language.semicolon.join(_clock_and_power(page, (answer.best, second))),
     )
 
 
-def weight(answer: Answer) -> tuple[bool, bool, int, float]:
-    """Return the sort key of headlines: measured before published, then comparison, scale and throughput."""
+def _clock_and_power(page: Page, rows: Sequence[ConfigurationResult]) -> list[str]:
+    """Return clock and power of each side if the clocks differ: at its power limit, a GPU's clock is a result."""
+    clocks = [_median(row, "sm_clock_mhz") for row in rows]
+    watts = [_median(row, "power_watts") for row in rows]
+    if not all((*clocks, *watts)) or max(clocks) / min(clocks) < HIGHER_CLOCK:
+        return []
+    return [
+        page._(
+            "{framework} {clock} MHz at {power} W per GPU",
+            framework=page.data.framework_title(row.framework, row.campaign),
+            clock=f"{clock:.0f}",
+            power=f"{power / gpus_total(row):.0f}",
+        )
+        for row, clock, power in zip(rows, clocks, watts, strict=True)
+    ]
+
+
+def _median(row: ConfigurationResult, name: str) -> float:
+    """Return the median of the trials; 0 if unknown."""
+    return float(median([value for trial in row.trials if (value := getattr(trial, name))] or [0.0]))
+
+
+def weight(answer: Answer) -> tuple[bool, bool, bool, int, float]:
+    """Return the sort key of headlines: measured before published, all work, comparison, scale and throughput."""
     best = answer.best
-    return not is_published(best.campaign), answer.second is not None, gpus_total(best), best.score
+    whole = not work_left_out(best.framework)
+    return not is_published(best.campaign), whole, answer.second is not None, gpus_total(best), best.score
 
 
 def _table(page: Page, found: Sequence[Answer]) -> Table:
-    columns = ("case", "hardware", "precision", "fastest", "figure", "lead", "source")
+    columns = ("case", "hardware", "precision", "framework", "figure", "lead", "source")
     return page.table(columns, [_row(page, answer) for answer in found])
 
 

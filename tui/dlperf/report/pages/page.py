@@ -51,21 +51,19 @@ COLUMNS = {
     "difference": N_("Difference"),
     "estimator": N_("Estimator"),
     "exact": N_("Exact"),
-    "fastest": N_("Fastest"),
     "figures": N_("Figures"),
     "figures_with_log": N_("With a raw log"),
     "from_timestamps": N_("From timestamps"),
     "gpus": N_("GPUs"),
     "largest_difference": N_("Largest difference"),
-    "lead": N_("Lead over the next"),
+    "lead": N_("Next framework"),
     "log": N_("Log"),
     "origin": N_("Origin"),
     "per_gpu": N_("Per GPU"),
-    "percent_of_best": N_("Of the fastest"),
     "published_value": N_("Published value"),
-    "rank": N_("Place"),
     "recomputed": N_("Recomputed"),
     "report": N_("Report"),
+    "rival": N_("Best of another framework"),
     "repeats": N_("Repeats"),
     "skip_steps": N_("Steps dropped"),
     "take_steps": N_("Steps measured"),
@@ -118,7 +116,7 @@ COUNTS = tuple(f"{kind}_figures" for kind in KINDS)
 """Columns of ``Page.counts``."""
 WORDED = (
     *("source", "case", "hardware", "framework", "unit", "precision", "protocol", "accelerator", "campaign", "date"),
-    *("axes", "configuration", "estimator", "aggregate", "fastest", "log", "origin", "report", "verdict", "version"),
+    *("axes", "configuration", "estimator", "aggregate", "log", "origin", "report", "verdict", "version"),
     "changed_conditions",
 )
 """Columns that contain text."""
@@ -260,7 +258,7 @@ class Page:
             "efficiency": lambda row: figures.percent(row.efficiency),
             "mfu": lambda row: figures.percent(row.mfu),
             "roofline": lambda row: figures.percent(self.data.roofline(row)),
-            "samples_per_joule": lambda row: figures.optional(row.samples_per_joule),
+            "samples_per_joule": figures.per_joule_text,
             "protocol": lambda row: self.protocol_link(row.protocol, code=True),
         }
 

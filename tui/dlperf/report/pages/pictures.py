@@ -21,11 +21,11 @@ Results = Sequence[ConfigurationResult]
 
 def rankings(page: Page, results: Results) -> list[Part]:
     """Return a bar chart for each hardware and precision with results of several frameworks."""
-    return [comparison_chart(page, answer) for answer in answers(results) if answer.second is not None]
+    return [comparison_chart(page, answer) for answer in answers(results) if len(answer.ranked) > 1]
 
 
 def comparison_chart(page: Page, answer: Answer) -> Part:
-    """Return the frameworks of a comparison as bars, the fastest first, under the conditions that they share."""
+    """Return the frameworks of a comparison as bars, the highest first, under the conditions that they share."""
     title = (*_series_title(page, answer.best), figures.gpus_text(page.language, answer.best))
     return _bars(title, answer.best.unit, [_bar(page, row) for row in answer.ranked])
 

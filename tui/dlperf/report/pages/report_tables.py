@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from dlperf.report import figures
 from dlperf.report import markdown as md
+from dlperf.report.answer import claimed_best
 from dlperf.report.data import distinct, gpus_total, grouped, is_published
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Column, Figure, Link, Part, Table, filled
@@ -64,7 +65,7 @@ def scaling(page: Page, results: Results) -> Table:
 
 def utilisation(page: Page, results: Results) -> Table:
     """Return MFU, share of the roofline and samples per joule of results that have any of them."""
-    known = [row for row in results if row.mfu or row.samples_per_joule or page.data.roofline(row)]
+    known = [row for row in results if row.mfu or figures.per_joule(row) or page.data.roofline(row)]
     more = {"figure": lambda row: replace(page.figure(row), trials="")}
     return page.listed(known, (*AXES, "mfu", "roofline", "samples_per_joule"), more)
 
@@ -118,8 +119,7 @@ def _grid(
     absent = Figure(page._(figures.missing_reason(results[0].campaign)), missing=True)
     body: list[tuple[object, ...]] = []
     for row, members in of_rows.items():
-        scores = [member.score for member in members if member.value is not None]
-        best = max(scores) if best_of_row and len(scores) > 1 else None
+        best = claimed_best(members) if best_of_row else None
         found = [_figures(page, cells.get((row, column), ()), best) or (absent,) for column in of_columns]
         body.append((rows[1](page, members[0]), *found))
     titles = [columns[1](page, members[0]) for members in of_columns.values()]
@@ -128,11 +128,10 @@ def _grid(
     return Table((Column(corner, number=number), *heads), tuple(body))
 
 
-def _figures(page: Page, results: Results, best: float | None) -> tuple[Figure, ...]:
-    """Return all results of a cell, since a report may print two, and mark the best of its row by its score."""
+def _figures(page: Page, results: Results, best: ConfigurationResult | None) -> tuple[Figure, ...]:
+    """Return all results of a cell, since a report may print two, and mark the one that may be called best."""
     return tuple(
-        figures.figure(page.language, page.path, result, scaling=True, best=best is not None and result.score == best)
-        for result in results
+        figures.figure(page.language, page.path, result, scaling=True, best=result is best) for result in results
     )
 
 
