@@ -8,19 +8,25 @@ from math import dist
 from xml.etree import ElementTree
 
 import pytest
+from html_text import Document
 from hypothesis import given
 from hypothesis import strategies as st
+from site_rows import measured, published
 from site_sample import sample
 
 from dlperf.catalog.palette import colour_number, palette
 from dlperf.messages import CHINESE, ENGLISH
+from dlperf.report import locations as at
 from dlperf.report.build import overview_pages
 from dlperf.report.charts import svg
 from dlperf.report.charts.axis import doubling, linear, tick_text
-from dlperf.report.charts.bars import Bar, bars
 from dlperf.report.charts.plot import Band, Line, Plot, plot
 from dlperf.report.charts.svg import COLOURS, series_of
-from dlperf.report.templating import draw
+from dlperf.report.data import SiteData
+from dlperf.report.pages import pictures
+from dlperf.report.pages.page import Page
+from dlperf.report.templating import draw, macro
+from dlperf.results.model import ConfigurationResult
 from dlperf.results.timeline import thinned
 
 SIGHT = {
@@ -51,40 +57,38 @@ def elements(chart: str, name: str) -> list[ElementTree.Element]:
     return [item for item in ElementTree.fromstring(chart).iter() if item.tag == name]
 
 
+def drawn_bars(*rows: ConfigurationResult) -> str:
+    page = Page(ENGLISH, SiteData(rows), at.HOME)
+    return macro("bars", ENGLISH)(pictures.bars(page, rows))
+
+
 def test_a_bar_is_as_long_as_its_figure_is_high() -> None:
-    drawn = elements(bars("t", "images/s", [Bar("a", 400.0, "400", 0), Bar("b", 100.0, "100", 1)]), "rect")
-    widths = [float(bar.get("width") or 0) for bar in drawn]
-    assert widths[0] == pytest.approx(4 * widths[1], rel=0.01)
+    drawn = drawn_bars(measured("alpha", value=400.0, trials=0), measured("beta", value=100.0, trials=0))
+    assert re.findall("--share:([0-9.]+)%", drawn) == ["100", "25"]
 
 
-def test_a_chart_says_its_figures_to_a_screen_reader() -> None:
-    (picture,) = elements(bars("ResNet", "images/s", [Bar("alpha", 400.0, "400.12", 0)]), "svg")
-    assert picture.get("role") == "img"
-    assert picture.get("aria-label") == "ResNet. alpha: 400.12 images/s"
+def test_a_bar_says_its_name_its_trials_and_its_figure_with_all_digits_in_a_tooltip() -> None:
+    drawn = drawn_bars(measured("alpha", value=39972.131))
+    assert "alpha n=5 · 0.4 % 39,972" in " ".join(Document(drawn).text.split())
+    assert ("a", "title", "39972.131") in Document(drawn).attributes
 
 
-def test_a_bar_of_several_trials_says_how_far_they_lie_apart() -> None:
-    label, figure = elements(bars("ResNet", "images/s", [Bar("alpha", 400.0, "400.12", 0, "n=5 · 0.4 %")]), "text")
-    assert label.text == "alpha"
-    assert "".join(figure.itertext()) == "400.12 images/s n=5 · 0.4 %"
+def test_a_third_party_result_is_hatched_and_not_only_of_another_colour() -> None:
+    drawn = drawn_bars(measured("alpha"), published("paddle", 1, 393.5))
+    assert [" published" in name for name in re.findall('<li class="([^"]*)"', drawn)] == [False, True]
 
 
 def test_names_arrive_as_text_on_one_line() -> None:
     line = Line(HOSTILE, ((1.0, 1.0), (2.0, 2.0)), 0)
-    charts = (
-        bars(HOSTILE, HOSTILE, [Bar(HOSTILE, 1.0, HOSTILE, 3)]),
-        plot(Plot(HOSTILE, HOSTILE, HOSTILE, (line, line), (Band(HOSTILE, 1, 2, "measured"),))),
-    )
-    for chart in charts:
-        assert "\n" not in chart
-        assert "`" not in chart
-        assert not elements(chart, "script")
-        assert any(HOSTILE in (item.text or "") for item in elements(chart, "text"))
+    chart = plot(Plot(HOSTILE, HOSTILE, HOSTILE, (line, line), (Band(HOSTILE, 1, 2, "measured"),)))
+    assert "\n" not in chart
+    assert "`" not in chart
+    assert not elements(chart, "script")
+    assert any(HOSTILE in (item.text or "") for item in elements(chart, "text"))
 
 
 def test_without_two_points_there_is_nothing_to_draw() -> None:
     assert plot(Plot("t", "x", "y", (Line("a", ((1.0, 1.0),), 0),))) == ""
-    assert bars("t", "u", []) == ""
 
 
 def test_the_ideal_line_is_drawn_where_speed_up_equals_gpus() -> None:
@@ -153,14 +157,6 @@ def test_more_frameworks_than_colours_differ_in_mark_and_in_dash_where_their_col
         assert one[0] != other[0] or (one[1] != other[1] and one[2] != other[2])
 
 
-def test_bars_of_one_colour_differ_in_their_hatch_and_name_themselves() -> None:
-    members = [Bar(f"framework {number}", 400.0, "400", number * COLOURS) for number in range(4)]
-    chart = bars("t", "images/s", members)
-    hatches = [path.get("d") or "" for path in elements(chart, "path") if path.get("class") == "hatch"]
-    assert len({re.sub(r"(?<=,)[0-9.]+", "", hatch) for hatch in hatches}) == 3
-    assert [text.text for text in elements(chart, "text")][::2] == [bar.label for bar in members]
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("sight", SIGHT)
 def test_colours_that_look_alike_to_a_colour_blind_reader_have_different_marks(sight: str, scheme: str) -> None:
@@ -174,7 +170,7 @@ def test_a_framework_looks_the_same_on_the_pages_of_both_languages() -> None:
     data = sample()
     assert data.localized(CHINESE).series == data.series
     classes = {
-        path: re.findall(r'class="mark (series-[0-9] dash-[0-9])"/?>.*?<text[^>]*>(Alpha|Beta)<', page)
+        path: re.findall(r'<li class="(series-[0-9])"[^>]*>\s*<span class="name">(Alpha|Beta)\b', page)
         for language in (ENGLISH, CHINESE)
         for path, page in overview_pages(language, data)
     }

@@ -31,5 +31,11 @@ def palette() -> tuple[Colour, ...]:
 @cache
 def colour_number(framework: str) -> int:
     """Return the index of a framework's colour in ``palette``; of an unknown family, by a hash of its id."""
-    found = (number for number, colour in enumerate(palette()) if re.search(colour.names, framework))
-    return next(found, zlib.crc32(framework.encode()) % len(palette()))
+    number = family_number(framework)
+    return zlib.crc32(framework.encode()) % len(palette()) if number is None else number
+
+
+@cache
+def family_number(framework: str) -> int | None:
+    """Return the index of the family of a framework in ``palette``; None if unknown."""
+    return next((number for number, one in enumerate(palette()) if re.search(one.names, framework)), None)

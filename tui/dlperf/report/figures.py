@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from functools import lru_cache
 
@@ -34,12 +35,12 @@ def exact(value: float) -> str:
 
 
 @lru_cache(maxsize=1 << 14)
-def five_digits(value: float) -> str:
-    """Format a number with five significant digits, more than trials ever agree on."""
-    decimals = 0
-    while decimals < 8 and abs(value) * 10**decimals < 10000:
-        decimals += 1
-    text = f"{value:.{decimals}f}"
+def four_digits(value: float) -> str:
+    """Format a number with thousands separators and four significant digits; integer digits are never rounded."""
+    if value and abs(value) < 0.001:
+        return f"{value:.4g}"
+    digits = max(0, 3 - math.floor(math.log10(abs(value)))) if value else 0
+    text = f"{value:,.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
@@ -51,12 +52,13 @@ def printed_digits(value: float | None, like: str) -> str:
 
 
 def value_text(result: ConfigurationResult) -> str:
-    """Format the throughput: as printed if published, with five significant digits if measured here."""
-    if result.value is None:
-        return ""
-    if not is_published(result.campaign):
-        return five_digits(result.value)
-    return result.printed or exact(result.value)
+    """Format the throughput with four significant digits; empty without one."""
+    return "" if result.value is None else four_digits(result.value)
+
+
+def full_text(result: ConfigurationResult) -> str:
+    """Format the throughput with every digit: as printed if published."""
+    return "" if result.value is None else result.printed or exact(result.value)
 
 
 def percent(ratio: float | None, digits: int = 1) -> str:
@@ -74,7 +76,7 @@ def factor(ratio: float | None) -> str:
 
 
 def optional(value: float | None) -> str:
-    return "" if value is None else five_digits(value)
+    return "" if value is None else four_digits(value)
 
 
 def per_joule(result: ConfigurationResult) -> float | None:
@@ -104,6 +106,7 @@ def figure(
     return Figure(
         value_text(result),
         address,
+        full_text(result),
         best=best,
         trials=spread_text(result),
         below=_scaling(result) if scaling else "",

@@ -62,6 +62,8 @@ class Figure:
 
     value: str
     address: str = ""
+    full: str = ""
+    """The value with every digit."""
     missing: bool = False
     """``value`` is the reason why there is no throughput."""
     best: bool = False
@@ -101,12 +103,32 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Bar:
+    """A value drawn as a bar."""
+
+    name: str
+    aside: str
+    """Conditions of the value, small beside its name."""
+    figure: Figure
+    share: str
+    """Length of the bar in percent."""
+    series: int
+    published: bool = False
+    """A third-party result, which is hatched."""
+    whisker: tuple[str, str] | None = None
+    """Where the lowest trial lies on the bar, and the distance to the highest, in percent."""
+    times: str = ""
+    """The value over that of the baseline."""
+
+
+@dataclass(frozen=True)
 class Part:
     """Tables or a chart under a title."""
 
     title: tuple[str | Link, ...]
     tables: tuple[Table, ...] = ()
     svg: str = ""
+    bars: tuple[Bar, ...] = ()
     unit: str = ""
 
 

@@ -35,7 +35,7 @@
     if (column === "speedup") return value.toFixed(2);
     var digits = column === "spread" && value < 0.0005 ? 2 : 1; /* no trials agree exactly */
     if (RATIOS.indexOf(column) >= 0) return (value * 100).toFixed(digits) + " %";
-    return typeof value === "number" ? String(+value.toPrecision(5)) : value;
+    return typeof value === "number" ? String(+value.toPrecision(4)) : value;
   }
 
   function addressOf(row) { return valueOf(row, "page") + "#" + row[at.anchor]; }

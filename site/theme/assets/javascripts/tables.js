@@ -4,11 +4,11 @@
 (function () {
   "use strict";
 
-  var LEADING_NUMBER = /^[-+]?\d+(\.\d+)?(?![\w-])/;
+  var LEADING_NUMBER = /^[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?(?![\w-])/;
 
   function numberIn(cell) {
     var found = LEADING_NUMBER.exec(cell.textContent.trim());
-    return found ? parseFloat(found[0]) : null;
+    return found ? parseFloat(found[0].replace(/,/g, "")) : null;
   }
 
   /* Why a figure is missing stands in <em>: it says nothing about what kind of column it is. */

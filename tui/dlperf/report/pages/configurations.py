@@ -61,6 +61,7 @@ class Section:
     title: str
     anchor: str
     value: str
+    full: str
     unit: str
     facts: Sequence[tuple[str, str]]
     """Names and values, some of them empty."""
@@ -224,6 +225,7 @@ def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes:
         title=figures.point_text(row),
         anchor=anchor,
         value=figures.value_text(row),
+        full=figures.full_text(row),
         unit=row.unit,
         facts=_facts(page, row),
         source=row.source,

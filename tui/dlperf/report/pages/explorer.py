@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report import locations as at
-from dlperf.report.data import SiteData, distinct
+from dlperf.report.data import SiteData, distinct, is_published
+from dlperf.report.pages.overview import chip, family
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.results.model import ConfigurationResult
 
@@ -49,7 +50,13 @@ def explorer_data(language: Language, data: SiteData) -> str:
     readers = _names(language, data)
     names = {column: distinct(map(name, data.ordered)) for column, name in readers.items()}
     numbers = {column: {name: index for index, name in enumerate(listed)} for column, listed in names.items()}
-    read_numbers: dict[str, Callable[[ConfigurationResult], object]] = {**NUMBERS, "roofline": data.roofline}
+    read_numbers: dict[str, Callable[[ConfigurationResult], object]] = {
+        **NUMBERS,
+        "roofline": data.roofline,
+        "series": lambda row: data.series[row.framework],
+        "newest": lambda row: int(id(row) in newest),
+    }
+    newest = {id(row) for rows in data.reports.values() for row in rows}
     rows = [
         [*(numbers[column][readers[column](row)] for column in names), *(read(row) for read in read_numbers.values())]
         for row in data.ordered
@@ -70,6 +77,8 @@ def _names(language: Language, data: SiteData) -> dict[str, Callable[[Configurat
         "status": lambda row: row.status.text(language),
         "protocol": lambda row: row.protocol or "",
         "caveats": lambda row: figures.caveat_text(language, row),
+        "chip": lambda row: chip(data, row),
+        "family": family,
         "page": lambda row: at.html_address(at.EXPLORER, at.group_page(at.group_of(row))),
     }
 
@@ -87,4 +96,5 @@ NUMBERS: dict[str, Callable[[ConfigurationResult], object]] = {
     "efficiency": lambda row: row.efficiency,
     "mfu": lambda row: row.mfu,
     "per_joule": figures.per_joule,
+    "published": lambda row: int(is_published(row.campaign)),
 }

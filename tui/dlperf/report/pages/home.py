@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
 from dlperf.measure.telemetry import SLOWER_CLOCK
-from dlperf.messages import Language
+from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, answers, base_precision
-from dlperf.report.data import KINDS, SiteData, gpus_total, grouped, is_published
-from dlperf.report.pages import pictures
-from dlperf.report.pages.page import Page
-from dlperf.report.views import Figure, Lead, Link, Part, Table
+from dlperf.report.data import KINDS, SiteData, distinct, gpus_total, grouped, is_published
+from dlperf.report.pages.overview import chip, model_charts
+from dlperf.report.pages.page import COLUMNS, Page
+from dlperf.report.views import Figure, Lead, Link, Table
 from dlperf.results.claims import work_left_out
 from dlperf.results.model import ConfigurationResult
 
-MOST_CHARTS = 6
 NEWS = 6
 MOST_NAMED = 4
 """Frameworks in a headline."""
@@ -27,6 +27,13 @@ MOST_REASONS = 2
 """Reasons for no claim in a headline."""
 HIGHER_CLOCK = 1 / SLOWER_CLOCK
 """Smallest ratio of clocks that is shown."""
+METRICS = {
+    "per_gpu": N_("Throughput per GPU"),
+    "value": N_("Throughput"),
+    "mfu": COLUMNS["mfu"],
+    "per_joule": COLUMNS["samples_per_joule"],
+}
+"""Column of the explorer's data, or the throughput of one GPU → its title."""
 
 
 Named = tuple[Link, Figure]
@@ -50,6 +57,27 @@ class Headline:
     """Address of what differs between the fastest two."""
 
 
+@dataclass(frozen=True)
+class Summary:
+    """Who measured what, when and with which versions."""
+
+    results: int
+    frameworks: Sequence[Link]
+    hardware: Sequence[str]
+    models: int
+    dates: Sequence[str]
+    """Days of the campaigns, the first first."""
+    published: int
+    """Third-party results."""
+    reports: int
+    contests: int
+    """Comparisons of frameworks measured here."""
+    clear: int
+    """Those of which a lead may be claimed."""
+    reason: str
+    """What is missing most often where nothing may be claimed."""
+
+
 def home(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.HOME)
     found = every_answer(data)
@@ -57,12 +85,16 @@ def home(language: Language, data: SiteData) -> str:
     files = {"CSV": at.RESULTS_CSV, "JSON": at.RESULTS_JSON} | ({"Parquet": at.RESULTS_PARQUET} if data.parquet else {})
     return page.render(
         "home.md.j2",
+        summary=_summary(page, found),
+        charts=model_charts(page),
+        metrics=[(name, page._(title)) for name, title in METRICS.items()],
         headlines=headlines(page, found),
-        charts=_charts(page, found),
         tables=[(page._(KINDS[kind]), _table(page, kinds[kind])) for kind in KINDS if kind in kinds],
         news=_news(page),
         files=[page.file_link(path, name) for name, path in files.items()],
         explorer=at.html_address(page.path, at.EXPLORER),
+        chart_data=at.relative(page.path, at.EXPLORER_DATA),
+        chart_script=at.relative(page.path, f"{at.SCRIPTS}/overview.js"),
         feed=page.data_file(at.FEED),
     )
 
@@ -109,13 +141,33 @@ def best_of_cases(found: Sequence[Answer]) -> list[Answer]:
     return sorted((max(same, key=weight) for same in rivals.values()), key=weight, reverse=True)
 
 
-def _charts(page: Page, found: Sequence[Answer]) -> list[Part]:
-    """Return bar charts of comparisons, those of the headlines first, up to ``MOST_CHARTS``."""
-    kinds = grouped(found, lambda answer: page.data.kind(answer.best.campaign))
-    first = [answer for of_kind in kinds.values() for answer in best_of_cases(of_kind)]
-    others = [answer for answer in found if answer not in first]
-    contests = [answer for answer in (*first, *others) if answer.second is not None]
-    return [pictures.comparison_chart(page, answer) for answer in contests[:MOST_CHARTS]]
+def _summary(page: Page, found: Sequence[Answer]) -> Summary:
+    data = page.data
+    here = [row for row in data.ordered if row.value is not None and data.kind(row.campaign) == "measured"]
+    others = [row for row in data.ordered if row.value is not None and is_published(row.campaign)]
+    contests = [one for one in found if data.kind(one.best.campaign) == "measured"]
+    claims = [one.claim for one in contests if one.claim]
+    reasons = Counter(page.language.render(reason) for one in claims for reason in one.reasons[:1])
+    return Summary(
+        results=len(here),
+        frameworks=[_with_version(page, rows) for rows in grouped(here, lambda row: row.framework).values()],
+        hardware=distinct(chip(data, row) for row in here),
+        models=len({row.case for row in here}),
+        dates=sorted({data.created(row.campaign)[:10] for row in here} - {""}),
+        published=len(others),
+        reports=len({row.campaign for row in others}),
+        contests=len(claims),
+        clear=sum(one.improves for one in claims),
+        reason=reasons.most_common(1)[0][0] if reasons else "",
+    )
+
+
+def _with_version(page: Page, rows: Sequence[ConfigurationResult]) -> Link:
+    """Return the framework with the versions that its programs printed, without their build tags."""
+    probed = (page.data.probed.get((row.campaign, row.hardware, row.framework)) for row in rows)
+    printed = distinct(one.framework_version.partition("+")[0] for one in probed if one)
+    link = page.framework_link(rows[0].framework, rows[0].campaign)
+    return replace(link, text=" ".join((link.text, "/".join(filter(None, printed)))).strip())
 
 
 def _news(page: Page) -> list[tuple[str, str, list[Link]]]:

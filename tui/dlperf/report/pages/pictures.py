@@ -9,11 +9,10 @@ from dlperf.catalog.axes import axes_text
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, answers, contest_of
-from dlperf.report.charts.bars import Bar, bars
 from dlperf.report.charts.plot import Line, Plot, plot
 from dlperf.report.data import gpus_total, grouped, is_published
 from dlperf.report.pages.page import Page
-from dlperf.report.views import Part
+from dlperf.report.views import Bar, Part
 from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
@@ -27,11 +26,17 @@ def rankings(page: Page, results: Results) -> list[Part]:
 def comparison_chart(page: Page, answer: Answer) -> Part:
     """Return the frameworks of a comparison as bars, the highest first, under the conditions that they share."""
     title = (*_series_title(page, answer.best), figures.gpus_text(page.language, answer.best))
-    return _bars(title, answer.best.unit, [_bar(page, row) for row in answer.ranked])
+    return _part(title, answer.best.unit, bars(page, answer.ranked))
 
 
-def _bars(title: tuple[str, ...], unit: str, drawn: Sequence[Bar]) -> Part:
-    return Part(tuple(map(md.unbroken, title)), svg=bars(" · ".join(title), unit, drawn))
+def _part(title: tuple[str, ...], unit: str, drawn: tuple[Bar, ...]) -> Part:
+    return Part(tuple(map(md.unbroken, title)), bars=drawn, unit=unit)
+
+
+def bars(page: Page, rows: Results) -> tuple[Bar, ...]:
+    """Return a bar from zero for each result, as long as the best trial of any allows."""
+    longest = max((max((*_trials(row), row.value or 0.0)) for row in rows), default=0.0) or 1.0
+    return tuple(_bar(page, row, longest) for row in rows)
 
 
 def throughput(page: Page, results: Results) -> list[Part]:
@@ -52,11 +57,11 @@ def _by_scale(page: Page, rows: Results) -> Iterator[Part]:
     framework = page.data.framework_title(fastest.framework, fastest.campaign)
     batch = (f"BS={fastest.batch_size}",) if fastest.batch_size is not None else ()
     title = (*_series_title(page, fastest), framework, *batch)
-    drawn = [
-        replace(_bar(page, row), label=f"{figures.gpus_text(page.language, row)} ({row.nodes} × {row.gpus})")
-        for row in same
-    ]
-    yield _bars(title, fastest.unit, drawn)
+    drawn = tuple(
+        replace(bar, name=f"{figures.gpus_text(page.language, row)} ({row.nodes} × {row.gpus})")
+        for bar, row in zip(bars(page, same), same, strict=True)
+    )
+    yield _part(title, fastest.unit, drawn)
 
 
 def scaling(page: Page, results: Results) -> list[Part]:
@@ -89,18 +94,26 @@ def _line(page: Page, rows: Results) -> Line:
     return Line(f"{name}{batch}", tuple(points), page.data.series[rows[0].framework])
 
 
-def _bar(page: Page, row: ConfigurationResult) -> Bar:
-    values = () if is_published(row.campaign) else row.values
+def _bar(page: Page, row: ConfigurationResult, longest: float) -> Bar:
+    trials = _trials(row)
+    low, high = min(trials, default=0.0), max(trials, default=0.0)
     return Bar(
         page.data.framework_title(row.framework, row.campaign),
-        row.value or 0.0,
-        figures.value_text(row),
-        page.data.series[row.framework],
         figures.spread_text(row),
-        min(values, default=None),
-        max(values, default=None),
-        figures.caveat_text(page.language, row),
+        page.figure(row),
+        _percent((row.value or 0.0) / longest),
+        page.data.series[row.framework],
+        is_published(row.campaign),
+        (_percent(low / longest), _percent((high - low) / longest)) if high > low else None,
     )
+
+
+def _trials(row: ConfigurationResult) -> Sequence[float]:
+    return () if is_published(row.campaign) else row.values
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.4g}%"
 
 
 def _race(row: ConfigurationResult) -> tuple[object, ...]:

@@ -77,10 +77,10 @@ def single_runs(page: Page, results: Results) -> Table:
     rows = [
         (
             replace(page.subject(row, results), aside="†" if row.caveats else ""),
-            *(_digits(row, value) for value in values),
+            *map(figures.four_digits, values),
             *[""] * (most - len(values)),
-            _digits(row, round(statistics.fmean(values), 2)),
-            _digits(row, statistics.median(values)),
+            figures.four_digits(statistics.fmean(values)),
+            figures.four_digits(statistics.median(values)),
             figures.factor(row.speedup),
         )
         for row, values in repeated
@@ -176,7 +176,3 @@ def _precision(page: Page, row: ConfigurationResult) -> str:
 
 def _values(row: ConfigurationResult) -> list[float]:
     return [trial.value for trial in row.trials if trial.value is not None]
-
-
-def _digits(row: ConfigurationResult, value: float) -> str:
-    return figures.exact(value) if is_published(row.campaign) else figures.five_digits(value)

@@ -95,7 +95,7 @@ def metrics(page: Page, row: ConfigurationResult) -> Table:
     rows = [
         (
             page.data.metric_title(page.language, metric.id),
-            figures.five_digits(metric.value),
+            figures.four_digits(metric.value),
             metric.unit,
             figures.spread(metric.spread),
         )

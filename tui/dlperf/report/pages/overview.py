@@ -1,0 +1,92 @@
+"""The chart of the home page: the best result of each accelerator and family of frameworks, for each GPU."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from dlperf.catalog.palette import family_number
+from dlperf.catalog.units import is_rate
+from dlperf.report import figures
+from dlperf.report.data import SiteData, gpus_total, grouped, is_published
+from dlperf.report.pages.page import Page
+from dlperf.report.pages.pictures import bars
+from dlperf.report.views import Bar
+from dlperf.results.model import ConfigurationResult
+
+CHIP = re.compile(r"\b(?:GB|MI|[ABHLTPV])\d{2,3}X?\b", re.IGNORECASE)
+"""Name of an accelerator within the title of a machine."""
+SIDE_BY_SIDE = 2
+MOST_FRAMEWORKS = 4
+"""Frameworks drawn of one accelerator; the script of the page shows all."""
+
+
+@dataclass(frozen=True)
+class ModelChart:
+    """The results on one model, the fastest accelerator first."""
+
+    case: str
+    title: str
+    unit: str
+    groups: tuple[tuple[str, tuple[Bar, ...]], ...]
+    """Accelerator and its bars."""
+
+
+def model_charts(page: Page) -> list[ModelChart]:
+    """Return the charts of the models that were measured here and run on the most accelerators."""
+    data = page.data
+    rates = [row for row in chain(*data.reports.values()) if row.value and is_rate(row.unit, row.direction)]
+    models = grouped(rates, lambda row: (row.case, row.unit))
+    ranked = sorted(models.values(), key=lambda rows: _interest(data, rows), reverse=True)
+    return [_model_chart(page, rows) for rows in ranked[:SIDE_BY_SIDE]]
+
+
+def chip(data: SiteData, row: ConfigurationResult) -> str:
+    """Return the short name of the accelerator, such as ``H200``; the machine's title if it has none."""
+    entry = data.hardware.get(row.hardware)
+    accelerator = data.accelerators.get(entry.accelerator or "") if entry else None
+    title = data.hardware_title(row.hardware, row.campaign)
+    found = CHIP.search(accelerator.title if accelerator else title)
+    return found[0].upper() if found else title
+
+
+def family(row: ConfigurationResult) -> str:
+    """Return what results of one family of frameworks share."""
+    number = family_number(row.framework)
+    return row.framework if number is None else str(number)
+
+
+def _interest(data: SiteData, rows: Iterable[ConfigurationResult]) -> tuple[bool, int]:
+    here = any(not is_published(row.campaign) for row in rows)
+    return here, len({chip(data, row) for row in rows if CHIP.fullmatch(chip(data, row))})
+
+
+def _model_chart(page: Page, rows: Iterable[ConfigurationResult]) -> ModelChart:
+    shown = _best_per_gpu(page.data, rows)
+    baseline = next((row for row in shown if not is_published(row.campaign)), shown[0])
+    drawn = [
+        replace(bar, aside=_conditions(page, row), times=f"{row.score / baseline.score:.2f}×")
+        for bar, row in zip(bars(page, shown), shown, strict=True)
+    ]
+    of_chip = grouped(zip(shown, drawn, strict=True), lambda pair: chip(page.data, pair[0]))
+    return ModelChart(
+        shown[0].case,
+        page.data.case_title(shown[0].case),
+        shown[0].unit,
+        tuple((name, tuple(bar for _, bar in pairs)) for name, pairs in of_chip.items()),
+    )
+
+
+def _best_per_gpu(data: SiteData, rows: Iterable[ConfigurationResult]) -> list[ConfigurationResult]:
+    """Return the best results for each GPU, the fastest first, with the value of one GPU."""
+    per_gpu = [replace(row, value=(row.value or 0.0) / gpus_total(row), printed="", trials=()) for row in rows]
+    same = grouped(per_gpu, lambda row: (chip(data, row), family(row)))
+    best = sorted((max(members, key=lambda row: row.score) for members in same.values()), key=lambda row: -row.score)
+    of_chip = grouped(best, lambda row: chip(data, row))
+    return [row for members in of_chip.values() for row in members[:MOST_FRAMEWORKS]]
+
+
+def _conditions(page: Page, row: ConfigurationResult) -> str:
+    return f"{figures.precision_text(row)} · {figures.gpus_text(page.language, row)}"
