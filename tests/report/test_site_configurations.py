@@ -99,11 +99,11 @@ def test_a_configuration_shows_its_trials_over_time_with_the_measured_window() -
         assert part in text
 
 
-def test_a_configuration_gives_the_command_that_measures_it_again() -> None:
+def test_a_configuration_gives_the_commands_that_measure_and_recompute_it_again() -> None:
     row = measured("alpha", 8)
     text = Document(configurations(ENGLISH, sample(), at.group_of(row), (row,), {})).text
-    assert "dlperf run --hardware box --framework alpha --case resnet50-imagenet --precision fp32" in text
-    assert "--batch-size 256 --gpus 1n8g --protocol dlperf-v1 --repeats 5" in text
+    assert "dlperf reproduce first/box_alpha_resnet50-imagenet_fp32_bs256_1n8g" in text
+    assert "dlperf verify first" in text
 
 
 def _key(row: ConfigurationResult) -> tuple[str, int]:

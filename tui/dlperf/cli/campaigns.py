@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -48,11 +47,11 @@ def run(
     repeats: options.RepeatsOption = None,
     protocol: options.ProtocolOption = None,
     detach: DetachOption = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    yes: options.YesOption = False,
 ) -> None:
     """Run a selection as a campaign. Options may be repeated or take comma-separated values."""
-    from dlperf.campaign.create import create_campaign, refuse_examples
-    from dlperf.cli.campaign_text import plan_summary, why_nothing_runs
+    from dlperf.campaign.create import create_campaign
+    from dlperf.cli.foreground import confirm_plan
     from dlperf.plan import expand
     from dlperf.view.start import start_campaign
 
@@ -63,12 +62,7 @@ def run(
             "nothing is selected: add --hardware, --framework or --case; `dlperf plan` lists what can run"
         )
     plan = expand(selection, options.current_catalog(context))
-    if not plan.configurations:
-        raise RequestError(why_nothing_runs(plan))
-    refuse_examples(plan)
-    print_note("\n".join(plan_summary(plan)))
-    if not yes and sys.stdin.isatty():
-        typer.confirm("Run it?", default=True, abort=True, err=True)
+    confirm_plan(plan, yes)
     if detach:
         _print_started(*start_campaign(workspace, plan, name))
     else:

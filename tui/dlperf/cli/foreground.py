@@ -4,20 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+import sys
 import time
 from typing import TYPE_CHECKING
 
+import typer
+
 from dlperf.cli.output import LiveLines, print_note, print_remarks, print_table
-from dlperf.errors import ExitCode
+from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import count_noun, one_line
 
 if TYPE_CHECKING:
+    from dlperf.plan import Plan
     from dlperf.runs.journal import CampaignReader
     from dlperf.runs.paths import CampaignPaths, Workspace
 
 REDRAW_SECONDS = 0.5
 MOST_CAVEATS = 8
 """Configurations whose caveats are printed: more would push the results off the screen."""
+
+
+def confirm_plan(plan: Plan, yes: bool) -> None:
+    """Print what a plan runs, and ask whether to run it unless told or not at a terminal.
+
+    Raises:
+        RequestError: nothing of it can run.
+        typer.Abort: the answer is no.
+    """
+    from dlperf.campaign.create import refuse_examples
+    from dlperf.cli.campaign_text import plan_summary, why_nothing_runs
+
+    if not plan.configurations:
+        raise RequestError(why_nothing_runs(plan))
+    refuse_examples(plan)
+    print_note("\n".join(plan_summary(plan)))
+    if not yes and sys.stdin.isatty():
+        typer.confirm("Run it?", default=True, abort=True, err=True)
 
 
 def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:

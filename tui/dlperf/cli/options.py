@@ -100,6 +100,7 @@ def _complete(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
 
 
 Words = list[str] | None
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 """Values of an option that may be repeated, each a comma-separated list."""
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]

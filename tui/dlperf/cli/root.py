@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 from dlperf import __version__
-from dlperf.cli import campaigns, catalog, importing, machines, parse, plan, results, site, status, workspaces
+from dlperf.cli import (
+    campaigns,
+    catalog,
+    importing,
+    machines,
+    parse,
+    plan,
+    reproduce,
+    results,
+    site,
+    status,
+    workspaces,
+)
 
 GROUPS = (
     workspaces.commands,
@@ -19,6 +31,7 @@ GROUPS = (
     status.commands,
     parse.commands,
     results.commands,
+    reproduce.commands,
     importing.commands,
     site.commands,
 )

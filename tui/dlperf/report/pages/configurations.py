@@ -15,7 +15,7 @@ from dlperf.report.locations import Group
 from dlperf.report.machine import format_fact
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_facts
-from dlperf.report.pages.trial_evidence import Shapes, command_again, measured_trial, trial_charts
+from dlperf.report.pages.trial_evidence import Shapes, commands_again, measured_trial, trial_charts
 from dlperf.report.pages.trials import artifacts, estimates, metrics, outcomes
 from dlperf.report.views import Link, Picture, Table
 from dlperf.results.model import ConfigurationResult
@@ -80,7 +80,9 @@ class Section:
     log_lines: bool
     """Whether the page has the log lines that gave the value."""
     again: str
-    """The command that measures it again."""
+    """The command that measures it again; empty if it cannot be."""
+    recompute: str
+    """The command that recomputes it from its logs; empty if there are none."""
     history: str
     """Address of its results in other campaigns."""
 
@@ -221,6 +223,7 @@ def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes:
     anchor = at.configuration_anchor(row)
     found = {trial.number: evidence.get((anchor, trial.number), NOTHING) for trial in row.trials}
     measured = measured_trial(row, found)
+    again, recompute = commands_again(page, row)
     return Section(
         title=figures.point_text(row),
         anchor=anchor,
@@ -238,7 +241,8 @@ def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes:
         charts=trial_charts(page, row, shapes.get(anchor, {})),
         window=measured.number if measured else None,
         log_lines=any(one.timeline.log_lines.head for one in found.values()),
-        again=command_again(page, row),
+        again=again,
+        recompute=recompute,
         history=_history(page, row),
     )
 

@@ -1,19 +1,19 @@
-"""Evidence of a configuration's trials: charts, log lines and the command to repeat them."""
+"""Evidence of a configuration's trials: charts, log lines and the commands to repeat and to recompute them."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
 from dlperf.messages import N_
-from dlperf.plan import Selection
 from dlperf.report import locations as at
 from dlperf.report.charts import svg
 from dlperf.report.charts.plot import Band, Line, Plot, sheet
+from dlperf.report.data import is_published
 from dlperf.report.evidence import Evidence
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.report_conditions import run_command
 from dlperf.report.views import Picture
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.timeline import METRICS, LogLines
@@ -97,22 +97,17 @@ def log_lines(evidence: Mapping[tuple[str, int], Evidence]) -> str:
     return _script("dlperfLines", json.dumps(pieces, separators=(",", ":")))
 
 
-def command_again(page: Page, row: ConfigurationResult) -> str:
-    """Return the command that measures the configuration again; empty if it was not measured here."""
-    plan = page.data.plan(row)
-    if plan is None or page.data.kind(row.campaign) != "measured":
-        return ""
-    selection = Selection(
-        hardware=(row.hardware,),
-        frameworks=(row.framework,),
-        cases=(row.case,),
-        precisions=(row.precision,),
-        batch_sizes=() if row.batch_size is None else (row.batch_size,),
-        scales=(row.scale,),
-        protocol=row.protocol,
-        repeats=plan.repeats,
-    )
-    return run_command(selection)
+def commands_again(page: Page, row: ConfigurationResult) -> tuple[str, str]:
+    """Return the command that measures a result again, and the one that recomputes it from its log; empty if none."""
+    if row.value is None or page.data.is_imported(row.campaign):
+        return "", "" if row.value is None else shlex.join(("dlperf", "verify", row.campaign))
+    words = ["dlperf", "reproduce", f"{row.campaign}/{row.configuration}"]
+    if not is_published(row.campaign):
+        return shlex.join(words), shlex.join(("dlperf", "verify", row.campaign))
+    words += ["-H", "MACHINE", *([] if row.framework in page.data.frameworks else ["-f", "FRAMEWORK"])]
+    report = page.data.published.get(row.campaign)
+    logged = report is not None and any(one.log for one in report.figures)
+    return shlex.join(words), "dlperf verify published --logs owner/repository@commit:FOLDER" if logged else ""
 
 
 def measured_trial(row: ConfigurationResult, found: FoundOf) -> TrialResult | None:

@@ -1,0 +1,92 @@
+"""``dlperf reproduce``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dlperf.cli import options
+from dlperf.cli.output import print_note
+from dlperf.errors import ExitCode, RequestError
+from dlperf.view.text import number, percent
+
+if TYPE_CHECKING:
+    from dlperf.plan import Plan, Selection
+    from dlperf.results.claims import Claim
+    from dlperf.results.model import ConfigurationResult
+
+commands = typer.Typer()
+
+
+@commands.command()
+def reproduce(
+    context: typer.Context,
+    result: Annotated[
+        str,
+        typer.Argument(metavar="RESULT", help="CAMPAIGN/CONFIGURATION; of a third-party result published/REPORT/…"),
+    ],
+    hardware: options.HardwareOption = None,
+    framework: options.FrameworkOption = None,
+    protocol: options.ProtocolOption = None,
+    repeats: options.RepeatsOption = None,
+    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="Name of the new campaign.")] = None,
+    yes: options.YesOption = False,
+) -> None:
+    """Run a result again. Tests whether it is the same, faster or slower.
+
+    Hardware, framework and protocol are those of the result unless given. The verdict is of an exact permutation test
+    (p ≤ 0.01) where both sides have five trials. Exits with 1 if the new trials are slower.
+    """
+    from dlperf.campaign.create import create_campaign
+    from dlperf.cli.foreground import confirm_plan, run_in_foreground
+    from dlperf.results.conditions import compare_in_workspace
+    from dlperf.results.load import load_results
+    from dlperf.results.reproduction import find_result
+
+    workspace = options.current_workspace(context)
+    original = find_result(result, load_results(workspace, complain=options.print_skipped))
+    given = options.selection_of(hardware, framework, None, None, None, None, repeats, protocol)
+    plan = _plan_again(context, original, given)
+    confirm_plan(plan, yes)
+    paths = create_campaign(workspace, plan, name)
+    code = run_in_foreground(workspace, paths)
+    if code is not ExitCode.DONE:
+        raise typer.Exit(code)
+    (found,) = compare_in_workspace(workspace, f"{original.campaign}/{original.configuration}", paths.name).pairs
+    raise typer.Exit(_print_agreement(found))
+
+
+def _plan_again(context: typer.Context, original: ConfigurationResult, given: Selection) -> Plan:
+    from dlperf.measure.significance import LEAST_TRIALS
+    from dlperf.plan import expand
+    from dlperf.results.reproduction import selection_of_result
+
+    wanted = selection_of_result(original, given.repeats or max(LEAST_TRIALS, original.n or 0))
+    chosen = {name: getattr(given, name) for name in ("hardware", "frameworks", "protocol") if getattr(given, name)}
+    plan = expand(replace(wanted, **chosen), options.current_catalog(context))
+    if len(plan.configurations) > 1:
+        raise RequestError("several configurations would run: name one hardware and one framework")
+    return plan
+
+
+def _print_agreement(found: Claim) -> ExitCode:
+    from dlperf.results.reproduction import agreement
+
+    verdict = agreement(found)
+    for label, row in (("original", found.a), ("yours", found.b)):
+        trials = f", {row.n} trials, spread {percent(row.spread)}" if row.n else ", no trials published"
+        print(f"{label}: {number(row.value)} {row.unit} ({row.campaign}{trials})")
+    print(f"verdict: {verdict}")
+    if found.interval:
+        print("ratio of the medians, 95 % interval: " + " … ".join(f"{end:.4f}" for end in found.interval))
+    if found.detectable is not None:
+        print(f"smallest difference that these trials can show: {found.detectable:.2%}")
+    reasons = (str(reason) for reason in found.reasons if reason.code != "with_caveat")
+    for reason in dict.fromkeys((*reasons, *found.differences)):
+        print_note(f"different or unknown: {reason}")
+    for row in (found.a, found.b):
+        for caveat in row.caveats:
+            print_note(f"caveat of {row.campaign}: {caveat.message}")
+    return ExitCode.MEASURED_FAILED if verdict.code == "reproduced_slower" else ExitCode.DONE
