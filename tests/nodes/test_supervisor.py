@@ -11,8 +11,9 @@ import pytest
 
 from dlperf.messages.texts import texts
 from dlperf.nodes import supervisor
+from dlperf.nodes.supervisor import files, operations, processes
 from dlperf.nodes.supervisor.endings import Moment, cancel_request, ending_of, exit_record, limit_reached
-from dlperf.nodes.supervisor.files import confined
+from dlperf.nodes.supervisor.files import confined, write_json
 from dlperf.runs.upgrades import stored_message
 
 
@@ -80,3 +81,20 @@ def test_a_payload_gives_itself_no_endless_time_to_end(grace, counts, tmp_path, 
     monkeypatch.chdir(tmp_path)
     Path("cancel.json").write_text(f'{{"grace_seconds": {grace}, "state": "cancelled", "cause": {{}}}}')
     assert bool(cancel_request()) is counts
+
+
+def test_a_supervisor_that_died_before_it_claimed_its_trial_is_started_again(tmp_path, monkeypatch):
+    record = {"pid": 1, "start_ticks": 2, "boot_id": "boot"}
+    starts = []
+
+    def start_detached(arguments: list[str], log: str) -> None:
+        starts.append(arguments)
+        if len(starts) == 2:
+            write_json(f"{arguments[1]}/supervisor.json", record)
+
+    monkeypatch.setattr(files, "ROOT", str(tmp_path))
+    monkeypatch.setattr(processes, "START_SECONDS", 0.01)
+    monkeypatch.setattr(operations, "start_detached", start_detached)
+    answer, _ = operations.start({"directory": "trial/here", "files": []}, b"")
+    assert answer == {"supervisor": record}
+    assert starts == [["run", f"{tmp_path}/trial/here"]] * 2

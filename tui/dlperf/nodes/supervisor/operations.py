@@ -64,11 +64,17 @@ def put(request: Json, raw: bytes) -> Answer:
 def start(request: Json, raw: bytes) -> Answer:
     """Write a trial's files and start its supervisor, unless that was done before."""
     directory = confined(request["directory"])
+    log = os.path.join(directory, "supervisor.log")
     if read_json(os.path.join(directory, "supervisor.json")) is None:
         os.makedirs(directory, 0o700, exist_ok=True)
         put(request, raw)
-        start_detached(["run", directory], os.path.join(directory, "supervisor.log"))
-    return {"supervisor": wait_for_record(directory, "supervisor.json")}, b""
+        start_detached(["run", directory], log)
+    try:
+        record = wait_for_record(directory, "supervisor.json")
+    except TimeoutError:  # one that was killed before it claimed the trial; of two, one gets it
+        start_detached(["run", directory], log)
+        record = wait_for_record(directory, "supervisor.json")
+    return {"supervisor": record}, b""
 
 
 def observe(request: Json, raw: bytes) -> Answer:

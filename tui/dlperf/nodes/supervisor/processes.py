@@ -141,7 +141,7 @@ def wait_for_record(directory: str, name: str) -> Json:
             return record
         time.sleep(0.002)
     log = read_text(os.path.join(directory, "supervisor.log")).strip().splitlines() or ["no message"]
-    raise OSError(f"the supervisor did not start within {START_SECONDS:g} s: {log[-1]}")
+    raise TimeoutError(f"the supervisor did not start within {START_SECONDS:g} s: {log[-1]}")
 
 
 def error_of(argv: List[str], timeout: float = 10.0, env: Variables = None) -> str:
