@@ -1,13 +1,16 @@
-"""A campaign over 64 nodes for ten minutes, while connections, servers, engines and supervisors are killed by a seed.
+"""A campaign over 64 nodes for ten minutes, while processes are killed and files are spoiled by a seed.
 
     PYTHONPATH=tui:tests python benchmarks/chaos.py [--nodes 64] [--seconds 600] [--seed 1]
 
 Each node is an OpenSSH server on 127.0.0.1 with a home of its own. Once a second something is killed with -9:
 every session of a server, a server for up to five seconds, the engine (the next one is started by ``dlperf resume``),
-or a supervisor. The same seed gives the same faults. There are more trials than the nodes can do in that time; when it
-is over, what is left is cancelled. At the end every trial is looked up on its node: started once if at all, ended with
-a state that a fault or the cancelling explains, its archived log the same bytes, its seal whole; and no process is
-left. The aims: nothing wrong, the engine under one core and 300 MB.
+or a supervisor; or files of a running trial become garbage, lists, FIFOs, links or unreadable, its log gets a line of
+20 MB, ``~/.dlperf`` is removed, an agent answers garbage for a while, or a node dies and stays down. The same seed
+gives the same faults. There are more trials than the nodes can do in that time; when it is over, what is left is
+cancelled. At the end every trial is looked up on its node: started once if at all, ended with a state that a fault or
+the cancelling explains, its archived log the same bytes (where the node's was spoiled: without a gap), its seal whole;
+every engine that ended was followed by the next; and no process is left. The aims: nothing wrong, the engine under one
+core and 300 MB.
 """
 
 from __future__ import annotations
@@ -20,10 +23,12 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from faults import Chaos, examine, schedule
+from faults import KILLS, OTHERS, Chaos, examine, schedule
 from many_nodes import many_nodes
 
 TRIAL_SECONDS = 20
+DEADLINE_SECONDS = 150.0
+"""Of a trial, so that one on a dead node ends within the ten minutes."""
 EVERY_SECONDS = 1.0
 
 
@@ -31,31 +36,34 @@ def main() -> None:
     asked = arguments()
     repeats = math.ceil(asked.seconds / TRIAL_SECONDS) + 1  # on each node, one after the other: more than it can do
     with tempfile.TemporaryDirectory() as folder:
-        here = many_nodes(Path(folder), asked.nodes, TRIAL_SECONDS, 1.0)
+        here = many_nodes(Path(folder), asked.nodes, TRIAL_SECONDS, 1.0, DEADLINE_SECONDS)
         try:
-            chaos = Chaos(here, schedule(asked.seed, asked.nodes, asked.seconds, EVERY_SECONDS))
+            chaos = Chaos(here, schedule(asked.seed, asked.nodes, asked.seconds, EVERY_SECONDS, KILLS | OTHERS))
             wall = chaos.run(repeats, patience=6 * asked.seconds + 300, seconds=asked.seconds)
-            found = examine(here)
+            found = examine(here, chaos.spoiled)
         finally:
             here.stop()
     counted = {name: len(value) if isinstance(value, list) else value for name, value in asdict(found).items()}
     cost = {"engine_cores": sum(chaos.meter.cpu.values()) / wall, "engine_peak_mb": chaos.meter.peak_kb / 1024}
-    faults = {f"killed_{kind}": count for kind, count in sorted(chaos.done.items())}
+    faults = {f"fault_{kind}": count for kind, count in sorted(chaos.done.items())}
     print(
         json.dumps(
             {
                 "nodes": asked.nodes,
                 "seed": asked.seed,
                 "wall_s": wall,
-                "kills_s": chaos.lasted,
+                "faults_s": chaos.lasted,
                 **faults,
                 **counted,
+                "spoiled": len(chaos.spoiled),
+                "engine_exits": chaos.resumes - chaos.done["engine"],
+                "unhealed": len(chaos.unhealed),
                 **cost,
             }
         )
     )
-    if not found.good:
-        sys.exit(str(found))
+    if not found.good or chaos.unhealed:
+        sys.exit(f"{found}\n{chaos.unhealed}")
 
 
 def arguments() -> argparse.Namespace:

@@ -6,10 +6,11 @@ import contextlib
 import math
 import os
 import random
+import re
 import signal
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,9 +21,13 @@ from dlperf.runs.lock import engine_pid
 from dlperf.runs.records import CampaignRecord, State, TrialStatus
 from dlperf.runs.store import read_campaign
 from many_nodes import ManyNodes, marked_processes
+from spoils import SPOILS, remove_everything, replace_agent, running_trial, trials_of
+from sshd import Sshd
 
-FAULTS = {"connection": 40, "server": 10, "engine": 2, "supervisor": 3}
+KILLS = {"connection": 40, "server": 10, "engine": 2, "supervisor": 3}
 """What is killed → how often, of so many faults as these together."""
+OTHERS = {**dict.fromkeys(SPOILS, 2), "agent": 4, "home": 2, "node": 1}
+"""What happens to files of a running trial; an agent answers garbage; ``~/.dlperf`` is removed; a node stays dead."""
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -34,13 +39,13 @@ class Fault:
     kind: str
     node: int
     down_seconds: float
-    """For which a server listens no more."""
+    """For which a server listens no more, or an agent answers garbage."""
 
 
-def schedule(seed: int, nodes: int, seconds: float, every: float) -> list[Fault]:
+def schedule(seed: int, nodes: int, seconds: float, every: float, faults: Mapping[str, int] = KILLS) -> list[Fault]:
     """The same seed gives the same faults."""
     chance = random.Random(seed)
-    kinds = [kind for kind, count in FAULTS.items() for _ in range(count)]
+    kinds = [kind for kind, count in faults.items() for _ in range(count)]
     count = int(seconds / every)
     times = sorted(chance.uniform(0.0, seconds) for _ in range(count))
     return [Fault(t, chance.choice(kinds), chance.randrange(nodes), chance.uniform(0.5, 5.0)) for t in times]
@@ -71,8 +76,14 @@ class Chaos:
     faults: Sequence[Fault]
     meter: Meter = field(default_factory=Meter)
     done: Counter[str] = field(default_factory=Counter)
-    comes_back: dict[int, float] = field(default_factory=dict)
-    """Server → when it listens again (monotonic)."""
+    repairs: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
+    """When a server listens again or an agent is put back (monotonic), and what does it."""
+    spoiled: set[str] = field(default_factory=set)
+    """Trials whose files were touched, or whose node died."""
+    resumes: int = 0
+    """Engines after the first: more than were killed, if one ended by itself."""
+    unhealed: list[str] = field(default_factory=list)
+    """Why ``dlperf resume`` did not start the next engine."""
     lasted: float = 0.0
     """Seconds from the campaign's start to the last fault."""
 
@@ -95,12 +106,12 @@ class Chaos:
                     waiting.remove(fault)
                     self.done[fault.kind] += 1
                 self.lasted = now
-            self._bring_back(everything=now >= seconds)
+            self._repair(everything=now >= seconds)
             self._keep_engine(reader)
             if now >= seconds and not cancelled:
                 cancelled = self.here.dlperf("cancel", self.here.paths.name).returncode == 0
             time.sleep(0.1)
-        self._bring_back(everything=True)
+        self._repair(everything=True)
         assert all(fault.seconds <= self.lasted for fault in waiting), "it ended before some were due: more trials"
         return time.monotonic() - started
 
@@ -112,7 +123,10 @@ class Chaos:
         pid = engine_pid(self.here.paths)
         self.meter.look(pid)
         if pid is None and not reader.refresh().finished:
-            self.here.dlperf("resume", self.here.paths.name, "--detach")
+            self.resumes += 1
+            done = self.here.dlperf("resume", self.here.paths.name, "--detach")
+            if done.returncode and not reader.refresh().finished:
+                self.unhealed.append(done.stderr.strip())
 
     def _do(self, fault: Fault) -> bool:
         """Whether there was something to hit."""
@@ -125,15 +139,42 @@ class Chaos:
             return False
         if fault.kind == "connection":
             return server.drop_connections() > 0
-        server.stop()
-        self.comes_back[fault.node] = time.monotonic() + fault.down_seconds
+        if fault.kind == "server":
+            server.stop()
+            return self._repair_later(fault, server.start)
+        if fault.kind == "agent":
+            put_back = replace_agent(server.home)
+            server.drop_connections()
+            return put_back is not None and self._repair_later(fault, put_back)
+        return self._spoil(fault.kind, server)
+
+    def _spoil(self, kind: str, server: Sshd) -> bool:
+        folder = running_trial(server.home)
+        if folder is None:
+            return False
+        if kind in SPOILS:
+            if kind != "endless_line":
+                self.spoiled.add(folder.parent.name)
+            with contextlib.suppress(FileNotFoundError):  # it has just ended and was removed
+                SPOILS[kind](folder)
+            return True
+        self.spoiled |= trials_of(server.home)
+        if kind == "home":
+            remove_everything(server.home)
+        else:
+            server.stop()
+            for pid in marked_processes(server.home):
+                kill(pid)
         return True
 
-    def _bring_back(self, everything: bool = False) -> None:
-        for number, when in list(self.comes_back.items()):
-            if everything or time.monotonic() >= when:
-                self.here.servers[number].start()
-                del self.comes_back[number]
+    def _repair_later(self, fault: Fault, repair: Callable[[], object]) -> bool:
+        self.repairs.append((time.monotonic() + fault.down_seconds, repair))
+        return True
+
+    def _repair(self, everything: bool = False) -> None:
+        for item in [item for item in self.repairs if everything or time.monotonic() >= item[0]]:
+            item[1]()
+            self.repairs.remove(item)
 
 
 def kill(pid: int | None) -> bool:
@@ -184,8 +225,12 @@ class Verdict:
         return not any((self.started_twice, self.unfinished, self.unexplained, self.broken, self.processes_left))
 
 
-def examine(here: ManyNodes) -> Verdict:
-    """Compare what the campaign says with what its nodes hold."""
+def examine(here: ManyNodes, spoiled: Collection[str] = ()) -> Verdict:
+    """Compare what the campaign says with what its nodes hold.
+
+    Args:
+        spoiled: trials whose files on the node may be anything.
+    """
     record, status = read_campaign(here.paths), campaign_status(here.paths)
     trials = status.trials
     starts = Counter(mark for server in here.servers for mark in _marks(server.home))
@@ -198,9 +243,15 @@ def examine(here: ManyNodes) -> Verdict:
         left_out=len(status.left_out),
         started_twice=[mark for mark, count in starts.items() if count > 1],
         unfinished=[str(key) for key, trial in trials.items() if not trial.state.finished],
-        unexplained=[f"{key}: {trial.cause}" for key, trial in trials.items() if not _explained(trial)],
+        unexplained=[
+            f"{key}: {trial.cause}"
+            for key, trial in trials.items()
+            if not _explained(trial, trial_id(record, key) in spoiled)
+        ],
         broken=[
-            f"{key}: {problem}" for key, trial in trials.items() if (problem := _broken(here, record, trial, starts))
+            f"{key}: {problem}"
+            for key, trial in trials.items()
+            if (problem := _broken(here, record, trial, starts, trial_id(record, key) in spoiled))
         ],
         processes_left=_left(here),
     )
@@ -211,14 +262,15 @@ def _marks(home: Path) -> list[str]:
     return path.read_text().split() if path.exists() else []
 
 
-def _explained(trial: TrialStatus) -> bool:
+def _explained(trial: TrialStatus, is_spoiled: bool) -> bool:
     """Only what a fault can have done – a supervisor was killed, or a machine did not answer for long, twice – and what
     was asked for at the end."""
     if trial.state in (State.SUCCEEDED, State.LOST) or trial.cause is None:
         return trial.state in (State.SUCCEEDED, State.LOST)
-    cancelled = ("cancelled", "cancelled_before", "cancelled_unanswered")
+    cancelled = ("cancelled", "cancelled_before", "cancelled_unanswered", "configuration_stopped")
     asked = trial.state is State.CANCELLED and trial.cause.mentions(*cancelled)
-    return asked or trial.cause.mentions("unreachable", "unreachable_since", "machine_left_out")
+    spoiled = is_spoiled and trial.cause.mentions("bad_file", "folder_removed", "no_exit_file", "overdue")
+    return asked or spoiled or trial.cause.mentions("unreachable", "unreachable_since", "machine_left_out")
 
 
 def _may_still_run(trial: TrialStatus) -> bool:
@@ -226,11 +278,11 @@ def _may_still_run(trial: TrialStatus) -> bool:
 
 
 def _never_began(trial: TrialStatus) -> bool:
-    never_began = ("cancelled_before", "machine_left_out")
+    never_began = ("cancelled_before", "machine_left_out", "configuration_stopped")
     return trial.state is State.CANCELLED and trial.cause is not None and trial.cause.code in never_began
 
 
-def _broken(here: ManyNodes, record: CampaignRecord, trial: TrialStatus, starts: Counter[str]) -> str:
+def _broken(here: ManyNodes, record: CampaignRecord, trial: TrialStatus, starts: Counter[str], is_spoiled: bool) -> str:
     """What is wrong with a trial that ended, by its node and by its archive; empty where nothing is."""
     paths = here.paths.trial(trial.key)
     if not trial.state.finished or _may_still_run(trial):
@@ -243,7 +295,14 @@ def _broken(here: ManyNodes, record: CampaignRecord, trial: TrialStatus, starts:
     if _never_began(trial) and started:
         return "started, though it is said that it was not"
     written = here.servers[int(node[1:])].home / ".dlperf" / name / node / "out.log"
-    if _bytes(paths.node(node).log) != _bytes(written):
+    archived = _bytes(paths.node(node).log)
+    if is_spoiled:
+        steps = [int(step) for step in re.findall(rb"step=(\d+)", archived)]
+        if steps != list(range(10, 10 * len(steps) + 10, 10)):
+            return "its log has a gap"
+        if trial.state is State.SUCCEEDED and len(steps) != here.steps:
+            return "its log is not whole"
+    elif archived != _bytes(written):
         return "its log is not what the node wrote"
     return "; ".join(map(str, TrialFiles(paths).problems())) if paths.directory.exists() else ""
 
