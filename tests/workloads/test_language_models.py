@@ -57,6 +57,18 @@ def test_two_ranks_train_one_model(parallel: str):
     assert trained.metadata.arguments["parallel"] == parallel
 
 
+def test_two_ranks_that_share_a_batch_train_as_one_does():
+    program = (WORKLOADS / "pytorch_llm.py", *LLAMA)
+    alone = run(interpreter("torch"), *program)
+    shared = torchrun(2, *program, "--tensor-parallel", "2")
+    assert shared.returncode == 0, shared.stderr
+    (one,), (two,) = parsed(alone.stdout), parsed(shared.stdout)
+    assert two.metadata.gpus == 2
+    assert two.metadata.global_batch_size == one.metadata.global_batch_size == 4
+    assert list(two.samples.loss) == pytest.approx(list(one.samples.loss), rel=1e-3)
+    assert list(two.samples.samples) == list(one.samples.samples)
+
+
 def test_ranks_that_hold_different_weights_are_refused():
     done = torchrun(2, HERE / "language_model_without_exchange.py", *LLAMA, PYTHONPATH=str(WORKLOADS))
     assert done.returncode == 1
@@ -99,6 +111,7 @@ language_model: {parameters: 151872, lookup_parameters: 32768, layers: 2, hidden
 """
 TINY_PROTOCOL = {"id": "tiny", "title": "Tiny", "skip_steps": 2, "take_steps": 6, "estimator": "rate(skip=2, take=6)"}
 PYTORCH = [f"{name}.py" for name in ("pytorch_llm", "pytorch_transformer", "pytorch_adamw", "pytorch_trainer")]
+PYTORCH += ["pytorch_tensor_parallel.py"]
 TINY_RECIPE = {
     "case": "tiny",
     "precisions": ["fp32"],

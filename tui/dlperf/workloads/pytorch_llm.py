@@ -3,14 +3,14 @@
 GPT-2 and Llama 3 shapes, AdamW, next-token prediction. Tokens are drawn with the frequency of words in a text (Zipf),
 and every second one follows from the one before, so that both can be learned. Rates are in tokens. Needs PyTorch >= 2.6
 and, in the same folder, pytorch_transformer.py, pytorch_adamw.py, pytorch_fp8.py, pytorch_swiglu.py,
-pytorch_trainer.py, llm_shapes.py, options.py and reporting.py.
+pytorch_tensor_parallel.py, pytorch_trainer.py, llm_shapes.py, options.py and reporting.py.
 """
 
 import contextlib
 import itertools
 
 from llm_shapes import GRADIENT_NORM, SHAPES, language, language_facts
-from options import common, pytorch
+from options import common, positive, pytorch, refuse
 
 PRECISIONS = ("fp32", "bf16", "bf16-pure", "fp8")
 PRECISION_HELP = (
@@ -21,12 +21,14 @@ PRECISION_HELP = (
 
 def options():
     parser = pytorch(common(__doc__, PRECISIONS, PRECISION_HELP))
+    parser.add_argument("--tensor-parallel", type=positive, default=1, help="GPUs that share a batch and each block")
     return language(parser, ["cudnn", "flash", "any"], "any").parse_args()
 
 
 if __name__ == "__main__":
     OPTIONS = options()  # before the framework loads: see options.py
 
+import pytorch_tensor_parallel as tensor_parallel
 import torch
 import torch.distributed as dist
 from pytorch_adamw import AdamW
@@ -54,21 +56,25 @@ def built(world, shape, options):
         pytorch_fp8.convert(model.blocks)
     model.to_empty(device=world.device)
     model.initialize(world.device, options.seed)
+    mesh = None
+    if options.tensor_parallel > 1:
+        mesh = tensor_parallel.divide(model.blocks, world, options.tensor_parallel)
     if options.checkpointing == "full":
         model.blocks = torch.nn.ModuleList(checkpoint_wrapper(block) for block in model.blocks)
     if world.size == 1 or options.parallel == "replicate":
         return compiled(model, options)
-    return sharded(model, options)
+    return sharded(model, options, mesh)
 
 
-def sharded(model, options):
-    """Weights, gradients and optimizer state divided over all ranks (FSDP2), each block gathered when it is used."""
+def sharded(model, options, mesh):
+    """Weights, gradients and optimizer state divided over the ranks of a mesh, or all (FSDP2), each block gathered when
+    it is used."""
     policy = MixedPrecisionPolicy(
         param_dtype=torch.bfloat16 if options.precision == "bf16" else None, reduce_dtype=torch.float32
     )
     for number, block in enumerate(model.blocks):
-        model.blocks[number] = fully_shard(compiled(block, options), mp_policy=policy)
-    return fully_shard(model, mp_policy=policy)
+        model.blocks[number] = fully_shard(compiled(block, options), mesh=mesh, mp_policy=policy)
+    return fully_shard(model, mesh=mesh, mp_policy=policy)
 
 
 class LanguageTrainer:
@@ -94,9 +100,11 @@ class LanguageTrainer:
 
     def update(self):
         """Clip the gradients and move the weights; queued without waiting for the device."""
-        norm = torch.nn.utils.get_total_norm([each.grad for each in self.parameters], foreach=True)
-        if self.sharded:
-            norm = norm.full_tensor()
+        if self.options.tensor_parallel > 1:
+            norm = tensor_parallel.gradient_norm(self.parameters, self.options.tensor_parallel)
+        else:
+            norm = torch.nn.utils.get_total_norm([each.grad for each in self.parameters], foreach=True)
+            norm = norm.full_tensor() if self.sharded else norm
         self.optimizer.step((GRADIENT_NORM / norm).clamp(max=1.0))
 
     def check(self, batch):
@@ -132,7 +140,7 @@ def synthetic_batches(world, vocabulary, options):
     A token of an even place is drawn with a probability that falls as one over its rank (Zipf's law); one of an odd
     place follows from the one before by a fixed shift.
     """
-    generator = torch.Generator(world.device).manual_seed(options.seed + 1 + world.rank)
+    generator = torch.Generator(world.device).manual_seed(options.seed + 1 + world.rank * world.batches // world.size)
     length = options.sequence_length + 1
     batches = []
     for _ in range(options.batches):
@@ -147,10 +155,14 @@ def main(options):
     prepare(options)
     world = World()
     shape = SHAPES[options.model]
+    if reason := tensor_parallel.refusal(options, shape, world.size):
+        refuse("--tensor-parallel", reason)
+    world.batches = world.size // options.tensor_parallel
     model = built(world, shape, options)
     counted = sum(parameter.numel() for parameter in model.parameters())
     trainer = LanguageTrainer(world, model, options)
     facts = language_facts(options, counted, world.size)
+    facts |= {"tensor_parallel": options.tensor_parallel, "global_batch_size": options.batch_size * world.batches}
     batches = synthetic_batches(world, shape.vocabulary, options)
     train(world, trainer, batches, options, per_sample=options.sequence_length, **facts)
 

@@ -40,6 +40,8 @@ class World:
             torch.cuda.set_device(self.device)
         if self.size > 1:
             dist.init_process_group("nccl" if cuda else "gloo")
+        self.batches = self.size
+        """Ranks, or groups of ranks, that train on samples of their own."""
 
     def synchronize(self):
         if self.device.type == "cuda":
@@ -229,7 +231,7 @@ def train(world, trainer, batches, options, per_sample=1, **facts):
         if number % options.log_interval == 0 or number == options.steps:
             mean = total / (number - reported)
             world.average(mean)
-            report.interval(number, number * options.batch_size * per_sample * world.size, mean.item())
+            report.interval(number, number * options.batch_size * per_sample * world.batches, mean.item())
             total.zero_()
             reported = number
     trainer.check(first)

@@ -31,7 +31,7 @@ class Attention(nn.Module):
         query, key, value = (part.transpose(1, 2) for part in heads)
         grouped = self.shape.kv_heads != self.shape.heads
         y = functional.scaled_dot_product_attention(query, key, value, is_causal=True, enable_gqa=grouped)
-        return self.output(y.transpose(1, 2).reshape(count, length, self.shape.hidden))
+        return self.output(y.transpose(1, 2).reshape(count, length, -1))
 
 
 def rotation_table(length, head_size, device):
