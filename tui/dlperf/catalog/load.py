@@ -13,14 +13,7 @@ from dlperf.catalog.log_format import LogFormat
 from dlperf.catalog.metrics import Metric, Protocol
 from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, Precision
 from dlperf.catalog.problem import CatalogError, Problem
-from dlperf.catalog.references import (
-    accelerator_problems,
-    case_problems,
-    format_problems,
-    framework_problems,
-    hardware_problems,
-    precision_problems,
-)
+from dlperf.catalog.references import REFERENCE_PROBLEMS, Ids, format_problems, framework_problems
 from dlperf.errors import DlperfError, RequestError
 
 BUILTIN = Path(__file__).parent / "builtin"
@@ -179,18 +172,12 @@ def _ids(
     return ids
 
 
-def _reference_problems(merged: Merged, ids: dict[str, set[str]]) -> Iterator[Problem]:
+def _reference_problems(merged: Merged, ids: Ids) -> Iterator[Problem]:
     cases = {name: item.entry for name, item in merged["cases"].items()}
-    for item in merged["precisions"].values():
-        yield from precision_problems(item, ids)
-    for item in merged["accelerators"].values():
-        yield from accelerator_problems(item, ids)
-    for item in merged["formats"].values():
-        yield from format_problems(item)
-    for item in merged["hardware"].values():
-        yield from hardware_problems(item, ids)
-    for item in merged["cases"].values():
-        yield from case_problems(item, ids)
+    for kind, problems in REFERENCE_PROBLEMS.items():
+        for item in merged[kind].values():
+            yield from problems(item, ids)
+    yield from chain.from_iterable(map(format_problems, merged["formats"].values()))
     for item in merged["frameworks"].values():
         yield from framework_problems(item, ids, cases)
 

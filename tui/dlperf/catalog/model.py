@@ -333,3 +333,6 @@ class Framework(Entry):
     patches: tuple[str, ...] = ()
     """Changes to the model code that the report made, in words."""
     recipes: Annotated[tuple[Recipe, ...], Field(min_length=1)]
+
+    def recipe_for(self, case: Case) -> Recipe | None:
+        return next((recipe for recipe in self.recipes if recipe.case == case.id), None)

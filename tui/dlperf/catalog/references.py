@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import chain, product
 from typing import Any
 
@@ -136,6 +136,15 @@ def _default_problems(item: Located[Any], place: Location, axes: Mapping[str, Ax
         if axis.default is not None and axis.default not in axis.values:
             message = f"{axis.default} is not among the values {listed(axis.values)}"
             yield item.problem((*place, "axes", name, "default"), message)
+
+
+REFERENCE_PROBLEMS: dict[str, Callable[[Located[Any], Ids], Iterator[Problem]]] = {
+    "precisions": precision_problems,
+    "accelerators": accelerator_problems,
+    "hardware": hardware_problems,
+    "cases": case_problems,
+}
+"""By kind of entry, besides those of formats and frameworks."""
 
 
 def framework_problems(item: Located[Framework], ids: Ids, cases: Mapping[str, Case]) -> Iterator[Problem]:

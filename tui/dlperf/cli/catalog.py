@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,51 +20,33 @@ commands = typer.Typer()
 group = typer.Typer(invoke_without_command=True)
 commands.add_typer(group, name="catalog")
 
-COLUMNS: dict[str, dict[str, Callable[[Any], Any]]] = {
-    "hardware": {
-        "accelerator": lambda item: item.accelerator or "CPU",
-        "nodes": lambda item: item.slurm.max_nodes if item.slurm else len(item.nodes),
-        "GPUs per node": lambda item: item.gpus_per_node,
-        "executor": lambda item: item.executor,
-        "note": lambda item: "example" if item.example else "",
-    },
-    "frameworks": {
-        "version": lambda item: item.version,
-        "cases": lambda item: ", ".join(recipe.case for recipe in item.recipes),
-        "format": lambda item: item.format,
-    },
-    "cases": {
-        "unit": lambda item: item.unit,
-        "metric": lambda item: item.metric or default_metric(item.unit),
-        "precisions": lambda item: ", ".join(item.precisions),
-        "batch sizes": lambda item: ", ".join(map(str, item.batch_sizes)),
-        "GPUs": lambda item: ", ".join(item.scales),
-        "GFLOP per sample": lambda item: item.gflops_per_sample,
-        "protocol": lambda item: item.protocol,
-    },
-    "metrics": {
-        "unit": lambda item: "of the case" if item.unit is None else item.unit,
-        "better": lambda item: item.direction,
-        "scope": lambda item: item.scope,
-        "estimator": lambda item: item.estimator,
-    },
-    "protocols": {
-        "estimator": lambda item: item.estimator,
-        "repeats": lambda item: item.repeats,
-        "aggregate": lambda item: item.aggregate,
-    },
-    "formats": {
-        "unit": lambda item: item.unit,
-        "scope": lambda item: item.scope,
-        "window": lambda item: item.window,
-    },
-    "accelerators": {
-        "memory GB": lambda item: f"{item.memory_gb:g}",
-        "GB/s": lambda item: f"{item.bandwidth_gb_per_s:g}",
-        "dense peak TFLOP/s": lambda item: ", ".join(f"{name} {peak:g}" for name, peak in item.peak_tflops.items()),
-    },
+COLUMNS = {
+    "hardware": ("accelerator", "nodes", "GPUs per node", "executor", "note"),
+    "frameworks": ("version", "cases", "format"),
+    "cases": ("unit", "metric", "precisions", "batch sizes", "GPUs", "GFLOP per sample", "protocol"),
+    "metrics": ("unit", "better", "scope", "estimator"),
+    "protocols": ("estimator", "repeats", "aggregate"),
+    "formats": ("unit", "scope", "window"),
+    "accelerators": ("memory GB", "GB/s", "dense peak TFLOP/s"),
 }
-"""Columns of each kind after id and title."""
+"""Columns of each kind after id and title: fields of the entries, if not ``COMPUTED``."""
+COMPUTED: dict[str, Callable[[Any], Any]] = {
+    "accelerator": lambda item: item.accelerator or "CPU",
+    "nodes": lambda item: item.slurm.max_nodes if item.slurm else len(item.nodes),
+    "GPUs per node": lambda item: item.gpus_per_node,
+    "note": lambda item: "example" if item.example else "",
+    "cases": lambda item: ", ".join(recipe.case for recipe in item.recipes),
+    "unit": lambda item: "of the case" if item.unit is None else item.unit,
+    "metric": lambda item: item.metric or default_metric(item.unit),
+    "precisions": lambda item: ", ".join(item.precisions),
+    "batch sizes": lambda item: ", ".join(map(str, item.batch_sizes)),
+    "GPUs": lambda item: ", ".join(item.scales),
+    "GFLOP per sample": lambda item: item.gflops_per_sample,
+    "better": lambda item: item.direction,
+    "memory GB": lambda item: f"{item.memory_gb:g}",
+    "GB/s": lambda item: f"{item.bandwidth_gb_per_s:g}",
+    "dense peak TFLOP/s": lambda item: ", ".join(f"{name} {peak:g}" for name, peak in item.peak_tflops.items()),
+}
 
 
 @group.callback()
@@ -120,10 +103,9 @@ def check(context: typer.Context) -> None:
 
 
 def _print_kind(loaded: Catalog, kind: str) -> None:
-    columns = COLUMNS[kind]
-    entries = _entries(loaded, kind).values()
-    rows = [[entry.id, entry.title, *(column(entry) for column in columns.values())] for entry in entries]
-    print_table(["id", "title", *columns], rows)
+    cells = [COMPUTED.get(column) or attrgetter(column) for column in ("id", "title", *COLUMNS[kind])]
+    rows = [[cell(entry) for cell in cells] for entry in _entries(loaded, kind).values()]
+    print_table(["id", "title", *COLUMNS[kind]], rows)
 
 
 def _entries(loaded: Catalog, kind: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from dlperf.plan.subject import Subject, device, devices_of, fits, peak_of, prec
 if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
     from dlperf.catalog.metrics import Metric
-    from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, Recipe
+    from dlperf.catalog.model import Accelerator, Case, Framework, Hardware
 
 MOST_REPEATS = 10_000
 
@@ -81,7 +81,7 @@ def _configurations(selection: Selection, catalog: Catalog) -> Iterator[Configur
     wanted = parse_axes(selection.axes)
     asked = {*wanted, *(["batch_size"] if selection.batch_sizes else [])}
     for hardware, framework, case in _combinations(selection, catalog):
-        recipe = _recipe(framework, case)
+        recipe = framework.recipe_for(case)
         computed = precisions_of(_accelerator(hardware, catalog), catalog.precisions)
         precisions = selection.precisions or [name for name in (recipe or case).precisions if name in computed]
         batch_sizes = selection.batch_sizes or (recipe and recipe.batch_sizes) or case.batch_sizes
@@ -103,7 +103,7 @@ def _combinations(selection: Selection, catalog: Catalog) -> Iterator[tuple[Hard
     for hardware_id, framework_id, case_id in product(hardware, frameworks, cases):
         machine, framework = catalog.hardware[hardware_id], catalog.frameworks[framework_id]
         case = catalog.cases[case_id]
-        recipe = _recipe(framework, case)
+        recipe = framework.recipe_for(case)
         has_axes = bool(selection.cases) or set(parse_axes(selection.axes)) <= set(declared_axes(case, recipe))
         has_recipe = recipe_asked or recipe is not None
         if has_recipe and has_axes and (device_asked or device(machine) in devices_of(framework, recipe)):
@@ -114,13 +114,9 @@ def _accelerator(hardware: Hardware, catalog: Catalog) -> Accelerator | None:
     return catalog.accelerators[hardware.accelerator] if hardware.accelerator else None
 
 
-def _recipe(framework: Framework, case: Case) -> Recipe | None:
-    return next((recipe for recipe in framework.recipes if recipe.case == case.id), None)
-
-
 def _planned(configuration: Configuration, selection: Selection, catalog: Catalog) -> PlannedConfiguration | Impossible:
     framework, case = catalog.frameworks[configuration.framework], catalog.cases[configuration.case]
-    recipe = _recipe(framework, case)
+    recipe = framework.recipe_for(case)
     if recipe is None:
         offered = ", ".join(item.case for item in framework.recipes)
         return Impossible(configuration, message("no_recipe", framework=framework.id, case=case.id, offered=offered))

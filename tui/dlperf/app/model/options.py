@@ -63,13 +63,9 @@ def _chosen(entries: Mapping[str, Entry], names: Iterable[str]) -> list[Entry]:
 
 def _matches(machines: list[Hardware], frameworks: list[Framework], cases: list[Case]) -> Iterator[_Match]:
     for hardware, framework, case in product(machines, frameworks, cases):
-        recipe = _recipe(framework, case)
+        recipe = framework.recipe_for(case)
         if recipe is not None and device(hardware) in devices_of(framework, recipe):
             yield _Match(hardware, case, recipe)
-
-
-def _recipe(framework: Framework, case: Case) -> Recipe | None:
-    return next((recipe for recipe in framework.recipes if recipe.case == case.id), None)
 
 
 def _hardware(catalog: Catalog, choice: Choice, frameworks: list[Framework], cases: list[Case]) -> Iterator[Option]:
@@ -78,7 +74,7 @@ def _hardware(catalog: Catalog, choice: Choice, frameworks: list[Framework], cas
         reason = ""
         if not usable:
             reason = _("{frameworks} cannot compute on {device}", frameworks=_ids(frameworks), device=device(item))
-        elif not any(_recipe(framework, case) for framework in usable for case in cases):
+        elif not any(framework.recipe_for(case) for framework in usable for case in cases):
             reason = _("nothing that runs there has a recipe for {cases}", cases=_ids(cases))
         note = _("of a published report: to look at, not to run") if item.example else _machines(item)
         yield Option(item.id, _title(item), item.id in choice.values("hardware"), reason, note)
@@ -100,7 +96,7 @@ def _frameworks(catalog: Catalog, choice: Choice, hardware: list[Hardware], case
         if not any(device(machine) in item.devices for machine in hardware):
             devices = "/".join(item.devices)
             reason = _("computes on {devices}; {hardware} has none", devices=devices, hardware=_ids(hardware))
-        elif not any(_recipe(item, case) for case in cases):
+        elif not any(item.recipe_for(case) for case in cases):
             reason = _("no recipe for {cases}", cases=_ids(cases))
         note = _("version {version}", version=item.version)
         yield Option(item.id, _title(item), item.id in choice.values("frameworks"), reason, note)
@@ -111,7 +107,7 @@ def _cases(catalog: Catalog, choice: Choice, hardware: list[Hardware], framework
     usable = [framework for framework in frameworks if not devices.isdisjoint(framework.devices)]
     for item in catalog.cases.values():
         reason = ""
-        if not any(_recipe(framework, item) for framework in usable):
+        if not any(framework.recipe_for(item) for framework in usable):
             reason = _("no recipe in {frameworks}", frameworks=_ids(frameworks))
         yield Option(item.id, _title(item), item.id in choice.values("cases"), reason, item.unit)
 

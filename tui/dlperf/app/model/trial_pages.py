@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from dlperf.measure.findings import Finding
 from dlperf.messages import N_, _, render
 from dlperf.plan import PlannedConfiguration
 from dlperf.results.model import TrialResult
+from dlperf.results.provenance import flattened
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import TrialPaths
@@ -75,7 +76,9 @@ def environment_lines(planned: PlannedConfiguration, probed: Mapping[str, Any]) 
     lines += [_labelled(f"  {name}", printable(value)) for name, value in planned.facts.items()]
     for node, facts in probed.items():
         lines += ["", _("Found on {node}", node=printable(node))]
-        lines += [_labelled(f"  {printable(name)}", printable(value)) for name, value in _flatten(facts)]
+        for name, text in flattened(facts):
+            first, *more = map(printable, text.splitlines())
+            lines += [_labelled(f"  {printable(name)}", first), *(_labelled("  ", line) for line in more)]
     return lines
 
 
@@ -88,20 +91,6 @@ def read_environment(paths: TrialPaths) -> dict[str, Any]:
         except (OSError, ValueError):
             continue
     return found
-
-
-def _flatten(facts: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield nested facts as names, such as ``gpus.0.name``, and lines."""
-    if isinstance(facts, dict):
-        for name, value in facts.items():
-            yield from _flatten(value, f"{prefix}{name}.")
-    elif isinstance(facts, list):
-        for index, value in enumerate(facts):
-            yield from _flatten(value, f"{prefix}{index}.")
-    elif facts is not None and str(facts):
-        text = str(facts)
-        for index, line in enumerate(text.splitlines()):
-            yield (prefix.rstrip(".") if index == 0 else "", line)
 
 
 def command_text(paths: TrialPaths, planned: PlannedConfiguration, finished: bool) -> str:
