@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from builder import (
     OUT_OF_MEMORY,
     POINTS,
@@ -12,7 +13,7 @@ from builder import (
     planned,
     running_campaign,
 )
-from driving import driving, screen_of, shown, until, until_gone, until_shown
+from driving import driving, press, screen_of, shown, until, until_gone, until_shown
 
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.runs.paths import Workspace
@@ -119,3 +120,24 @@ async def test_the_wheel_and_clicks_do_what_keys_do(workspace: Workspace):
         await until(pilot, lambda: isinstance(pilot.app.screen, WatchScreen))
         await until_shown(pilot, "beta  finished")
         assert screen_of(pilot, WatchScreen).campaign is not None
+
+
+async def test_the_end_of_a_campaign_is_told_with_its_result(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+    builder = CampaignBuilder(workspace, "night", [planned(POINTS[0], 1)])
+    sent: list[str] = []
+    async with driving(workspace, size=(160, 40)) as pilot:
+        monkeypatch.setattr(pilot.app._driver, "write", sent.append)
+        with engine_of(builder.paths):
+            await until_shown(pilot, "▶ running")
+            builder.succeeded(builder.trials[0], 23040.0)
+            builder.event(Event(clock(400), "campaign_finished"))
+        await until_shown(pilot, "night has finished", "1 ✓ · best 23,040 images/s")
+    assert any("\x1b]9;night has finished: 1 ✓" in text and "\x1b]777;notify;night" in text for text in sent)
+
+
+async def test_one_key_chooses_what_a_campaign_ran(workspace: Workspace):
+    finished_campaign(workspace, "done")
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "✓ finished")
+        await press(pilot, "r")
+        await until_shown(pilot, "[x] h200", "[x] resnet50", "--framework pytorch")

@@ -170,6 +170,13 @@ async def test_the_last_campaign_is_a_preset_though_no_case_was_marked(workspace
         await until_shown(pilot, "[x] local", "[x] numpy")
 
 
+async def test_own_machines_come_first_and_those_of_reports_are_told_apart(workspace: Workspace):
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local", "( ) perf-v100")
+    own = [option.published for option in options_of(CATALOG, Choice())["hardware"]]
+    assert own == sorted(own)
+
+
 async def test_repeats_are_changed_with_two_keys(workspace: Workspace):
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")

@@ -127,5 +127,5 @@ async def test_a_result_is_opened_with_all_that_is_known_of_it(workspace: Worksp
         builder.succeeded(TrialKey(POINTS[0].id, number), 1000.0 + number)
     async with driving(workspace, size=NARROW, start_screen="results") as pilot:
         await until_shown(pilot, "1,002 images/s")
-        await pilot.press("enter")
+        await pilot.press("o")
         await until_shown(pilot, "trials: 1,001  1,002  1,003", "esc closes · y copies")

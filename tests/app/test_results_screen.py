@@ -169,6 +169,31 @@ async def test_two_campaigns_are_compared(workspace: Workspace):
         await until_gone(pilot, "new against old")
 
 
+async def test_enter_on_a_result_opens_the_trial_that_gave_it_and_escape_leads_back(workspace: Workspace):
+    finished_campaign(workspace, "done")
+    async with driving(workspace, start_screen="results") as pilot:
+        await until_shown(pilot, "22,990 images/s")
+        await press(pilot, "enter")
+        await until_shown(pilot, "1n8g · h200 #2", "measured: steps 20 to 120", "figure: 22,990 images/s")
+        await press(pilot, "m")
+        await until_shown(pilot, "paused at line 24")
+        await press(pilot, ">")
+        await until_shown(pilot, "1n8g · h200 #3", "figure: 23,010 images/s")
+        await press(pilot, "escape")
+        await until_shown(pilot, "Results: 1 of 1")
+
+
+async def test_shown_rows_are_copied_as_markdown_and_csv(workspace: Workspace):
+    finished_campaign(workspace, "done")
+    async with driving(workspace, start_screen="results") as pilot:
+        await until_shown(pilot, "22,990 images/s")
+        await press(pilot, "M")
+        assert pilot.app.clipboard.splitlines()[0].startswith("| case | framework | prec. | batch |")
+        assert "| resnet50 | pytorch | amp | 256 | 1n8g | h200 | 22,990 images/s |" in pilot.app.clipboard
+        await press(pilot, "V")
+        assert 'resnet50,pytorch,amp,256,1n8g,h200,"22,990 images/s"' in pilot.app.clipboard
+
+
 async def test_a_campaign_that_shares_nothing_with_others_says_so(workspace: Workspace):
     finished_campaign(workspace, "alone")
     async with driving(workspace, start_screen="results") as pilot:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from datetime import datetime
 
 import pytest
@@ -20,6 +21,7 @@ from builder import (
 )
 from driving import driving, screen_of, shown, until, until_gone, until_shown
 
+from dlperf.app.app import DlperfApp
 from dlperf.app.model.trials import Group
 from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.trial import TrialScreen
@@ -332,3 +334,37 @@ async def test_the_machines_of_a_finished_trial_are_shown_with_their_means(works
     path.write_text("\n".join([header, *rows]) + "\n")
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "Machines: means, peak memory and heat", "60 %", "60 GiB", "400 W", "70 °C", "1435")
+
+
+async def test_events_are_listed_with_time_and_cause(workspace: Workspace):
+    builder = running_campaign(workspace)
+    silence = message("no_answer", server="h200-01 port 22", seconds=10)
+    builder.event(Event(clock(1310), "node_unreachable", cause=silence, data={"node": "h200-01"}))
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "step=71")
+        await pilot.press("E")
+        await until_shown(pilot, "05-04 10:21  node lost", "h200-01 port 22", "✗ failed", "campaign started")
+
+
+async def test_the_cursor_follows_the_trial_that_runs_if_asked_to(workspace: Workspace):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120")
+            await pilot.press("F")
+            builder.succeeded(RUNNING, 3011.0, 1302)
+            following = TrialKey(POINTS[2].id, 2)
+            builder.state(following, State.RUNNING, 1600)
+            await until(pilot, lambda: screen_of(pilot, WatchScreen).trials.selected == following)
+
+
+async def test_a_log_is_read_in_the_pager_of_the_user(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+    finished_campaign(workspace, "done")
+    copied = workspace.root / "paged"
+    monkeypatch.setenv("PAGER", f"tee {copied} <")
+    monkeypatch.setattr(DlperfApp, "suspend", lambda _app: nullcontext())
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "step=120")
+        await pilot.press("v")
+        await until(pilot, copied.is_file)
+        assert "step=120" in copied.read_text()

@@ -68,12 +68,14 @@ LOG_ACTIONS = (
     _unlisted("wrap", "w", N_("Wrap"), N_("Wrap long lines, or cut them")),
     _unlisted("copy_line", "y", N_("Copy"), N_("Copy the marked line, or all that is in view")),
     _unlisted("copy_path", "Y", N_("Copy path"), N_("Copy the path of the log file")),
+    _unlisted("page_log", "v", N_("Pager"), N_("Read the log in $PAGER")),
 )
 
 ACTIONS: dict[str, tuple[Action, ...]] = {
     "campaigns": (
         Action("watch_selected", "w", N_("Watch"), N_("Watch the selected campaign, running or finished")),
         Action("resume", "R", N_("Resume"), N_("Start the engine again where it stopped")),
+        Action("repeat", "r", N_("Repeat"), N_("Choose what the selected campaign ran, to run it again")),
         Action("find", "slash", N_("Filter"), N_("Show only campaigns that hold all the words typed")),
         *SORT_ACTIONS,
         _unlisted("escape", "escape", N_("Back"), N_("Clear the filter")),
@@ -83,7 +85,9 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         Action("check", "c", N_("Check machines"), N_("Ask every chosen machine whether it is ready")),
         Action("script", "v", N_("Script"), N_("Show the exact script of the selected configuration")),
         Action("presets", "p", N_("Presets"), N_("Mark a whole report, or what the last campaign ran")),
+        Action("repeat", "r", N_("Repeat"), N_("Mark what the last campaign ran")),
         Action("find", "slash", N_("Filter"), N_("Show only entries that hold what is typed")),
+        _unlisted("edit", "E", N_("Edit"), N_("Edit the files of the catalogue in $EDITOR")),
         _unlisted("add_repeats", "minus", N_("Fewer repeats"), N_("Run each configuration once less"), -1),
         _unlisted("add_repeats", "plus", N_("More repeats"), N_("Run each configuration once more"), 1),
         Action("clear", "X", N_("Clear"), N_("Unmark everything")),
@@ -102,6 +106,10 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         Action("resume", "R", N_("Resume"), N_("Start the engine again where it stopped")),
         Action("find", "slash", N_("Filter or find"), N_("Filter the trials, or find in the log that has the focus")),
         _unlisted("fold", "space", N_("Fold"), N_("Fold or unfold the trials of a configuration")),
+        Action("events", "E", N_("Events"), N_("List what happened: trials, nodes, pauses, requests")),
+        _unlisted(
+            "follow_running", "F", N_("Follow running"), N_("Keep the cursor on the running trial, or stop that")
+        ),
         _unlisted("maximize_log", "m", N_("Zoom"), N_("Give the log the whole screen, or take it back")),
         *LOG_ACTIONS,
         _unlisted("escape", "escape", N_("Back"), N_("Clear filter and search")),
@@ -110,15 +118,18 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         Action("escape", "escape", N_("Back"), N_("Go back to the campaign")),
         Action("turn_page", "tab", N_("Next page"), N_("Curve, findings, environment, command, log"), 1),
         _unlisted("turn_page", "shift+tab", N_("Page before"), N_("Curve, findings, environment, command, log"), -1),
+        Action("show_trial", "greater_than_sign", N_("Next trial"), N_("Show the next trial of the configuration"), 1),
+        _unlisted("show_trial", "less_than_sign", N_("Trial before"), N_("Show the trial before"), -1),
         Action("measured_lines", "m", N_("Lines of the figure"), N_("Show the log lines that gave the figure")),
         Action("find", "slash", N_("Find"), N_("Find in the log")),
         *LOG_ACTIONS,
     ),
     "results": (
+        Action("open_trials", "enter", N_("Trial"), N_("Open the trial that gave the figure: curve, log lines")),
         Action(
             "open_result",
             "o",
-            N_("Open"),
+            N_("Details"),
             N_("Show all that is known of the selected figure: trials, findings, source"),
         ),
         *SORT_ACTIONS,
@@ -132,6 +143,8 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         Action("published", "p", N_("Published"), N_("Show or hide the figures of published reports")),
         _unlisted("reload", "ctrl+r", N_("Reload"), N_("Read the results again")),
         _unlisted("copy_row", "y", N_("Copy"), N_("Copy the selected row")),
+        _unlisted("copy_table", "M", N_("Copy Markdown"), N_("Copy all shown rows as a Markdown table"), "markdown"),
+        _unlisted("copy_table", "V", N_("Copy CSV"), N_("Copy all shown rows as CSV"), "csv"),
         _unlisted("escape", "escape", N_("Back"), N_("Clear filter and comparison")),
     ),
     "publish": (

@@ -22,10 +22,13 @@ from textual.screen import Screen
 
 from dlperf.app.actions import EVERYWHERE, Action, actions_of, bindings_of
 from dlperf.app.campaigns import CampaignBook
+from dlperf.app.model.campaigns_table import counts_text
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.settings import Settings
-from dlperf.app.terminal import AsciiFilter, TerminalDriver
+from dlperf.app.terminal import AsciiFilter, TerminalDriver, notification
 from dlperf.messages import CODES, _, use_language
+from dlperf.view.campaigns import CampaignSummary, Standing
+from dlperf.view.text import number, printable
 
 CRASHED = 70
 """Exit code after an internal error (EX_SOFTWARE of sysexits.h)."""
@@ -89,6 +92,8 @@ class DlperfApp(App[str]):
         self.book = CampaignBook(settings.workspace)
         self.theme = DARK if settings.dark else LIGHT
         self._frame_number = 0
+        self._live: set[str] = set()
+        """Campaigns whose engine ran at the last look."""
         self._small = False
 
     def on_mount(self) -> None:
@@ -114,6 +119,26 @@ class DlperfApp(App[str]):
             self.exit("left", HUNG_UP)
         if isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
             self.screen.frame(self._frame_number)
+            self._tell_ends()
+
+    def _tell_ends(self) -> None:
+        """Notify of campaigns whose engine has ended since the last look."""
+        summaries = self.book.summaries
+        live = {name for name, summary in summaries.items() if summary.live}
+        for name in self._live - live:
+            if name in summaries and summaries[name].standing is Standing.FINISHED:
+                self._tell_end(summaries[name])
+        self._live = live
+
+    def _tell_end(self, summary: CampaignSummary) -> None:
+        counts = counts_text(summary.succeeded, summary.bad, summary.cancelled)
+        best = _("best {value}", value=number(*summary.best)) if summary.best else ""
+        title = _("{name} has finished", name=printable(summary.name))
+        result = " · ".join(filter(None, (counts, best)))
+        self.notify(result, title=title, markup=False, timeout=30)
+        self.bell()
+        if self._driver is not None and not self.settings.plain:
+            self._driver.write(notification(title, result))
 
     async def action_show_screen(self, place: str) -> None:
         await self.switch_mode(place)
@@ -154,8 +179,8 @@ class DlperfApp(App[str]):
         if self.is_headless:
             return
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, partial(self.exit, "left", 128 + number))
+        for code in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(code, partial(self.exit, "left", 128 + code))
 
     def _fatal_error(self) -> None:
         """Write the traceback to a file; Textual would print it with every local variable."""

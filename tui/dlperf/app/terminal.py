@@ -54,6 +54,13 @@ def _replacement(char: str) -> str:
     return _TABLE.get(code, "?" * cell_len(char))
 
 
+def notification(title: str, text: str) -> str:
+    """Return the sequences that set a terminal's title and notify: of xterm (2), iTerm2 (9) and rxvt (777)."""
+    plain = text.replace(";", ",")
+    codes = (f"2;{title}", f"9;{title}: {plain}", f"777;notify;{title.replace(';', ',')};{plain}")
+    return "".join(f"\x1b]{code}\x07" for code in codes)
+
+
 class AsciiFilter(LineFilter):
     """Applied by Textual to all that is drawn."""
 

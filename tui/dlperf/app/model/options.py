@@ -27,6 +27,8 @@ class Option:
     reason: str = ""
     """Why it is unavailable with the marks of the other lists; empty if it is available."""
     note: str = ""
+    published: bool = False
+    """A machine of a published report, on which nothing can be run."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def _matches(machines: list[Hardware], frameworks: list[Framework], cases: list[
 
 
 def _hardware(catalog: Catalog, choice: Choice, frameworks: list[Framework], cases: list[Case]) -> Iterator[Option]:
-    for item in catalog.hardware.values():
+    for item in sorted(catalog.hardware.values(), key=lambda item: item.example):
         usable = [framework for framework in frameworks if device(item) in framework.devices]
         reason = ""
         if not usable:
@@ -77,7 +79,7 @@ def _hardware(catalog: Catalog, choice: Choice, frameworks: list[Framework], cas
         elif not any(framework.recipe_for(case) for framework in usable for case in cases):
             reason = _("nothing that runs there has a recipe for {cases}", cases=_ids(cases))
         note = _("of a published report: to look at, not to run") if item.example else _machines(item)
-        yield Option(item.id, _title(item), item.id in choice.values("hardware"), reason, note)
+        yield Option(item.id, _title(item), item.id in choice.values("hardware"), reason, note, item.example)
 
 
 def _title(entry: Hardware | Framework | Case) -> str:
@@ -173,5 +175,7 @@ def filter_options(options: Iterable[Option], text: str) -> list[Option]:
 
 def option_row(option: Option) -> Row:
     glyph = "[x]" if option.marked else " - " if option.reason else "[ ]"
-    tone: Tone = "warn" if option.marked and option.reason else "dim" if option.reason else ""
+    tone: Tone = "warn" if option.marked and option.reason else "dim" if option.reason or option.published else ""
+    if option.published and not option.marked and not option.reason:
+        glyph = "( )"
     return Row((f"{glyph} {option.value}",), "good" if option.marked and not option.reason else tone)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dlperf.app.model.table import Column, Row, TableView, Tone, axis_columns
+from dlperf.app.model.table import FRAMEWORK, Column, Row, TableView, Tone, axis_columns
 from dlperf.app.model.trial_pages import finding_text
 from dlperf.messages import _, language
 from dlperf.results.model import ConfigurationResult
@@ -52,7 +52,7 @@ class ResultsView(TableView[ConfigurationResult]):
             _note(item),
         )
         tone: Tone = "dim" if item.status.code == "published" else "" if item.value is not None else "bad"
-        return Row(cells, tone)
+        return Row(cells, tone, ("", "" if tone == "dim" else FRAMEWORK + item.framework))
 
     def result(self, item: ConfigurationResult) -> ConfigurationResult:
         return item
@@ -65,6 +65,12 @@ class ResultsView(TableView[ConfigurationResult]):
 
     def summary(self) -> str:
         return ""
+
+
+def number_of_evidence(row: ConfigurationResult) -> int | None:
+    """Return the number of the trial whose value is nearest to the configuration's."""
+    gaps = [(abs(trial.value - (row.value or 0.0)), trial.number) for trial in row.trials if trial.value is not None]
+    return min(gaps, default=(0.0, None))[1]
 
 
 def axes_of(row: ConfigurationResult) -> tuple[str, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from io import StringIO
 from typing import Any, Generic, Literal, Self, TypeVar
 
 from rich.cells import cell_len, set_cell_size
@@ -12,6 +14,7 @@ from dlperf.messages import _
 
 Tone = Literal["", "group", "good", "busy", "warn", "bad", "dim"]
 GAP = 2
+FRAMEWORK = "of "
 NOTHING = "-"
 """Cell of a missing value: a column of these is not shown."""
 BAR_STEPS = "▏▎▍▌▋▊▉█"
@@ -37,8 +40,8 @@ class Row:
 
     cells: tuple[str, ...]
     tone: Tone = ""
-    tones: tuple[Tone, ...] = ()
-    """Tones of cells that differ from the row's."""
+    tones: tuple[str, ...] = ()
+    """Tones of cells that differ from the row's: a ``Tone``, or ``of`` and the id of a framework, for its colour."""
     merged: int | None = None
     """Index from which the last cell takes the whole width."""
 
@@ -143,6 +146,23 @@ class TableView(Generic[Item]):
         known = sorted((pair for pair in keys if pair[0] is not None), key=lambda pair: pair[0])
         ordered = known[::-1] if self.descending else known
         return [item for _, item in ordered] + [item for key, item in keys if key is None]
+
+    def columns(self) -> Sequence[Column]:
+        raise NotImplementedError
+
+    def cells(self, item: Item) -> Row:
+        raise NotImplementedError
+
+    def as_text(self, form: str) -> str:
+        """Return the shown rows as ``markdown`` or ``csv``."""
+        rows = [[column.title for column in self.columns()], *(self.cells(item).cells for item in self.shown())]
+        if form == "csv":
+            text = StringIO()
+            csv.writer(text, lineterminator="\n").writerows(rows)
+            return text.getvalue()
+        rules = ["---:" if column.right else "---" for column in self.columns()]
+        lines = [[cell.replace("|", "\\|") for cell in row] for row in (rows[0], rules, *rows[1:])]
+        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def sorted_by(self, column: int) -> Self:
         """Sort by a column; reverse the order if it is sorted by it already."""

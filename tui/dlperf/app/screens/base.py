@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import os
+import shlex
+import subprocess
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, cast
 
 from textual import work
@@ -118,6 +122,13 @@ class PlaceScreen(Screen[None]):
                 then()
 
         self.app.push_screen(question, answered)
+
+    def run_program(self, variable: str, usual: str, words: Sequence[Path], before: str = "") -> None:
+        """Give the terminal to the user's pager or editor until it ends."""
+        program = f"{os.environ.get(variable) or usual} {shlex.join(map(str, words))}"
+        with self.app.suspend():
+            subprocess.run(before + program, shell=True, check=False)
+        self.refresh(layout=True)
 
     def copy(self, text: str) -> None:
         self.app.copy_to_clipboard(text)

@@ -15,11 +15,13 @@ from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.campaigns_table import CampaignsView, about_campaign
+from dlperf.app.model.choice import choice_of
 from dlperf.app.model.table import Row
 from dlperf.app.screens.pages import filtered_title, no_match
 from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import N_, _
+from dlperf.plan import Selection
 from dlperf.view.campaigns import CampaignSummary, Standing
 
 
@@ -87,6 +89,8 @@ class CampaignsScreen(SortedTableScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         summary = self._selected() if self.is_mounted else None
+        if action == "repeat":
+            return True if summary and summary.selection != Selection() else None
         if action == "watch_selected":
             return True if summary else None
         if action in ("find", "sort", "reverse"):
@@ -105,6 +109,11 @@ class CampaignsScreen(SortedTableScreen):
         paths = self.workspace.campaign(summary.name)
         if await self.start_engine(partial(resume_campaign, self.workspace, paths)):
             self.main.watch_campaign(summary.name)
+
+    def action_repeat(self) -> None:
+        if summary := self._selected():
+            self.settings.choice = choice_of(summary.selection)
+            self.app.switch_mode("choose")
 
     def action_escape(self) -> None:
         self.show_view(replace(self.view, matching=""))

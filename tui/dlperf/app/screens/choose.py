@@ -269,6 +269,16 @@ class ChooseScreen(PlanActions):
         label = _("filter {list}", list=_(TITLES[axis]))
         self.query_one(Prompt).ask(axis, label, self._matching.get(axis, ""))
 
+    def action_edit(self) -> None:
+        files = sorted(self._catalog_files())
+        if files:
+            self.run_program("EDITOR", "vi", files)
+        else:
+            self.notify(_("There are no files in {folder}.", folder=self.workspace.catalog), markup=False)
+
+    def on_screen_resume(self) -> None:
+        self.choose(self.choice)
+
     def action_escape(self) -> None:
         self._matching.clear()
         self.choose(self.choice)

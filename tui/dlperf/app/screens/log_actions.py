@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from textual import on
 from textual.content import Content
 from textual.widget import Widget
@@ -88,6 +90,13 @@ class LogActions(PlaceScreen):
     def action_copy_path(self) -> None:
         if self._streams:
             self.copy(str(self._streams[self._stream].path))
+
+    def action_page_log(self) -> None:
+        path = self._streams[self._stream].path if self._streams else None
+        if path is not None and path.suffix == ".gz":
+            self.run_program("PAGER", "less", (), f"gzip -dc {shlex.quote(str(path))} | ")
+        elif path is not None and path.is_file():
+            self.run_program("PAGER", "less", (path,))
 
     def action_match_lines(self) -> None:
         self.query_one(Prompt).ask("match", _("show only lines that match"), self.log_view.only_matching)

@@ -61,6 +61,10 @@ class PlanActions(PlaceScreen):
         page = ListPage(_("Presets"), columns, rows)
         self.app.push_screen(page, lambda chosen: self.choose(choices[str(chosen)]) if chosen else None)
 
+    def action_repeat(self) -> None:
+        if last := self.main.book.last_selection():
+            self.choose(choice_of(last[1]))
+
     def action_script(self) -> None:
         from dlperf.render.preview import preview_text
 

@@ -15,10 +15,17 @@ from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.comparison import ComparisonView, comparable, comparison_of
-from dlperf.app.model.results_table import ResultsView, similar_columns, similar_results, similar_rows
+from dlperf.app.model.results_table import (
+    ResultsView,
+    number_of_evidence,
+    similar_columns,
+    similar_results,
+    similar_rows,
+)
 from dlperf.app.model.table import Column, Row
 from dlperf.app.screens.pages import ListPage, TextPage, filtered_title, no_match
 from dlperf.app.screens.sorted_table import SortedTableScreen
+from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
@@ -160,11 +167,37 @@ class ResultsScreen(SortedTableScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "published" and isinstance(self.view, ComparisonView):
             return None
-        if action in ("open_result", "sort", "reverse", "find", "compare", "published", "copy_row"):
-            return True if self._all.rows else None
-        return True
+        return True if self._all.rows or action in ("reload", "escape") else None
 
     @on(RowTable.Chosen, "#results")
+    def action_open_trials(self) -> None:
+        """Open the trial that gave the figure; where no trial is here, all that is known."""
+        item = self._selected()
+        row = self.view.result(item) if item else None
+        if row is not None and row.status.code == "published":
+            self.action_open_result()
+        elif row is not None:
+            self._open_campaign(row)
+
+    @work(thread=True, exclusive=True, group="open")
+    def _open_campaign(self, row: ConfigurationResult) -> None:
+        try:
+            campaign = WatchedCampaign(self.workspace.campaign(row.campaign))
+        except DlperfError as error:
+            self.call_later(self.notify, printable(str(error)), severity="error", markup=False)
+            return
+        self.call_later(self._open_trial, campaign, row)
+
+    def _open_trial(self, campaign: WatchedCampaign, row: ConfigurationResult) -> None:
+        from dlperf.app.screens.trial import TrialScreen
+
+        keys = [key for key in campaign.status.trials if key.configuration == row.configuration]
+        number = number_of_evidence(row)
+        key = next((key for key in keys if key.number == number), max(keys, default=None))
+        if key is not None:
+            campaign.refresh_engine()
+            self.app.push_screen(TrialScreen(campaign, key))
+
     def action_open_result(self) -> None:
         item = self._selected()
         if item is not None:
@@ -194,6 +227,10 @@ class ResultsScreen(SortedTableScreen):
     def action_copy_row(self) -> None:
         if self.table.selected is not None:
             self.copy(self.table.text_of(self.table.selected))
+
+    def action_copy_table(self, form: str) -> None:
+        self.app.copy_to_clipboard(self.view.as_text(form))
+        self.notify(_("Copied {count} rows to the clipboard.", count=len(self._items)))
 
     def action_escape(self) -> None:
         self.show_view(replace(self._all, matching=""))

@@ -157,6 +157,11 @@ class TrialScreen(LogActions):
             series = replace(series, result=result.value)
         self.query_one(CurveView).show(series, float(skip) if skip else None, window)
 
+    def action_show_trial(self, by: int) -> None:
+        keys = sorted(key for key in self._campaign.status.trials if key.configuration == self._key.configuration)
+        following = keys[(keys.index(self._key) + by) % len(keys)]
+        self.app.switch_screen(TrialScreen(self._campaign, following))
+
     def action_turn_page(self, by: int) -> None:
         tabs = self.query_one(TabbedContent)
         names = [f"page-{page}" for page in PAGES]

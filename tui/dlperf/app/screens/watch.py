@@ -12,7 +12,8 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
 from dlperf.app.actions import ACTIONS, bindings_of
-from dlperf.app.model.table import Row
+from dlperf.app.model.events import event_rows
+from dlperf.app.model.table import Column, Row
 from dlperf.app.model.telemetry import Device, device_columns, device_rows, node_summaries, read_devices, read_means
 from dlperf.app.model.trials import (
     Group,
@@ -26,7 +27,7 @@ from dlperf.app.model.trials import (
 )
 from dlperf.app.screens.campaign_actions import CampaignActions, campaign_lines
 from dlperf.app.screens.log_actions import LogActions
-from dlperf.app.screens.pages import filtered_title, no_match
+from dlperf.app.screens.pages import ListPage, filtered_title, no_match
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
@@ -62,6 +63,7 @@ class WatchScreen(CampaignActions, LogActions):
         self._folded: set[str] = set()
         self._groups: dict[str, list[TrialStatus]] = {}
         self._devices: list[Device] = []
+        self._follows_running = False
         self._shown: TrialKey | None = None
         self._averaged: TrialKey | None = None
         """The finished trial whose mean telemetry is shown."""
@@ -161,6 +163,7 @@ class WatchScreen(CampaignActions, LogActions):
         self.trials.show_rows(row_keys(self.campaign.status, self._matching, self._folded), self._row)
         room_for_all = len(self.campaign.status.trials) + len(self._groups) + FRAME_ROWS
         self.query_one("#trials-panel").styles.max_height = max(MIN_ROWS, room_for_all)
+        self._select_running()
         self._draw_line()
         self.refresh_bindings()
 
@@ -258,6 +261,29 @@ class WatchScreen(CampaignActions, LogActions):
             from dlperf.app.screens.trial import TrialScreen
 
             self.app.push_screen(TrialScreen(self.campaign, selected))
+
+    def action_events(self) -> None:
+        if self.campaign is not None:
+            columns = (
+                Column(_("time"), 11, importance=9),
+                Column(_("event"), 16, importance=9),
+                Column("", 20, importance=7),
+                Column(_("cause"), 20, importance=8, flexible=True),
+            )
+            rows = event_rows(self.campaign.paths)
+            self.app.push_screen(ListPage(_("Events"), columns, rows, chooses=False))
+
+    def action_follow_running(self) -> None:
+        self._follows_running = not self._follows_running
+        said = _("The cursor follows the trial that runs.") if self._follows_running else _("The cursor stays.")
+        self.notify(said, timeout=3)
+        self._select_running()
+
+    def _select_running(self) -> None:
+        trials = self.campaign.status.trials.values() if self._follows_running and self.campaign else ()
+        running = [trial.key for trial in trials if trial.state is State.RUNNING]
+        if running and self.trials.selected not in running:
+            self.trials.select(running[0])
 
     def action_fold(self) -> None:
         selected = self.trials.selected

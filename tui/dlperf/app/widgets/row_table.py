@@ -16,7 +16,8 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from dlperf.app.model.table import GAP, NOTHING, Column, Row, Tone, aligned, columns_that_fit
+from dlperf.app.model.table import FRAMEWORK, GAP, NOTHING, Column, Row, aligned, columns_that_fit
+from dlperf.catalog.palette import colour_number, palette
 
 
 class RowTable(ScrollView, can_focus=True):
@@ -208,7 +209,10 @@ class RowTable(ScrollView, can_focus=True):
             return Strip.blank(width, self.rich_style)
         row = self._cells(self.keys[index])
         self._painted[y] = row
-        return self._line(row, self._style("cursor") if index == self._cursor else self.rich_style, width)
+        if index == self._cursor:  # whose background leaves too little contrast to colours of frameworks
+            tones = tuple("" if tone.startswith(FRAMEWORK) else tone for tone in row.tones)
+            return self._line(replace(row, tones=tones), self._style("cursor"), width)
+        return self._line(row, self.rich_style, width)
 
     def _empty_line(self, y: int, width: int) -> Strip:
         text = dict(enumerate(self.empty.splitlines())).get(y, "")
@@ -234,9 +238,12 @@ class RowTable(ScrollView, can_focus=True):
     def _style(self, name: str) -> Style:
         return self.get_component_rich_style(f"row-table--{name}")
 
-    def _tone(self, tone: Tone) -> Style:
+    def _tone(self, tone: str) -> Style:
         if not tone:
             return Style.null()
+        if tone.startswith(FRAMEWORK):
+            colour = palette()[colour_number(tone.removeprefix(FRAMEWORK))]
+            return Style(color=colour.dark if self.app.current_theme.dark else colour.light)
         style = self._style(tone)
         return Style(color=style.color, bold=style.bold)
 
