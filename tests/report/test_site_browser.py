@@ -62,7 +62,7 @@ def test_a_table_sorts_by_number_with_missing_figures_last(watched: Watched, add
 
 def test_things_side_by_side_keep_their_order(watched: Watched, address: str) -> None:
     watched.page.goto(address + "results/reports/measured/dlperf-v1/resnet50-imagenet.html")
-    options = watched.page.get_by_role("table", name="What was tested").last
+    options = watched.page.get_by_role("table", name="Test conditions").last
     expect(options.locator("th a")).to_have_text(["Alpha", "Beta"])
     expect(options.locator(".sortable")).to_have_count(0)
 

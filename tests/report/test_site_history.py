@@ -70,7 +70,7 @@ def test_the_history_says_first_how_many_configurations_became_slower() -> None:
 
 def test_what_all_configurations_of_the_history_share_is_said_once() -> None:
     text = history(ENGLISH, twice(400.0, 380.0))
-    assert "The same in every row: Framework Alpha, Case" in text
+    assert "All rows: Framework Alpha, Case" in text
     assert f">FP32{BETWEEN}BS=256{BETWEEN}1{NO_BREAK}×{NO_BREAK}1</a>" in text
 
 

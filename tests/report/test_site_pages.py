@@ -217,7 +217,7 @@ def test_what_is_the_same_in_every_row_is_said_once_above_the_table() -> None:
     rows = (measured("alpha", 1), measured("beta", 1), measured("beta", 8, unit="samples/s"))
     text = hardware(ENGLISH, SiteData(rows), "box", rows, ())
     once = "Case resnet50-imagenet, Precision FP32, Batch per GPU 256, Protocol dlperf-v1, Source first"
-    assert f"The same in every row: {once}." in re.sub(r"<a [^>]*>|</a>", "", text)
+    assert f"All rows: {once}." in re.sub(r"<a [^>]*>|</a>", "", text)
     assert [">Protocol<" in text, ">Unit<" in text] == [False, True]
 
 

@@ -22,18 +22,18 @@ from dlperf.results.names import FRAMEWORKS
 from dlperf.runs.published import Conditions, Fact, PublishedFigure, Step, Text
 
 
-def test_a_report_has_the_sections_of_the_public_reports_in_order() -> None:
+def test_a_report_begins_with_its_results_and_ends_with_its_conditions() -> None:
     text = pages(sample())[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
-    assert re.findall(r"^## \d+\. (.*) \{", text, re.MULTILINE) == [
-        "What was tested",
-        "Environment",
-        "Frameworks and images",
-        "What differs between the frameworks",
-        "Set-up",
-        "Test steps",
+    assert re.findall(r"^## (.*) \{", text, re.MULTILINE) == [
         "Results",
+        "Caveats",
+        "Why? Compare settings",
+        "How to reproduce",
         "Logs and sources",
-        "What a careful reader must know",
+        "Test conditions",
+        "Frameworks and images",
+        "Environment",
+        "Set-up",
     ]
 
 
@@ -91,7 +91,7 @@ def test_a_framework_without_a_rival_is_drawn_at_every_scale_with_its_fastest_ba
 
 def test_single_runs_stand_with_their_average_and_median() -> None:
     text = pages(sample())[at.report_page("published/plsc", "arcface")]
-    assert "### The single runs (samples/s) {" in text
+    assert "### Individual runs (samples/s) {" in text
     (row,) = re.findall("<tr>.*>397.4<.*</tr>", text)
     cells = dict(re.findall('<td data-label="(.*?)">(.*?)</td>', row))
     values = ["397.4", "397.6", "398.1", "399", "397.8"]
@@ -137,7 +137,7 @@ def test_tf32_figures_that_were_published_as_fp32_say_so() -> None:
 
 def test_what_differs_between_frameworks_stands_in_a_table_of_its_own() -> None:
     text = pages(sample())[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
-    section = text[text.index("What differs between the frameworks") : text.index("Set-up")]
+    section = text[text.index("Why? Compare settings") : text.index("How to reproduce")]
     assert ["DALI", "true", "false"] in rows_of(section)
     assert "The same in every column: Version, " in section
 
@@ -209,7 +209,7 @@ def test_machines_of_a_report_stand_side_by_side() -> None:
 
 def test_what_a_published_report_says_of_each_framework_stands_side_by_side() -> None:
     text = pages(sample())[at.report_page("published/perf", "resnet50-imagenet")]
-    section = text[text.index("What differs between the frameworks") : text.index("Results")]
+    section = text[text.index("Why? Compare settings") : text.index("How to reproduce")]
     assert "the source does not say" in section
 
 
@@ -223,7 +223,7 @@ def test_what_the_logs_of_a_published_report_say_of_a_framework_stands_beside_th
     text = pages(replace(data, published={"published/perf": report_of}))[
         "results/reports/published/perf/resnet50-imagenet.md"
     ]
-    section = text[text.index("What differs between the frameworks") : text.index("Results")]
+    section = text[text.index("Why? Compare settings") : text.index("How to reproduce")]
     assert ["AMP level (log)", "O2", "O1"] in rows_of(section)
     assert "The same in every column: DALI" in section
 
@@ -238,7 +238,7 @@ def test_steps_that_prepare_a_machine_stand_apart_from_those_of_the_test() -> No
     text = pages(replace(data, published={"published/perf": report_of}))[
         "results/reports/published/perf/resnet50-imagenet.md"
     ]
-    setup, _, rest = text.partition("Set-up {")[2].partition("Test steps {")
+    rest, _, setup = text.partition("How to reproduce {")[2].partition("Set-up {")
     assert "### 1. Start" in setup
     assert "### 1. Run" in rest
 
@@ -263,7 +263,7 @@ def test_machines_on_which_no_framework_is_beside_another_do_not_differ_between_
     }
     data = replace(sample(), results=(*beside, alone), published={}, probed=probed)
     text = pages(data)[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
-    section = text[text.index("What differs between the frameworks") : text.index("Set-up")]
+    section = text[text.index("Why? Compare settings") : text.index("How to reproduce")]
     assert "560" not in section
     assert "Driver" in section.partition("The same in every column: ")[2]
 

@@ -80,7 +80,7 @@ class Figure:
 class Column:
     """The head of a column, and the layout of its cells."""
 
-    title: str | Link
+    title: str | Link | Listed
     words: bool = False
     """Contains text instead of numbers, in a list."""
     number: bool = False

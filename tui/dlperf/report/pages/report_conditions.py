@@ -12,7 +12,7 @@ from dlperf.report import figures
 from dlperf.report.data import distinct, grouped, localize_facts
 from dlperf.report.machine import Probed, machine_facts
 from dlperf.report.pages.page import Page
-from dlperf.report.views import Column, Link, Table
+from dlperf.report.views import Column, Link, Listed, Table
 from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
@@ -176,8 +176,9 @@ def hardware_of(page: Page, hardware: str, results: Results) -> dict[str, str]:
 
 
 def side_by_side(page: Page, corner: str, columns: Mapping[Link, Mapping[str, str]]) -> Table:
-    """Return a table with facts as rows and ``columns`` as columns."""
-    named = [{page.fact(fact): value for fact, value in facts.items()} for facts in columns.values()]
+    """Return a table with facts as rows and ``columns`` as columns, those with equal facts as one."""
+    equal = grouped(columns, lambda link: tuple(columns[link].items()))
+    named = [{page.fact(fact): value for fact, value in facts} for facts in equal]
     names = distinct(name for facts in named for name in facts)
     rows = tuple((name, *(facts.get(name, "–") for facts in named)) for name in names)
-    return Table((Column(corner), *map(Column, columns)), rows)
+    return Table((Column(corner), *(Column(Listed(links)) for links in equal.values())), rows)
