@@ -27,6 +27,7 @@ from dlperf.report.pages.frameworks import framework, frameworks_index
 from dlperf.report.pages.hardware import hardware, hardware_index
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import every_answer, home
+from dlperf.report.pages.methodology import methodology
 from dlperf.report.pages.models import model
 from dlperf.report.pages.protocols import protocols
 from dlperf.report.pages.report import report, reports_index
@@ -154,6 +155,7 @@ def overview_pages(language: Language, data: SiteData) -> Iterator[tuple[str, st
     yield at.EXPLORER_DATA, explorer_data(language, data)
     yield at.PALETTE, style_sheet()
     yield at.HISTORY, history(language, data)
+    yield at.METHODOLOGY, methodology(language, data)
     yield at.PROTOCOLS, protocols(language, data)
     yield at.AUDIT, audit(language, data)
 

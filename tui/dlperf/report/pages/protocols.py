@@ -1,4 +1,4 @@
-"""The protocol page: protocols, estimators and definitions of the statistics."""
+"""The protocol page: protocols and estimators."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ def protocols(language: Language, data: SiteData) -> str:
     return page.render(
         "protocols.md.j2",
         overview=_overview(page),
+        methodology=at.html_address(page.path, at.METHODOLOGY),
         protocols=[_described(page, name) for name in sorted(data.protocols)],
         estimators=[(signature(name), page._(definition)) for name, definition in DEFINITIONS.items()],
     )

@@ -1,0 +1,97 @@
+"""The methodology page: definitions, tests and limits of what is claimed, with comparisons of this site as examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+from dlperf.measure import significance
+from dlperf.measure.significance import detectable_difference, pooled_variation
+from dlperf.messages import Language
+from dlperf.report import figures
+from dlperf.report import locations as at
+from dlperf.report.answer import answers
+from dlperf.report.data import SiteData, grouped
+from dlperf.report.pages.page import Page
+from dlperf.report.views import Column, Listed, Table
+from dlperf.results import claims
+from dlperf.results.claims import Claim, machine_variation
+from dlperf.results.model import ConfigurationResult
+
+VARIATIONS = (0.001, 0.003, 0.01, 0.03)
+TRIALS = (5, 7, 10)
+MOST_EXAMPLES = 8
+
+
+def methodology(language: Language, data: SiteData) -> str:
+    page = Page(language, data, at.METHODOLOGY)
+    measured = [row for row in data.ordered if data.kind(row.campaign) == "measured" and row.value is not None]
+    own = [rows for (source, _), rows in data.reports.items() if data.kind(source) == "measured"]
+    found = [answer.claim for rows in own for answer in answers(rows) if answer.claim is not None]
+    return page.render(
+        "methodology.md.j2",
+        protocols=at.html_address(page.path, at.PROTOCOLS),
+        audit=at.html_address(page.path, at.AUDIT),
+        least=significance.LEAST_TRIALS,
+        level=f"{significance.SIGNIFICANT:g}",
+        window=claims.WINDOW_SECONDS,
+        in_row=claims.MOST_IN_ROW,
+        resamples=f"{significance.RESAMPLES:,}",
+        permutations=f"{significance.EXACT:,}",
+        detectable=_detectable(page),
+        within=figures.percent(pooled_variation([row.values for row in measured]), 2),
+        times=f"{claims.BEYOND_MACHINES:.1f}",
+        between=figures.percent(machine_variation(measured), 2),
+        compared=len(found),
+        claimed=sum(one.verdict.code in ("faster", "slower", "better", "worse") for one in found),
+        reasons=_reasons(page, found),
+        examples=_examples(page, found),
+    )
+
+
+def _detectable(page: Page) -> Table:
+    """Return the smallest visible difference by number of trials and variation between them."""
+    rows = tuple(
+        (str(trials), *(figures.percent(detectable_difference(trials, each), 2) for each in VARIATIONS))
+        for trials in TRIALS
+    )
+    heads = (page._("variation {share}", share=figures.percent(each)) for each in VARIATIONS)
+    return Table((Column(page._("Trials on each side")), *map(Column, heads)), rows)
+
+
+def _reasons(page: Page, found: Sequence[Claim]) -> Table:
+    """Return why claims of this site are refused, the most frequent reason first, with one of its texts."""
+    reasons = grouped(chain.from_iterable(one.reasons for one in found), lambda reason: reason.code)
+    kinds = sorted(reasons.values(), key=len, reverse=True)
+    heads = (Column(page._("Reason, with one example")), Column(page._("Comparisons")))
+    return Table(heads, tuple((page.language.render(same[0]), str(len(same))) for same in kinds))
+
+
+def _examples(page: Page, found: Sequence[Claim]) -> Table:
+    """Return comparisons that are refused, or whose test finds no difference, those with other reasons first."""
+    undecided = [one for one in found if not one.improves]
+    distinct = {tuple(reason.code for reason in one.reasons): one for one in reversed(undecided)}
+    chosen = [*distinct.values(), *(one for one in undecided if one not in distinct.values())][:MOST_EXAMPLES]
+    columns = [
+        *(Column(page._(name), words=True) for name in ("Case", "A", "B")),
+        *map(Column, ("B/A", page._("95 % interval"), "p")),
+        Column(page._("Why there is no claim"), words=True),
+    ]
+    return Table(tuple(columns), tuple(_example(page, one) for one in chosen))
+
+
+def _example(page: Page, one: Claim) -> tuple[object, ...]:
+    sides = [Listed((page.framework_link(row.framework, row.campaign), _value(row))) for row in (one.a, one.b)]
+    reasons = page.language.gettext("; ").join(map(page.language.render, one.reasons or (one.verdict,)))
+    return (
+        f"{page.data.case_title(one.a.case)}, {page.data.hardware_title(one.a.hardware)}",
+        *sides,
+        figures.factor(one.ratio) if one.ratio is None else f"{one.ratio:.3f}",
+        " … ".join(f"{end:.3f}" for end in one.interval or ()),
+        "" if one.p is None else f"{one.p:.3f}",
+        reasons,
+    )
+
+
+def _value(row: ConfigurationResult) -> str:
+    return f"{figures.value_text(row)} {row.unit} ({figures.spread_text(row)})"
