@@ -10,9 +10,9 @@ from scripted import planned
 from dlperf.campaign.create import trial_id
 from dlperf.campaign.machines import Machines, demands_of
 from dlperf.campaign.progress import campaign_seconds_left, trial_seconds_left
-from dlperf.campaign.requests import RequestRefusedError, events_of_request, trials_to_cancel
+from dlperf.campaign.requests import events_of_request, trials_to_cancel
 from dlperf.campaign.rules import events_after_end, exit_code, is_infrastructure
-from dlperf.errors import ExitCode
+from dlperf.errors import ExitCode, RequestError
 from dlperf.messages import Message, message, quoted
 from dlperf.plan import Node, Selection, TrialKey
 from dlperf.runs.clock import trial_seconds
@@ -113,7 +113,7 @@ def test_retrying_a_campaign_tries_again_what_has_no_figure_and_no_later_try():
 
 
 def test_a_running_trial_is_not_tried_again():
-    with pytest.raises(RequestRefusedError, match="is running"):
+    with pytest.raises(RequestError, match="is running"):
         events_of_request(Request("t", "retry", "a/1"), trials(State.RUNNING), "t")
 
 

@@ -23,7 +23,7 @@ from dlperf.executors.direct import DirectExecutor
 from dlperf.nodes import agent_channel, client
 from dlperf.nodes.bootstrap import ANSWER, READY
 from dlperf.nodes.client import NodeClient
-from dlperf.nodes.messages import ANSWER_BYTES, ANSWER_VALUES, ByteRange, NodeFile
+from dlperf.nodes.messages import ANSWER_BYTES, ANSWER_VALUES, ByteRange
 from dlperf.nodes.transport import LocalTransport
 from dlperf.plan import Launch, Node
 from dlperf.runs.paths import TrialPaths
@@ -293,7 +293,9 @@ async def test_an_answer_to_another_request_is_refused():
 async def test_simultaneous_requests_get_their_own_answers(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     node = NodeClient("node alpha", LocalTransport())
-    await node.put([NodeFile(f"trial/{number}", bytes([number]) * 1000 * number) for number in range(8)])
+    (tmp_path / ".dlperf" / "trial").mkdir(parents=True)
+    for number in range(8):
+        (tmp_path / ".dlperf" / "trial" / str(number)).write_bytes(bytes([number]) * 1000 * number)
     reads = [node.read([ByteRange(f"trial/{number}", 0, 10**6)]) for number in range(8)]
     found = await asyncio.gather(*reads)
     await node.close()

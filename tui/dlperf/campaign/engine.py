@@ -23,11 +23,11 @@ from dlperf.campaign.live import LiveLog
 from dlperf.campaign.machines import Machines, array_numbers, demands_of
 from dlperf.campaign.overdue import has_silent_machine, is_overdue, overdue, silence
 from dlperf.campaign.progress import ProgressFile
-from dlperf.campaign.requests import RequestRefusedError, events_of_request
+from dlperf.campaign.requests import events_of_request
 from dlperf.campaign.rules import events_after_end, is_infrastructure
 from dlperf.campaign.running import Ending, RunningTrial, Watch, ending_of
 from dlperf.campaign.stages import Stages
-from dlperf.errors import StorageError
+from dlperf.errors import RequestError, StorageError
 from dlperf.executors.base import Executor, Observation, Trial
 from dlperf.measure.telemetry import disturbance
 from dlperf.messages import quoted
@@ -104,14 +104,11 @@ class Engine:
             self._handle_requests()
             self._begin_submitted()
             self._start_due()
-            if not self._running and self._all_finished():
+            if not self._running and all(status.state.finished for status in self._journal.trials.values()):
                 return
             self._progress.write_if_due(self._running)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), self._timeouts.tick)
-
-    def _all_finished(self) -> bool:
-        return all(status.state.finished for status in self._journal.trials.values())
 
     def _start_due(self) -> None:
         """Start every planned trial whose machines are free and rested, in the order of the plan."""
@@ -188,7 +185,7 @@ class Engine:
     def _observed(self, running: RunningTrial, observation: Observation) -> None:
         known = self._journal.trials[running.key].state
         if observation.state is State.RUNNING and known is not State.RUNNING:
-            self._journal.state(running.key, State.RUNNING, source=observation.source)
+            self._journal.write(Event(utc_now(), "state", str(running.key), State.RUNNING, source=observation.source))
         patience = self._timeouts.silence
         for node in observation.nodes:
             self._journal.note_silence(running.key, node.node, silence(node, patience))
@@ -210,7 +207,7 @@ class Engine:
         try:
             follow = events_of_request(request, self._journal.trials, now)
             follow += self._journal.reliability.restore_machines(follow)
-        except RequestRefusedError as error:
+        except RequestError as error:
             follow, data = [], data | {"refused": str(error)}
         cause = quoted(data["refused"]) if "refused" in data else None
         self._journal.write(Event(now, "request", request.trial, cause=cause, source="viewer", data=data), *follow)

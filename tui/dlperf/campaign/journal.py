@@ -11,7 +11,7 @@ from dlperf.plan import TrialKey
 from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import CampaignFold
 from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.records import CampaignRecord, Event, Request, State
+from dlperf.runs.records import CampaignRecord, Event, Request
 from dlperf.runs.store import append_records, read_records
 
 
@@ -41,9 +41,6 @@ class EngineJournal(CampaignFold):
         append_records(self._path, events)
         for event in events:
             self.take(event)
-
-    def state(self, key: TrialKey, state: State, cause: Message | None = None, source: str = "engine") -> None:
-        self.write(Event(utc_now(), "state", str(key), state, cause, source))
 
     def note_silence(self, key: TrialKey, node: str, why: Message | None) -> None:
         """Journal that a node answers again (None) or why it does not, unless that is known."""

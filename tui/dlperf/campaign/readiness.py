@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from dlperf.campaign.create import trial_id
@@ -19,18 +20,12 @@ from dlperf.runs.store import each_readable, read_campaign
 
 def launches_to_check(plan: Plan) -> dict[tuple[str, str, str], Launch]:
     """Return hardware, executor and container image → the largest launch; Slurm's login node needs no image."""
-    largest: dict[tuple[str, str, str], Launch] = {}
+    groups: dict[tuple[str, str, str], list[Launch]] = defaultdict(list)
     for item in plan.configurations:
         launch = item.launch
         image = launch.container.image if launch.container and launch.executor == "direct" else ""
-        key = (item.configuration.hardware, launch.executor, image)
-        if key not in largest or _size(launch) > _size(largest[key]):
-            largest[key] = launch
-    return largest
-
-
-def _size(launch: Launch) -> tuple[int, int]:
-    return (len(launch.nodes), launch.gpus)
+        groups[item.configuration.hardware, launch.executor, image].append(launch)
+    return {key: max(group, key=lambda launch: (len(launch.nodes), launch.gpus)) for key, group in groups.items()}
 
 
 async def check_plan(plan: Plan, open_executor: OpenExecutor) -> list[CheckItem]:

@@ -14,29 +14,25 @@ from dlperf.runs.records import CampaignStatus, Event, Request, State, TrialStat
 Trials = Mapping[TrialKey, TrialStatus]
 
 
-class RequestRefusedError(ValueError):
-    """A request that cannot be carried out."""
-
-
 def requested_trials(request: Request, trials: Trials) -> list[TrialStatus]:
     """Return the trials of a request: one, or all of the campaign.
 
     Raises:
-        RequestRefusedError: there is no such trial.
+        RequestError: there is no such trial.
     """
     if request.trial is None:
         return list(trials.values())
     try:
         return [trials[trial_key(request.trial)]]
     except (KeyError, ValueError):
-        raise RequestRefusedError(f"no trial {request.trial!r} in this campaign") from None
+        raise RequestError(f"no trial {request.trial!r} in this campaign") from None
 
 
 def events_of_request(request: Request, trials: Trials, time: str) -> list[Event]:
     """Return the events of a request. Running trials are ended by their machines, see ``trials_to_cancel``.
 
     Raises:
-        RequestRefusedError: the request cannot be carried out.
+        RequestError: the request cannot be carried out.
     """
     match request.action:
         case "pause":
@@ -48,7 +44,7 @@ def events_of_request(request: Request, trials: Trials, time: str) -> list[Event
             return [cancel_event(item.key, time, message("cancelled_before"), "viewer") for item in planned]
         case "retry":
             return _retries(request, trials, time)
-    raise RequestRefusedError(f"unknown action {request.action!r}")
+    raise RequestError(f"unknown action {request.action!r}")
 
 
 def trials_to_cancel(request: Request, trials: Trials) -> list[TrialKey]:
@@ -81,11 +77,11 @@ def can_be_retried(status: TrialStatus) -> bool:
 
 def _refuse(status: TrialStatus, retried: Iterable[TrialKey]) -> None:
     if not status.state.finished:
-        raise RequestRefusedError(f"trial {status.key} is {status.state}: only a trial that has ended can be retried")
+        raise RequestError(f"trial {status.key} is {status.state}: only a trial that has ended can be retried")
     if status.state is State.SUCCEEDED:
-        raise RequestRefusedError(f"trial {status.key} succeeded: a result is never replaced")
+        raise RequestError(f"trial {status.key} succeeded: a result is never replaced")
     if status.key in retried:
-        raise RequestRefusedError(f"trial {status.key} was already retried: retry its latest trial")
+        raise RequestError(f"trial {status.key} was already retried: retry its latest trial")
 
 
 def check_request(action: str, key: TrialKey | None, status: CampaignStatus) -> None:
@@ -95,10 +91,7 @@ def check_request(action: str, key: TrialKey | None, status: CampaignStatus) -> 
         RequestError: it cannot be carried out, or has no effect.
     """
     request = Request("", action, str(key) if key else None)
-    try:
-        follow = events_of_request(request, status.trials, "")
-    except RequestRefusedError as error:
-        raise RequestError(str(error)) from None
+    follow = events_of_request(request, status.trials, "")
     if not follow and not trials_to_cancel(request, status.trials):
         subject = f"trial {key} is {status.trials[key].state}" if key else f"campaign {status.name!r}"
         raise RequestError(f"{subject}: nothing to {action}")

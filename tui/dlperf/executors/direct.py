@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 from dlperf.errors import DlperfError, UnreachableError
@@ -101,15 +100,12 @@ class DirectExecutor(SupervisedExecutor):
             return
         for task, report in zip(tasks, reports, strict=True):
             self._note_answer(task, node_observation(task.node.name, report, task.starts))
-            await self._clean_up(client, task, report)
+            await self._clean_up(task, report)
 
-    async def _clean_up(self, client: NodeClient, task: NodeTask, report: NodeReport) -> None:
+    async def _clean_up(self, task: NodeTask, report: NodeReport) -> None:
         """End what a dead supervisor, a reboot, an unreadable file or a cancel during silence left on a node."""
         wanted = self._cancelling.get(task.trial.trial_id)
-        if report.rebooted and report.exit is None:
-            with suppress(DlperfError):
-                await client.clear(task.directory)
-        elif report.orphaned:
+        if report.orphaned or (report.rebooted and report.exit is None):
             await self._end(task, CANCEL_GRACE_SECONDS, State.LOST, message("supervisor_died"))
         elif not report.alive or task.key in self._told_to_end:
             return

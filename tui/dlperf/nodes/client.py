@@ -76,10 +76,6 @@ class NodeClient:
         offset, error = answer.clock - (before + after) / 2, (after - before) / 2
         return Hello(answer.python, answer.hostname, answer.boot_id, answer.home, offset, error)
 
-    async def put(self, files: Sequence[NodeFile]) -> None:
-        """Write files atomically."""
-        await self._ask("put", dict, files)
-
     async def start(self, directory: str, files: Sequence[NodeFile]) -> dict[str, Any]:
         """Start a trial's supervisor, unless it was started before: pid, start_ticks, boot_id."""
         return dict((await self._ask("start", StartAnswer, files, directory=directory)).supervisor)
@@ -109,10 +105,6 @@ class NodeClient:
         ending: dict[str, Any] = {"grace_seconds": grace_seconds, "state": state, "cause": cause.to_json()}
         await self._ask("cancel", dict, directory=directory, **ending)
 
-    async def clear(self, directory: str) -> None:
-        """Remove the containers of a trial that a reboot ended."""
-        await self._ask("clear", dict, directory=directory)
-
     async def check(
         self, container: dict[str, Any] | None, files: Sequence[str], addresses: Sequence[str] = ()
     ) -> dict[str, Any]:
@@ -125,10 +117,6 @@ class NodeClient:
         answer = await self._ask("logins", LoginsAnswer, addresses=list(addresses), options=list(options))
         with self._bad_answers():
             return list(_one_each(answer.complaints, addresses))
-
-    async def probe(self, container: dict[str, str] | None = None) -> dict[str, Any]:
-        """The environment of the machine, as in ``environment.json``."""
-        return await self._ask("probe", dict, container=container)
 
     async def free_port(self, first: int) -> int:
         """A TCP port that nobody uses on the machine."""

@@ -4,7 +4,7 @@ import os
 from typing import Dict, List, Optional
 
 from .files import Json
-from .processes import error_of, output
+from .processes import attempt, output
 
 CONTAINER_LABEL = "dlperf.trial"
 
@@ -53,7 +53,7 @@ def runtime_error(container: Json) -> str:
     """Why no container can be started here, such as a docker daemon that is down; empty where one can."""
     runtime = container.get("runtime", "")
     known = runtime in (*KEEPING_RUNTIMES, "apptainer")
-    return error_of([runtime, "version"], env=runtime_variables(container)) if known else ""
+    return attempt([runtime, "version"], env=runtime_variables(container))[1] if known else ""
 
 
 def file_identity(path: str) -> str:

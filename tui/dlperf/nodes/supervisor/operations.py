@@ -28,7 +28,7 @@ from .files import (
     write_atomic,
     write_json,
 )
-from .machine import environment, free_port, readiness
+from .machine import free_port, readiness
 from .processes import boot_id, is_alive, is_identity, running_supervisor, send, start_detached, wait_for_record
 from .removal import remove_trial
 from .scope import pids_of
@@ -49,7 +49,7 @@ def hello(request: Json, raw: bytes) -> Answer:
     }, b""
 
 
-def put(request: Json, raw: bytes) -> Answer:
+def put(request: Json, raw: bytes) -> None:
     """Write files atomically: ``files`` lists path, mode and size; the raw bytes are their contents in order."""
     offset = 0
     for entry in request["files"]:
@@ -58,7 +58,6 @@ def put(request: Json, raw: bytes) -> Answer:
         write_atomic(path, raw[offset : offset + entry["size"]], entry["mode"])
         os.chmod(path, entry["mode"])
         offset += entry["size"]
-    return {}, b""
 
 
 def start(request: Json, raw: bytes) -> Answer:
@@ -171,20 +170,15 @@ def cancel(request: Json, raw: bytes) -> Answer:
     path = os.path.join(directory, "cancel.json")
     if not readable_json(path):
         write_json(path, {key: request[key] for key in ("grace_seconds", "state", "cause")})
-    here = supervisor is None or supervisor["boot_id"] == boot_id()
     if supervisor and alive:
         send(supervisor["pid"], signal.SIGTERM)
-    elif here and not is_alive(records.process("sweeper.json")):
+    elif supervisor and supervisor["boot_id"] != boot_id():  # a container daemon may have kept or restarted some
+        job = records.read("job.json")
+        if job:
+            remove_containers(job["container"] or {}, job["mark"])
+    elif not is_alive(records.process("sweeper.json")):
         start_detached(["sweep", directory], os.path.join(directory, "supervisor.log"))
         wait_for_record(directory, "sweeper.json")
-    return {}, b""
-
-
-def clear(request: Json, raw: bytes) -> Answer:
-    """Remove a trial's containers after a reboot: a container daemon may have kept or restarted them."""
-    job = readable_json(os.path.join(confined(request["directory"]), "job.json"))
-    if job:
-        remove_containers(job["container"] or {}, job["mark"])
     return {}, b""
 
 
@@ -230,10 +224,6 @@ def job(request: Json, raw: bytes) -> Answer:
     return find_job(confined(request["directory"]), request["name"]), b""
 
 
-def probe(request: Json, raw: bytes) -> Answer:
-    return environment(request["container"] or {}), b""
-
-
 def port(request: Json, raw: bytes) -> Answer:
     return {"port": free_port(request["first"])}, b""
 
@@ -246,7 +236,7 @@ def remove(request: Json, raw: bytes) -> Answer:
 OPERATIONS = {
     operation.__name__: operation
     for operation in (
-        *(hello, put, start, observe, read, cancel, clear, check, logins),
-        *(slurm, submit, job, probe, port, remove),
+        *(hello, start, observe, read, cancel, check, logins),
+        *(slurm, submit, job, port, remove),
     )
 }

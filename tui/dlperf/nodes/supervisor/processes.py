@@ -144,26 +144,21 @@ def wait_for_record(directory: str, name: str) -> Json:
     raise TimeoutError(f"the supervisor did not start within {START_SECONDS:g} s: {log[-1]}")
 
 
-def error_of(argv: List[str], timeout: float = 10.0, env: Variables = None) -> str:
-    """Why a command cannot be used: the last line of its stderr; empty where it succeeds."""
-    null = subprocess.DEVNULL
+def attempt(argv: List[str], timeout: float = 10.0, env: Variables = None) -> Tuple[str, str]:
+    """What a command prints, and why it cannot be used: the last line of its stderr; one of them is empty."""
+    pipe = subprocess.PIPE
     try:
-        subprocess.run(argv, stdin=null, stdout=null, stderr=subprocess.PIPE, timeout=timeout, env=env, check=True)
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, timeout=timeout, env=env)
     except OSError as error:
-        return error.strerror or str(error)
-    except subprocess.CalledProcessError as error:
-        lines = error.stderr.decode("utf-8", "replace").strip().splitlines()
-        return lines[-1] if lines else f"exit code {error.returncode}"
+        return "", error.strerror or str(error)
     except subprocess.SubprocessError:
-        return f"no answer within {timeout:g} s"
-    return ""
+        return "", f"no answer within {timeout:g} s"
+    if done.returncode == 0:
+        return done.stdout.decode("utf-8", "replace"), ""
+    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return "", lines[-1] if lines else f"exit code {done.returncode}"
 
 
 def output(argv: List[str], timeout: float = 10.0, env: Variables = None) -> str:
     """What a command prints; nothing where it is missing, fails or hangs: a probe must never break a trial."""
-    null = subprocess.DEVNULL
-    try:
-        printed = subprocess.check_output(argv, stdin=null, stderr=null, timeout=timeout, env=env)
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return printed.decode("utf-8", "replace")
+    return attempt(argv, timeout, env)[0]
