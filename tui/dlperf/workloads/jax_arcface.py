@@ -8,15 +8,11 @@ options.py and reporting.py.
 
 import functools
 
-from options import JAX_PRECISION_HELP, JAX_PRECISIONS, common, positive
+from options import JAX_PRECISION_HELP, JAX_PRECISIONS, arcface, common
 
 
 def options():
-    parser = common(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP)
-    parser.add_argument("--learning-rate", type=float, default=0.0005)
-    parser.add_argument("--image-size", type=positive, default=112)
-    parser.add_argument("--classes", type=positive, default=85742)
-    return parser.parse_args()
+    return arcface(common(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP)).parse_args()
 
 
 if __name__ == "__main__":
@@ -132,7 +128,7 @@ def main(options):
 
     batch = functools.partial(synthetic_images, size=options.image_size, dtype=dtype, classes=options.classes)
     layout = {"backbone": PartitionSpec(), "head": PartitionSpec("data")}
-    facts = {"model": "arcface", "image_size": options.image_size, "layout": "NHWC", "classes": options.classes}
+    facts = {"model": "arcface", "layout": "NHWC"}
     train(create, loss, synthetic(batch, options), sgd(options.learning_rate, 5e-4), options, layout, **facts)
 
 

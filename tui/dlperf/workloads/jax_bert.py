@@ -9,13 +9,11 @@ reporting.py.
 import functools
 import math
 
-from options import JAX_PRECISION_HELP, JAX_PRECISIONS, common, positive
+from options import JAX_PRECISION_HELP, JAX_PRECISIONS, bert, common
 
 
 def options():
-    parser = common(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP)
-    parser.add_argument("--learning-rate", type=float, default=1e-4)
-    parser.add_argument("--sequence-length", type=positive, default=128)
+    parser = bert(common(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP))
     parser.add_argument(
         "--attention", choices=["auto", "cudnn", "xla"], default="auto", help="auto: cuDNN's kernel on a GPU at 16 bit"
     )
@@ -156,7 +154,7 @@ def main(options):
     dtype = prepare(options)
     batches = synthetic(functools.partial(synthetic_batch, length=options.sequence_length), options)
     kernel = attention_kernel(options.attention, dtype)
-    facts = {"model": "bert-base", "sequence_length": options.sequence_length, "attention": kernel}
+    facts = {"model": "bert-base", "attention": kernel}
     of_batch = functools.partial(loss, dtype=dtype, kernel=kernel)
     train(create, averaged(of_batch), batches, adamw(options.learning_rate), options, **facts)
 

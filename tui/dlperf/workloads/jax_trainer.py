@@ -149,23 +149,15 @@ def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, per_s
     for _ in range(2):  # twice: the second call compiles again if XLA placed a result elsewhere than its input
         parameters, state, value = step(parameters, state, *next(batches))
     value.block_until_ready()
-    report = Reporter(
-        rank=jax.process_index(),
-        framework="jax",
-        framework_version=jax.__version__,
-        precision=options.precision,
-        batch_size=options.batch_size,
-        gpus=mesh.size,
-        steps=options.steps,
-        **facts,
-    )
+    version, rank = jax.__version__, jax.process_index()
+    report = Reporter(options, rank, framework="jax", framework_version=version, gpus=mesh.size, **facts)
 
     def next_loss():
         nonlocal parameters, state
         parameters, state, value = step(parameters, state, *next(batches))
         return value
 
-    report.train(next_loss, lambda losses: float(np.mean(jax.device_get(losses))), options, mesh.size * per_sample)
+    report.train(next_loss, lambda losses: float(np.mean(jax.device_get(losses))), mesh.size * per_sample)
     check_devices_agree(parameters)
     report.finish(peak_memory_bytes=(jax.local_devices()[0].memory_stats() or {}).get("peak_bytes_in_use"))
 

@@ -184,9 +184,8 @@ def main(options):
     def batch(key, count):
         return synthetic_images(key, count, options.image_size, dtype)
 
-    facts = {"model": options.model, "image_size": options.image_size, "layout": "NHWC"}
     data, batches = ({}, synthetic(batch, options)) if options.data is None else real_images(options)
-    train(create, averaged(loss), batches, sgd(options.learning_rate), options, **facts, **data)
+    train(create, averaged(loss), batches, sgd(options.learning_rate), options, layout="NHWC", **data)
 
 
 if __name__ == "__main__":

@@ -181,19 +181,18 @@ def main(options):
     step = training_step(lenet5(rng), options.learning_rate)
     data = batches(images, labels, options.batch_size, rng)
     report = Reporter(
+        options,
         model="LeNet-5",
         framework=f"numpy {np.__version__}",
         precision="fp32",
         gpus=1,
-        batch_size=options.batch_size,
         unit="images/s",
-        steps=options.steps,
         images=options.images,
         learning_rate=options.learning_rate,
         seed=options.seed,
     )
     begin = time.perf_counter()
-    report.train(lambda: step(*next(data)), lambda losses: sum(losses) / len(losses), options)
+    report.train(lambda: step(*next(data)), lambda losses: sum(losses) / len(losses))
     throughput = options.steps * options.batch_size / (time.perf_counter() - begin)
     report.finish(throughput=round(throughput, 2), unit="images/s")
 

@@ -87,9 +87,7 @@ def language_facts(options, counted, devices):
     if counted != parameter_count(shape):
         raise SystemExit(f"no figure: the model has {counted} parameters, {parameter_count(shape)} are expected")
     return {
-        "model": options.model,
         "unit": "tokens/s",
-        "sequence_length": options.sequence_length,
         "parameters": counted,
         "flops_per_token": flops_per_token(shape, options.sequence_length),
         "attention": options.attention,

@@ -8,7 +8,7 @@ options.py and reporting.py.
 import itertools
 import os
 
-from options import finished, refuse, vision, vision_facts
+from options import finished, refuse, vision
 
 
 def options():
@@ -149,11 +149,11 @@ def train(step, batches, options, **facts):
     step(first)
     mx.nd.waitall()
     report = Reporter(
+        options,
         framework="mxnet",
         framework_version=mx.__version__,
         gpus=len(first),
         layout="NCHW",
-        **vision_facts(options),
         **facts,
     )
 
@@ -162,7 +162,7 @@ def train(step, batches, options, **facts):
         values = [float(loss.mean().asscalar()) for each in losses for loss in each]
         return sum(values) / len(values)
 
-    report.train(lambda: step(next(batches)), mean, options, len(first))
+    report.train(lambda: step(next(batches)), mean, len(first))
     return report
 
 

@@ -61,10 +61,19 @@ def finished(options):
     return options
 
 
-def vision_facts(options):
-    """The options that the log of a vision program states."""
-    names = ("model", "precision", "batch_size", "steps", "image_size")
-    return {name: getattr(options, name) for name in names}
+def bert(parser):
+    """Add the options of the programs for BERT to a parser."""
+    parser.add_argument("--learning-rate", type=float, default=1e-4)
+    parser.add_argument("--sequence-length", type=positive, default=128)
+    return parser
+
+
+def arcface(parser):
+    """Add the options of the programs for ArcFace to a parser."""
+    parser.add_argument("--learning-rate", type=float, default=0.0005)
+    parser.add_argument("--image-size", type=positive, default=112)
+    parser.add_argument("--classes", type=positive, default=85742)
+    return parser
 
 
 def positive(text):

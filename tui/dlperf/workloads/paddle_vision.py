@@ -8,7 +8,7 @@ and, for real images, which are decoded on the CPU, image_data.py.
 import itertools
 import os
 
-from options import finished, refuse, vision, vision_facts
+from options import finished, refuse, vision
 
 
 def options():
@@ -129,12 +129,12 @@ def train(step, batches, options, **facts):
     world = dist.get_world_size()
     step(*next(batches)).item()
     report = Reporter(
-        rank=dist.get_rank(),
+        options,
+        dist.get_rank(),
         framework="paddle",
         framework_version=paddle.__version__,
         gpus=world,
         layout="NCHW",
-        **vision_facts(options),
         **facts,
     )
 
@@ -144,7 +144,7 @@ def train(step, batches, options, **facts):
             dist.all_reduce(loss)
         return loss.item() / world
 
-    report.train(lambda: step(*next(batches)), mean, options, world)
+    report.train(lambda: step(*next(batches)), mean, world)
     return report
 
 

@@ -10,15 +10,11 @@ reporting.py.
 
 import math
 
-from options import PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, common, positive, pytorch
+from options import PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, arcface, common, pytorch
 
 
 def options():
-    parser = pytorch(common(__doc__, PYTORCH_PRECISIONS, PYTORCH_PRECISION_HELP))
-    parser.add_argument("--learning-rate", type=float, default=0.0005)
-    parser.add_argument("--image-size", type=positive, default=112)
-    parser.add_argument("--classes", type=positive, default=85742)
-    return parser.parse_args()
+    return arcface(pytorch(common(__doc__, PYTORCH_PRECISIONS, PYTORCH_PRECISION_HELP))).parse_args()
 
 
 if __name__ == "__main__":
@@ -158,8 +154,8 @@ def main(options):
     optimizer = torch.optim.SGD(parameters, **settings, fused=world.device.type == "cuda")
     model = ArcFace(compiled(backbone, options), head)
     trainer = Trainer(world, model, list(backbone.parameters()), optimizer, options)
-    facts = {"model": "arcface", "image_size": options.image_size, "layout": "NHWC", "classes": options.classes}
-    train(world, trainer, synthetic_images(world, options, options.classes), options, **facts)
+    batches = synthetic_images(world, options, options.classes)
+    train(world, trainer, batches, options, model="arcface", layout="NHWC")
 
 
 if __name__ == "__main__":

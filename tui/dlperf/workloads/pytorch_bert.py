@@ -9,14 +9,11 @@ reporting.py.
 import itertools
 import math
 
-from options import PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, common, positive, pytorch
+from options import PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, bert, common, pytorch
 
 
 def options():
-    parser = pytorch(common(__doc__, PYTORCH_PRECISIONS, PYTORCH_PRECISION_HELP))
-    parser.add_argument("--learning-rate", type=float, default=1e-4)
-    parser.add_argument("--sequence-length", type=positive, default=128)
-    return parser.parse_args()
+    return bert(pytorch(common(__doc__, PYTORCH_PRECISIONS, PYTORCH_PRECISION_HELP))).parse_args()
 
 
 if __name__ == "__main__":
@@ -124,8 +121,7 @@ def main(options):
     settings = {"lr": options.learning_rate, "eps": 1e-4 if options.precision == "fp16-pure" else 1e-6}
     optimizer = torch.optim.AdamW(model.parameters(), **settings, fused=cuda, capturable=cuda)
     trainer = Trainer(world, compiled(model, options), list(model.parameters()), optimizer, options)
-    facts = {"model": "bert-base", "sequence_length": options.sequence_length}
-    train(world, trainer, synthetic_batches(world, options), options, **facts)
+    train(world, trainer, synthetic_batches(world, options), options, model="bert-base")
 
 
 if __name__ == "__main__":

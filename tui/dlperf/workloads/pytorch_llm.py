@@ -32,7 +32,7 @@ import pytorch_tensor_parallel as tensor_parallel
 import torch
 import torch.distributed as dist
 from pytorch_adamw import AdamW
-from pytorch_trainer import GradientAverager, World, compiled, prepare, train
+from pytorch_trainer import GradientAverager, World, check_equal, compiled, prepare, train
 from pytorch_transformer import Transformer
 from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
@@ -119,11 +119,7 @@ class LanguageTrainer:
             dist.broadcast(tensor, 0)
         with torch.no_grad(), self._precision(), self._attention():
             loss = self.model(*batch).double()
-        lowest, highest = loss.clone(), loss.clone()
-        dist.all_reduce(lowest, op=dist.ReduceOp.MIN)
-        dist.all_reduce(highest, op=dist.ReduceOp.MAX)
-        if lowest.item() != highest.item():
-            raise SystemExit(f"no figure: the ranks hold different weights ({lowest.item()!r} … {highest.item()!r})")
+        check_equal(loss)
 
     def _precision(self):
         mixed = self.options.precision == "bf16" and not self.sharded

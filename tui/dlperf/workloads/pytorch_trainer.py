@@ -211,18 +211,8 @@ def train(world, trainer, batches, options, per_sample=1, **facts):
     trainer.update()
     gradients = graphed(trainer, first) if options.cuda_graph else trainer.gradients
     world.synchronize()
-    report = Reporter(
-        rank=world.rank,
-        framework="pytorch",
-        framework_version=torch.__version__,
-        precision=options.precision,
-        batch_size=options.batch_size,
-        gpus=world.size,
-        steps=options.steps,
-        compile=options.compile,
-        cuda_graph=options.cuda_graph,
-        **facts,
-    )
+    version = torch.__version__
+    report = Reporter(options, world.rank, framework="pytorch", framework_version=version, gpus=world.size, **facts)
     total = torch.zeros((), device=world.device)
     reported = 0
     for number in range(1, options.steps + 1):
@@ -260,8 +250,12 @@ def check_ranks_agree(world, parameters):
     """Exit where ranks hold different weights at the end: the gradients were not exchanged."""
     if world.size == 1:
         return
-    checksum = torch.stack([parameter.detach().double().sum() for parameter in parameters]).sum()
-    lowest, highest = checksum.clone(), checksum.clone()
+    check_equal(torch.stack([parameter.detach().double().sum() for parameter in parameters]).sum())
+
+
+def check_equal(value):
+    """Exit where ranks have different values."""
+    lowest, highest = value.clone(), value.clone()
     dist.all_reduce(lowest, op=dist.ReduceOp.MIN)
     dist.all_reduce(highest, op=dist.ReduceOp.MAX)
     if lowest.item() != highest.item():

@@ -191,10 +191,9 @@ def main(options):
     settings = {"lr": options.learning_rate, "momentum": 0.9, "weight_decay": 5e-5}
     optimizer = torch.optim.SGD(model.parameters(), **settings, fused=world.device.type == "cuda")
     trainer = Trainer(world, compiled(model, options), list(model.parameters()), optimizer, options)
-    facts = {"model": options.model, "image_size": options.image_size, "layout": "NHWC"}
     synthetic = options.data is None
     data, batches = ({}, synthetic_images(world, options, CLASSES)) if synthetic else real_images(world, options)
-    train(world, trainer, batches, options, **facts, **data)
+    train(world, trainer, batches, options, layout="NHWC", **data)
 
 
 if __name__ == "__main__":

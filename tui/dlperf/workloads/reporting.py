@@ -13,6 +13,11 @@ import time
 LEAST_FALL = 0.99
 """Highest ratio of the last to the first loss that counts as learning: above it, chance alone could be the reason.
 Real images are learned more slowly than synthetic ones: with them, any fall counts."""
+STATED = (
+    *("model", "precision", "batch_size", "steps", "image_size", "sequence_length", "classes"),
+    *("compile", "cuda_graph"),
+)
+"""Options that the log states, where a program has them."""
 
 
 def _print(text):
@@ -23,10 +28,11 @@ def _print(text):
 class Reporter:
     """Prints the log of one run; on ranks other than 0 it only checks.
 
-    ``images``: size of the data set, where it is limited.
+    ``images``: size of the data set, where it is limited. ``facts`` are stated besides the program's options.
     """
 
-    def __init__(self, rank=0, data="synthetic", images=None, **facts):
+    def __init__(self, options, rank=0, data="synthetic", images=None, **facts):
+        self.options = options
         self.rank = rank
         self.images = images
         self.least_fall = LEAST_FALL if data == "synthetic" else 1.0
@@ -35,18 +41,18 @@ class Reporter:
         self.step = 0
         self._clock = time.perf_counter()
         if rank == 0:
-            _print("run " + json.dumps(dict(facts, data=data, images=images), sort_keys=True))
+            stated = {name: getattr(options, name) for name in STATED if hasattr(options, name)}
+            _print("run " + json.dumps(dict(stated, **dict(facts, data=data, images=images)), sort_keys=True))
 
-    def train(self, step, mean, options, batches=1):
+    def train(self, step, mean, batches=1):
         """Train, and report every interval.
 
         Args:
             step: trains one step; returns its loss, which may still be on its way on the device.
             mean: list of such losses → number; waits for the device.
-            options: the program's options.
             batches: number of batches that a step trains: one per GPU, times the tokens of a sample where they count.
         """
-        losses = []
+        options, losses = self.options, []
         for number in range(1, options.steps + 1):
             losses.append(step())
             if number % options.log_interval == 0 or number == options.steps:

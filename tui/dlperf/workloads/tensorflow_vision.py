@@ -9,7 +9,7 @@ image_data.py, options.py and reporting.py.
 import itertools
 import os
 
-from options import finished, positive, refuse, vision, vision_facts
+from options import finished, positive, refuse, vision
 
 
 def options():
@@ -227,16 +227,16 @@ def train(strategy, step, batches, options, **facts):
     step(next(batches)).numpy()
     resolver = strategy.cluster_resolver
     report = Reporter(
-        rank=resolver.task_id if resolver else 0,
+        options,
+        resolver.task_id if resolver else 0,
         framework="tensorflow",
         framework_version=tf.__version__,
         gpus=devices,
         layout="NHWC",
         xla=not options.no_xla,
-        **vision_facts(options),
         **facts,
     )
-    report.train(lambda: step(next(batches)), lambda losses: float(tf.reduce_mean(losses)), options, devices)
+    report.train(lambda: step(next(batches)), lambda losses: float(tf.reduce_mean(losses)), devices)
     return report
 
 
