@@ -31,7 +31,7 @@ from unittest.mock import patch
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey
 from dlperf.report.build import build_site
 from dlperf.report.mkdocs import CHINESE_CONFIG
-from dlperf.report.writing import create_site
+from dlperf.report.writing import create_workspace
 from dlperf.results.timeline import derive, write_derived
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, State, TrialStatus
@@ -179,9 +179,8 @@ def _moment() -> dict[str, float]:
 
 def make_workspace(root: Path, configurations: int, trials: int) -> Workspace:
     """A workspace with one campaign of that size, every trial of which succeeded."""
-    create_site(root)
+    create_workspace(root)
     workspace = Workspace(root)
-    workspace.runs.mkdir()
     paths = workspace.campaign("benchmark")
     planned = tuple(_planned(configuration) for configuration in islice(_configurations(), configurations))
     keys = tuple(TrialKey(item.configuration.id, number) for item in planned for number in range(1, trials + 1))

@@ -18,7 +18,7 @@ from builder import running_campaign
 from terminal import PROGRAM, Terminal
 
 from dlperf import __version__
-from dlperf.report.writing import create_site
+from dlperf.report.writing import create_workspace
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, Workspace
@@ -106,8 +106,8 @@ def test_quickstart_over_ssh_is_chosen_checked_run_left_found_again_and_publishe
     sshd: Sshd, terminal: Terminal, workspace: Workspace
 ):
     (workspace.root / "mkdocs.yml").unlink()
-    create_site(workspace.root)
-    (workspace.catalog / "hardware").mkdir(parents=True)
+    create_workspace(workspace.root)
+    (workspace.catalog / "hardware").mkdir(parents=True, exist_ok=True)
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # the system's own python3 may lack NumPy
     (workspace.catalog / "hardware" / "wire.yaml").write_text(WIRE.format(path=path))
     terminal.type(PROGRAM)

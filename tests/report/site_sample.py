@@ -15,7 +15,7 @@ from dlperf.messages import ENGLISH, message
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
-from dlperf.report.writing import create_site
+from dlperf.report.writing import create_workspace
 from dlperf.results.audit import AuditRow
 from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.runs.paths import Workspace
@@ -120,9 +120,8 @@ def campaign(rows: list[ConfigurationResult]) -> CampaignRecord:
 
 def make_workspace(root: Path, data: SiteData) -> Workspace:
     """The files of a workspace, and what the trials of its campaigns left."""
-    create_site(root)
+    create_workspace(root)
     workspace = Workspace(root)
-    workspace.runs.mkdir()
     for row in data.results:
         for trial in row.trials if row.campaign in data.campaigns else ():
             node = workspace.campaign(row.campaign).trial(TrialKey(row.configuration, trial.number)).node("n1")

@@ -30,7 +30,7 @@ from dlperf.report.mkdocs import build_html
 from dlperf.report.pages.configurations import SCRIPTS as OF_TRIALS
 from dlperf.report.serve import open_server, rebuild_if_changed, stamp
 from dlperf.report.serve import serve as serve_site
-from dlperf.report.writing import FOLDERS, PAGES, create_site, template_files
+from dlperf.report.writing import FOLDERS, PAGES, create_workspace, template_files
 from dlperf.results.model import Status
 from dlperf.runs.paths import Workspace
 
@@ -211,10 +211,10 @@ def test_a_new_workspace_gets_the_hand_written_site_without_generated_pages() ->
 
 def test_a_new_workspace_keeps_what_is_there(tmp_path: Path) -> None:
     (tmp_path / "mkdocs.yml").write_text("site_name: mine\n")
-    written = create_site(tmp_path)
+    written = create_workspace(tmp_path)
     assert "mkdocs.yml" not in written
     assert "site/theme/main.html" in written
-    assert create_site(tmp_path) == []
+    assert create_workspace(tmp_path) == []
 
 
 def test_git_ignores_everything_that_is_generated() -> None:

@@ -124,18 +124,10 @@ def template_files() -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in named.items() if not _is_generated(name)}
 
 
-def create_site(root: Path) -> list[str]:
-    """Write the files of the site that a workspace lacks and return their paths."""
-    return _write_missing(root, template_files())
-
-
 def create_workspace(root: Path) -> list[str]:
     """Write the files that a workspace lacks, those of the site and others, and return their paths."""
     others = {path.relative_to(WORKSPACE).as_posix(): path for path in sorted(WORKSPACE.rglob("*")) if path.is_file()}
-    return _write_missing(root, template_files() | {name: path.read_bytes() for name, path in others.items()})
-
-
-def _write_missing(root: Path, files: dict[str, bytes]) -> list[str]:
+    files = template_files() | {name: path.read_bytes() for name, path in others.items()}
     missing = {name: data for name, data in files.items() if not (root / name).exists()}
     for name, data in missing.items():
         write_atomic(root / name, data)
