@@ -27,7 +27,7 @@ def documented_lines() -> list[str]:
 
 
 def headings(folder: Path, template: str) -> list[str]:
-    """The numbered headings of a report whose template a workspace has replaced."""
+    """The headings of a report whose template a workspace has replaced."""
     (folder / TEMPLATE).write_text(template)
     text = pages(replace(sample(), templates=folder))[REPORT]
     return re.findall(r"^## (.*?) {", text, re.MULTILINE)
@@ -37,7 +37,7 @@ def test_a_heading_is_reworded_in_the_template_alone(tmp_path: Path) -> None:
     template = (TEMPLATES / TEMPLATE).read_text()
     before, after, *_ = documented_lines()
     assert template.count(before) == 1
-    assert "4. Why? Compare settings" in headings(tmp_path, template.replace(before, after))
+    assert "What differs between the frameworks" in headings(tmp_path, template.replace(before, after))
 
 
 def test_two_sections_are_swapped_in_the_template_alone(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_two_sections_are_swapped_in_the_template_alone(tmp_path: Path) -> None:
     block = moved + template.partition(moved)[2].partition(end)[0] + end
     assert template.count(block) == template.count(target) == 1
     changed = headings(tmp_path, template.replace(block, "").replace(target, f"{block}\n{target}"))
-    assert changed[4:6] == ["5. Logs and sources", "6. Set-up"]
+    assert changed[3:5] == ["Logs and sources", "How to reproduce"]
 
 
 def test_the_templates_of_a_workspace_come_first(tmp_path: Path) -> None:
