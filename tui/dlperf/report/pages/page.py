@@ -116,7 +116,8 @@ COUNTS = tuple(f"{kind}_figures" for kind in KINDS)
 """Columns of ``Page.counts``."""
 WORDED = (
     *("source", "case", "hardware", "framework", "unit", "precision", "protocol", "accelerator", "campaign", "date"),
-    *("axes", "configuration", "estimator", "aggregate", "log", "origin", "report", "verdict", "version"),
+    *("axes", "configuration", "estimator", "aggregate", "lead", "log", "origin", "report", "rival", "verdict"),
+    "version",
     "changed_conditions",
 )
 """Columns that contain text."""
