@@ -98,6 +98,15 @@ def test_a_retry_takes_the_next_free_number():
     assert (event.event, event.trial, event.data) == ("planned", "a/4", {"retry_of": 1})
 
 
+def test_a_trial_that_loses_the_race_for_its_machine_is_tried_until_it_has_it():
+    lost, ended = message("lease_lost", trial="other.1"), {}
+    for number in range(1, 6):
+        key = TrialKey("a", number)
+        ended[key] = TrialStatus(key, State.FAILED, lost, retry_of=number - 1 or None)
+        (event,) = events_after_end(ended, ended[key], "t")
+        assert (event.event, event.data) == ("planned", {"retry_of": number})
+
+
 def test_a_request_for_the_campaign_is_about_every_trial():
     known = trials(State.SUCCEEDED, State.RUNNING, State.PLANNED)
     cancel = Request("t", "cancel")

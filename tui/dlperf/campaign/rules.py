@@ -57,8 +57,10 @@ def events_after_end(
 
 
 def retries_so_far(trials: Mapping[TrialKey, TrialStatus], status: TrialStatus) -> int:
-    """Return the length of the chain of retries that ends in this trial."""
-    return sum(1 for _ in _earlier_tries(trials, status))
+    """Return how many earlier tries of this trial had their machines; one that lost the race for them ran nothing."""
+    return sum(
+        not (earlier.cause and earlier.cause.mentions("lease_lost")) for earlier in _earlier_tries(trials, status)
+    )
 
 
 def _is_repeat(trials: Mapping[TrialKey, TrialStatus], status: TrialStatus) -> bool:
