@@ -122,11 +122,8 @@
         if (event.target.name === "case") form.precision.value = form.scale.value = form.baseline.value = "";
         draw(figure);
       });
-      form.precision.add(new Option(WORDS.all, ""));
-      form.scale.add(new Option(WORDS.all, ""));
-      offer(form.baseline, [], "");
       draw(figure);
-      form.hidden = false;
+      form.firstElementChild.disabled = false;
     });
   }
 
