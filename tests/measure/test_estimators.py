@@ -102,3 +102,13 @@ def test_tipc_leaves_out_the_lowest_and_the_highest(values: list[float]) -> None
     result = estimate(Reading(run_of(value=values)), "tipc(skip=0)")
     assert result.value == statistics.fmean(values[place] for place in kept)
     assert (result.first, result.last, result.samples) == (kept[0], kept[-1], len(kept))
+
+
+@pytest.mark.parametrize(("warm_up", "start"), [(0, 0), (7, 7), (15, 15), (40, 20)])
+def test_the_warm_up_ends_where_the_rate_is_steady_and_after_its_cap_at_the_latest(warm_up: int, start: int):
+    rates = [100 * 0.9 ** max(0, warm_up - second) for second in range(60)]
+    run = run_of(time={"from": 0, "to": 60}, samples=[sum(rates[:second]) for second in range(61)])
+    found = estimate(Reading(run), "settled(cap=20)")
+    assert found.last == 60
+    assert found.first is not None
+    assert start - 1 <= found.first <= start + 1

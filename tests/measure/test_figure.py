@@ -47,7 +47,7 @@ def test_every_kind_of_rule_is_among_them() -> None:
     others = [parse_estimator(text) for text in OTHER_ESTIMATORS]
 
     # time_window(20, 120) is the rate, and one printed value no training throughput
-    assert {"time_window", "printed", *(rule.name for rule in others)} == set(ESTIMATORS)
+    assert {"time_window", "settled", "printed", *(rule.name for rule in others)} == set(ESTIMATORS)
     assert [str(rule) for rule in others] == list(OTHER_ESTIMATORS)
 
 

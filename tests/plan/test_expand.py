@@ -89,7 +89,7 @@ IMPOSSIBLE = [
     ),
     (
         {"hardware": ("perf-v100",), "frameworks": ("paddlenlp",), "cases": ("bert-base",), "precisions": ("fp32",)},
-        "logs of the format paddlenlp-bert have no timestamps, which protocol dlperf needs: "
+        "logs of the format paddlenlp-bert have no timestamps, which protocol dlperf-2 needs: "
         "name one as the group `time`, or choose a protocol that uses printed rates, such as --protocol dlperf-v1",
     ),
     (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from handmade_trials import START, own_log, planned, write_trial
+from handmade_trials import PROTOCOL, START, own_log, planned, write_trial
 
 from dlperf.plan import TrialKey
 from dlperf.results.model import TrialResult
@@ -22,9 +22,9 @@ ENVIRONMENT = {"driver": "580.1", "nccl": "2.28.3", "boot_id": "f00", "gpus": GP
 HEADER = "time,gpu,power_watts,sm_clock_mhz,foreign_processes,energy_millijoules"
 
 
-def measured(paths: TrialPaths, files: dict[str, str]) -> TrialResult:
+def measured(paths: TrialPaths, files: dict[str, str], seconds: int = 0) -> TrialResult:
     write_trial(paths, files)
-    plan = planned()
+    plan = planned(protocol=PROTOCOL | {"seconds": seconds})
     return measure_trial(paths, plan, TrialStatus(TrialKey(plan.configuration.id, 1), State.SUCCEEDED, None))
 
 
@@ -87,3 +87,15 @@ def test_power_is_by_energy_counters_where_every_gpu_has_one_that_only_rises(tmp
         "readings": (700.0, "readings"),
         "reset": (700.0, "readings"),
     }
+
+
+def test_a_window_shorter_than_its_protocol_demands_is_a_finding_with_its_seconds(tmp_path: Path):
+    files = {"n0/out.log": own_log(80.0), "n0/telemetry.csv": telemetry(["0"] * 13)}
+    found = measured(TrialPaths(tmp_path / "short"), files, seconds=45).findings
+    assert [(item.code, dict(item.message.parameters)) for item in found] == [
+        ("short_window", {"seconds": 10.0, "least": 20}),
+        ("few_readings", {"count": 11, "least": 20}),
+    ]
+    files = {"n0/out.log": own_log(20.0), "n0/telemetry.csv": telemetry(["0"] * 45)}
+    assert measured(TrialPaths(tmp_path / "long"), files, seconds=45).findings == ()
+    assert measured(TrialPaths(tmp_path / "without"), files).findings == ()

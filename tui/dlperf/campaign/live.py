@@ -80,8 +80,8 @@ class LiveLog:
 
 
 def planned_steps(planned: PlannedConfiguration) -> int | None:
-    """Return the steps of the protocol; None where it measures to the end of the run."""
-    take = planned.protocol.get("take_steps")
+    """Return the steps of the protocol; None where it measures to the end of the run, or for a time."""
+    take = not planned.protocol.get("seconds") and planned.protocol.get("take_steps")
     return planned.protocol.get("skip_steps", 0) + take if take else None
 
 

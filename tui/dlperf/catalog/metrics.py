@@ -47,6 +47,8 @@ class Protocol(Entry):
     skip_steps: Annotated[int, Field(ge=0)] = 0
     take_steps: PositiveInt | None = None
     """None: to the end of the run."""
+    seconds: PositiveInt | None = None
+    """Least time that a training program runs, where the number of steps does not decide."""
     estimator: str
     """For example ``rate(skip=20, take=100)``; see ``dlperf.measure.estimators``."""
     repeats: PositiveInt = 1

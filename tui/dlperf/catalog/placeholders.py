@@ -19,6 +19,7 @@ PLACEHOLDERS = {
     "gpu_list": "0,1,… on one node",
     "nodes": "number of nodes",
     "steps": "steps that the protocol asks for (skip + take)",
+    "seconds": "least time to train for, or 0 where the steps decide",
     "skip_steps": "steps that the protocol drops",
     "take_steps": "steps that the protocol measures",
     "files": "folder on the node that holds the recipe's files",

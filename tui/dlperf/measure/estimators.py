@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import statistics
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -29,6 +30,11 @@ ESTIMATORS: dict[str, Rule] = {}
 TIPC_TRIM_SHARE = 0.05
 TIPC_TRIM_LEAST = 5
 """Paddle's test script ``analysis.py`` drops max(5 % of the records, 5) at either end of the sorted records."""
+
+STEADY_SECONDS, STEADY = 5, 0.01
+"""The warm-up is over where the rates of two such spans differ by less."""
+MOST_WARM_UP = 600
+"""Seconds."""
 
 _CALL = re.compile(r"\s*([a-z_]+)\s*(?:\(([^()]*)\))?\s*")
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -189,6 +195,35 @@ def rate(reading: Reading, skip: int = 0, take: int | None = None) -> Estimate:
         return between(reading, start, timed[-1])
     goal = reading.steps_done[start] + take
     return between(reading, start, first_at(timed, reading, goal, "few_steps", wanted=take, steps=skip))
+
+
+@estimator
+def settled(reading: Reading, skip: int = 0, cap: int = 20) -> Estimate:
+    """Divide all samples after the warm-up by the time between their timestamps.
+
+    The warm-up ends after ``skip`` steps at the first whole second from which the rate of 5 s is within 1 % of that of
+    the 5 s after them, ``cap`` seconds after its first record at the latest.
+    """
+    timed = reading.timed
+    need(bool(timed), "no_timestamps")
+    need(any(map(isfinite, reading.steps_done)), "no_steps")
+    start = first_at(timed, reading, skip, "few_before_step", step=skip)
+    need(not skip or start < timed[-1], "few_after", steps=skip)
+    times = entries_at(reading.run.samples.time, timed)
+    begin = reading.run.samples.time[start]
+    for second in range(min(cap, MOST_WARM_UP) + 1):
+        places = [bisect_left(times, begin + second + later) for later in (0, STEADY_SECONDS, 2 * STEADY_SECONDS)]
+        if places[-1] >= len(timed):
+            break
+        first, middle, last = (timed[place] for place in places)
+        start = first
+        if first < middle < last and _is_steady(reading, first, middle, last):
+            break
+    return between(reading, start, timed[-1])
+
+
+def _is_steady(reading: Reading, first: int, middle: int, last: int) -> bool:
+    return abs(between(reading, first, middle).value / between(reading, middle, last).value - 1) < STEADY
 
 
 @estimator

@@ -10,6 +10,10 @@ from typing import Any
 from dlperf.measure.significance import variation
 from dlperf.messages import Message, Value, message
 
+WINDOW_SECONDS = 20
+"""Shortest measured window of a claim; a protocol that asks for a time must reach it."""
+WINDOW_READINGS = 20
+"""Fewest readings of telemetry in it."""
 TRIALS_LIMIT = 0.02
 """Coefficient of variation between trials; healthy nodes repeat within 1 %."""
 SUPER_LINEAR_LIMIT = 1.03
@@ -49,6 +53,20 @@ def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     for finding in findings:
         kept.setdefault(finding.code, finding)
     return tuple(kept.values())
+
+
+def findings_of_window(seconds: float | None, readings: int | None) -> tuple[Finding, ...]:
+    """Check the measured window of a trial under a protocol that asks for a time.
+
+    Args:
+        readings: telemetry of the GPU with the fewest; None without telemetry of GPUs.
+    """
+    found = []
+    if seconds is not None and seconds < WINDOW_SECONDS:
+        found.append(warning("short_window", seconds=seconds, least=WINDOW_SECONDS))
+    if readings is not None and readings < WINDOW_READINGS:
+        found.append(note("few_readings", count=readings, least=WINDOW_READINGS))
+    return tuple(found)
 
 
 def findings_of_trials(values: Sequence[float], repeats: int | None = None) -> tuple[Finding, ...]:

@@ -104,6 +104,7 @@ def _values(subject: Subject, container: Container | None) -> dict[str, str]:
         "gpus_total": axes.gpus_total,
         "gpu_list": ",".join(map(str, range(axes.gpus))),
         "nodes": axes.nodes,
+        "seconds": protocol.seconds or 0,
         "skip_steps": protocol.skip_steps,
         "hosts": ",".join(node.address for node in _nodes(subject)),
         **dict(axes.axes),

@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any
 
 from dlperf.catalog.units import is_speed
+from dlperf.measure.findings import WINDOW_SECONDS
 from dlperf.measure.significance import (
     LEAST_TRIALS,
     SIGNIFICANT,
@@ -23,14 +24,12 @@ from dlperf.messages import Message, message
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.names import facts_of_name
 
-WINDOW_SECONDS = 20
-"""Shortest measured window of a trial."""
 MOST_IN_ROW = 2
 """Trials of one side after each other in interleaved trials: ABAB and ABBA are, AAABBB is not."""
 BEYOND_MACHINES = 2.576 * 2**0.5
 """Differences of machines of one kind that stay below this many of their deviations in 99 % of cases."""
-OF_TRIAL_COUNT = ("too_few_trials",)
-"""Findings that the number of trials says already."""
+SAID = ("too_few_trials", "short_window")
+"""Findings that other conditions of a claim say already."""
 WORK_LEFT_OUT = re.compile(r"-w-o-.+|-without-.+")
 """Part of a framework's id that names work which this variant leaves out, as ``oneflow-w-o-clip``."""
 MACHINE = ("gpu.uuid", "machine")
@@ -158,7 +157,7 @@ def _obstacles(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Messa
     yield from _machines(a, b)
     yield from _windows(a, b)
     for row in (a, b):
-        found = (item for item in row.caveats if item.code not in OF_TRIAL_COUNT)
+        found = (item for item in row.caveats if item.code not in SAID)
         yield from (message("with_caveat", framework=row.framework, why=item.message) for item in found)
 
 

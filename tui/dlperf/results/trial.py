@@ -8,7 +8,7 @@ from math import isfinite, nan
 from dlperf.catalog.units import counts_samples
 from dlperf.errors import DlperfError
 from dlperf.measure.figure import Figure, figure_of
-from dlperf.measure.findings import Finding, error, warning
+from dlperf.measure.findings import Finding, error, findings_of_window, warning
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.measure.run_findings import findings_of_run
 from dlperf.measure.statistics import flop_limit, samples_per_joule
@@ -78,6 +78,9 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
     if reason and status.state is State.SUCCEEDED:
         findings = (error("no_figure", reason=reason), *findings)
     estimate = measured.estimate if measured else None
+    seconds, readings = _window_seconds(evidence, measured), min(map(len, gpus), default=0)
+    if planned.protocol.get("seconds"):
+        findings = (*findings, *findings_of_window(seconds, readings if gpus else None))
     return TrialResult(
         number=status.key.number,
         state=str(status.state),
@@ -93,8 +96,8 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
         last_step=estimate.last_step if estimate else None,
         first_line=estimate.first_line if estimate else None,
         last_line=estimate.last_line if estimate else None,
-        window_seconds=_window_seconds(evidence, measured),
-        telemetry_samples=min(map(len, gpus), default=0),
+        window_seconds=seconds,
+        telemetry_samples=readings,
         log=evidence.log,
         log_sha256=evidence.log_sha256,
         estimates=measured.estimates if measured and by_protocol else {},

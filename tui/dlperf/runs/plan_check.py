@@ -14,7 +14,7 @@ MOST = 1_000_000
 LONGEST_NAME = 255
 """Bytes of a file's name."""
 _TEXTS = ("id", "estimator", "aggregate")
-_NUMBERS = ("take_steps", "skip_steps", "pause_seconds")
+_NUMBERS = ("seconds", "take_steps", "skip_steps", "pause_seconds")
 
 
 def check_plan(record: CampaignRecord) -> None:

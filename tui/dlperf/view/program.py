@@ -37,6 +37,7 @@ _FIXED = {
     **dict.fromkeys(("gpu_list", "node_rank"), "0"),
     **dict.fromkeys(("master_address", "hosts"), "127.0.0.1"),
     "master_port": "29500",
+    "seconds": "0",
     "steps": "30",
     "skip_steps": "10",
     "take_steps": "20",

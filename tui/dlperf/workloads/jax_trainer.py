@@ -157,7 +157,13 @@ def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, per_s
         parameters, state, value = step(parameters, state, *next(batches))
         return value
 
-    report.train(next_loss, lambda losses: float(np.mean(jax.device_get(losses))), mesh.size * per_sample)
+    def agree(seconds):
+        return float(np.max(multihost_utils.process_allgather(np.float32(seconds))))
+
+    def mean(losses):
+        return float(np.mean(jax.device_get(losses)))
+
+    report.train(next_loss, mean, mesh.size * per_sample, agree)
     check_devices_agree(parameters)
     report.finish(peak_memory_bytes=(jax.local_devices()[0].memory_stats() or {}).get("peak_bytes_in_use"))
 

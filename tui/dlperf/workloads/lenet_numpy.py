@@ -30,6 +30,9 @@ def options(words=None):
     )
     parser.add_argument("--batch-size", type=positive, default=64, help="images per step")
     parser.add_argument("--steps", type=positive, default=120, help="steps to train")
+    parser.add_argument(
+        "--seconds", type=int, default=0, help="least time to train, in more steps where they are faster"
+    )
     parser.add_argument("--log-interval", type=positive, default=10, help="steps per log line")
     parser.add_argument("--images", type=positive, default=4096, help="size of the synthetic data set")
     parser.add_argument("--learning-rate", type=float, default=0.01, help="of SGD with momentum 0.9")
@@ -193,7 +196,7 @@ def main(options):
     )
     begin = time.perf_counter()
     report.train(lambda: step(*next(data)), lambda losses: sum(losses) / len(losses))
-    throughput = options.steps * options.batch_size / (time.perf_counter() - begin)
+    throughput = report.step * options.batch_size / (time.perf_counter() - begin)
     report.finish(throughput=round(throughput, 2), unit="images/s")
 
 

@@ -23,6 +23,9 @@ def common(description, precisions, precision_help):
     )
     parser.add_argument("--batch-size", type=positive, default=32, help="samples per GPU and step")
     parser.add_argument("--steps", type=positive, default=120, help="steps to train after the compiler's warm-up")
+    parser.add_argument(
+        "--seconds", type=int, default=0, help="least time to train, in more steps where they are faster"
+    )
     parser.add_argument("--log-interval", type=positive, default=10, help="steps per log line")
     parser.add_argument("--precision", choices=precisions, default="fp32", help=precision_help)
     parser.add_argument("--batches", type=positive, default=8, help="different synthetic batches, kept on the device")

@@ -144,7 +144,7 @@ def train(step, batches, options, **facts):
             dist.all_reduce(loss)
         return loss.item() / world
 
-    report.train(lambda: step(*next(batches)), mean, world)
+    report.train(lambda: step(*next(batches)), mean, world, lambda seconds: mean([paddle.to_tensor(seconds)]))
     return report
 
 

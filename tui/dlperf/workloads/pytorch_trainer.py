@@ -49,10 +49,11 @@ class World:
             torch.cuda.synchronize()
 
     def average(self, tensor):
-        """Average a tensor over all ranks, in place."""
+        """Average a tensor over all ranks, in place, and return it."""
         if self.size > 1:
             dist.all_reduce(tensor)
             tensor.div_(self.size)
+        return tensor
 
     def close(self):
         """Leave the other ranks. The process ends here, because its own end is not reliable on the CPU: after the
@@ -207,6 +208,17 @@ def prepare(options):
         setattr(torch._inductor.config, key, json.loads(value))
 
 
+def training_step(trainer, gradients, batches):
+    """A function that trains one step and returns its loss, on the device."""
+
+    def step():
+        loss = gradients(*next(batches)).clone()  # a graph writes the next loss to the same place
+        trainer.update()
+        return loss
+
+    return step
+
+
 def train(world, trainer, batches, options, per_sample=1, **facts):
     """Warm up, train, report, check; ``batches``, an endless iterator, gives tuples of tensors on the device.
 
@@ -219,22 +231,20 @@ def train(world, trainer, batches, options, per_sample=1, **facts):
     world.synchronize()
     version = torch.__version__
     report = Reporter(options, world.rank, framework="pytorch", framework_version=version, gpus=world.size, **facts)
-    total = torch.zeros((), device=world.device)
-    reported = 0
-    for number in range(1, options.steps + 1):
-        total += gradients(*next(batches))
-        trainer.update()
-        if number % options.log_interval == 0 or number == options.steps:
-            mean = total / (number - reported)
-            world.average(mean)
-            report.interval(number, number * options.batch_size * per_sample * world.batches, mean.item())
-            total.zero_()
-            reported = number
+
+    def mean(losses):
+        return world.average(torch.stack(losses).float().mean()).item()
+
+    def agree(seconds):
+        return world.average(torch.tensor(seconds, device=world.device)).item()
+
+    step = training_step(trainer, gradients, batches)
+    report.train(step, mean, per_sample * world.batches, agree)
     trainer.check(first)
     if options.profile and world.size == 1:
         write_profile(options.profile, gradients, trainer.update, batches)
     report.finish(peak_memory_bytes=torch.cuda.max_memory_allocated() if world.device.type == "cuda" else None)
-    del gradients  # a communicator cannot be closed while a graph holds it
+    del gradients, step  # a communicator cannot be closed while a graph holds it
     world.close()
 
 

@@ -39,25 +39,34 @@ class Reporter:
         self.losses = []
         self.samples = 0
         self.step = 0
-        self._clock = time.perf_counter()
+        self._clock = self._start = time.perf_counter()
         if rank == 0:
             stated = {name: getattr(options, name) for name in STATED if hasattr(options, name)}
+            if options.seconds:
+                stated.pop("steps", None)  # the last one is not known
             _print("run " + json.dumps(dict(stated, **dict(facts, data=data, images=images)), sort_keys=True))
 
-    def train(self, step, mean, batches=1):
-        """Train, and report every interval.
+    def train(self, step, mean, batches=1, agree=None):
+        """Train so many steps, and on to the end of an interval after so many seconds; report every interval.
 
         Args:
             step: trains one step; returns its loss, which may still be on its way on the device.
             mean: list of such losses → number; waits for the device.
             batches: number of batches that a step trains: one per GPU, times the tokens of a sample where they count.
+            agree: seconds of this process → the same number in all processes, of which each has its own clock.
         """
-        options, losses = self.options, []
-        for number in range(1, options.steps + 1):
-            losses.append(step())
-            if number % options.log_interval == 0 or number == options.steps:
-                self.interval(number, number * options.batch_size * batches, mean(losses))
-                losses.clear()
+        options, losses, number = self.options, [], 0
+        while number < options.steps or not self.lasted(agree):
+            for _ in range(min(options.log_interval, max(options.steps - number, 0) or options.log_interval)):
+                losses.append(step())
+            number += len(losses)
+            self.interval(number, number * options.batch_size * batches, mean(losses))
+            losses.clear()
+
+    def lasted(self, agree=None):
+        """Whether the program's seconds have passed since the start, by the clock that all processes agree on."""
+        passed = self._clock - self._start
+        return not self.options.seconds or (agree(passed) if agree else passed) >= self.options.seconds
 
     def interval(self, step, samples, loss):
         """Report the interval that ends now, when the device is idle.

@@ -236,7 +236,15 @@ def train(strategy, step, batches, options, **facts):
         xla=not options.no_xla,
         **facts,
     )
-    report.train(lambda: step(next(batches)), lambda losses: float(tf.reduce_mean(losses)), devices)
+
+    def agree(seconds):
+        each = strategy.run(lambda: tf.constant(seconds))
+        return float(strategy.reduce(tf.distribute.ReduceOp.MEAN, each, axis=None))
+
+    def mean(losses):
+        return float(tf.reduce_mean(losses))
+
+    report.train(lambda: step(next(batches)), mean, devices, agree)
     return report
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from dlperf.measure import significance
+from dlperf.measure.findings import WINDOW_SECONDS
 from dlperf.measure.significance import detectable_difference, pooled_variation
 from dlperf.messages import Language
 from dlperf.report import figures
@@ -34,7 +35,7 @@ def methodology(language: Language, data: SiteData) -> str:
         audit=at.html_address(page.path, at.AUDIT),
         least=significance.LEAST_TRIALS,
         level=f"{significance.SIGNIFICANT:g}",
-        window=claims.WINDOW_SECONDS,
+        window=WINDOW_SECONDS,
         in_row=claims.MOST_IN_ROW,
         resamples=f"{significance.RESAMPLES:,}",
         permutations=f"{significance.EXACT:,}",
