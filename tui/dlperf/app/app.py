@@ -163,10 +163,10 @@ class DlperfApp(App[str]):
             self.push_screen(CommandPalette(placeholder=_("Type a command …"), id="--command-palette"))
 
     def action_help(self) -> None:
-        from dlperf.app.screens.pages import HelpScreen
+        from dlperf.app.screens.pages import help_page
 
         if isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
-            self.push_screen(HelpScreen(self.screen.place, self.screen.about))
+            self.push_screen(help_page(self.screen.place, self.screen.about))
 
     def action_leave(self) -> None:
         self.exit("left")

@@ -38,7 +38,7 @@ def read_telemetry(path: Path, node: str) -> list[TelemetryRow]:
     """Read one node's file, without damaged rows."""
     try:
         with path.open(encoding="utf-8", errors="replace", newline="") as stream:
-            return list(_rows(csv.DictReader(_lines(stream), quoting=csv.QUOTE_NONE), node))
+            return list(parse_telemetry(_lines(stream), node))
     except (OSError, csv.Error):
         return []
 
@@ -107,8 +107,9 @@ def mean_clock(rows: Iterable[TelemetryRow]) -> float | None:
     return fmean(clocks) if clocks else None
 
 
-def _rows(cells: Iterable[Mapping[str, str | None]], node: str) -> Iterator[TelemetryRow]:
-    for row in cells:
+def parse_telemetry(lines: Iterable[str], node: str) -> Iterator[TelemetryRow]:
+    """Yield the rows of a file's lines, without damaged ones; the first line names the columns."""
+    for row in csv.DictReader(lines, quoting=csv.QUOTE_NONE):
         numbers = {name: number for name, cell in row.items() if (number := _number(cell)) is not None}
         if "time" in numbers:
             yield TelemetryRow(numbers["time"], numbers, _reading(row, node, numbers.get("sm_clock_mhz")))

@@ -100,12 +100,7 @@ def _axes(summary: CampaignSummary) -> list[str]:
 def about_campaign(summary: CampaignSummary, width: int) -> str:
     if summary.problem:
         return printable(summary.problem)
-    parts = [*summary.hardware, *_axes(summary)]
-    if summary.live and summary.seconds_left is not None:
-        parts.append(_("about {time} left", time=short_duration(summary.seconds_left)))
-    if summary.bad:
-        parts.append(_("{count} without a figure", count=summary.bad))
-    lines = packed(parts, width, " · ")
+    lines = packed([*summary.hardware, *_axes(summary)], width, " · ")
     lines += [
         _("{node} unreachable since {time}; what runs there goes on", node=printable(node), time=local_time(since))
         for node, since in summary.unreachable.items()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -11,7 +10,7 @@ from statistics import fmean
 
 from dlperf.app.model.table import Column, Row, bar
 from dlperf.messages import _, pgettext
-from dlperf.results.telemetry import TelemetryRow, read_telemetry
+from dlperf.results.telemetry import TelemetryRow, parse_telemetry, read_telemetry
 from dlperf.view.text import printable, short_duration
 
 TAIL_BYTES = 8192
@@ -20,11 +19,10 @@ TAIL_BYTES = 8192
 
 @dataclass(frozen=True)
 class Device:
-    """The newest sample of a GPU, or of the processors of a machine without one. None: not reported."""
+    """A GPU, or the processors of a machine without one: newest sample or means. None: not reported."""
 
     node: str
     name: str
-    time: float
     utilization_percent: float | None = None
     memory_mib: float | None = None
     power_watts: float | None = None
@@ -35,8 +33,6 @@ class Device:
     foreign_processes: int = 0
 
 
-MEASURED = ("utilization_percent", "memory_used_mib", "power_watts", "temperature_celsius", "sm_clock_mhz")
-"""Columns of telemetry that a ``Device`` holds, in its order."""
 SLOWED = 0x08 | 0x40 | 0x80 | 0x20
 """NVML throttle reasons that mean trouble: hardware, heat, power brake; the power cap is normal."""
 
@@ -53,18 +49,22 @@ def read_devices(path: Path, node: str) -> list[Device]:
         return []
     lines = tail.splitlines() if start + len(tail) < TAIL_BYTES else tail.splitlines()[1:]
     whole = lines if tail.endswith("\n") else lines[:-1]
-    return _newest(csv.DictReader([header, *whole]), node)
+    return [_device(node, name, rows[-1:]) for name, rows in _by_device(parse_telemetry([header, *whole], node))]
 
 
 def read_means(path: Path, node: str) -> list[Device]:
     """Return the means of each device over the whole trial, and the peaks of memory and temperature."""
-    groups: dict[str, list[TelemetryRow]] = defaultdict(list)
-    for row in read_telemetry(path, node):
-        groups[row.reading.gpu.rpartition(":")[2] if row.reading else "CPU"].append(row)
-    return [_mean_device(node, name, rows) for name, rows in groups.items()]
+    return [_device(node, name, rows) for name, rows in _by_device(read_telemetry(path, node))]
 
 
-def _mean_device(node: str, name: str, rows: Sequence[TelemetryRow]) -> Device:
+def _by_device(rows: Iterable[TelemetryRow]) -> list[tuple[str, list[TelemetryRow]]]:
+    devices: dict[str, list[TelemetryRow]] = defaultdict(list)
+    for row in rows:
+        devices[printable(row.reading.gpu.rpartition(":")[2]) if row.reading else "CPU"].append(row)
+    return sorted(devices.items(), key=lambda item: (len(item[0]), item[0]))
+
+
+def _device(node: str, name: str, rows: Sequence[TelemetryRow]) -> Device:
     def merged(column: str, merge: Callable[[list[float]], float]) -> float | None:
         values = [row.metrics[column] for row in rows if column in row.metrics]
         return merge(values) if values else None
@@ -72,8 +72,7 @@ def _mean_device(node: str, name: str, rows: Sequence[TelemetryRow]) -> Device:
     readings = [row.reading for row in rows if row.reading]
     return Device(
         node,
-        printable(name),
-        rows[-1].time,
+        name,
         merged("cpu_percent" if name == "CPU" else "utilization_percent", fmean),
         merged("memory_used_mib", max),
         merged("power_watts", fmean),
@@ -81,31 +80,6 @@ def _mean_device(node: str, name: str, rows: Sequence[TelemetryRow]) -> Device:
         merged("sm_clock_mhz", fmean),
         throttled=any((reading.throttle_reasons or 0) & SLOWED for reading in readings),
         foreign_processes=max((reading.foreign_processes or 0 for reading in readings), default=0),
-    )
-
-
-def _newest(rows: Iterable[Mapping[str, str | None]], node: str) -> list[Device]:
-    devices: dict[str, Device] = {}
-    for row in rows:
-        device = _device(row, node)
-        if device is not None:
-            devices[device.name] = device
-    return sorted(devices.values(), key=lambda device: (len(device.name), device.name))
-
-
-def _device(row: Mapping[str, str | None], node: str) -> Device | None:
-    time = _number(row.get("time"))
-    if time is None:
-        return None
-    if "gpu" not in row:
-        return Device(node, "CPU", time, _number(row.get("cpu_percent")), _number(row.get("memory_used_mib")))
-    return Device(
-        node,
-        printable(row.get("gpu") or "?"),
-        time,
-        *(_number(row.get(column)) for column in MEASURED),
-        throttled=bool(_mask(row.get("throttle_reasons")) & SLOWED),
-        foreign_processes=int(_number(row.get("foreign_processes")) or 0),
     )
 
 
@@ -179,17 +153,3 @@ def _mean_text(values: Iterable[float | None], unit: str) -> str:
 
 def _with_unit(value: float | None, unit: str = "") -> str:
     return "-" if value is None else f"{value:.0f} {unit}".rstrip()
-
-
-def _number(cell: str | None) -> float | None:
-    try:
-        return float(cell or "")
-    except ValueError:
-        return None
-
-
-def _mask(cell: str | None) -> int:
-    try:
-        return int(cell or "0", 0)
-    except ValueError:
-        return 0

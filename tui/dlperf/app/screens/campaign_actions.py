@@ -34,9 +34,6 @@ class CampaignActions(PlaceScreen):
         self.asked: dict[TrialKey, str] = {}
         """Requests that the engine has not carried out yet."""
 
-    def selected_trial(self) -> TrialKey | None:
-        raise NotImplementedError
-
     def selected_trials(self) -> Collection[TrialKey]:
         """Return the selected trial, or those of the selected configuration."""
         raise NotImplementedError
@@ -55,15 +52,14 @@ class CampaignActions(PlaceScreen):
         return True if self._possible(action) else None
 
     def _possible(self, action: str) -> bool:
-        standing, key = self.standing(), self.selected_trial()
-        state = self.campaign.status.trials[key].state if self.campaign and key else None
+        standing = self.standing()
         match action:
             case "cancel_trial":
                 return bool(self._selected_unfinished())
             case "cancel_campaign":
                 return bool(self._unfinished())
             case "retry":
-                return state is not None and state.finished and state is not State.SUCCEEDED
+                return self._selected_failure() is not None
             case "pause" | "unpause":
                 return standing is (Standing.RUNNING if action == "pause" else Standing.PAUSED)
         return standing is Standing.INTERRUPTED
@@ -91,8 +87,7 @@ class CampaignActions(PlaceScreen):
         self.ask(question, partial(self._ask, "cancel", *asked))
 
     def action_retry(self) -> None:
-        key = self.selected_trial()
-        if key is not None and self._possible("retry"):
+        if key := self._selected_failure():
             self._ask("retry", key)
 
     def action_pause(self) -> None:
@@ -109,6 +104,12 @@ class CampaignActions(PlaceScreen):
     def _unfinished(self) -> list[TrialKey]:
         trials = self.campaign.status.trials.values() if self.campaign else ()
         return [trial.key for trial in trials if not trial.state.finished]
+
+    def _selected_failure(self) -> TrialKey | None:
+        """Return the selected trial if it ended without success."""
+        keys = list(self.selected_trials())
+        state = self.campaign.status.trials[keys[0]].state if self.campaign and len(keys) == 1 else None
+        return keys[0] if state is not None and state.finished and state is not State.SUCCEEDED else None
 
     def _selected_unfinished(self) -> list[TrialKey]:
         selected = self.selected_trials()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from rich.cells import cell_len
-from rich.style import Style as RichStyle
-from rich.table import Table
 from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
@@ -18,7 +16,7 @@ from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widgets import Static
 
-from dlperf.app.actions import ACTIONS, EVERYWHERE, Action
+from dlperf.app.actions import ACTIONS, EVERYWHERE
 from dlperf.app.model.table import Column, Row, aligned
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import N_, _
@@ -65,7 +63,7 @@ def no_match(text: str, total: int) -> str:
 
 class TextPage(Page[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "dismiss", show=False),
+        Binding("escape,q,enter,question_mark", "dismiss", show=False),
         Binding("y", "copy", show=False),
     ]
 
@@ -132,34 +130,15 @@ class ListPage(Page[Hashable]):
         self.query_one(RowTable).action_choose()
 
 
-class HelpScreen(Page[None]):
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q,enter", "dismiss", show=False)]
-
-    def __init__(self, place: str, about: str) -> None:
-        super().__init__()
-        self._place, self._about = place, about
-
-    def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="page") as page:
-            page.border_title = _("Help")
-            page.border_subtitle = links((_("esc closes"), CLOSE))
-            yield Static(_(self._about) + "\n", markup=False)
-            yield Static(_table(_("On this screen"), _keys(ACTIONS[self._place]), KEY_WIDTH))
-            yield Static(_table(_("Everywhere"), _keys(EVERYWHERE), KEY_WIDTH))
-            longest = max(len(keys) for keys, _ in LISTS)
-            yield Static(_table(_("In tables and logs"), ((keys, _(words)) for keys, words in LISTS), longest))
-
-
-def _keys(actions: Iterable[Action]) -> Iterable[tuple[str, str]]:
-    return ((action.shown_key, _(action.help)) for action in actions)
-
-
-def _table(title: str, rows: Iterable[tuple[str, str]], key_width: int) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.title, table.title_justify = Text(title, RichStyle(bold=True)), "left"
-    table.add_column(width=key_width, style=RichStyle(bold=True))
-    table.add_column()
-    for keys, words in rows:
-        table.add_row(Text(keys), Text(words))
-    table.add_row("", "")
-    return table
+def help_page(place: str, about: str) -> TextPage:
+    """Return a page with what a screen is for, and its keys."""
+    keys = {
+        _("On this screen"): [(action.shown_key, action.help) for action in ACTIONS[place]],
+        _("Everywhere"): [(action.shown_key, action.help) for action in EVERYWHERE],
+        _("In tables and logs"): list(LISTS),
+    }
+    lines = [_(about)]
+    for title, rows in keys.items():
+        width = max(KEY_WIDTH, *(cell_len(key) for key, _words in rows))
+        lines += ["", title, *(f"{aligned(key, width)}  {_(words)}" for key, words in rows)]
+    return TextPage(_("Help"), "\n".join(lines))

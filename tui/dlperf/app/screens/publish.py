@@ -7,24 +7,21 @@ import platform
 import re
 import subprocess
 import sys
-from collections import deque
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.widgets import Static
+from textual.widgets import Log, Static
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.commands import RunningCommand
-from dlperf.app.model.table import Column, Row
 from dlperf.app.screens.base import PlaceScreen
-from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import N_, _
 from dlperf.view.text import local_time
 
@@ -42,8 +39,6 @@ class PublishScreen(PlaceScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._lines: deque[str] = deque(maxlen=KEPT_LINES)
-        self._count = 0
         self._builder: RunningCommand | None = None
         self._server: RunningCommand | None = None
         self._opener: subprocess.Popen[bytes] | None = None
@@ -55,12 +50,12 @@ class PublishScreen(PlaceScreen):
     def body(self) -> ComposeResult:
         yield Static(id="site-lines", classes="status", markup=False)
         with Vertical(classes="panel", id="output-panel"):
-            yield RowTable((Column("", 20, flexible=True),), header=False)
+            yield Log(max_lines=KEPT_LINES)
 
     def on_mount(self) -> None:
         self.query_one("#output-panel").border_title = _("What the builder says")
-        self.query_one(RowTable).empty = "\n" + _("b builds the site: a minute at most for a few hundred pages.")
-        self.query_one(RowTable).focus()
+        self.query_one(Log).write_line(_("b builds the site: a minute at most for a few hundred pages."))
+        self.query_one(Log).focus()
         self._draw()
 
     def on_unmount(self) -> None:
@@ -83,14 +78,8 @@ class PublishScreen(PlaceScreen):
         self.refresh_bindings()
 
     def _add_line(self, line: str) -> None:
-        if not line.strip():
-            return
-        self._count += 1
-        self._lines.append(line)
-        rows = {key: Row((text,)) for key, text in enumerate(self._lines, self._count - len(self._lines))}
-        table = self.query_one(RowTable)
-        table.show_rows(list(rows), lambda key: rows[cast("int", key)])
-        table.action_last()
+        if line.strip():
+            self.query_one(Log).write_line(line)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "build":

@@ -302,10 +302,6 @@ class WatchScreen(CampaignActions, LogActions):
             return None
         return super().check_action(action, parameters)
 
-    def selected_trial(self) -> TrialKey | None:
-        selected = self.trials.selected if self.campaign else None
-        return selected if isinstance(selected, TrialKey) else None
-
     def selected_trials(self) -> Collection[TrialKey]:
         selected = self.trials.selected if self.campaign else None
         if isinstance(selected, Group):
