@@ -185,7 +185,6 @@ def compare(
 
     With --fail-below, results of A for which B has no row or several rows fail, too.
     """
-    from dlperf.results.compare import falls_below
     from dlperf.results.conditions import compare_in_workspace
 
     unreadable: list[DlperfError] = []
@@ -195,18 +194,23 @@ def compare(
     else:
         _print_comparisons(outcome)
     _report_unreadable(unreadable)
-    if fail_below is None:
-        return
-    below = [pair for pair in outcome.pairs if falls_below(pair, fail_below)]
+    if fail_below is not None and _falls_short(outcome, fail_below, allow_missing):
+        raise typer.Exit(ExitCode.MEASURED_FAILED)
+
+
+def _falls_short(outcome: Comparisons, ratio: float, allow_missing: bool) -> bool:
+    """Print what is below a ratio or missing in B, and return whether anything is."""
+    from dlperf.results.compare import falls_below
+
+    below = [pair for pair in outcome.pairs if falls_below(pair, ratio)]
     missing = [item for item in outcome.only_a if item.row.value is not None and not allow_missing]
     for pair in below:
-        print_note(f"below {fail_below}: {pair.b.configuration} of {pair.b.campaign}")
+        print_note(f"below {ratio}: {pair.b.configuration} of {pair.b.campaign}")
     if missing:
         first = f"{missing[0].row.configuration} of {missing[0].row.campaign}"
         which = first if len(missing) == 1 else f"{count_noun(len(missing), 'configuration')}, such as {first}"
         print_note(f"missing in B: {which}: measure it, or pass --allow-missing")
-    if below or missing or outcome.ambiguous:
-        raise typer.Exit(ExitCode.MEASURED_FAILED)
+    return bool(below or missing or outcome.ambiguous)
 
 
 def _print_comparisons(outcome: Comparisons) -> None:
