@@ -16,6 +16,8 @@ from dlperf.report import markdown as md
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData
 from dlperf.report.pages.home import home
+from dlperf.report.pages.page import Page
+from dlperf.report.pages.pictures import comparison_chart
 from dlperf.report.templating import macro
 from dlperf.results.model import ConfigurationResult, Status
 
@@ -55,7 +57,14 @@ def test_where_nothing_may_be_claimed_the_numbers_stand_with_what_is_missing(
     text = said(one, other)
     assert f"images/s; {why}" in text
     assert "ahead" not in text
-    assert 'class="best"' not in text
+    assert "<strong>" not in home(ENGLISH, SiteData((one, other))).partition("{ #how }")[0].partition("\n- ")[2]
+
+
+def test_bars_of_unequal_numerics_name_the_precision_of_each() -> None:
+    (answer,) = answers([measured("alpha"), measured("beta", precision="fp32-pure")])
+    chart = comparison_chart(Page(ENGLISH, SiteData(answer.ranked), "index.md"), answer)
+    assert "FP32" in chart.title
+    assert [bar.name for bar in chart.bars] == ["alpha (FP32)", "beta (FP32-PURE)"]
 
 
 def test_unequal_batch_sizes_are_never_side_by_side() -> None:

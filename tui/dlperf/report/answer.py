@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dlperf.report.data import gpus_total, grouped
@@ -25,6 +25,11 @@ class Answer:
     def mixed(self) -> bool:
         """Whether the precisions differ in what the weights are held in."""
         return len({row.precision for row in self.ranked}) > 1
+
+    @property
+    def shared(self) -> ConfigurationResult:
+        """The best, with the precision that all have in common."""
+        return replace(self.best, precision=base_precision(self.best)) if self.mixed else self.best
 
     @cached_property
     def second(self) -> ConfigurationResult | None:

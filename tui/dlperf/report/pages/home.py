@@ -196,7 +196,7 @@ def _headline(page: Page, answer: Answer) -> Headline:
         value=_value(page, answer, best),
         unit=best.unit,
         hardware=_hardware_with_gpus(page, best),
-        precision=figures.conditions_text(replace(best, precision=base_precision(best)) if answer.mixed else best),
+        precision=figures.conditions_text(answer.shared),
         lead=lead(page, answer),
         others=tuple(
             (page.framework_link(row.framework, row.campaign), _value(page, answer, row))

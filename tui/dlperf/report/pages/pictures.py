@@ -25,8 +25,12 @@ def rankings(page: Page, results: Results) -> list[Part]:
 
 def comparison_chart(page: Page, answer: Answer) -> Part:
     """Return the frameworks of a comparison as bars, the highest first, under the conditions that they share."""
-    title = (*_series_title(page, answer.best), figures.gpus_text(page.language, answer.best))
-    return _part(title, answer.best.unit, bars(page, answer.ranked))
+    title = (*_series_title(page, answer.shared), figures.gpus_text(page.language, answer.best))
+    drawn = bars(page, answer.ranked)
+    if answer.mixed:
+        named = zip(drawn, answer.ranked, strict=True)
+        drawn = tuple(replace(bar, name=f"{bar.name} ({figures.precision_text(row)})") for bar, row in named)
+    return _part(title, answer.best.unit, drawn)
 
 
 def _part(title: tuple[str, ...], unit: str, drawn: tuple[Bar, ...]) -> Part:
