@@ -42,7 +42,7 @@ class CampaignsView(TableView[CampaignSummary]):
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            Column(_("campaign"), 20, importance=9),
+            Column(_("campaign"), 32, importance=9),
             Column(_("state"), 16, importance=9),
             Column(_("trials"), 17, importance=8),
             Column(_("best result"), 17, right=True, importance=7),
