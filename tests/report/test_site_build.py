@@ -286,7 +286,7 @@ def test_a_served_site_says_what_is_wrong_and_shows_the_last_good_one(tmp_path: 
     assert "\n" not in said[-1]
     assert (workspace.site_html / "index.html").read_bytes() == home
     (tmp_path / "mkdocs.yml").write_text(settings)
-    (workspace.catalog / "hardware").mkdir(parents=True)
+    (workspace.catalog / "hardware").mkdir(parents=True, exist_ok=True)
     (workspace.catalog / "hardware/box.yaml").write_text("box: [\n")
     rebuild_if_changed(workspace, (0, 0), said.append)
     assert said[-1].startswith(f"left out: {workspace.catalog / 'hardware/box.yaml'}:")
