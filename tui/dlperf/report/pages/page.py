@@ -100,6 +100,7 @@ FACTS = {
     "paddle_commit": N_("Commit of Paddle"),
     "openmpi_multi_node": N_("Open MPI, several nodes"),
     "programs": N_("Training program"),
+    "processes_found_by": N_("Processes found by"),
     "gpu.uuid": N_("GPU UUIDs"),
     "gpu.vbios": N_("VBIOS"),
     "gpu.power_limit_watts": N_("Power limit of a GPU"),
