@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import median
 
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, Message
@@ -42,7 +43,7 @@ class CampaignSummary:
     seconds: float | None = None
     """From its start to the end of the trial that ended last."""
     best: tuple[float, str] | None = None
-    """Best figure and its unit; None for several cases, which cannot be compared."""
+    """Median figure of the best configuration and its unit; None for several cases, which cannot be compared."""
     hardware: tuple[str, ...] = ()
     seconds_left: float | None = None
     engine_pid: int | None = None
@@ -95,11 +96,14 @@ def _seconds(record: CampaignRecord, status: CampaignStatus) -> float | None:
 
 
 def _best(record: CampaignRecord, status: CampaignStatus) -> tuple[float, str] | None:
-    figures = [trial.figure for trial in status.trials.values() if trial.figure]
-    values = [(figure.value, figure.unit) for figure in figures if figure.value is not None]
+    values: dict[tuple[str, str], list[float]] = {}
+    for key, trial in status.trials.items():
+        if trial.figure and trial.figure.value is not None:
+            values.setdefault((key.configuration, trial.figure.unit), []).append(trial.figure.value)
     if not values or len({(item.configuration.case, item.primary.id) for item in record.configurations}) > 1:
         return None
-    return (max if record.configurations[0].primary.direction == "higher" else min)(values)
+    best = max if record.configurations[0].primary.direction == "higher" else min
+    return best((median(same), unit) for (_, unit), same in values.items())
 
 
 def standing_of(status: CampaignStatus, engine_pid: int | None) -> Standing:
