@@ -104,6 +104,14 @@ def at_clock(row: ConfigurationResult, clock: float | None) -> ConfigurationResu
     return replace(row, trials=tuple(replace(trial, sm_clock_mhz=clock, power_watts=690.0) for trial in row.trials))
 
 
+def test_the_summary_names_what_was_measured_most_before_a_quick_test() -> None:
+    quick = measured("quick", hardware="laptop")
+    text = home(ENGLISH, SiteData((quick, measured("alpha", 1), measured("alpha", 8))))
+    summary = Document(text).text.partition("We measured 3 results of ")[2].partition(" from ")[0]
+    assert summary.index("alpha") < summary.index("quick")
+    assert summary.index("box") < summary.index("laptop")
+
+
 def test_figures_of_different_sequence_lengths_are_never_compared() -> None:
     short = measured("alpha", value=420.0, axes=(("sequence_length", 2048),))
     long = measured("beta", value=400.0, axes=(("sequence_length", 8192),))
