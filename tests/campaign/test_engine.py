@@ -8,7 +8,8 @@ from driving_engine import A, events, run, states
 from scripted import QUICK, Script, ScriptedExecutor, campaign, planned
 
 from dlperf.campaign.rules import exit_code
-from dlperf.errors import DlperfError, ExitCode
+from dlperf.errors import DlperfError, ExitCode, UnreachableError
+from dlperf.executors.base import Trial
 from dlperf.plan import TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.archive import TrialFiles
@@ -89,11 +90,23 @@ async def test_silence_while_a_trial_runs_is_a_flag_and_never_a_state(tmp_path):
     assert states(paths) == {"a.1": "succeeded"}
 
 
-async def test_what_cannot_be_collected_is_noted_and_the_trial_ends(tmp_path):
+async def test_a_trial_whose_files_cannot_be_collected_has_not_succeeded(tmp_path):
     paths = campaign(tmp_path, planned("a", repeats=1))
     await run(paths, ScriptedExecutor({"a.1": Script(collect_error=DlperfError("telemetry.csv vanished"))}))
     assert str(events(paths, "note")[0].cause) == "some files were not collected: telemetry.csv vanished"
-    assert states(paths) == {"a.1": "succeeded"}
+    assert states(paths) == {"a.1": "failed"}
+
+
+async def test_a_trial_is_cancelled_whose_machine_died_before_its_log_was_collected(tmp_path):
+    class DeadAtItsEnd(ScriptedExecutor):
+        async def collect(self, trial: Trial) -> None:
+            ask(paths, "cancel")
+            await super().collect(trial)
+
+    paths = campaign(tmp_path, planned("a", repeats=1))
+    await run(paths, DeadAtItsEnd({"a.1": Script(collect_error=UnreachableError("nothing listens", "m1"))}))
+    assert states(paths) == {"a.1": "cancelled"}
+    assert "nothing listens" in str(events(paths, "state")[-1].cause)
 
 
 async def test_repeats_of_a_job_array_are_submitted_together_without_those_that_were_cancelled(tmp_path):

@@ -69,8 +69,8 @@ def test_other_rooms_check_what_they_know_of_entries_that_are_sound(write):
     assert [line for line in problems_of(folder, checks=checks) if line.startswith("cases.yaml")] == [
         "cases.yaml:3: model: small will not do",
         "cases.yaml:17: protocol: no lost in protocols "
-        "(known: dlperf, dlperf-2, dlperf-v1, dlperf-v1-tensorflow2, dlperf-v1-time, fleetx, llm-160, llm-26, llm-60, "
-        "mlperf, ngc-mxnet, ngc-pytorch … (21 in all))",
+        "(known: dlperf, dlperf-2, dlperf-llm, dlperf-v1, dlperf-v1-tensorflow2, dlperf-v1-time, fleetx, llm-26, "
+        "mlperf, ngc-mxnet, ngc-pytorch, ngc-tensorflow … (20 in all))",
     ]
 
 

@@ -76,6 +76,15 @@ def test_another_precision_has_other_numerics_even_where_these_were_not_recorded
     assert str(claim(*old).verdict) == "no claim: different numerics: BF16 / BF16-PURE"
 
 
+def test_how_gradients_are_exchanged_matters_on_several_gpus_only() -> None:
+    low, high = (
+        replace(LOW, numerics=NUMERICS | {"reduction": "fp32"}),
+        replace(HIGH, numerics=NUMERICS | {"reduction": "bf16"}),
+    )
+    assert codes(low, high) == []
+    assert codes(replace(low, gpus=2), replace(high, gpus=2)) == ["numerics_differ"]
+
+
 def test_what_is_missing_is_said_in_both_languages() -> None:
     found = claim(*MISSING["few_trials_each"])
     assert str(found.verdict) == "no claim: 3 trials each are too few to tell"

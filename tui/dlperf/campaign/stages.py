@@ -19,7 +19,6 @@ from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.errors import DlperfError, StorageError, UnreachableError
 from dlperf.executors.base import UNREACHABLE, CheckItem, Executor, Observation
 from dlperf.messages import Message, message
-from dlperf.nodes.messages import NodeFileError
 from dlperf.plan import TrialKey
 from dlperf.plan.hiding import revealed
 from dlperf.results.logs import LogReader
@@ -190,33 +189,33 @@ class Stages:
         return derived.result
 
     async def _collected(self, running: RunningTrial, ending: Ending) -> Ending:
-        """Collect all files of the trial; a file that cannot be read fails it."""
+        """Collect all files of the trial; one that succeeded but whose files cannot be had counts for nothing."""
+        if not ending.collectable:
+            return ending
         try:
-            if ending.collectable:
-                await self._collect(running, self._patience(ending))
-        except NodeFileError as error:
+            await self._collect(running, self._patience(ending))
+            return ending
+        except StorageError:
+            raise
+        except DlperfError as error:
             self._journal.note(message("not_all_collected", cause=error.message), running.key)
-            if ending.state is State.SUCCEEDED:
-                return replace(ending, state=State.FAILED, cause=error.message)
-        return ending
+            if ending.state is not State.SUCCEEDED:
+                return ending
+            if isinstance(error, UnreachableError):
+                return _unanswered(error)
+            return replace(ending, state=State.FAILED, cause=error.message)
 
     async def _collect(self, running: RunningTrial, patience: float) -> None:
+        """Collect, waiting for a machine that does not answer until patience ends or the trial is cancelled."""
         give_up = time.monotonic() + patience
         while True:
             try:
-                await self._executor.collect(running.trial)
-                return
+                return await self._executor.collect(running.trial)
             except UnreachableError as error:
                 if running.cancel_wanted or time.monotonic() > give_up:
-                    self._journal.note(message("not_all_collected", cause=error.message), running.key)
-                    return
+                    raise
                 self._wait_noted(running, error)
                 await asyncio.sleep(self._timeouts.reconnect)
-            except (StorageError, NodeFileError):
-                raise
-            except DlperfError as error:
-                self._journal.note(message("not_all_collected", cause=error.message), running.key)
-                return
 
 
 def _unanswered(error: DlperfError) -> Ending:

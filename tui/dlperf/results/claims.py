@@ -174,17 +174,20 @@ def _unequal_settings(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
 
 
 def _unequal_numerics(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
-    unlike = [f"{name} {a.numerics[name]}/{b.numerics[name]}" for name in a.numerics if _differs(a, b, name)]
+    left, right = _numerics(a), _numerics(b)
+    unlike = [f"{name} {left[name]}/{right[name]}" for name in left if right.get(name, left[name]) != left[name]]
     if a.precision != b.precision:
         unlike = unlike or [f"{a.precision.upper()} / {b.precision.upper()}"]
     if unlike:
         yield message("numerics_differ", names=", ".join(unlike))
-    elif not a.numerics or a.numerics != b.numerics:
+    elif not left or left != right:
         yield message("numerics_unknown")
 
 
-def _differs(a: ConfigurationResult, b: ConfigurationResult, name: str) -> bool:
-    return name in b.numerics and a.numerics[name] != b.numerics[name]
+def _numerics(row: ConfigurationResult) -> dict[str, str]:
+    """Return the numerics that were at work: one GPU exchanges no gradients."""
+    alone = row.gpus_total == 1
+    return {name: kind for name, kind in row.numerics.items() if not (alone and name == "reduction")}
 
 
 def _few_trials(a: int, b: int) -> Iterator[Message]:
