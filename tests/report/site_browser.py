@@ -11,9 +11,13 @@ from waiting import PATIENCE_SECONDS
 
 PATIENCE_MILLISECONDS = PATIENCE_SECONDS * 1000
 CHROMIUM = shutil.which("chromium") or ""
-needs_browser = pytest.mark.skipif(
-    not CHROMIUM or find_spec("playwright") is None, reason="chromium or playwright is not installed"
-)
+needs_browser = [
+    pytest.mark.browser,
+    pytest.mark.skipif(
+        not CHROMIUM or find_spec("playwright") is None, reason="chromium or playwright is not installed"
+    ),
+]
+fonts = pytest.mark.fonts
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

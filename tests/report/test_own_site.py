@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from site_browser import Watched, needs_browser
+from site_browser import Watched, fonts, needs_browser
 
 pytestmark = needs_browser
 
@@ -61,12 +61,14 @@ def test_the_search_index_is_loaded_when_the_search_is_used(
     assert len(indexes()) == 1
 
 
+@fonts
 @pytest.mark.parametrize("page", [*AT_A_DESK, *(f"zh/{page}" for page in AT_A_DESK)])
 def test_a_table_is_read_whole_at_a_desk(watched: Watched, own_site: Path, page: str) -> None:
     watched.page.goto((own_site / page).as_uri())
     assert watched.page.evaluate(CUT) == []
 
 
+@fonts
 @pytest.mark.parametrize("home", HOMES)
 def test_the_answers_are_read_whole_on_a_phone(watched: Watched, own_site: Path, home: str) -> None:
     watched.page.set_viewport_size({"width": 390, "height": 844})
@@ -93,6 +95,7 @@ LISTS = (
 )
 
 
+@fonts
 @pytest.mark.parametrize("page", [*LISTS, *(f"zh/{page}" for page in LISTS)])
 def test_a_list_is_read_whole_on_a_phone(watched: Watched, own_site: Path, page: str) -> None:
     watched.page.set_viewport_size({"width": 390, "height": 844})
@@ -107,6 +110,7 @@ WIDE_IN_ANY_FONT = ".md-typeset__scrollwrap td + td { min-width: 10rem !importan
 """A machine without fonts draws the matrix so narrow that it need not be moved."""
 
 
+@fonts
 @pytest.mark.parametrize("page", [MATRIX, f"zh/{MATRIX}"])
 def test_the_names_of_rows_stay_where_a_matrix_is_moved_on_a_phone(watched: Watched, own_site: Path, page: str) -> None:
     watched.page.set_viewport_size({"width": 390, "height": 844})
@@ -151,6 +155,7 @@ BROKEN_NUMBERS = """[...document.querySelectorAll("article td a")]
     .filter(it => /^[0-9.]+$/.test(it.innerText) && it.getClientRects().length > 1).map(it => it.innerText)"""
 
 
+@fonts
 @pytest.mark.parametrize("page", ON_PAPER)
 def test_a_wide_table_fits_the_paper_and_breaks_no_number(watched: Watched, own_site: Path, page: str) -> None:
     watched.page.set_viewport_size({"width": 718, "height": 1000})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from site_browser import Watched, needs_browser
+from site_browser import Watched, fonts, needs_browser
 from site_rows import measured
 
 from dlperf.messages import ENGLISH
@@ -29,7 +29,8 @@ PAGES = (*SAME_IN_BOTH, *(f"zh/{page}" for page in SAME_IN_BOTH))
 BEYOND_THE_PAPER = """[...document.querySelectorAll("article table")]
     .filter(it => it.getBoundingClientRect().right > innerWidth).map(it => it.innerText)"""
 WIDTHS = (390, 1280, 1920)
-THEMES = ("light", "dark")
+THEMES = {"light": "default", "dark": "slate"}
+"""Of a reader's system; and the colours of the pages in it."""
 
 
 @pytest.fixture(params=["folder", "http"])
@@ -94,14 +95,16 @@ def test_the_theme_that_a_reader_chose_holds_in_the_other_language(watched: Watc
         expect(body).to_have_attribute("data-md-color-scheme", "slate")
 
 
-@pytest.mark.parametrize("theme", THEMES)
+@fonts
 @pytest.mark.parametrize("width", WIDTHS)
-def test_no_page_is_wider_than_the_window(watched: Watched, site: Path, width: int, theme: str) -> None:
+def test_no_page_is_wider_than_the_window(watched: Watched, site: Path, width: int) -> None:
     watched.page.set_viewport_size({"width": width, "height": 900})
-    watched.page.emulate_media(color_scheme=theme)
     for page in PAGES:
         watched.page.goto((site / page).as_uri())
-        assert watched.page.evaluate("document.documentElement.scrollWidth") == width, page
+        for theme, colours in THEMES.items():
+            watched.page.emulate_media(color_scheme=theme)
+            watched.page.evaluate("colours => { document.body.dataset.mdColorScheme = colours }", colours)
+            assert watched.page.evaluate("document.documentElement.scrollWidth") == width, (page, theme)
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -120,6 +123,7 @@ def test_pages_can_be_read_by_everybody(watched: Watched, site: Path, theme: str
     assert found == []
 
 
+@fonts
 def test_on_a_telephone_no_option_of_a_command_is_broken(watched: Watched, site: Path) -> None:
     watched.page.set_viewport_size({"width": 390, "height": 844})
     watched.page.goto((site / "guide/logs.html").as_uri())
@@ -177,6 +181,7 @@ def test_the_explorer_compares_any_two(watched: Watched, site: Path) -> None:
     expect(comparison).to_have_text(before, use_inner_text=True)
 
 
+@fonts
 def test_on_a_telephone_the_explorer_shows_each_figure_with_its_spread(watched: Watched, site: Path) -> None:
     page = watched.page
     page.set_viewport_size({"width": 390, "height": 844})
@@ -189,6 +194,7 @@ def test_on_a_telephone_the_explorer_shows_each_figure_with_its_spread(watched: 
     expect(explorer_figures(page).first).to_have_text("3,101")
 
 
+@fonts
 def test_a_reader_who_ticks_figures_goes_on_where_he_was_and_then_at_the_comparison(
     watched: Watched, site: Path
 ) -> None:
@@ -275,6 +281,7 @@ def test_a_picture_has_the_colours_of_the_page(watched: Watched, site: Path, the
     assert picture.evaluate("it => it.decode().then(() => it.naturalWidth)") > 0
 
 
+@fonts
 def test_on_paper_nothing_is_cut_off(watched: Watched, address: str) -> None:
     page = watched.page
     page.set_viewport_size({"width": 718, "height": 1000})
