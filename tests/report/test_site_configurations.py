@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
 from html_text import Document
@@ -15,14 +17,19 @@ from site_sample import sample
 from dlperf.catalog.load import load_catalog
 from dlperf.measure.findings import Finding
 from dlperf.messages import CHINESE, ENGLISH, Message
+from dlperf.plan import TrialKey
 from dlperf.report import locations as at
+from dlperf.report.build import _write_group
 from dlperf.report.charts.svg import COLOURS, DASHES, style_sheet
 from dlperf.report.data import SiteData
-from dlperf.report.evidence import Evidence
+from dlperf.report.evidence import Evidence, EvidenceReader
 from dlperf.report.pages.configurations import configurations
 from dlperf.report.pages.trial_evidence import curves, log_lines, pictures
+from dlperf.report.writing import Sources
 from dlperf.results.model import ConfigurationResult, MetricResult
 from dlperf.results.timeline import LogLines, Origin, Timeline
+from dlperf.runs.archive import keep_sent, seal
+from dlperf.runs.paths import Workspace
 
 ROOT = Path(__file__).parents[2]
 DARK_SCHEME = r'\[data-md-color-scheme="slate"\] '
@@ -104,6 +111,52 @@ def test_a_configuration_gives_the_commands_that_measure_and_recompute_it_again(
     text = Document(configurations(ENGLISH, sample(), at.group_of(row), (row,), {})).text
     assert "dlperf reproduce first/box_alpha_resnet50-imagenet_fp32_bs256_1n8g" in text
     assert "dlperf verify first" in text
+
+
+def test_a_result_is_cited_and_disputed_with_its_address() -> None:
+    row = measured("alpha")
+    data = replace(sample(), results=(row,), address="https://example.org/", repository="https://github.com/a/b")
+    page = Document(configurations(ENGLISH, data, at.group_of(row), (row,), {}))
+    address = f"https://example.org/{at.configuration_page(row).replace('.md', '.html')}"
+    assert f"url = {{{address}}}" in page.text
+    assert f"@misc{{first:{row.configuration}," in page.text
+    issue = next(link for link in page.links if link.startswith("https://github.com/a/b/issues/new?"))
+    fields = parse_qs(urlsplit(issue).query)
+    assert fields["title"] == [f"Disputed result: first/{row.configuration}"]
+    assert address in fields["body"][0]
+    assert "400.123456" in fields["body"][0]
+
+
+def test_a_dispute_is_a_text_to_send_where_no_repository_is_known() -> None:
+    row = measured("alpha")
+    text = Document(configurations(ENGLISH, replace(sample(), results=(row,)), at.group_of(row), (row,), {})).text
+    assert "Send this to whoever publishes this site" in text
+    assert "Value: 400.123456" in text
+
+
+def test_a_page_begins_with_results_and_ends_with_what_they_were_measured_on() -> None:
+    row = measured("alpha")
+    evidence = {_key(row): Evidence("n1", environment={"os": "Linux"})}
+    text = configurations(ENGLISH, replace(sample(), results=(row,)), at.group_of(row), (row,), evidence)
+    places = [text.index(part) for part in ("400.1</strong>", "<h3>Evidence</h3>", "@misc", "{ #environment }")]
+    assert places == sorted(places)
+
+
+def test_the_training_program_is_offered_as_it_was_sent(tmp_path: Path) -> None:
+    row, program = measured("alpha", trials=1), b"print('step=1')\n"
+    workspace = Workspace(tmp_path)
+    paths = workspace.campaign("first").trial(TrialKey(row.configuration, 1))
+    keep_sent(paths, {"n1/files/train.py": program, "n1/launch.sh": b"exec python3 train.py"})
+    paths.node("n1").log.parent.mkdir(parents=True)
+    paths.node("n1").log.write_text("step=1\n")
+    seal(paths)
+    data, sources = replace(sample(), results=(row,)), Sources(tmp_path / "site")
+    _write_group(at.group_of(row), (row,), sources, data, EvidenceReader(workspace))
+    offered = at.file_download(sha256(program).hexdigest(), "train.py")
+    assert (tmp_path / "site" / offered).read_bytes() == program
+    assert offered.endswith(".py.txt")
+    page = (tmp_path / "site/docs" / at.group_page(at.group_of(row))).read_text()
+    assert f'{offered}">train.py</a>' in page
 
 
 def _key(row: ConfigurationResult) -> tuple[str, int]:

@@ -191,7 +191,8 @@ def _offer_files(sources: Sources, found: Evidence) -> Evidence:
     """Offer the trial's files as downloads, except an altered log."""
     if found.log is not None and not found.log_altered:
         sources.copy(at.log_download(found.log.sha256), found.log.source)
-    return replace(found, downloads=tuple(_offer_file(sources, file) for file in found.files))
+    downloads, programs = (tuple(_offer_file(sources, file) for file in files) for files in (found.files, found.sent))
+    return replace(found, downloads=downloads, programs=programs)
 
 
 def _offer_file(sources: Sources, file: HashedFile) -> downloads.Download:

@@ -68,6 +68,8 @@ class SiteData:
     """Files that could not be read, one a line."""
     address: str = ""
     """Address of the site with a trailing slash; empty if unknown."""
+    repository: str = ""
+    """Address of the repository whose issues are about the results; empty if unknown."""
     templates: Path | None = None
     """Folder of the workspace's own page templates."""
     parquet: bool = False

@@ -17,7 +17,7 @@ from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.provenance import flattened
 from dlperf.results.timeline import Timeline, derive_timeline, log_of, origin_of, write_timeline
-from dlperf.runs.archive import TrialFiles, sha256_of
+from dlperf.runs.archive import RENDERED, TrialFiles, sha256_of
 from dlperf.runs.bounded import load_json, read_bytes
 from dlperf.runs.paths import NodePaths, TrialPaths, Workspace
 from dlperf.runs.store import Complain, read_record_if_whole
@@ -49,6 +49,10 @@ class Evidence:
     """Other files to download: script, environment, telemetry."""
     downloads: tuple[Download, ...] = ()
     """The same files on the site."""
+    sent: tuple[HashedFile, ...] = ()
+    """Training programs as they were sent to the node."""
+    programs: tuple[Download, ...] = ()
+    """The same programs on the site."""
     topology: str = ""
     timeline: Timeline = field(default_factory=Timeline)
 
@@ -110,6 +114,7 @@ class EvidenceReader:
             log=log,
             log_altered=altered,
             files=tuple(file for file in offered if file),
+            sent=tuple(_programs(kept, paths, node)),
             timeline=self._timeline(paths, planned, trial, log) if planned and not altered else Timeline(),
         )
 
@@ -163,6 +168,14 @@ def _first_node(
     """Return node 0 of the plan, else the first with files."""
     first = paths.node(planned.launch.nodes[0].name) if planned and planned.launch.nodes else None
     return first if first in nodes else next(iter(nodes), None)
+
+
+def _programs(kept: TrialFiles, paths: TrialPaths, node: NodePaths) -> Iterator[HashedFile]:
+    folder = f"{RENDERED}/{node.directory.name}/files/"
+    with suppress(OSError):
+        for name, digest in kept.digests().items():
+            if name.startswith(folder) and (source := kept.source(paths.directory / name)) is not None:
+                yield HashedFile(name.removeprefix(folder), digest, source)
 
 
 def _launch(kept: TrialFiles, node: NodePaths) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
 
@@ -69,6 +70,11 @@ def percent(ratio: float | None, digits: int = 1) -> str:
 def spread(ratio: float | None) -> str:
     """Format a spread in percent, below 0.05 % with two decimals because trials never agree exactly."""
     return percent(ratio, 2 if ratio is not None and ratio < 0.0005 else 1)
+
+
+def range_text(values: Sequence[float]) -> str:
+    """Return the lowest and the highest of several values; empty for fewer."""
+    return f"{four_digits(min(values))} – {four_digits(max(values))}" if len(values) > 1 else ""
 
 
 def factor(ratio: float | None) -> str:

@@ -23,7 +23,7 @@ from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.store import Complain, each_readable
 
-SITE_URL = re.compile(r"""^site_url:\s*["']?(https?://[^\s"']+)""", re.MULTILINE)
+ADDRESS = r"""(?m)^{name}:\s*["']?(https?://[^\s"']+)"""
 
 
 def load_site_data(workspace: Workspace) -> SiteData:
@@ -61,6 +61,7 @@ def load_site_data(workspace: Workspace) -> SiteData:
         metrics=catalog.metrics,
         audit=tuple(checked),
         address=site_address(workspace.mkdocs_config),
+        repository=_address(workspace.mkdocs_config, "repo_url"),
         templates=workspace.site / "templates",
         parquet=find_spec("pyarrow") is not None,
     )
@@ -68,9 +69,14 @@ def load_site_data(workspace: Workspace) -> SiteData:
 
 def site_address(config: Path) -> str:
     """Return ``site_url`` of mkdocs.yml with a trailing slash; empty without one."""
+    address = _address(config, "site_url")
+    return address and f"{address}/"
+
+
+def _address(config: Path, name: str) -> str:
     # not parsed as YAML: other lines may hold tags that only MkDocs knows
-    found = SITE_URL.search(config.read_text("utf-8")) if config.is_file() else None
-    return f"{found[1].rstrip('/')}/" if found else ""
+    found = re.search(ADDRESS.format(name=name), config.read_text("utf-8")) if config.is_file() else None
+    return found[1].rstrip("/") if found else ""
 
 
 def _probed(

@@ -144,8 +144,8 @@ def log_download(sha256: str) -> str:
 
 
 def file_download(sha256: str, name: str) -> str:
-    """Return the path of another file of a trial; scripts are offered as text."""
-    return f"data/files/{sha256}.{name}" + (".txt" if name.endswith(".sh") else "")
+    """Return the path of another file of a trial; scripts and programs are offered as text."""
+    return f"data/files/{sha256}.{posixpath.basename(name)}" + (".txt" if name.endswith((".sh", ".py")) else "")
 
 
 def relative(page: str, target: str) -> str:

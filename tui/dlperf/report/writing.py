@@ -64,6 +64,8 @@ class Sources:
         if isinstance(source, bytes):
             self.write(name, source)
             return
+        if _place(name) in self.kept:
+            return
         path = self._keep(name)
         if any(self._redact(name, block) != block for block in blocks_of(source)):
             data = b"".join(self._redact(name, block) for block in blocks_of(source))

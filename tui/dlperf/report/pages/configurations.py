@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dlperf.messages import Language
 from dlperf.report import figures
@@ -13,11 +13,12 @@ from dlperf.report.data import SiteData, distinct, grouped, is_published, point
 from dlperf.report.evidence import NOTHING, Evidence
 from dlperf.report.locations import Group
 from dlperf.report.machine import format_fact
+from dlperf.report.pages import references
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_facts
 from dlperf.report.pages.trial_evidence import Shapes, commands_again, measured_trial, trial_charts
 from dlperf.report.pages.trials import artifacts, estimates, metrics, outcomes
-from dlperf.report.views import Link, Picture, Table
+from dlperf.report.views import Figure, Link, Picture, Table
 from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
@@ -27,6 +28,7 @@ OVERVIEW = (
     *("precision", "batch_size", "axes", "nodes_gpus", "figure", "unit", "speedup", "efficiency", "mfu", "roofline"),
     "samples_per_joule",
 )
+LINKS = "copy-link.js"
 SCRIPTS = ("curves.js", "log-lines.js")
 DEVICE = re.compile(r"\.[0-9]+(\.|$)")
 """Matches the name of a fact of one of several devices: ``gpus.0.name``."""
@@ -60,10 +62,9 @@ class Section:
 
     title: str
     anchor: str
-    value: str
-    full: str
+    figure: Figure
     unit: str
-    facts: Sequence[tuple[str, str]]
+    facts: Sequence[tuple[str, str | Link]]
     """Names and values, some of them empty."""
     source: str
     unmeasured: bool
@@ -85,6 +86,14 @@ class Section:
     """The command that recomputes it from its logs; empty if there are none."""
     history: str
     """Address of its results in other campaigns."""
+    programs: Sequence[Link]
+    """Files of the training program as they were sent."""
+    cite: Mapping[str, str]
+    """Fields of a BibTeX entry."""
+    issue: str
+    """Address of an issue that disputes it; empty without a repository."""
+    dispute: str
+    """Text of such an issue."""
 
 
 def configurations(
@@ -113,12 +122,12 @@ def configurations(
         case=case,
         hardware=hardware,
         source=page.report_link(results[0]),
-        overview=_overview(page, results),
+        overview=_overview(page, results) if len(results) > 1 else None,
         protocols=_protocols(page, results),
         environments=_environments(page, evidence),
         topologies=distinct(found.topology for found in evidence.values() if found.topology),
         launch=_launch(results, evidence),
-        scripts=[at.relative(page.path, f"{at.SCRIPTS}/{name}") for name in SCRIPTS if evidence],
+        scripts=[at.relative(page.path, f"{at.SCRIPTS}/{name}") for name in (LINKS, *(SCRIPTS if evidence else ()))],
         curves=page.data_file(at.curves(group)),
         log_lines=page.data_file(at.log_lines(group)),
         sections=[_section(page, result, evidence, shapes or {}) for result in results],
@@ -224,11 +233,11 @@ def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes:
     found = {trial.number: evidence.get((anchor, trial.number), NOTHING) for trial in row.trials}
     measured = measured_trial(row, found)
     again, recompute = commands_again(page, row)
+    subject, dispute = references.dispute(page, row)
     return Section(
         title=figures.point_text(row),
         anchor=anchor,
-        value=figures.value_text(row),
-        full=figures.full_text(row),
+        figure=replace(page.figure(row), address=f"#{anchor}-caveats"),
         unit=row.unit,
         facts=_facts(page, row),
         source=row.source,
@@ -244,18 +253,28 @@ def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes:
         again=again,
         recompute=recompute,
         history=_history(page, row),
+        programs=[
+            page.file_link(file.path, file.name)
+            for file in distinct(file for one in found.values() for file in one.programs)
+        ],
+        cite=references.citation(page, row),
+        issue=references.issue_address(page.data.repository, subject, dispute),
+        dispute=dispute,
     )
 
 
-def _facts(page: Page, row: ConfigurationResult) -> list[tuple[str, str]]:
+def _facts(page: Page, row: ConfigurationResult) -> list[tuple[str, str | Link]]:
     return [
-        (page._("Status"), row.status.text(page.language)),
-        (page._("Spread"), figures.spread(row.spread)),
+        (page._("Range of trials"), figures.range_text(row.values)),
         (page._("n"), "" if row.n is None else str(row.n)),
-        (page._("Protocol"), row.protocol or ""),
+        (page._("Spread"), figures.spread(row.spread)),
         (page._("Speed-up"), figures.factor(row.speedup)),
         (page._("Efficiency"), figures.percent(row.efficiency)),
         (page._("MFU"), figures.percent(row.mfu)),
+        (page._("Share of roofline"), figures.percent(page.data.roofline(row))),
+        (page._("Per joule"), figures.per_joule_text(row)),
+        (page._("Protocol"), page.protocol_link(row.protocol)),
+        (page._("Status"), row.status.text(page.language)),
     ]
 
 

@@ -1,0 +1,68 @@
+"""How a result is cited, and how it is disputed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlencode, urlsplit
+
+from dlperf.report import figures
+from dlperf.report import locations as at
+from dlperf.report.pages.page import Page
+from dlperf.results.model import ConfigurationResult
+
+
+def subject_of(page: Page, row: ConfigurationResult) -> str:
+    """Return framework, case, hardware, configuration and value in one line."""
+    data = page.data
+    names = (
+        data.framework_title(row.framework, row.campaign),
+        data.case_title(row.case),
+        data.hardware_title(row.hardware, row.campaign),
+    )
+    value = f"{figures.value_text(row)} {row.unit}" if row.value is not None else row.status.kind(page.language)
+    return f"{', '.join((*names, figures.point_text(row)))}: {value}"
+
+
+def citation(page: Page, row: ConfigurationResult) -> dict[str, str]:
+    """Return the fields of a BibTeX entry, some of them empty; ``key`` is its key."""
+    return {
+        "key": f"{at.slug(row.campaign)}:{row.configuration or at.configuration_anchor(row)}",
+        "title": subject_of(page, row),
+        "year": page.data.created(row.campaign)[:4],
+        "note": ", ".join(filter(None, (row.campaign, figures.spread_text(row), row.source))),
+        "url": address(page, row),
+    }
+
+
+def address(page: Page, row: ConfigurationResult) -> str:
+    """Return the full address of a result; empty where that of the site is unknown."""
+    root = page.data.address and page.data.address + at.language_root(page.language)
+    return root and root + at.html_address(at.HOME, at.configuration_page(row))
+
+
+def dispute(page: Page, row: ConfigurationResult) -> tuple[str, str]:
+    """Return title and text of an issue that disputes a result, in English as all of the project's issues."""
+    logs = [trial.log_sha256 for trial in row.trials if trial.log_sha256]
+    facts = {
+        "Result": subject_of(page, row),
+        "Campaign": row.campaign,
+        "Configuration": row.configuration,
+        "Value": figures.full_text(row),
+        "Logs (SHA-256)": ", ".join(logs),
+        "Source": row.source,
+        "Page": address(page, row),
+    }
+    stated = "".join(f"{name}: {value}\n" for name, value in facts.items() if value)
+    title = f"Disputed result: {row.campaign}/{row.configuration or at.configuration_anchor(row)}"
+    return title, f"{stated}\nWhat is wrong, and how I know:\n"
+
+
+def issue_address(repository: str, title: str, text: str) -> str:
+    """Return the address of a new issue with title and text filled in; empty without a repository."""
+    if not repository:
+        return ""
+    gitlab = "gitlab" in (urlsplit(repository).hostname or "")
+    fields: Mapping[str, str] = (
+        {"issue[title]": title, "issue[description]": text} if gitlab else {"title": title, "body": text}
+    )
+    return f"{repository}{'/-' if gitlab else ''}/issues/new?{urlencode(fields)}"
