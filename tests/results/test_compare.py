@@ -135,6 +135,20 @@ def test_the_threshold_is_on_the_ratio_of_the_figures():
     assert falls_below(pair, 0.98)
 
 
+@pytest.mark.parametrize(
+    ("b", "below"), [((90, 104, 95, 96, 101), False), ((94, 95, 96, 95, 94), True), ((98, 97.5, 98, 98.5, 98), False)]
+)
+def test_a_ratio_that_chance_explains_is_not_below_the_threshold(b: tuple[float, ...], below: bool):
+    """The first is below 0.97 with p = 0.2, the third is above it with p = 0.008."""
+    pair = only([row("a", 99, 100, 100, 101, 100), row("b", *b)])
+    assert falls_below(pair, 0.97) is below
+
+
+def test_a_gain_that_is_asked_for_is_not_excused_by_chance():
+    pair = only([row("a", 99, 100, 100, 101, 100), row("b", 100, 101, 99, 100, 102)])
+    assert falls_below(pair, 1.05)
+
+
 def test_figures_in_different_units_are_not_compared():
     pair = only([row("a", 100), row("b", 100, unit="tokens/s")])
     assert (pair.ratio, str(pair.verdict)) == (None, "not comparable: images/s against tokens/s")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dlperf.cli import options
+from dlperf.cli.gates import print_judgements
 from dlperf.cli.output import print_note
-from dlperf.errors import RequestError
+from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import one_line
 
 if TYPE_CHECKING:
@@ -41,39 +42,61 @@ def run(
     batch_size: options.BatchSizeOption = None,
     gpus: options.GpusOption = None,
     axes: options.SetOption = None,
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="Campaign name; default: time and contents.")
-    ] = None,
+    name: options.NameOption = None,
     repeats: options.RepeatsOption = None,
     protocol: options.ProtocolOption = None,
     detach: DetachOption = False,
+    gate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BASELINE",
+            help="Judge the results by this baseline, exit with 1 if one is worse or missing. Without a selection, run "
+            "what the baseline holds.",
+        ),
+    ] = None,
+    ci: options.CiOption = None,
     yes: options.YesOption = False,
 ) -> None:
     """Run a selection as a campaign. Options may be repeated or take comma-separated values."""
     from dlperf.campaign.create import create_campaign
-    from dlperf.cli.foreground import confirm_plan
+    from dlperf.cli.foreground import confirm_plan, run_in_foreground
     from dlperf.plan import expand
+    from dlperf.results.baselines import judge_campaign, plan_of_baseline, read_baseline
     from dlperf.view.start import start_campaign
 
+    if (detach and gate) or (ci and not gate):
+        raise RequestError("--gate judges what ended: leave out --detach" if detach else "--ci: add --gate BASELINE")
     workspace = options.current_workspace(context)
+    baseline = read_baseline(workspace, gate) if gate else None
+    repeats = repeats or (baseline.repeats if baseline else None)
     selection = options.selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol, axes)
-    if not (selection.hardware or selection.frameworks or selection.cases):
+    selected = selection.hardware or selection.frameworks or selection.cases
+    catalog = options.current_catalog(context)
+    if not (selected or baseline):
         raise RequestError(
             "nothing is selected: add --hardware, --framework or --case; `dlperf plan` lists what can run"
         )
-    plan = expand(selection, options.current_catalog(context))
+    plan = plan_of_baseline(baseline, selection, catalog) if baseline and not selected else expand(selection, catalog)
+    if baseline and selected:
+        baseline = baseline.only({item.configuration.id for item in plan.configurations})
     confirm_plan(plan, yes)
     if detach:
         _print_started(*start_campaign(workspace, plan, name))
-    else:
-        _run_in_foreground(workspace, create_campaign(workspace, plan, name))
+        return
+    paths = create_campaign(workspace, plan, name)
+    code = run_in_foreground(workspace, paths)
+    if baseline and code is not ExitCode.INTERRUPTED:
+        found = judge_campaign(workspace, baseline, paths.name, options.print_skipped)
+        verdict = print_judgements(found, f"baseline {gate}", ci)
+        code = code or verdict
+    raise typer.Exit(code)
 
 
 @commands.command()
 def resume(context: typer.Context, campaign: CampaignArgument, detach: DetachOption = False) -> None:
     """Resume a campaign. Adopts its running trials, starts the remaining ones, lifts a pause."""
     from dlperf.campaign.detach import start_detached
-    from dlperf.cli.foreground import wait_for_requests
+    from dlperf.cli.foreground import run_in_foreground, wait_for_requests
     from dlperf.view.start import lift_pause
 
     workspace, paths = _find(context, campaign)
@@ -82,7 +105,7 @@ def resume(context: typer.Context, campaign: CampaignArgument, detach: DetachOpt
     elif detach:
         _print_started(paths, start_detached(workspace, paths))
     else:
-        _run_in_foreground(workspace, paths)
+        raise typer.Exit(run_in_foreground(workspace, paths))
 
 
 @commands.command()
@@ -145,9 +168,3 @@ def _print_started(paths: CampaignPaths, pid: int) -> None:
     name = shlex.quote(one_line(paths.name))
     print_note(f"engine started (process {pid}); progress: `dlperf status {name}`, stop: `dlperf cancel {name}`")
     print(paths.name)
-
-
-def _run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> NoReturn:
-    from dlperf.cli.foreground import run_in_foreground
-
-    raise typer.Exit(run_in_foreground(workspace, paths))

@@ -146,6 +146,19 @@ MetricsOption = Annotated[
         autocompletion=complete_ids("metrics"),
     ),
 ]
+CampaignsOption = Annotated[
+    Words,
+    typer.Option(
+        "--campaign", metavar="NAME,…", help="Campaign, or published/<report>.", autocompletion=complete_campaigns
+    ),
+]
+CiOption = Annotated[
+    Path | None,
+    typer.Option("--ci", metavar="DIR", help="Write junit.xml, summary.md and badge.svg with the verdicts there."),
+]
+NameOption = Annotated[
+    str | None, typer.Option("--name", metavar="NAME", help="Campaign name; default: time and contents.")
+]
 RepeatsOption = Annotated[int | None, typer.Option("--repeats", metavar="N", help="Trials per configuration.")]
 ProtocolOption = Annotated[
     str | None,

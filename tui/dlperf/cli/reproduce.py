@@ -31,7 +31,7 @@ def reproduce(
     framework: options.FrameworkOption = None,
     protocol: options.ProtocolOption = None,
     repeats: options.RepeatsOption = None,
-    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="Name of the new campaign.")] = None,
+    name: options.NameOption = None,
     yes: options.YesOption = False,
 ) -> None:
     """Run a result again. Tests whether it is the same, faster or slower.
@@ -89,4 +89,4 @@ def _print_agreement(found: Claim) -> ExitCode:
     for row in (found.a, found.b):
         for caveat in row.caveats:
             print_note(f"caveat of {row.campaign}: {caveat.message}")
-    return ExitCode.MEASURED_FAILED if verdict.code == "reproduced_slower" else ExitCode.DONE
+    return ExitCode.MEASURED_FAILED if verdict.code in ("reproduced_slower", "reproduced_worse") else ExitCode.DONE

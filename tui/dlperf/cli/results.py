@@ -38,15 +38,7 @@ def results(
     batch_size: options.BatchSizeOption = None,
     gpus: options.GpusOption = None,
     axes: options.SetOption = None,
-    campaign: Annotated[
-        options.Words,
-        typer.Option(
-            "--campaign",
-            metavar="NAME,…",
-            help="Campaign, or published/<report>.",
-            autocompletion=options.complete_campaigns,
-        ),
-    ] = None,
+    campaign: options.CampaignsOption = None,
     status: Annotated[
         options.Words, typer.Option("--status", metavar="WORD,…", help="measured, published, not run, failed …")
     ] = None,
@@ -164,7 +156,12 @@ def compare(
     ],
     fail_below: Annotated[
         float | None,
-        typer.Option(metavar="RATIO", help="Exit with 1 if B does less than RATIO of A.", min=0),
+        typer.Option(
+            metavar="RATIO",
+            help="Exit with 1 if B does less than RATIO of A and, with five trials each, p ≤ 0.01 in the permutation "
+            "test. With fewer trials, or a RATIO above 1, the ratio alone decides.",
+            min=0,
+        ),
     ] = None,
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="With --fail-below, ignore results of A that B lacks.")
@@ -201,11 +198,12 @@ def compare(
 def _falls_short(outcome: Comparisons, ratio: float, allow_missing: bool) -> bool:
     """Print what is below a ratio or missing in B, and return whether anything is."""
     from dlperf.results.compare import falls_below
+    from dlperf.results.reproduction import agreement
 
     below = [pair for pair in outcome.pairs if falls_below(pair, ratio)]
     missing = [item for item in outcome.only_a if item.row.value is not None and not allow_missing]
     for pair in below:
-        print_note(f"below {ratio}: {pair.b.configuration} of {pair.b.campaign}")
+        print_note(f"below {ratio}: {pair.b.configuration} of {pair.b.campaign}: {agreement(pair)}")
     if missing:
         first = f"{missing[0].row.configuration} of {missing[0].row.campaign}"
         which = first if len(missing) == 1 else f"{count_noun(len(missing), 'configuration')}, such as {first}"

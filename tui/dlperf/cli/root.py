@@ -11,6 +11,7 @@ from dlperf import __version__
 from dlperf.cli import (
     campaigns,
     catalog,
+    gates,
     importing,
     machines,
     parse,
@@ -32,6 +33,7 @@ GROUPS = (
     parse.commands,
     results.commands,
     reproduce.commands,
+    gates.commands,
     importing.commands,
     site.commands,
 )

@@ -78,6 +78,11 @@ class Claim:
         return permutation_p(self.a.values, self.b.values) if self._repeated else None
 
     @property
+    def tested(self) -> bool:
+        """Whether both sides have the trials that the permutation test needs to show anything."""
+        return self._repeated and min(len(self.a.values), len(self.b.values)) >= LEAST_TRIALS
+
+    @property
     def detectable(self) -> float | None:
         """Relative difference that this many trials with this variation show; None under five trials each."""
         variation = pooled_variation((self.a.values, self.b.values))
@@ -232,6 +237,11 @@ def _windows(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message
         yield message("window_unrecorded")
     elif known and min(known) < WINDOW_SECONDS:
         yield message("short_window", seconds=min(known), least=WINDOW_SECONDS)
+
+
+def same_machine(a: ConfigurationResult, b: ConfigurationResult) -> bool:
+    """Whether both record the same machine or GPUs."""
+    return not any(_equal(_recorded(a, *MACHINE), _recorded(b, *MACHINE), "gpus"))
 
 
 def _usable(row: ConfigurationResult) -> list[TrialResult]:

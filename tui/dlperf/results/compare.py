@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dlperf.errors import RequestError
+from dlperf.measure.significance import SIGNIFICANT
 from dlperf.results.claims import Claim, claim, machine_variation
 from dlperf.results.model import ConfigurationResult
 
@@ -106,9 +107,15 @@ def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector) -> Co
 
 
 def falls_below(found: Claim, threshold: float) -> bool:
-    """Whether B reaches less than this part of A's performance, or has no figure where A has one."""
-    gain = found.gain
-    return found.a.value is not None if gain is None else gain < threshold
+    """Whether B reaches less than this part of A's performance, or has no value where A has one.
+
+    A difference that the permutation test ascribes to chance (p > 0.01 with five trials each) is not below a threshold
+    of 1 or less. Without that many trials the ratio alone decides, so that too few trials never pass a loss.
+    """
+    if found.gain is None:
+        return found.a.value is not None
+    by_chance = threshold <= 1 and found.tested and (found.p or 0.0) > SIGNIFICANT
+    return found.gain < threshold and not by_chance
 
 
 def _by_key(rows: Iterable[ConfigurationResult], side: Selector, axes: Sequence[str]) -> ByKey:

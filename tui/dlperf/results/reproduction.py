@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dlperf.catalog.units import is_speed
 from dlperf.errors import RequestError
 from dlperf.measure.significance import LEAST_TRIALS, SIGNIFICANT
 from dlperf.messages import Message, message
@@ -44,15 +45,21 @@ def selection_of_result(row: ConfigurationResult, repeats: int) -> Selection:
     )
 
 
-def agreement(found: Claim) -> Message:
+def agreement(found: Claim, tolerance: float = 0.0) -> Message:
     """Return whether B reproduces A: same, faster or slower by the permutation test, or why it was not tested.
 
     Unlike a claim, it allows other machines and trials that are not interleaved: that is what is reproduced on.
+
+    Args:
+        tolerance: relative loss that is accepted although the test shows it.
     """
     if found.ratio is None or found.gain is None or (found.p is None and not found.b.values):
         return found.verdict
     difference, counts = found.ratio - 1, (len(found.a.values), len(found.b.values))
-    if min(counts) < LEAST_TRIALS or found.p is None:
+    if not found.tested or found.p is None:
         return message("not_tested", difference=difference, a=counts[0], b=counts[1], least=LEAST_TRIALS)
-    code = "reproduced" if found.p > SIGNIFICANT else "reproduced_faster" if found.gain > 1 else "reproduced_slower"
+    if found.p <= SIGNIFICANT and 1 - tolerance <= found.gain < 1:
+        return message("tolerated", difference=difference, p=found.p, tolerance=tolerance)
+    up, down = ("faster", "slower") if is_speed(found.a.unit) else ("better", "worse")
+    code = "reproduced" if found.p > SIGNIFICANT else f"reproduced_{up if found.gain > 1 else down}"
     return message(code, difference=difference, p=found.p)

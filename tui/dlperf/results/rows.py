@@ -125,11 +125,12 @@ def rows_of_metrics(rows: Sequence[ConfigurationResult], wanted: Iterable[str]) 
             raise RequestError(f"--metric {name}: no result has this metric ({hint(name, names)})")
     chosen = [name for name in names if name in wanted or ALL in wanted]
     primary = [row for row in rows if row.metric in chosen and row.metrics]
-    others = [_row_of(row, name) for name in chosen for row in rows if name != row.metric]
+    others = [row_of_metric(row, name) for name in chosen for row in rows if name != row.metric]
     return primary + with_scaling([row for row in others if row is not None])
 
 
-def _row_of(row: ConfigurationResult, name: str) -> ConfigurationResult | None:
+def row_of_metric(row: ConfigurationResult, name: str) -> ConfigurationResult | None:
+    """Return the row of another metric of a configuration; None where it has no such metric."""
     metric = next((metric for metric in row.metrics if metric.id == name), None)
     if metric is None:
         return None

@@ -169,6 +169,7 @@ class Workspace:
     runs = _Path("runs", "root")
     published = _Path("runs/published", "root")
     audit = _Path("runs/published/audit.json", "root")
+    baselines = _Path("baselines", "root")
     catalog = _Path("catalog", "root")
     mkdocs_config = _Path("mkdocs.yml", "root")
     site = _Path("site", "root")
@@ -196,6 +197,20 @@ class Workspace:
     def staging(self, campaign: CampaignPaths) -> Path:
         """Where an import grows until it is whole and is moved to its place in one step."""
         return self.runs / ".importing" / campaign.directory.name
+
+    def baseline(self, name: str) -> Path:
+        """The file of the baseline of that name, whether or not it exists.
+
+        Raises:
+            RequestError: the name is empty, hidden, looks like an option, or is too long for a file.
+        """
+        if name.startswith((".", "-")) or not 0 < len(file_name(name)) <= 120:
+            raise RequestError(f"baseline {name!r}: a name has 1 to 120 characters and begins with no dot or hyphen")
+        return self.baselines / f"{file_name(name)}.json"
+
+    def baseline_files(self) -> tuple[Path, ...]:
+        """The file of each baseline, in name order."""
+        return tuple(sorted(self.baselines.glob("[!.]*.json")))
 
     def campaign(self, name: str) -> CampaignPaths:
         """The campaign of that name, whether or not it exists.

@@ -1,0 +1,131 @@
+"""``dlperf baseline``, and how commands that end with a verdict print it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dlperf.cli import options
+from dlperf.cli.output import print_json, print_note, print_table
+from dlperf.errors import ExitCode
+from dlperf.view.text import count_noun, percent
+
+if TYPE_CHECKING:
+    from dlperf.results.baselines import Judgement
+
+commands = typer.Typer()
+group = typer.Typer(no_args_is_help=True, help="Keep results as references of gates, and judge campaigns by them.")
+commands.add_typer(group, name="baseline")
+
+BaselineName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the baseline.")]
+
+
+@group.command()
+def save(
+    context: typer.Context,
+    name: BaselineName,
+    hardware: options.HardwareOption = None,
+    framework: options.FrameworkOption = None,
+    case: options.CaseOption = None,
+    precision: options.PrecisionOption = None,
+    batch_size: options.BatchSizeOption = None,
+    gpus: options.GpusOption = None,
+    axes: options.SetOption = None,
+    campaign: options.CampaignsOption = None,
+    metric: options.MetricsOption = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite a baseline of that name.")] = False,
+) -> None:
+    """Save the latest selected results as baselines/NAME.json. Each needs five trials.
+
+    The tolerance of each is the smallest difference that its trials can show, given their variation; on another machine
+    also what machines of the kind differ by, where several were measured.
+    """
+    from dlperf.results.baselines import baseline_of, write_baseline
+    from dlperf.results.load import Filters, filters_of, load_results
+
+    workspace = options.current_workspace(context)
+    selection = options.selection_of(hardware, framework, case, precision, batch_size, gpus, axes=axes)
+    filters = filters_of(selection, campaigns=options.split("--campaign", campaign))
+    rows = load_results(workspace, Filters(metrics=options.split("--metric", metric)), options.print_skipped)
+    baseline = baseline_of(name, [row for row in rows if filters.matches(row)], rows)
+    write_baseline(workspace, baseline, replace)
+    print_note(f"{count_noun(len(baseline.references), 'result')} kept in {workspace.baseline(name)}")
+
+
+@group.command()
+def show(
+    context: typer.Context,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Default: list all baselines.")] = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Show a baseline: values, tolerances, where they come from."""
+    from dlperf.results.baselines import read_baseline
+
+    workspace = options.current_workspace(context)
+    if name is None:
+        names = [path.stem for path in workspace.baseline_files()]
+        print_json(names) if as_json else print("\n".join(names))
+        return
+    baseline = read_baseline(workspace, name)
+    if as_json:
+        print_json(baseline)
+        return
+    headers = ("configuration", "metric", "value", "unit", "n", "tolerance", "on another machine", "campaign")
+    rows = ((item.result, percent(item.tolerance, 2), item.machine_tolerance) for item in baseline.references)
+    print_table(
+        headers,
+        [
+            (row.configuration, row.metric, row.value, row.unit, row.n, own, other and percent(other, 2), row.campaign)
+            for row, own, other in rows
+        ],
+        optional=("on another machine",),
+    )
+
+
+@group.command()
+def compare(
+    context: typer.Context,
+    name: BaselineName,
+    campaign: Annotated[
+        str,
+        typer.Argument(metavar="CAMPAIGN", help="Name or unique substring.", autocompletion=options.complete_campaigns),
+    ],
+    as_json: options.JsonOption = False,
+    ci: options.CiOption = None,
+) -> None:
+    """Judge a campaign by a baseline. Exits with 1 if a result is worse or missing."""
+    from dlperf.results.baselines import judge_campaign, read_baseline
+    from dlperf.runs.lookup import find_campaign
+
+    workspace = options.current_workspace(context)
+    baseline = read_baseline(workspace, name)
+    paths = find_campaign(workspace, campaign)
+    found = judge_campaign(workspace, baseline, paths.name, complain=options.print_skipped)
+    raise typer.Exit(print_judgements(found, f"baseline {name}", ci, as_json))
+
+
+def print_judgements(found: Sequence[Judgement], against: str, ci: Path | None, as_json: bool = False) -> ExitCode:
+    """Print the verdicts of a gate, write the files for CI, and return the exit code."""
+    from dlperf.report.ci import write_ci_files
+
+    if as_json:
+        print_json(found)
+    else:
+        headers = ("configuration", "metric", "before", "now", "unit", "tolerance", "gate", "verdict")
+        print_table(headers, map(_cells, found))
+    if ci is not None:
+        write_ci_files(ci, found, against)
+        print_note(f"files for CI: {ci}")
+    failed = sum(item.failed for item in found)
+    print_note(f"gate {'failed' if failed else 'passed'}: {failed} of {len(found)} worse than {against} or missing")
+    return ExitCode.MEASURED_FAILED if failed or not found else ExitCode.DONE
+
+
+def _cells(item: Judgement) -> tuple[object, ...]:
+    a, b = (item.pair.a, item.pair.b) if item.pair else (None, None)
+    values = (a and a.value, b and b.value, b and b.unit)
+    tolerance = percent(item.tolerance, 2) if item.pair else None
+    return (item.configuration, item.metric, *values, tolerance, "failed" if item.failed else "ok", str(item.verdict))

@@ -1,0 +1,42 @@
+"""The verdicts of a gate as files for CI: JUnit XML, a Markdown summary, a badge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from dlperf.report.figures import four_digits
+from dlperf.report.templating import TEMPLATES
+from dlperf.results.baselines import Judgement
+from dlperf.runs.store import write_atomic
+
+FILES = ("junit.xml", "summary.md", "badge.svg")
+"""``summary.md`` begins with a mark by which a comment on a pull request is found again."""
+
+
+def write_ci_files(folder: Path, found: Sequence[Judgement], against: str) -> None:
+    """Write ``FILES`` into a folder.
+
+    Args:
+        against: what the results were compared with.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES / "ci"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_printable,
+    )
+    environment.filters["number"] = four_digits
+    failed = sum(item.failed for item in found)
+    for name in FILES:
+        text = environment.get_template(f"{name}.j2").render(found=found, against=against, failed=failed)
+        write_atomic(folder / name, (text + "\n").encode())
+
+
+def _printable(value: object) -> str:
+    """Replace control characters, which XML cannot hold."""
+    return "".join(char if char.isprintable() else " " for char in str(value))
