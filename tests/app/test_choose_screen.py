@@ -14,6 +14,7 @@ from textual import events
 from dlperf.app.model.choice import PRESETS, Choice, Preset, arguments_of, choice_of, command_line
 from dlperf.app.model.options import options_of
 from dlperf.app.model.planned import plan_lines
+from dlperf.app.presets import save_preset
 from dlperf.app.screens.choose import ChooseScreen
 from dlperf.app.screens.plan_actions import check_rows
 from dlperf.catalog.load import Catalog, load_catalog
@@ -286,3 +287,66 @@ def test_the_first_picture_needs_neither_pydantic_nor_typer(workspace: Workspace
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+async def test_a_preset_that_the_user_saved_comes_first_and_marks_the_same_again(workspace: Workspace):
+    choice = choice_of(Selection(("local",), ("numpy",), ("lenet5",), batch_sizes=(64,), protocol="quick", repeats=2))
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        screen = screen_of(pilot, ChooseScreen)
+        assert screen.check_action("save_preset", ()) is None
+        screen.choose(choice)
+        await press(pilot, "P", *"mine", "enter", "X")
+        await until_shown(pilot, "Mark something above")
+        await press(pilot, "p")
+        await until_shown(pilot, "mine", "--hardware local --framework numpy", "quickstart")
+        await press(pilot, "enter")
+        await until_shown(pilot, "configurations: 1", "repeats: 2", "protocol: quick")
+        assert screen.choice.selection() == choice.selection()
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"mine": "--color red"}', '{"mine": "--hardware"}', '{"mine": 1}'])
+async def test_damaged_presets_are_named_and_not_overwritten(workspace: Workspace, text: str):
+    workspace.presets.write_text(text)
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        await press(pilot, "space", "P", *"mine", "enter")
+        await until_shown(pilot, "presets.json", "or delete it")
+        await press(pilot, "p")
+        await until_shown(pilot, "quickstart")
+    assert workspace.presets.read_text() == text
+
+
+async def test_name_and_protocol_of_a_campaign_are_set_before_it_starts(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("dlperf.view.start.start_detached", lambda _workspace, _paths: 1)
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        await press(pilot, "p", "enter", "o", "down", "enter", "n", *"first", "enter")
+        await until_shown(pilot, "name: first (n)", "protocol: dlperf (o)")
+        await press(pilot, "s")
+        await until_shown(pilot, "Start this campaign?", "--protocol dlperf --name first")
+        await press(pilot, "y")
+        await until_shown(pilot, "first", "engine stopped")
+        assert pilot.app.settings.choice.name == ""
+    record = read_campaign(workspace.campaign("first"))
+    assert {item.protocol["id"] for item in record.configurations} == {"dlperf"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "most"),
+    [("2 p enter s y", 8), ("2 space tab slash n u m p enter space s y", 14)],
+    ids=["with a preset", "without"],
+)
+async def test_few_keys_lead_from_the_start_to_a_running_campaign(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, keys: str, most: int
+):
+    monkeypatch.setattr("dlperf.view.start.start_detached", lambda _workspace, _paths: 1)
+    save_preset(workspace, "mine", "--hardware local --framework numpy --batch-size 64")
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "Nothing has been measured")
+        await press(pilot, *keys.split())
+        await until_shown(pilot, "2026-05-04-120400-numpy-lenet5", "Trials")
+    assert len(workspace.campaigns()) == 1
+    assert len(keys.split()) <= most

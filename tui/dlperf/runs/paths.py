@@ -171,6 +171,7 @@ class Workspace:
     audit = _Path("runs/published/audit.json", "root")
     baselines = _Path("baselines", "root")
     catalog = _Path("catalog", "root")
+    presets = _Path("presets.json", "root")
     mkdocs_config = _Path("mkdocs.yml", "root")
     site = _Path("site", "root")
     site_docs = _Path("site/docs", "root")

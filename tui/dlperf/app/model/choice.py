@@ -31,6 +31,9 @@ class Choice:
     repeats: int | None = None
     """None: the protocol's."""
     protocol: str | None = None
+    """None: the recipe's."""
+    name: str = ""
+    """Of the campaign; empty: made of the time and of what is measured first."""
 
     @property
     def empty(self) -> bool:
@@ -57,7 +60,7 @@ def choice_of(selection: Selection) -> Choice:
 
 def arguments_of(choice: Choice) -> list[str]:
     values = {option: ",".join(choice.values(axis)) for axis, option in OPTIONS.items() if axis != "axes"}
-    rest = {"--repeats": str(choice.repeats or ""), "--protocol": choice.protocol or ""}
+    rest = {"--repeats": str(choice.repeats or ""), "--protocol": choice.protocol or "", "--name": choice.name}
     words = [word for option, value in values.items() if value for word in (option, value)]
     words += set_options(choice.values("axes"))
     return words + [word for option, value in rest.items() if value for word in (option, value)]
@@ -69,28 +72,36 @@ def command_line(words: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Preset:
-    """Marks that select what a report measured; marked hardware is kept if the preset names none."""
+    """Marks to start from; marked hardware is kept if the preset names none."""
 
     name: str
     about: str
     options: str
     """As of ``dlperf run``."""
-    repeats: int | None = None
-    protocol: str | None = None
 
     def applied(self, before: Choice) -> Choice:
-        words = self.options.split()
-        values = dict(zip(words[::2], words[1::2], strict=True))
-        marked = {axis: tuple(values[option].split(",")) for axis, option in OPTIONS.items() if option in values}
-        return Choice({"hardware": before.values("hardware")} | marked, self.repeats, self.protocol)
+        """Return the choice that the options make.
+
+        Raises:
+            ValueError: they are none of ``dlperf run``.
+        """
+        words = shlex.split(self.options)
+        given: dict[str, tuple[str, ...]] = {}
+        for option, text in zip(words[::2], words[1::2], strict=True):
+            axis, equals, values = text.rpartition("=")
+            given[option] = (*given.get(option, ()), *(f"{axis}{equals}{value}" for value in values.split(",")))
+        if unknown := given.keys() - {*OPTIONS.values(), "--repeats", "--protocol"}:
+            raise ValueError(", ".join(sorted(unknown)))
+        marked = {axis: given[option] for axis, option in OPTIONS.items() if option in given}
+        repeats, protocol = (next(iter(given.get(option, ())), None) for option in ("--repeats", "--protocol"))
+        return Choice({"hardware": before.values("hardware")} | marked, int(repeats) if repeats else None, protocol)
 
 
 PRESETS = (
     Preset(
         "quickstart",
         N_("LeNet-5 with NumPy on this machine, in a minute"),
-        "--hardware local --framework numpy --case lenet5 --precision fp32 --batch-size 64,128 --gpus 1n1g",
-        repeats=3,
+        "--hardware local --framework numpy --case lenet5 --precision fp32 --batch-size 64,128 --gpus 1n1g --repeats 3",
     ),
     Preset(
         "ResNet50 V1.5",
@@ -101,13 +112,12 @@ PRESETS = (
     Preset(
         "PLSC ArcFace",
         N_("The report of DLPerf: face recognition with split classes, FP32, 128 samples per GPU"),
-        "--framework plsc --case arcface --precision fp32 --batch-size 128 --gpus 1n1g,1n8g,4n8g",
-        protocol="plsc",
+        "--framework plsc --case arcface --precision fp32 --batch-size 128 --gpus 1n1g,1n8g,4n8g --protocol plsc",
     ),
     Preset(
         "VGG16",
         N_("The baseline of FleetX: FP32, AMP and automatic strategy"),
-        "--framework fleetx-fp32,fleetx-amp,fleetx-auto --case vgg16 --precision fp32,amp --gpus 1n1g,1n8g,2n8g,4n8g",
-        protocol="fleetx",
+        "--framework fleetx-fp32,fleetx-amp,fleetx-auto --case vgg16 --precision fp32,amp --gpus 1n1g,1n8g,2n8g,4n8g "
+        "--protocol fleetx",
     ),
 )

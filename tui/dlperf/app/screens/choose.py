@@ -13,6 +13,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
@@ -249,8 +250,7 @@ class ChooseScreen(PlanActions):
         self.query_one("#plan", RowTable).show_rows(list(rows), lambda key: rows[key])
         lines = plan_lines(plan, history) if plan else [problem]
         self.query_one("#plan-lines", Static).update("\n".join([*lines, *self._mistakes]))
-        repeats = self.choice.repeats or _("as the protocol says")
-        self.query_one("#plan-panel").border_title = _("Plan · repeats: {repeats} (- +)", repeats=repeats)
+        self.query_one("#plan-panel").border_title = Content(self.plan_title())
         self.refresh_bindings()
 
     def action_next_part(self, by: int) -> None:
@@ -288,3 +288,5 @@ class ChooseScreen(PlanActions):
         if event.purpose in AXES and self._options:
             self._matching[event.purpose] = event.text
             self._show_list(event.purpose)
+        elif event.final:
+            self.text_typed(event)

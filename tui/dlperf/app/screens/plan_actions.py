@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Hashable
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,12 +14,15 @@ from rich.cells import cell_len
 from textual import work
 
 from dlperf.app.commands import run_command
-from dlperf.app.model.choice import PRESETS, Choice, arguments_of, choice_of, command_line
+from dlperf.app.model.choice import PRESETS, Choice, Preset, arguments_of, choice_of, command_line
 from dlperf.app.model.table import Column, Row
+from dlperf.app.presets import save_preset, saved_presets
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.pages import ListPage, TextPage
+from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
+from dlperf.errors import DlperfError
 from dlperf.messages import Message, _, message, render
 from dlperf.view.text import printable
 
@@ -43,6 +48,8 @@ class PlanActions(PlaceScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "start":
             return True if self._runnable() else None
+        if action == "save_preset":
+            return None if self.choice.empty else True
         if action in ("check", "script"):
             return True if self.plan is not None and self.plan.configurations else None
         return True
@@ -51,15 +58,66 @@ class PlanActions(PlaceScreen):
         return self.plan is not None and any(not item.example for item in self.plan.configurations)
 
     def action_presets(self) -> None:
+        """Offer what the user saved, then the reports, then what the last campaign ran."""
         columns = (Column(_("preset"), 22, importance=9), Column(_("what it marks"), 30, flexible=True))
-        rows: dict[Hashable, Row] = {item.name: Row((item.name, _(item.about))) for item in PRESETS}
-        choices = {item.name: item.applied(self.choice) for item in PRESETS}
-        last = self.main.book.last_selection()
-        if last is not None:
-            rows["last"] = Row((_("last campaign"), printable(last[0])))
-            choices["last"] = choice_of(last[1])
-        page = ListPage(_("Presets"), columns, rows)
-        self.app.push_screen(page, lambda chosen: self.choose(choices[str(chosen)]) if chosen else None)
+        presets = [*self._saved_presets(), *PRESETS]
+        choices = [item.applied(self.choice) for item in presets]
+        texts = [(printable(item.name), printable(_(item.about))) for item in presets]
+        if last := self.main.book.last_selection():
+            choices.append(choice_of(last[1]))
+            texts.append((_("last campaign"), printable(last[0])))
+        page = ListPage(_("Presets"), columns, dict(enumerate(map(Row, texts))))
+        self.app.push_screen(page, lambda chosen: self.choose(choices[chosen]) if isinstance(chosen, int) else None)
+
+    def _saved_presets(self) -> list[Preset]:
+        try:
+            return saved_presets(self.workspace)
+        except DlperfError as error:
+            self.notify(printable(str(error)), severity="error", markup=False, timeout=20)
+            return []
+
+    def action_save_preset(self) -> None:
+        self.query_one(Prompt).ask("preset", _("save the marks as a preset of this name"))
+
+    def _save_preset(self, name: str) -> None:
+        try:
+            save_preset(self.workspace, name, shlex.join(arguments_of(replace(self.choice, name=""))))
+        except DlperfError as error:
+            self.notify(printable(str(error)), severity="error", markup=False, timeout=20)
+        else:
+            self.notify(_("Saved: p offers it first."), title=printable(name), markup=False)
+
+    def action_name(self) -> None:
+        self.query_one(Prompt).ask("name", _("name of the campaign; empty: made of the time"), self.choice.name)
+
+    def action_protocol(self) -> None:
+        rows: dict[Hashable, Row] = {"": Row((_("by recipe"), ""))}
+        for name, protocol in self.catalog.protocols.items() if self.catalog else ():
+            rows[name] = Row((printable(name), printable(protocol.title)))
+        columns = (Column(_("protocol"), 22, importance=9), Column("", 30, flexible=True))
+        page = ListPage(_("Protocols"), columns, rows, selected=self.choice.protocol or "")
+        self.app.push_screen(page, self._set_protocol)
+
+    def _set_protocol(self, name: Hashable | None) -> None:
+        if name is not None:
+            self.choose(replace(self.choice, protocol=str(name) or None))
+
+    def plan_title(self) -> str:
+        """Return what the plan takes besides the marks, with the keys that change it."""
+        return " · ".join(
+            (
+                _("Plan · repeats: {repeats} (- +)", repeats=self.choice.repeats or _("by protocol")),
+                _("protocol: {protocol} (o)", protocol=printable(self.choice.protocol or _("by recipe"))),
+                _("name: {name} (n)", name=printable(self.choice.name) or _("by time")),
+            )
+        )
+
+    def text_typed(self, event: Prompt.Typed) -> None:
+        """Take the name of a preset or of the campaign."""
+        if event.purpose == "name":
+            self.choose(replace(self.choice, name=event.text.strip()))
+        elif event.purpose == "preset" and event.text.strip():
+            self._save_preset(event.text.strip())
 
     def action_repeat(self) -> None:
         if last := self.main.book.last_selection():
@@ -96,8 +154,9 @@ class PlanActions(PlaceScreen):
         if any(item.example for item in self.plan.configurations):
             self.notify(_("Machines of published reports cannot be run on: unmark them first."), severity="warning")
             return
-        plan, name = self.plan, campaign_name(self.plan, datetime.fromisoformat(self.settings.now()))
-        words = ["run", *arguments_of(self.choice), "--name", name]
+        plan = self.plan
+        name = self.choice.name or campaign_name(plan, datetime.fromisoformat(self.settings.now()))
+        words = ["run", *arguments_of(replace(self.choice, name=name))]
         text = "\n".join([name, "", *plan_lines(plan, self.main.book.trial_seconds()), "", command_line(words)])
         question = ConfirmScreen(_("Start this campaign?"), text, _("Start"), _("Not yet"))
         self.ask(question, partial(self._start, plan, name))
@@ -107,6 +166,7 @@ class PlanActions(PlaceScreen):
         from dlperf.view.start import start_campaign
 
         if await self.start_engine(partial(start_campaign, self.workspace, plan, name)):
+            self.settings.choice = replace(self.choice, name="")
             self.main.watch_campaign(name)
 
 

@@ -1,0 +1,39 @@
+"""Presets that users save: ``presets.json``, which holds options of ``dlperf run`` by name."""
+
+from __future__ import annotations
+
+import json
+
+from dlperf.app.model.choice import Choice, Preset
+from dlperf.errors import RequestError
+from dlperf.runs.paths import Workspace
+
+
+def saved_presets(workspace: Workspace) -> list[Preset]:
+    """Return the presets of a workspace in the order of saving.
+
+    Raises:
+        RequestError: the file is damaged.
+    """
+    if not workspace.presets.is_file():
+        return []
+    try:
+        saved = [Preset(name, options, options) for name, options in json.loads(workspace.presets.read_bytes()).items()]
+        for preset in saved:
+            preset.applied(Choice())
+    except (OSError, ValueError, AttributeError) as error:
+        what = "it holds names with options of `dlperf run`, as text"
+        raise RequestError(f"{workspace.presets}: {what} ({error}): correct it or delete it") from error
+    return saved
+
+
+def save_preset(workspace: Workspace, name: str, options: str) -> None:
+    """Add a preset, or replace the one of that name.
+
+    Raises:
+        DlperfError: the file is damaged, or cannot be written.
+    """
+    from dlperf.runs.store import write_atomic
+
+    presets = {preset.name: preset.options for preset in saved_presets(workspace)} | {name: options}
+    write_atomic(workspace.presets, json.dumps(presets, ensure_ascii=False, indent=2).encode() + b"\n")
