@@ -39,6 +39,22 @@ def test_repeats_are_interleaved_across_configurations(catalog):
     ]
 
 
+def test_a_profiled_trial_of_each_configuration_comes_after_the_measured_ones(catalog):
+    selection = Selection(("local",), ("jax",), ("resnet50",), ("fp32",), (32, 64), ("1",), repeats=2, profile=True)
+    plan = expand(selection, catalog)
+    one, two = (f"local_jax_resnet50_fp32_bs{size}_1n1g" for size in (32, 64))
+    profiles = [f"{one}_profile-on/1", f"{two}_profile-on/1"]
+    assert list(map(str, plan.trials)) == [f"{one}/1", f"{two}/1", f"{one}/2", f"{two}/2", *profiles]
+    measured, profiled = plan.configurations[0].launch, plan.configurations[2].launch
+    assert profiled == replace(measured, command=profiled.command)
+    assert profiled.command == (*measured.command, "--profile", "{ranks}/profile.json", "--seconds", "0")
+
+
+def test_programs_that_cannot_be_profiled_are_refused(catalog):
+    with pytest.raises(RequestError, match="--profile: programs of numpy cannot be profiled"):
+        expand(Selection(("local",), ("numpy",), ("lenet5",), profile=True), catalog)
+
+
 def test_empty_axes_mean_what_recipe_case_and_hardware_offer_together(catalog):
     plan = expand(Selection(hardware=("bare",), frameworks=("varied",)), catalog)
     assert ids(plan) == [

@@ -48,9 +48,11 @@ def test_both_frameworks_compute_the_same_loss_and_gradients_from_the_same_weigh
 
 
 @pytest.mark.parametrize("parallel", ["fsdp", "replicate"])
-def test_two_ranks_train_one_model(parallel: str):
-    done = torchrun(2, WORKLOADS / "pytorch_llm.py", *LLAMA, "--parallel", parallel)
+def test_two_ranks_train_one_model_and_the_first_profiles_it(parallel: str, tmp_path: Path):
+    profile = str(tmp_path / "profile.json")
+    done = torchrun(2, WORKLOADS / "pytorch_llm.py", *LLAMA, "--parallel", parallel, "--profile", profile)
     assert done.returncode == 0, done.stderr
+    assert "communication" in {row["name"] for row in json.loads(Path(profile).read_text())["classes"]}
     (trained,) = parsed(done.stdout)
     assert trained.complete
     assert trained.metadata.gpus == 2

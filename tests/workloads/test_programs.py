@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -117,10 +118,23 @@ def test_a_program_says_how_it_is_used_without_its_framework(program: str):
     assert done.stderr.splitlines()[-1].endswith("error: argument --steps: must be 1 or more, not 0")
 
 
+def assert_profile(path: Path):
+    """The summary that a program wrote of its steps on the CPU, with the trace beside it."""
+    profile = json.loads(path.read_text())
+    assert (profile["device"], profile["steps"], profile["idle_share"]) == ("cpu", 5, None)
+    assert profile["step_ms"] > 0
+    assert "matrix products and convolutions" in {row["name"] for row in profile["classes"]}
+    assert sum(row["share"] for row in profile["classes"]) == pytest.approx(1, abs=0.001)
+    assert 0 < len(profile["kernels"]) <= 25
+    assert (path.parent / profile["trace"]).read_bytes()[:2] == b"\x1f\x8b"
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_a_program_learns_and_its_log_gives_a_figure(name: str):
+def test_a_program_learns_and_its_log_gives_a_figure(name: str, tmp_path: Path):
     module, program, arguments = CASES[name]
-    done = run(interpreter(module), WORKLOADS / program, *arguments)
+    profile = tmp_path / "profile.json"
+    asked = ["--profile", profile] if name in ("pytorch gpt2", "jax gpt2") else []
+    done = run(interpreter(module), WORKLOADS / program, *arguments, *asked)
     assert done.returncode == 0, done.stderr
     (trained,) = parsed(done.stdout)
     assert trained.complete
@@ -129,6 +143,9 @@ def test_a_program_learns_and_its_log_gives_a_figure(name: str):
     assert trained.metadata.gpus == (2 if "two devices" in name else 1)
     assert trained.samples.loss[-1] < trained.samples.loss[0]
     assert figure_of(Reading(trained), "rate(skip=2, take=4)").value > 0
+    assert trained.samples.step[-1] == 8  # profiled steps are not reported
+    if asked:
+        assert_profile(profile)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -54,6 +54,11 @@ class Configuration:
         """Unique and safe as a folder name, because catalogue ids contain no underscore."""
         parts = (self.hardware, self.framework, self.case, self.precision, f"bs{self.batch_size}", self.scale)
         return "_".join((*parts, *map(axis_slug, self.axes)))
+
+
+def profiled_configuration(configuration: Configuration) -> Configuration:
+    """Return the configuration under which the trial with a profiler runs beside the measured ones."""
+    return replace(configuration, axes=(*configuration.axes, ("profile", "on")))
 
 
 def axis_slug(axis: tuple[str, AxisValue]) -> str:

@@ -328,6 +328,8 @@ class Framework(Entry):
     secret: tuple[str, ...] = ()
     """As of hardware."""
     options: dict[str, Option] = {}
+    profile: tuple[str, ...] = ()
+    """Arguments with which its programs write ``profile.json``; empty where they cannot be profiled."""
     facts: dict[str, str] = {}
     """Stated software versions: python, cuda, cudnn, nccl, dali, driver …"""
     patches: tuple[str, ...] = ()

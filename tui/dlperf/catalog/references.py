@@ -151,7 +151,9 @@ def framework_problems(item: Located[Framework], ids: Ids, cases: Mapping[str, C
     framework = item.entry
     yield from _reference(item, ("format",), "formats", framework.format, ids)
     axes = {name for recipe in framework.recipes for name in _axes(recipe, cases.get(recipe.case))}
-    yield from _text_problems(item, (), {"container": framework.container, "env": framework.env}, axes)
+    yield from _text_problems(
+        item, (), {"container": framework.container, "env": framework.env, "profile": framework.profile}, axes
+    )
     seen: set[str] = set()
     for index, recipe in enumerate(framework.recipes):
         place: Location = ("recipes", index)

@@ -45,6 +45,7 @@ def run(
     name: options.NameOption = None,
     repeats: options.RepeatsOption = None,
     protocol: options.ProtocolOption = None,
+    profile: options.ProfileOption = False,
     detach: DetachOption = False,
     gate: Annotated[
         str | None,
@@ -69,7 +70,8 @@ def run(
     workspace = options.current_workspace(context)
     baseline = read_baseline(workspace, gate) if gate else None
     repeats = repeats or (baseline.repeats if baseline else None)
-    selection = options.selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol, axes)
+    values = (hardware, framework, case, precision, batch_size, gpus, repeats, protocol, axes, profile)
+    selection = options.selection_of(*values)
     selected = selection.hardware or selection.frameworks or selection.cases
     catalog = options.current_catalog(context)
     if not (selected or baseline):

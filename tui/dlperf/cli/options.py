@@ -100,6 +100,9 @@ def _complete(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
 
 
 Words = list[str] | None
+ProfileOption = Annotated[
+    bool, typer.Option("--profile", help="Run one more trial of each configuration under a profiler, after the others.")
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 """Values of an option that may be repeated, each a comma-separated list."""
 
@@ -181,6 +184,7 @@ def selection_of(
     repeats: int | None = None,
     protocol: str | None = None,
     axes: Words = None,
+    profile: bool = False,
 ) -> Selection:
     """Return the values of the options as a selection.
 
@@ -202,6 +206,7 @@ def selection_of(
         axes=tuple(f"{name}={value}" for name, values in given.items() for value in values),
         repeats=repeats,
         protocol=protocol,
+        profile=profile,
     )
 
 

@@ -31,13 +31,15 @@ def plan(
     axes: options.SetOption = None,
     repeats: options.RepeatsOption = None,
     protocol: options.ProtocolOption = None,
+    profile: options.ProfileOption = False,
     as_json: options.JsonOption = False,
     render: Annotated[bool, typer.Option("--render", help="Print the scripts of every node.")] = False,
 ) -> None:
     """Show what would run. Options may be repeated or take comma-separated values."""
     from dlperf.plan import expand
 
-    selection = options.selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol, axes)
+    values = (hardware, framework, case, precision, batch_size, gpus, repeats, protocol, axes, profile)
+    selection = options.selection_of(*values)
     result = expand(selection, options.current_catalog(context))
     if as_json:
         print_json(_document(result, render))
@@ -109,7 +111,7 @@ def _row(item: PlannedConfiguration) -> list[Any]:
         axes_text(axes.axes) or None,
         item.protocol["id"],
         item.repeats,
-        "example with placeholder hosts, cannot run" if item.example else "",
+        "example with placeholder hosts, cannot run" if item.example else "under a profiler" if item.profiled else "",
     ]
 
 

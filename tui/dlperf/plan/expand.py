@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from dlperf.catalog.axes import Configuration, parse_scale
+from dlperf.catalog.axes import Configuration, parse_scale, profiled_configuration
 from dlperf.catalog.problem import hint
 from dlperf.catalog.units import default_metric
 from dlperf.errors import RequestError
@@ -39,7 +39,19 @@ def expand(selection: Selection, catalog: Catalog) -> Plan:
     if not found:
         raise RequestError(_why_nothing(selection, catalog))
     planned = tuple(item for item in found if isinstance(item, PlannedConfiguration))
+    if selection.profile:
+        planned += tuple(_profiled(item.configuration, selection, catalog) for item in planned)
     return Plan(selection, planned, tuple(item for item in found if isinstance(item, Impossible)))
+
+
+def _profiled(point: Configuration, selection: Selection, catalog: Catalog) -> PlannedConfiguration:
+    """Return the configuration of the trial under a profiler."""
+    framework = catalog.frameworks[point.framework]
+    if not framework.profile:
+        raise RequestError(f"--profile: programs of {framework.id} cannot be profiled: select others with --framework")
+    planned = _planned(point, replace(selection, repeats=1), catalog, framework.profile)
+    assert isinstance(planned, PlannedConfiguration)  # as without the profiler
+    return replace(planned, configuration=profiled_configuration(point), profiled=True)
 
 
 def _check(selection: Selection, catalog: Catalog) -> None:
@@ -114,7 +126,14 @@ def _accelerator(hardware: Hardware, catalog: Catalog) -> Accelerator | None:
     return catalog.accelerators[hardware.accelerator] if hardware.accelerator else None
 
 
-def _planned(configuration: Configuration, selection: Selection, catalog: Catalog) -> PlannedConfiguration | Impossible:
+def _planned(
+    configuration: Configuration, selection: Selection, catalog: Catalog, arguments: tuple[str, ...] = ()
+) -> PlannedConfiguration | Impossible:
+    """Return the configuration with everything that it needs, or why it is impossible.
+
+    Args:
+        arguments: given to the program after its own.
+    """
     framework, case = catalog.frameworks[configuration.framework], catalog.cases[configuration.case]
     recipe = framework.recipe_for(case)
     if recipe is None:
@@ -131,7 +150,7 @@ def _planned(configuration: Configuration, selection: Selection, catalog: Catalo
         return Impossible(configuration, reason)
     try:
         metrics = planned_metrics(case.unit, case, catalog.metrics)
-        return _freeze(subject, selection.repeats or protocol.repeats, metrics)
+        return _freeze(subject, selection.repeats or protocol.repeats, metrics, arguments)
     except UnresolvedError as error:
         return Impossible(configuration, quoted(error))
 
@@ -147,10 +166,12 @@ def planned_metrics(unit: str, case: Case | None, metrics: Mapping[str, Metric])
     )
 
 
-def _freeze(subject: Subject, repeats: int, metrics: tuple[PlannedMetric, ...]) -> PlannedConfiguration:
+def _freeze(
+    subject: Subject, repeats: int, metrics: tuple[PlannedMetric, ...], arguments: tuple[str, ...]
+) -> PlannedConfiguration:
     return PlannedConfiguration(
         configuration=subject.configuration,
-        launch=launch_of(subject),
+        launch=launch_of(subject, arguments),
         format=subject.recipe.format or subject.framework.format,
         unit=metrics[0].unit,
         protocol=subject.protocol.model_dump(mode="json"),

@@ -28,8 +28,11 @@ def options_of(subject: Subject) -> dict[str, Option]:
     return options
 
 
-def launch_of(subject: Subject) -> Launch:
+def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
     """Return the launch of a configuration.
+
+    Args:
+        arguments: given to the program after its own.
 
     Raises:
         UnresolvedError: a placeholder has no value, such as a data set that the hardware does not have.
@@ -57,14 +60,16 @@ def launch_of(subject: Subject) -> Launch:
         module=subject.framework.module,
     )
     used: set[str] = set()
-    launch = fill_launch(_with_variants(launch, subject), _filler(subject, _values(subject, container), used))
+    launch = fill_launch(
+        _with_variants(launch, subject, arguments), _filler(subject, _values(subject, container), used)
+    )
     if container is None:
         return launch
     planned = _planned_container(container, subject, used)
     return replace(launch, container=planned, runtime_env=tuple(subject.hardware.env))
 
 
-def _with_variants(launch: Launch, subject: Subject) -> Launch:
+def _with_variants(launch: Launch, subject: Subject, last: tuple[str, ...]) -> Launch:
     arguments: tuple[str, ...] = ()
     for variant in subject.variants:
         options = variant.launcher_options
@@ -77,7 +82,7 @@ def _with_variants(launch: Launch, subject: Subject) -> Launch:
         )
         arguments += variant.args
     # The machine's own variables, such as settings of its network, take precedence.
-    return replace(launch, command=launch.command + arguments, env=launch.env | subject.hardware.env)
+    return replace(launch, command=launch.command + arguments + last, env=launch.env | subject.hardware.env)
 
 
 def _filler(subject: Subject, values: Mapping[str, str], used: set[str]) -> Callable[[str], str]:

@@ -24,6 +24,8 @@ class Selection:
     scales: tuple[str, ...] = ()
     repeats: int | None = None
     protocol: str | None = None
+    profile: bool = False
+    """Whether a trial of each configuration runs under a profiler after the measured ones."""
     axes: tuple[str, ...] = ()
     """Values of further axes, each as ``sequence_length=8192``; those of an axis that is not named are its default."""
 
@@ -97,6 +99,8 @@ class PlannedConfiguration:
     """The hardware is that of a published report and has no real host names: it cannot be run on."""
     metrics: tuple[PlannedMetric, ...] = ()
     """The primary metric first; none in plans of 0.1."""
+    profiled: bool = False
+    """Its one trial runs under a profiler and never enters results."""
 
     @property
     def primary(self) -> PlannedMetric:
@@ -140,9 +144,11 @@ class Plan:
 
 
 def interleaved(configurations: Sequence[PlannedConfiguration]) -> tuple[TrialKey, ...]:
-    """Interleave repeats: all first ones before the second ones, so that drift affects all configurations alike."""
-    ids = [(item.configuration.id, item.repeats) for item in configurations]
+    """Interleave repeats: all first ones before the second ones, so that drift affects all configurations alike.
+
+    Trials under a profiler come last.
+    """
+    ids = [(item.configuration.id, item.repeats) for item in configurations if not item.profiled]
     rounds = max((repeats for _, repeats in ids), default=0)
-    return tuple(
-        TrialKey(name, number) for number in range(1, rounds + 1) for name, repeats in ids if number <= repeats
-    )
+    measured = [TrialKey(name, number) for number in range(1, rounds + 1) for name, repeats in ids if number <= repeats]
+    return (*measured, *(TrialKey(item.configuration.id, 1) for item in configurations if item.profiled))

@@ -33,7 +33,7 @@ def rows_of_campaign(
     """Return one row for each selected configuration, in the order of the plan."""
     statuses = _by_configuration(status.trials.values())
     rows = []
-    for planned in record.configurations:
+    for planned in (item for item in record.configurations if not item.profiled):
         tried = statuses.get(planned.configuration.id, ())
         trials = [results[item.key] for item in tried if item.key in results]
         rows.append(_measured_row(record.name, planned, trials, tried))

@@ -97,8 +97,9 @@ def _seconds(record: CampaignRecord, status: CampaignStatus) -> float | None:
 
 def _best(record: CampaignRecord, status: CampaignStatus) -> tuple[float, str] | None:
     values: dict[tuple[str, str], list[float]] = {}
+    profiled = {item.configuration.id for item in record.configurations if item.profiled}
     for key, trial in status.trials.items():
-        if trial.figure and trial.figure.value is not None:
+        if trial.figure and trial.figure.value is not None and key.configuration not in profiled:
             values.setdefault((key.configuration, trial.figure.unit), []).append(trial.figure.value)
     if not values or len({(item.configuration.case, item.primary.id) for item in record.configurations}) > 1:
         return None

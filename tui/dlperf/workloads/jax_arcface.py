@@ -8,11 +8,11 @@ options.py and reporting.py.
 
 import functools
 
-from options import JAX_PRECISION_HELP, JAX_PRECISIONS, arcface, common
+from options import JAX_PRECISION_HELP, JAX_PRECISIONS, arcface, common, profilable
 
 
 def options():
-    return arcface(common(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP)).parse_args()
+    return profilable(arcface(common(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP))).parse_args()
 
 
 if __name__ == "__main__":

@@ -9,11 +9,11 @@ reporting.py.
 import functools
 import math
 
-from options import JAX_PRECISION_HELP, JAX_PRECISIONS, bert, common
+from options import JAX_PRECISION_HELP, JAX_PRECISIONS, bert, common, profilable
 
 
 def options():
-    parser = bert(common(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP))
+    parser = profilable(bert(common(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP)))
     parser.add_argument(
         "--attention", choices=["auto", "cudnn", "xla"], default="auto", help="auto: cuDNN's kernel on a GPU at 16 bit"
     )

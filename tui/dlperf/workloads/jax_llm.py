@@ -6,14 +6,15 @@ options.py and reporting.py.
 """
 
 from llm_shapes import GRADIENT_NORM, SHAPES, language, language_facts
-from options import common
+from options import common, profilable
 
 PRECISIONS = ("fp32", "bf16", "bf16-pure")
 PRECISION_HELP = "bf16: weights, gradients and optimizer state fp32, products bf16; bf16-pure: all bf16"
 
 
 def options():
-    return language(common(__doc__, PRECISIONS, PRECISION_HELP), ["cudnn", "xla"], "xla").parse_args()
+    parser = profilable(common(__doc__, PRECISIONS, PRECISION_HELP))
+    return language(parser, ["cudnn", "xla"], "xla").parse_args()
 
 
 if __name__ == "__main__":

@@ -3,8 +3,11 @@
 Needs JAX >= 0.7. Copied to the node with the program that uses it.
 """
 
+import glob
 import itertools
 import os
+import shutil
+import tempfile
 from typing import Callable, NamedTuple
 
 import jax
@@ -165,7 +168,37 @@ def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, per_s
 
     report.train(next_loss, mean, mesh.size * per_sample, agree)
     check_devices_agree(parameters)
+    if options.profile:
+        write_profile(options.profile, rank, next_loss)
     report.finish(peak_memory_bytes=(jax.local_devices()[0].memory_stats() or {}).get("peak_bytes_in_use"))
+
+
+def write_profile(path, rank, next_loss):
+    """Profile some steps in the first process and write the summary; the others only take part."""
+    import profiling
+
+    last = None
+
+    def step():
+        nonlocal last
+        last = next_loss()
+
+    def synchronize():
+        jax.block_until_ready(last)
+
+    alone = profiling.timed(step, synchronize)
+    if rank:
+        profiling.timed(step, synchronize)
+        return
+    settings = jax.profiler.ProfileOptions()
+    settings.python_tracer_level = 0
+    folder = os.path.dirname(path)
+    with tempfile.TemporaryDirectory() as made:
+        with jax.profiler.trace(made, profiler_options=settings):
+            profiled = profiling.timed(step, synchronize)
+        (found,) = glob.glob(f"{made}/**/*.trace.json.gz", recursive=True)
+        trace = shutil.move(found, os.path.join(folder, "profile.trace.json.gz"))
+    profiling.write(path, trace, alone, profiled, framework="jax")
 
 
 def _shardings(mesh, placement):

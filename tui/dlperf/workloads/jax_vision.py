@@ -6,12 +6,12 @@ and, in the same folder, jax_trainer.py, options.py, reporting.py and, for real 
 image_data.py.
 """
 
-from options import JAX_PRECISION_HELP, JAX_PRECISIONS, finished, vision
+from options import JAX_PRECISION_HELP, JAX_PRECISIONS, finished, profilable, vision
 
 
 def options():
     data = "ImageNet folder; with DALI also TFRecord or RecordIO files"
-    return finished(vision(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP, data).parse_args())
+    return finished(profilable(vision(__doc__, JAX_PRECISIONS, JAX_PRECISION_HELP, data)).parse_args())
 
 
 if __name__ == "__main__":

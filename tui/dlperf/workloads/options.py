@@ -33,6 +33,12 @@ def common(description, precisions, precision_help):
     return parser
 
 
+def profilable(parser):
+    """Add the option of the programs that can profile themselves."""
+    parser.add_argument("--profile", metavar="FILE", help="after the run, profile five steps and write a summary")
+    return parser
+
+
 def vision(description, precisions, precision_help, data_help):
     """Parser with the options of the programs for ResNet-50 and VGG16; ``finished`` completes the result."""
     parser = common(description, precisions, precision_help)
@@ -52,9 +58,8 @@ def pytorch(parser):
     parser.add_argument(
         "--inductor", nargs="*", default=[], metavar="KEY=JSON", help="settings of torch._inductor.config"
     )
-    parser.add_argument("--profile", metavar="FILE", help="after the run, write the kernels of five steps by time")
     parser.add_argument("--cuda-graph", action="store_true", help="replay forward and backward as one CUDA graph")
-    return parser
+    return profilable(parser)
 
 
 def finished(options):

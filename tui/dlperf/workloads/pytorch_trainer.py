@@ -4,6 +4,7 @@ Needs PyTorch >= 2.4. Copied to the node with the program that uses it. One proc
 by torchrun, which sets RANK, WORLD_SIZE and LOCAL_RANK.
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -241,25 +242,35 @@ def train(world, trainer, batches, options, per_sample=1, **facts):
     step = training_step(trainer, gradients, batches)
     report.train(step, mean, per_sample * world.batches, agree)
     trainer.check(first)
-    if options.profile and world.size == 1:
-        write_profile(options.profile, gradients, trainer.update, batches)
+    if options.profile:
+        write_profile(world, options.profile, step)
     report.finish(peak_memory_bytes=torch.cuda.max_memory_allocated() if world.device.type == "cuda" else None)
     del gradients, step  # a communicator cannot be closed while a graph holds it
     world.close()
 
 
-def write_profile(path, gradients, update, batches):
-    """Write a table of the kernels of five steps, by their time on the device."""
-    with torch.profiler.profile() as profile:
-        for _ in range(5):
-            gradients(*next(batches))
-            update()
-        if torch.cuda.is_available():
-            torch.cuda.synchronize()
-    with open(path, "w") as stream:
-        stream.write(
-            profile.key_averages().table(sort_by="self_cuda_time_total", row_limit=60, max_name_column_width=90)
-        )
+def write_profile(world, path, step):
+    """Profile some steps on rank 0 and write the summary; the other ranks only take part.
+
+    One session, which warms up with a step: CUDA graphs do not bear a second start of the profiler.
+    """
+    import profiling
+
+    alone = profiling.timed(step, world.synchronize)
+    schedule = torch.profiler.schedule(wait=0, warmup=1, active=1, repeat=1)
+    recorder = contextlib.nullcontext() if world.rank else torch.profiler.profile(schedule=schedule)
+    with recorder as profiler:
+        step()
+        world.synchronize()
+        if profiler:
+            profiler.step()
+        profiled = profiling.timed(step, world.synchronize)
+        if profiler:
+            profiler.step()
+    if profiler:
+        trace = os.path.join(os.path.dirname(path), "profile.trace.json.gz")
+        profiler.export_chrome_trace(trace)
+        profiling.write(path, trace, alone, profiled, framework="pytorch")
 
 
 def check_ranks_agree(world, parameters):

@@ -50,7 +50,7 @@ class Choice:
     def selection(self) -> Selection:
         marks = {axis: self.values(axis) for axis in AXES if axis != "batch_sizes"}
         sizes = tuple(map(int, self.values("batch_sizes")))
-        return Selection(**marks, batch_sizes=sizes, repeats=self.repeats, protocol=self.protocol)
+        return Selection(**marks, batch_sizes=sizes, repeats=self.repeats, protocol=self.protocol, profile=False)
 
 
 def choice_of(selection: Selection) -> Choice:
