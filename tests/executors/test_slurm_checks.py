@@ -52,6 +52,8 @@ async def test_more_time_than_the_partition_gives_is_said_before_and_while_the_j
         ({"partition": "none"}, "Invalid partition name specified"),
         ({"gres": "gpu:9"}, "Requested node configuration is not available"),
         ({"constraint": "no such"}, "Invalid feature specification"),
+        ({"licenses": "none:1"}, "Invalid license specification"),
+        ({"reservation": "none"}, "Requested reservation is invalid"),
     ],
 )
 async def test_what_slurm_refuses_is_said_before_and_at_submission(executor, tmp_path, slurm_options, message):

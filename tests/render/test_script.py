@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from dlperf.catalog import model
 from dlperf.catalog.placeholders import fill
 from dlperf.errors import RequestError
-from dlperf.plan import Container, Launch, Node
+from dlperf.plan import Container, Launch, Node, Preparation
+from dlperf.plan.hiding import Hidden, revealed
 from dlperf.plan.subject import STARTED_ONCE
 from dlperf.render import Runtime, render_trial
 from dlperf.render.containers import RUNTIMES
@@ -224,3 +225,27 @@ def test_the_catalogue_names_the_launchers_and_runtimes_that_there_are():
     assert set(get_args(model.Launcher)) == LAUNCHERS.keys()
     assert set(get_args(model.Runtime)) - {"none"} == RUNTIMES.keys()
     assert LAUNCHERS.keys() >= STARTED_ONCE
+
+
+def test_a_machine_prepares_itself_before_the_container_and_a_framework_inside_it(tmp_path):
+    launch = launch_of("train.py", container=Container("image", "podman"))
+    launch = replace(
+        launch,
+        node_preparation=Preparation(("podman/5",), ("ulimit -l unlimited",)),
+        program_preparation=Preparation((), ("source /opt/venv/bin/activate",)),
+    )
+    files = render_trial("t", launch, Runtime("127.0.0.1", "1", {"node": str(tmp_path)}))["node"].files
+    outside, inside = files["launch.sh"].decode(), files["payload.sh"].decode()
+    assert "module load podman/5\nulimit -l unlimited\nexec podman run" in outside
+    assert f"bash {tmp_path}/payload.sh" in outside
+    assert "module" not in inside
+    assert "\nsource /opt/venv/bin/activate\nexec " in inside
+
+
+def test_a_secret_of_a_prologue_is_kept_apart_and_comes_back_on_the_node(tmp_path):
+    line = "export HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz0123456789"
+    launch = launch_of("train.py", program_preparation=Preparation((), (line,)))
+    hidden = Hidden()
+    kept = hidden.launch(launch)
+    assert "hf_abc" not in repr(kept)
+    assert revealed(kept, hidden.values) == launch

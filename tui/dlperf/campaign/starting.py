@@ -54,7 +54,8 @@ def starts_of(plan: Plan) -> dict[str, list[Start]]:
         start = start_of(item)
         launch = start.planned.launch
         words = (launch.launcher, launch.launcher_options, launch.interpreter, launch.command)
-        same = (*words, tuple(launch.env.items()), repr(launch.container), launch.workdir)
+        prepared = (launch.node_preparation, launch.program_preparation)
+        same = (*words, tuple(launch.env.items()), repr(launch.container), launch.workdir, *prepared)
         largest[item.configuration.hardware, same] = start
     found: dict[str, list[Start]] = defaultdict(list)
     for (hardware, _), start in largest.items():

@@ -5,8 +5,9 @@ Dataclasses, so that a viewer of plans does not load pydantic, which validates t
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 Runtime = Literal["none", "docker", "podman", "apptainer", "pyxis"]
@@ -38,7 +39,27 @@ AbsolutePath = Annotated[str, Rule((("pattern", r"^[/{]"),))]
 Port = Annotated[int, Rule((("gt", 0), ("lt", 65536), ("strict", True)))]
 Index = Annotated[int, Rule((("strict", True),))]
 Flag = Annotated[bool, Rule((("strict", True),))]
+ShellLine = Annotated[str, Rule((("pattern", r"^[^\n\x00]+$"),))]
 NO_OTHERS = {"extra": "forbid"}
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What a shell does on a node before a program starts."""
+
+    modules: tuple[Word, ...] = ()
+    prologue: tuple[ShellLine, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.modules or self.prologue)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The same as lines of a shell, for readers."""
+        return (*([f"module load {shlex.join(self.modules)}"] if self.modules else ()), *self.prologue)
+
+    def with_texts(self, change: Callable[[str], str]) -> Preparation:
+        return replace(self, prologue=tuple(map(change, self.prologue)))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from dlperf.catalog.axes import AxisValue
-from dlperf.catalog.machines import AbsolutePath, Container, Node, Runtime
+from dlperf.catalog.machines import AbsolutePath, Container, Node, Preparation, Runtime, ShellLine, Word
 from dlperf.messages import Code
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")]
@@ -79,6 +79,23 @@ class Entry(Model):
         return self.model_copy(update={name: text for name, text in texts.items() if text and hasattr(self, name)})
 
 
+class PreparedEntry(Entry):
+    """An entry that prepares the shell in which programs start."""
+
+    modules: tuple[Word, ...] = ()
+    """Environment modules (Lmod, environment-modules) that are loaded first, such as ``cuda/12.4``."""
+    prologue: tuple[ShellLine, ...] = ()
+    """Lines of bash that run next, as they are, without placeholders: ``source /opt/venv/bin/activate``.
+
+    One that fails ends the trial. Hardware's come first and run on the node, before a container's runtime; a
+    framework's run where its program does, in the container if it has one.
+    """
+
+    @property
+    def preparation(self) -> Preparation:
+        return Preparation(self.modules, self.prologue)
+
+
 class Numerics(Model):
     """Data types of a training step, such as ``fp32``, and the scaling of the loss; empty where not stated."""
 
@@ -125,6 +142,8 @@ class SlurmOptions(Model):
     account: str | None = None
     qos: str | None = None
     constraint: str | None = None
+    licenses: str | None = None
+    reservation: str | None = None
     gres: str | None = None
     """For one node, with ``{gpus}`` for the count: ``gpu:{gpus}`` if absent."""
     exclusive: bool = True
@@ -137,7 +156,7 @@ class SlurmOptions(Model):
     """All repeats of a configuration as one job array: queued at once, run back to back and not interleaved."""
 
 
-class Hardware(Entry):
+class Hardware(PreparedEntry):
     """Machines to run on."""
 
     accelerator: Id | None = None
@@ -312,7 +331,7 @@ class Recipe(Model):
     variants: tuple[Variant, ...] = ()
 
 
-class Framework(Entry):
+class Framework(PreparedEntry):
     """A software stack and its recipes."""
 
     version: str

@@ -11,7 +11,7 @@ from dlperf.catalog.placeholders import finish, names_in
 from dlperf.executors.base import Trial
 from dlperf.plan import Launch, Node
 from dlperf.render.launchers import find_launcher
-from dlperf.render.trial import LAUNCH, mark
+from dlperf.render.trial import LAUNCH, mark, preparations, shell_of
 from dlperf.runs.paths import NodePaths, file_name
 
 JOB = "job.json"
@@ -58,7 +58,7 @@ class NodeTask:
         ends_with = f"../{file_name(first)}/{self.paths.exit.name}" if launch.executor == "slurm" else None
         settings = {
             "mark": mark(self.trial.trial_id, self.node.name if self.starts else first),
-            "command": ["sh", LAUNCH] if self.starts else ["sleep", "infinity"],
+            "command": [shell_of(*preparations(launch)[0]), LAUNCH] if self.starts else ["sleep", "infinity"],
             "deadline_seconds": deadline,
             "stall_seconds": launch.stall_seconds if self.starts else deadline,
             "log_bytes": self.log_bytes,

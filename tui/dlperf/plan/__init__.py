@@ -1,7 +1,7 @@
 """Expand a selection from the catalogue into configurations and trials. Pure: no clock, disk or network."""
 
 from dlperf.catalog.axes import Configuration
-from dlperf.catalog.machines import Container, Node
+from dlperf.catalog.machines import Container, Node, Preparation
 from dlperf.catalog.placeholders import PLACEHOLDERS
 from dlperf.plan.expand import expand
 from dlperf.plan.model import (
@@ -24,6 +24,7 @@ __all__ = [
     "Plan",
     "PlannedConfiguration",
     "PlannedMetric",
+    "Preparation",
     "Selection",
     "TrialKey",
     "expand",

@@ -46,6 +46,8 @@ class Hidden:
             env={name: self._value(name, value, named) for name, value in launch.env.items()},
             container=container and replace(container, options=self._words(container.options, named)),
             slurm=slurm,
+            node_preparation=launch.node_preparation.with_texts(partial(self._text, named=named)),
+            program_preparation=launch.program_preparation.with_texts(partial(self._text, named=named)),
         )
 
     def _words(self, words: Iterable[str], named: frozenset[str]) -> tuple[str, ...]:
@@ -98,7 +100,11 @@ def revealed(launch: Launch, secrets: Mapping[str, str]) -> Launch:
     def reveal(text: str) -> str:
         return MARKED.sub(lambda match: _known(match[0], secrets), text)
 
-    launch = fill_launch(launch, reveal)
+    launch = replace(
+        fill_launch(launch, reveal),
+        node_preparation=launch.node_preparation.with_texts(reveal),
+        program_preparation=launch.program_preparation.with_texts(reveal),
+    )
     if launch.slurm and launch.slurm.get("extra"):
         return replace(launch, slurm=launch.slurm | {"extra": tuple(map(reveal, launch.slurm["extra"]))})
     return launch

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dlperf.catalog.axes import Configuration
-from dlperf.catalog.machines import Container, Node
+from dlperf.catalog.machines import Container, Node, Preparation
 from dlperf.catalog.units import Direction, Scope
 from dlperf.messages import Message
 
@@ -50,6 +50,10 @@ class Launch:
     files: tuple[str, ...] = ()
     setup: tuple[tuple[str, ...], ...] = ()
     workdir: str | None = None
+    node_preparation: Preparation = field(default_factory=Preparation)
+    """Of the node's shell, also before the container's runtime."""
+    program_preparation: Preparation = field(default_factory=Preparation)
+    """Of the shell that starts the program, in the container if there is one."""
     container: Container | None = None
     slurm: dict[str, Any] | None = None
     deadline_seconds: float = 3600.0

@@ -91,7 +91,7 @@ def _options(launch: Launch, batch: Batch) -> Iterator[str]:
         yield f"--gres={gres}"
     if asked.get("exclusive"):
         yield "--exclusive"
-    for name in ("partition", "account", "qos", "constraint"):
+    for name in ("partition", "account", "qos", "constraint", "licenses", "reservation"):
         if value := asked.get(name):
             yield f"--{name}={value}"
     yield from asked.get("extra") or ()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from dlperf.catalog.machines import Node
+from dlperf.catalog.machines import Node, Preparation
 from dlperf.catalog.placeholders import finish
 from dlperf.errors import RequestError
 from dlperf.plan.filling import fill_launch
@@ -16,9 +16,18 @@ from dlperf.render.containers import ContainerCommand, in_container
 from dlperf.render.launchers import Launcher, NodeLaunch, find_launcher
 
 LAUNCH = "launch.sh"
-"""The script that the supervisor starts with ``sh``."""
+"""The script that the supervisor starts, with ``sh``, or with ``bash`` if there is a preparation."""
 PAYLOAD = "payload.sh"
 """The script that ``launch.sh`` starts inside a container."""
+_FIND_MODULES = """\
+for init in /etc/profile.d/*lmod*.sh /etc/profile.d/*modules*.sh "${MODULESHOME:-}/init/bash"; do
+  if command -v module >/dev/null; then break; fi
+  if [ -r "$init" ]; then . "$init" || true; fi
+done
+if ! command -v module >/dev/null; then
+  echo "no command 'module' on $(uname -n): load the site's modules by lines of prologue" >&2; exit 1
+fi"""
+"""Defines the function ``module`` as a login shell would, which this one is not."""
 _KEYWORDS = frozenset(["case", "do", "done", "elif", "else", "esac", "fi", "for", "if", "in", "then", "until", "while"])
 
 
@@ -80,13 +89,26 @@ def _scripts(trial_id: str, launch: Launch, runtime: Runtime, launcher: Launcher
     task = NodeLaunch(launch, rank, environment, runtime.master_address, runtime.master_port, f"{folder}/ranks")
     command = launcher.words(task)
     comment = f"trial {trial_id}\nnode {node.name}, {rank + 1} of {len(launch.nodes)}"
+    on_node, in_container = preparations(launch)
     if launch.container is None:
         workdir = launch.workdir or (f"{folder}/files" if launch.files else folder)
-        return {LAUNCH: _script(comment, environment, workdir, launch.setup, command)}
+        return {LAUNCH: _script(comment, environment, on_node, workdir, launch.setup, command)}
     return {
-        LAUNCH: _script(comment, {}, None, (), _container_command(launch, trial_mark, folder, node)),
-        PAYLOAD: _script(comment, environment, None, launch.setup, command),
+        LAUNCH: _script(comment, {}, on_node, None, (), _container_command(launch, trial_mark, folder, node)),
+        PAYLOAD: _script(comment, environment, in_container, None, launch.setup, command),
     }
+
+
+def preparations(launch: Launch) -> tuple[tuple[Preparation, ...], tuple[Preparation, ...]]:
+    """Return what ``launch.sh`` and what ``payload.sh`` does before anything else."""
+    if launch.container is None:
+        return (launch.node_preparation, launch.program_preparation), ()
+    return (launch.node_preparation,), (launch.program_preparation,)
+
+
+def shell_of(*prepared: Preparation) -> str:
+    """Return the shell of a script: sites write modules and activations for bash."""
+    return "bash" if any(prepared) else "sh"
 
 
 def _filled(values: Mapping[str, str], text: str) -> str:
@@ -124,24 +146,32 @@ def _container_command(launch: Launch, trial_mark: str, folder: str, node: Node)
     if container.runtime == "pyxis" and launch.executor != "slurm":
         raise RequestError("container runtime 'pyxis' belongs to Slurm: name another as `runtime:` of the hardware")
     workdir = launch.workdir or container.workdir
-    payload = ("sh", f"{folder}/{PAYLOAD}")
+    payload = (shell_of(*preparations(launch)[1]), f"{folder}/{PAYLOAD}")
     return in_container(ContainerCommand(container, trial_mark, folder, bool(node.gpu_indices), workdir, payload))
 
 
 def _script(
     comment: str,
     environment: Mapping[str, str],
+    prepared: Sequence[Preparation],
     folder: str | None,
     setup: Sequence[Sequence[str]],
     command: Sequence[str],
 ) -> bytes:
-    """A POSIX shell script that sets the environment, enters a folder, runs the setup, and becomes the command."""
-    lines = ["#!/bin/sh", *(f"# {line}" for line in comment.splitlines()), "set -eu"]
+    """A script that sets the environment, prepares, enters a folder, runs the setup, and becomes the command."""
+    lines = [f"#!/bin/{shell_of(*prepared)}", *(f"# {line}" for line in comment.splitlines()), "set -eu"]
     lines += [f"export {shlex.quote(name)}={shlex.quote(value)}" for name, value in environment.items()]
+    lines += [line for preparation in prepared if preparation for line in _preparing(preparation)]
     lines += [f"cd {shlex.quote(folder)}"] if folder else []
     lines += [_simple_command(words) for words in setup]
     lines.append(f"exec {shlex.join(command)}")
     return ("\n".join(lines) + "\n").encode()
+
+
+def _preparing(preparation: Preparation) -> list[str]:
+    """Lines of bash; what a site's own scripts do with unset variables is not ours to judge."""
+    loading = [_FIND_MODULES, f"module load {shlex.join(preparation.modules)}"] if preparation.modules else []
+    return ["set +u", *loading, *preparation.prologue]
 
 
 def _simple_command(words: Sequence[str]) -> str:

@@ -74,7 +74,12 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
         telemetry=telemetry,
         duration_seconds=max((_number(record, "duration_seconds") for record in exits), default=0.0) or None,
         nodes=tuple(
-            NodeFacts(_readable_json(node.environment, files), _libraries(record), _gpu_indices(rows))
+            NodeFacts(
+                _readable_json(node.environment, files),
+                _facts(record, "libraries"),
+                _facts(record, "modules"),
+                _gpu_indices(rows),
+            )
             for node, record, rows in zip(nodes, exits, telemetry, strict=True)
         ),
         programs=_programs(files),
@@ -115,8 +120,8 @@ def _number(record: Mapping[str, Any], name: str) -> float:
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 
-def _libraries(record: Mapping[str, Any]) -> dict[str, Any]:
-    found = record.get("libraries")
+def _facts(record: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found = record.get(name)
     return found if isinstance(found, dict) else {}
 
 

@@ -1,7 +1,7 @@
 """The conditions of a trial by dotted name: machine, GPUs, program files, and the libraries that were loaded. Pure.
 
-``gpu.uuid``, ``gpu.vbios``, ``driver``, ``programs.<file>`` (SHA-256), ``libraries.nccl`` and so on; what is not
-recorded is absent. Several values, of several nodes or GPUs, are joined by a comma.
+``gpu.uuid``, ``gpu.vbios``, ``driver``, ``programs.<file>`` (SHA-256), ``libraries.nccl``, ``modules.cuda`` and so on;
+what is not recorded is absent. Several values, of several nodes or GPUs, are joined by a comma.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ LONGEST = 2000
 """Characters of a fact, which is whatever a node wrote."""
 OF_THE_FRAMEWORK = (
     *(f"facts.{name}" for name in ("version", "repository", "commit", "image", "patches")),
-    *("container.", "programs.", "framework_version", "python"),
+    *("container.", "programs.", "framework_version", "python", "modules.", "prologue"),
 )
 """Conditions that are expected to differ between frameworks."""
-OF_THE_SOFTWARE = ("programs.", "libraries.", "framework_version", "numerics.", "options.", "protocol")
+OF_THE_SOFTWARE = ("programs.", "libraries.", "modules.", "framework_version", "numerics.", "options.", "protocol")
 """Conditions that are expected to be equal also on different hardware."""
 HASH_DIGITS = 12
 ABSENT = "none"
@@ -47,6 +47,8 @@ class NodeFacts:
     """``environment.json``."""
     libraries: Mapping[str, Any] = field(default_factory=dict)
     """Library → versions, of ``exit.json``."""
+    modules: Mapping[str, Any] = field(default_factory=dict)
+    """The same of environment modules."""
     gpus: frozenset[str] = frozenset()
     """Indices of the trial's GPUs; all of the machine if empty."""
 
@@ -79,6 +81,8 @@ def _facts(node: NodeFacts) -> Iterator[tuple[str, str]]:
         yield MACHINE, known["boot_id"]
     for name, version in flattened(node.libraries):
         yield f"libraries.{name.partition('.')[0]}", version
+    for name, version in node.modules.items():
+        yield f"modules.{name[:LONGEST]}", str(version)[:LONGEST]
 
 
 def row_conditions(row: ConfigurationResult, planned: PlannedConfiguration | None = None) -> dict[str, str]:
@@ -86,7 +90,9 @@ def row_conditions(row: ConfigurationResult, planned: PlannedConfiguration | Non
     stated: dict[str, Any] = {"protocol": row.protocol, "numerics": row.numerics}
     if planned:
         stated["protocol"] = {name: planned.protocol.get(name) for name in ("estimator", "aggregate")}
-        stated |= {"options": planned.options, "facts": planned.facts}
+        launch = planned.launch
+        prologue = "; ".join((*launch.node_preparation.prologue, *launch.program_preparation.prologue))
+        stated |= {"options": planned.options, "facts": planned.facts, "prologue": prologue}
     return dict(flattened(stated)) | merged([row])
 
 

@@ -1,4 +1,4 @@
-"""The libraries that decide the speed of a training, as the trial's processes loaded them."""
+"""The libraries and environment modules that decide the speed of a training, as the trial's processes loaded them."""
 
 import os
 import re
@@ -36,12 +36,17 @@ class Libraries:
         self.due = self.started
         self.files: Dict[str, str] = {}
         """Path → version."""
+        self.modules: Dict[str, str] = {}
+        """Loaded environment module → version."""
 
     def look_if_due(self, moment: float) -> None:
         if moment >= self.due:
             self.due = moment + min(LONGEST_PAUSE, max(0.5, moment - self.started))
             for pid in trial_pids(self.mark):
                 mapped = set(_MAPPED.findall(read_text(f"/proc/{pid}/maps"))[:MOST_FILES])
+                variables = dict(text.partition("=")[::2] for text in read_text(f"/proc/{pid}/environ").split("\0"))
+                loaded = variables.get("LOADEDMODULES", "").split(":")[:MOST_FILES]
+                self.modules.update(name.rpartition("/")[::2] if "/" in name else (name, "") for name in loaded if name)
                 for path, name in mapped if len(self.files) < MOST_FILES else ():
                     self.files.setdefault(path, library_version(f"/proc/{pid}/root{path}", name))
 

@@ -264,9 +264,12 @@ class Supervisor:
             os.close(descriptor)
         with contextlib.suppress(OSError):
             os.truncate("heartbeat", 0)
-        lost, libraries = self.monitor.table.lost_rows, self.monitor.libraries.versions()
+        lost, libraries = self.monitor.table.lost_rows, self.monitor.libraries
         record = exit_record(ending, code, self.started, ended, left)
-        write_json("exit.json", dict(record, telemetry_rows_lost=lost, libraries=libraries))
+        write_json(
+            "exit.json",
+            dict(record, telemetry_rows_lost=lost, libraries=libraries.versions(), modules=libraries.modules),
+        )
 
     def restore_files(self) -> None:
         """Make again what the payload removed: the engine must learn how the trial ended, and that its log is new."""

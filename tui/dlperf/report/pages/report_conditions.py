@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from dlperf.messages import N_, Language
-from dlperf.plan import PlannedConfiguration, Selection
+from dlperf.plan import Launch, PlannedConfiguration, Selection
 from dlperf.plan.axes import set_options
 from dlperf.report import figures
 from dlperf.report.data import distinct, grouped, localize_facts
@@ -74,10 +74,15 @@ def _commands(page: Page, results: Results) -> dict[str, object]:
     }
     return {
         "data_paths": page.facts((page.fact(name), path) for name, path in paths.items()),
-        "setup_commands": "\n".join(distinct(shlex.join(command) for plan in plans for command in plan.launch.setup)),
+        "setup_commands": "\n".join(distinct(line for plan in plans for line in _preparing(plan.launch))),
         "again": "\n".join(distinct(run_command(record.selection) for record in records if record)),
         "commands": [(page.framework_link(name), lines) for name, lines in by_framework.items() if lines],
     }
+
+
+def _preparing(launch: Launch) -> list[str]:
+    prepared = (*launch.node_preparation.lines, *launch.program_preparation.lines)
+    return [*prepared, *map(shlex.join, launch.setup)]
 
 
 def run_command(selection: Selection) -> str:
