@@ -19,7 +19,7 @@ from dlperf.messages import CHINESE, ENGLISH
 from dlperf.report import locations as at
 from dlperf.report.build import overview_pages
 from dlperf.report.charts import svg
-from dlperf.report.charts.axis import doubling, linear, tick_text
+from dlperf.report.charts.axis import linear, tick_text
 from dlperf.report.charts.plot import Band, Line, Plot, plot
 from dlperf.report.charts.svg import COLOURS, series_of
 from dlperf.report.data import SiteData
@@ -91,13 +91,6 @@ def test_without_two_points_there_is_nothing_to_draw() -> None:
     assert plot(Plot("t", "x", "y", (Line("a", ((1.0, 1.0),), 0),))) == ""
 
 
-def test_the_ideal_line_is_drawn_where_speed_up_equals_gpus() -> None:
-    chart = plot(Plot("t", "GPUs", "speed-up", (Line("a", ((1.0, 1.0), (8.0, 6.0)), 0),), ideal="ideal"))
-    (ideal, _) = [item.get("d") or "" for item in elements(chart, "path") if item.get("class") == "ideal"]
-    xs = [float(x) for x in re.findall(r"[ML]([0-9.]+),", ideal)]
-    assert (min(xs), max(xs)) == (46.0, 390.0)
-
-
 def test_a_long_line_keeps_its_outlier() -> None:
     points = (*STEPS[:500], (500.5, 12.0), *STEPS[500:])
     kept = thinned(points, most=100)
@@ -116,12 +109,6 @@ def test_every_value_stands_on_its_axis(values: list[float]) -> None:
 def test_nothing_is_left_empty_behind_the_last_step() -> None:
     axis = linear([10, 120], 0, 100, ends_with_values=True)
     assert (axis(120), axis.ticks) == (100, (0, 50, 100))
-
-
-@given(st.lists(st.floats(0.01, 1e6), min_size=1))
-def test_every_speed_up_stands_on_its_axis(values: list[float]) -> None:
-    axis = doubling(values, 100, 0)
-    assert all(-1e-6 <= axis(value) <= 100 + 1e-6 for value in values)
 
 
 @pytest.mark.parametrize(("value", "text"), [(20000, "20k"), (8, "8"), (0.5, "0.5"), (2.5e6, "2.5M"), (9500, "9500")])

@@ -19,6 +19,7 @@ from dlperf.report import figures
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData, localize_facts
 from dlperf.report.pages.protocols import AGGREGATES, DEFINITIONS
+from dlperf.report.templating import Safe, _marked
 from dlperf.results.model import Status
 from dlperf.runs.records import State
 
@@ -29,6 +30,14 @@ def test_states_severities_estimators_and_aggregates_have_chinese_words() -> Non
     assert set(get_args(Protocol.model_fields["aggregate"].annotation)) == set(AGGREGATES)
     texts = (*figures.STATES, *figures.SEVERITIES, *DEFINITIONS.values(), *AGGREGATES.values())
     assert [text for text in texts if CHINESE.gettext(text) == text] == []
+
+
+def test_no_space_stands_between_two_chinese_words() -> None:
+    text = "{framework} running {case} on {hardware}, from {source}."
+    gettext = _marked(CHINESE, CHINESE.gettext)
+    told = gettext(text, framework="PyTorch", case="识别", hardware=Safe("<a>本机</a>"), source="本站")
+    assert told == "PyTorch 在<a>本机</a>上运行识别，来自本站。"
+    assert gettext(text, framework="A", case="B", hardware="H200", source="C") == "A 在 H200 上运行 B，来自 C。"
 
 
 QUOTING = message(

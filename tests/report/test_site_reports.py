@@ -268,6 +268,24 @@ def test_machines_on_which_no_framework_is_beside_another_do_not_differ_between_
     assert "Driver" in section.partition("The same in every column: ")[2]
 
 
+def test_the_chart_of_the_verdict_is_drawn_once() -> None:
+    rows = [measured(name, value=value, precision=form) for name, value in RIVALS for form in ("fp32", "amp")]
+    text = pages(replace(sample(), results=tuple(rows)))[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
+    titles = re.findall(r"<figcaption>(.*?)</figcaption>", text)
+    assert len(titles) == len(set(titles)) == 2
+
+
+def test_scaling_is_drawn_as_throughput_per_gpu_of_that_of_one() -> None:
+    rows = [measured("alpha", 1, speedup=1.0, efficiency=1.0), measured("alpha", 8, 3000.0, efficiency=0.9375)]
+    text = pages(replace(sample(), results=tuple(rows)))[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
+    section = text[text.index("### Scaling") :]
+    assert re.findall("--share:([0-9.]+)%", section) == ["93.75"]
+    assert "Alpha 8 GPUs, BS=256 93.8 %" in " ".join(Document(section).text.split())
+
+
+RIVALS = (("alpha", 400.0), ("beta", 380.0))
+
+
 def _figures(*frameworks: str) -> tuple[PublishedFigure, ...]:
     cell = PublishedFigure(
         "ResNet50V1.5", "", "v100", 1, 1, "FP32", 256, "throughput", "images/s", 1.0, "1", "readme", "", ""
@@ -285,7 +303,7 @@ def test_a_case_of_several_sources_has_a_page_with_each_result_marked_and_per_gp
 
     page = at.model_page("llama")
     assert [row[:5] for row in rows_of(texts[page])[1:]] == [
-        ["Measured here", "A box", "Alpha", "11,000", "11,000 n=5 · 0.4 %"],
+        ["Measured here", "A box", "Alpha", "11,000", "11,000 n=5 · 0.4\N{NO-BREAK SPACE}%"],
         ["Published by others", "v100", "titan", "10,000", "80,000"],
     ]
     assert "Sequence length 8192" in texts[page]

@@ -130,7 +130,8 @@ def spread_text(result: ConfigurationResult) -> str:
     """Return the number of trials and their spread; empty where the source states neither."""
     if result.n is None:
         return ""
-    return f"n={result.n}" + (f" · {spread(result.spread)}" if result.spread is not None and result.n > 1 else "")
+    varied = result.spread is not None and result.n > 1
+    return f"n={result.n}" + (f" · {spread(result.spread)}".replace(" %", f"{md.NO_BREAK}%") if varied else "")
 
 
 def caveat_text(language: Language, result: ConfigurationResult) -> str:

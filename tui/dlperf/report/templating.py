@@ -34,6 +34,8 @@ from dlperf.report.charts import axis, svg
 TEMPLATES = Path(__file__).parent / "templates"
 MACROS = "macros.html.j2"
 CHARTS = "charts.svg.j2"
+HAN_SPACE = re.compile(r"([\u4e00-\u9fff](?:</\w+>)*) (?=(?:<\w[^<>]*>)*[\u4e00-\u9fff])")
+"""A space between two Chinese characters, where a Latin word would need one."""
 LINE_BREAK = re.compile(r"\n\s*")
 
 
@@ -100,7 +102,8 @@ def _environment(code: Code, folder: Path | None) -> Environment:
         extensions=["jinja2.ext.do", "jinja2.ext.i18n"],
     )
     environment.install_gettext_callables(  # type: ignore[attr-defined]
-        _marked(language.gettext), _marked(language.ngettext), pgettext=_marked(language.pgettext)
+        *(_marked(language, translate) for translate in (language.gettext, language.ngettext)),
+        pgettext=_marked(language, language.pgettext),
     )
     environment.globals.update(
         separator=Safe(language.separator), colon=Safe(language.colon), gap=Safe(language.gap), between=Safe(md.BETWEEN)
@@ -131,10 +134,11 @@ def _is(kind: type) -> Callable[[object], bool]:
     return lambda cell: isinstance(cell, kind)
 
 
-def _marked(translate: Callable[..., str]) -> Callable[..., Safe]:
+def _marked(language: Language, translate: Callable[..., str]) -> Callable[..., Safe]:
     """Mark translations as safe Markdown and escape the values interpolated into them."""
 
     def translated(*texts: Any, **values: object) -> Safe:
-        return Safe(translate(*texts)).format(**values)
+        filled = Safe(translate(*texts)).format(**values)
+        return Safe(HAN_SPACE.sub(r"\1", str(filled))) if language.code == "zh" and values else filled
 
     return translated

@@ -21,16 +21,11 @@ class Axis:
     start: float
     end: float
     ticks: tuple[float, ...]
-    logarithmic: bool = False
 
     def __call__(self, value: float) -> float:
-        values = (self.low, self.high, value)
-        low, high, at = map(math.log, values) if self.logarithmic else values
-        return self.start + (at - low) / (high - low) * (self.end - self.start)
+        return self.places((value,))[0]
 
     def places(self, values: Iterable[float]) -> list[float]:
-        if self.logarithmic:
-            return [self(value) for value in values]
         scale = (self.end - self.start) / (self.high - self.low)
         return [self.start + (value - self.low) * scale for value in values]
 
@@ -59,13 +54,6 @@ def named(count: int, start: float, end: float) -> Axis:
     ticks = tuple(float(number) for number in range(count, 0, -step))
     margin = ROOM / (end - start - 2 * ROOM) * places
     return Axis(1 - margin, max(count, 2) + margin, start, end, ticks[::-1])
-
-
-def doubling(values: Sequence[float], start: float, end: float) -> Axis:
-    """Return a logarithmic axis with ticks at powers of two."""
-    first, last = math.floor(math.log2(min(values)) + 1e-9), math.ceil(math.log2(max(values)) - 1e-9)
-    ticks = tuple(2.0**power for power in range(first, max(last, first + 1) + 1))
-    return Axis(ticks[0], ticks[-1], start, end, ticks, logarithmic=True)
 
 
 def tick_text(value: float) -> str:

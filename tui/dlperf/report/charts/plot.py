@@ -1,4 +1,4 @@
-"""Lines over two axes: throughput by step, power by second, speed-up by GPU count."""
+"""Lines over two axes: throughput by step, power by second."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import ceil
 
 from dlperf.catalog.palette import palette
 from dlperf.report.charts import svg
-from dlperf.report.charts.axis import Axis, doubling, linear, named, tick_text
+from dlperf.report.charts.axis import Axis, linear, named, tick_text
 from dlperf.report.templating import draw
 from dlperf.results.timeline import Point, thinned
 
@@ -54,8 +54,6 @@ class Plot:
     y: str
     lines: tuple[Line, ...]
     bands: tuple[Band, ...] = ()
-    ideal: str = ""
-    """Name of the line y = x; if given, both axes are logarithmic."""
     height: int = 240
     names: tuple[str, ...] = ()
     """Names for x = 1, 2, …, as many as fit."""
@@ -80,9 +78,8 @@ class Plot:
 
     @property
     def legend(self) -> tuple[Line, ...]:
-        """Lines named below the chart, a negative series for the ideal one; none for a single line."""
-        entries = (*self.lines, *((Line(self.ideal, (), -1),) if self.ideal else ()))
-        return entries if len(entries) > 1 else ()
+        """Lines named below the chart; none for a single line."""
+        return self.lines if len(self.lines) > 1 else ()
 
     @property
     def full_height(self) -> int:
@@ -98,8 +95,6 @@ class Plot:
         points = [*(point for line in self.lines for point in line.points), *ends]
         xs, ys = [x for x, _ in points], [y for _, y in points]
         left, right, top, bottom = LEFT, svg.WIDTH - RIGHT, self.top, self.bottom
-        if self.ideal:
-            return doubling(xs, left, right), doubling([*ys, *xs], bottom, top)
         across = named(len(self.names), left, right) if self.names else linear(xs, left, right, ends_with_values=True)
         return across, linear(ys, bottom, top)
 

@@ -8,19 +8,13 @@ from dataclasses import replace
 from dlperf.catalog.axes import axes_text
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.answer import Answer, answers, contest_of
-from dlperf.report.charts.plot import Line, Plot, plot
+from dlperf.report.answer import Answer, contest_of
 from dlperf.report.data import gpus_total, grouped, is_published
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Bar, Part
 from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
-
-
-def rankings(page: Page, results: Results) -> list[Part]:
-    """Return a bar chart for each hardware and precision with results of several frameworks."""
-    return [comparison_chart(page, answer) for answer in answers(results) if len(answer.ranked) > 1]
 
 
 def comparison_chart(page: Page, answer: Answer) -> Part:
@@ -69,33 +63,32 @@ def _by_scale(page: Page, rows: Results) -> Iterator[Part]:
 
 
 def scaling(page: Page, results: Results) -> list[Part]:
-    """Return a chart of speed-up over GPU count for each hardware and precision, with the ideal line."""
-    known = [row for row in results if row.speedup]
-    return [chart for rows in grouped(known, _race).values() for chart in _scaling(page, rows)]
+    """Return the efficiency of several GPUs as bars for each hardware and precision, at the best batch size of each."""
+    known = [row for row in results if row.efficiency is not None and gpus_total(row) > 1]
+    return [_efficiency(page, rows) for rows in grouped(known, _race).values()]
 
 
-def _scaling(page: Page, rows: Results) -> Iterator[Part]:
-    title = _series_title(page, rows[0])
-    lines = [_line(page, members) for members in grouped(rows, lambda row: (row.framework, row.batch_size)).values()]
-    drawn = tuple(line for line in lines if len(line.points) > 1)
-    if drawn:
-        label, ideal = page._("Scaling") + page.language.colon + " · ".join(title), page._("ideal (linear)")
-        yield Part(
-            tuple(map(md.unbroken, title)),
-            svg=plot(Plot(label, page._("GPUs"), page._("Speed-up"), drawn, ideal=ideal)),
+def _efficiency(page: Page, rows: Results) -> Part:
+    frameworks = grouped(rows, lambda row: row.framework)
+    best = {name: figures.settings_key(max(same, key=lambda row: row.score)) for name, same in frameworks.items()}
+    shown = [row for same in frameworks.values() for row in same if figures.settings_key(row) == best[row.framework]]
+    longest = max(1.0, *(row.efficiency or 0.0 for row in shown))
+    drawn = tuple(
+        replace(
+            bar,
+            aside=", ".join((figures.gpus_text(page.language, row), *figures.settings_of(row))),
+            figure=replace(bar.figure, value=figures.percent(row.efficiency), full=""),
+            share=_percent((row.efficiency or 0.0) / longest),
+            whisker=None,
         )
+        for bar, row in zip(bars(page, shown), shown, strict=True)
+    )
+    return _part(_series_title(page, rows[0]), page._("throughput per GPU, 1 GPU = 100 %"), drawn)
 
 
 def _series_title(page: Page, row: ConfigurationResult) -> tuple[str, ...]:
     hardware = page.data.hardware_title(row.hardware, row.campaign)
     return page.data.case_title(row.case), hardware, row.precision.upper(), *filter(None, [axes_text(row.axes)])
-
-
-def _line(page: Page, rows: Results) -> Line:
-    points = sorted({(float(gpus_total(row)), row.speedup) for row in rows if row.speedup})
-    batch = f", BS={rows[0].batch_size}" if rows[0].batch_size is not None else ""
-    name = page.data.framework_title(rows[0].framework, rows[0].campaign)
-    return Line(f"{name}{batch}", tuple(points), page.data.series[rows[0].framework])
 
 
 def _bar(page: Page, row: ConfigurationResult, longest: float) -> Bar:

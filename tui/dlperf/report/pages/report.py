@@ -28,7 +28,8 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
     """Return the page."""
     page = Page(language, data, at.report_page(source, case))
     published, found = data.published.get(results[0].campaign), answers(results)
-    contests = [answer for answer in found if answer.second is not None]
+    rivals = [answer for answer in found if len(answer.ranked) > 1]
+    contest = max((answer for answer in rivals if answer.second), key=weight, default=None)
     return page.render(
         "report.md.j2",
         title=f"{data.case_title(case)} – {data.source_title(language, source)}",
@@ -37,7 +38,8 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
         published=published,
         answers=headline(page, found),
         all_sources=page.model_links(case),
-        contest=pictures.comparison_chart(page, max(contests, key=weight)) if contests else None,
+        contest=pictures.comparison_chart(page, contest) if contest else None,
+        charts=[pictures.comparison_chart(page, answer) for answer in rivals if answer is not contest],
         findings=_findings(page, results),
         tf32=published is not None and any(row.precision == "tf32" for row in results),
         **_tested(page, results),
@@ -86,7 +88,7 @@ def _figures(page: Page, results: Results) -> dict[str, object]:
     """Return the results as charts and grids with titles (``Part``), and as lists."""
     units = distinct(row.unit for row in results)
     return {
-        "comparison": [*pictures.rankings(page, results), *report_tables.comparisons(page, results)],
+        "comparison": report_tables.comparisons(page, results),
         "throughput": [*pictures.throughput(page, results), *report_tables.throughput(page, results)],
         "scaling_charts": pictures.scaling(page, results),
         "scaling": report_tables.scaling(page, results),
