@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from dlperf.catalog.model import When
 
 AxisValue = str | int | float
+REVISION = "revision"
+"""Axis of two versions of a program that are compared."""
 _SCALE = re.compile(r"(?:([1-9][0-9]{0,4})n)?([1-9][0-9]{0,2})g?")
 
 

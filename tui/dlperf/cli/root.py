@@ -20,6 +20,7 @@ from dlperf.cli import (
     results,
     site,
     status,
+    versions,
     workspaces,
 )
 
@@ -34,6 +35,7 @@ GROUPS = (
     results.commands,
     reproduce.commands,
     gates.commands,
+    versions.commands,
     importing.commands,
     site.commands,
 )

@@ -85,8 +85,8 @@ class Judgement:
 
 
 def judge(pair: Claim, tolerance: float = 0.0) -> Judgement:
-    """Judge B against A by the permutation test, see ``falls_below``."""
-    failed = falls_below(pair, 1 - tolerance)
+    """Judge B against A by the permutation test, see ``falls_below``; without both values it fails."""
+    failed = pair.gain is None or falls_below(pair, 1 - tolerance)
     return Judgement(pair.b.configuration, pair.b.metric, agreement(pair, tolerance), failed, pair, tolerance)
 
 

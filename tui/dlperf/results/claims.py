@@ -10,6 +10,7 @@ from itertools import groupby
 from statistics import median
 from typing import Any
 
+from dlperf.catalog.axes import REVISION
 from dlperf.catalog.units import is_speed
 from dlperf.measure.findings import WINDOW_SECONDS
 from dlperf.measure.significance import (
@@ -174,7 +175,7 @@ def _unequal_settings(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
         *((name, dict(a.axes).get(name), dict(b.axes).get(name)) for name in sorted(dict((*a.axes, *b.axes)))),
     ]
     for name, left, right in settings:
-        if left != right:
+        if left != right and name != REVISION:
             yield message("unequal_setting", name=name, a=str(left), b=str(right))
 
 

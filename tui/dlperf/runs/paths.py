@@ -170,6 +170,8 @@ class Workspace:
     published = _Path("runs/published", "root")
     audit = _Path("runs/published/audit.json", "root")
     baselines = _Path("baselines", "root")
+    versions = _Path("runs/.versions", "root")
+    """Checked-out commits of programs that are compared, while they run."""
     catalog = _Path("catalog", "root")
     presets = _Path("presets.json", "root")
     mkdocs_config = _Path("mkdocs.yml", "root")

@@ -1,0 +1,120 @@
+"""Two versions of a program in one campaign, and the search for the commit that made it slower."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from counting_workspace import Counting
+from dlperf.cli import main
+from dlperf.results.conditions import compare_in_workspace
+from dlperf.view.versions import first_bad_commit
+
+ENTRY = """\
+id: mine
+title: Mine
+version: "1"
+format: dlperf
+devices: [cpu]
+recipes:
+  - case: lenet5
+    precisions: [fp32]
+    scales: [1n1g]
+    interpreter: [sh]
+    command: [train/count.sh, "{batch_size}"]
+    workdir: FOLDER
+"""
+SCRIPT = """\
+for step in 10 20 30 40 50 60 70 80 90 100 110 120; do
+    echo "DLPERF 2026-01-01T00:0$((step / 60)):$(printf %02d $((step % 60))).000000Z" \\
+        "step=$step epoch=0 samples=$((step * $1 / SLOWER)) loss=1"
+done
+"""
+WORDS = ("-H", "local", "-f", "mine", "-c", "lenet5", "-b", "32")
+
+
+def git(folder: Path, *words: str) -> str:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
+    return subprocess.run(["git", "-C", folder, *identity, *words], check=True, capture_output=True, text=True).stdout
+
+
+def commit(folder: Path, slower: str) -> str:
+    (folder / "train").mkdir(exist_ok=True)
+    (folder / "train" / "count.sh").write_text(SCRIPT.replace("SLOWER", slower))
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--allow-empty", "-m", f"Divide by {slower}")
+    return git(folder, "rev-parse", "HEAD").strip()
+
+
+@pytest.fixture
+def checkout(tmp_path, counting: Counting) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    entry = counting.workspace.catalog / "frameworks" / "mine.yaml"
+    entry.write_text(ENTRY.replace("FOLDER", str(folder)))
+    return folder
+
+
+def test_two_commits_run_in_turns_in_one_campaign_and_the_slower_one_fails(counting, checkout):
+    fast, slow = commit(checkout, "1"), commit(checkout, "2")
+    done = counting.dlperf("ab", "--a", "HEAD~1", "--b", "HEAD", *WORDS, "--name", "turns", code=1)
+    assert "slower: -50.00% (p = 0.008)" in done.stdout
+    assert f"1 of 1 worse than A (a-{fast[:12]}) or missing" in done.stderr
+    assert git(checkout, "worktree", "list").count("\n") == 1
+    sides = (f"revision=a-{fast[:12]}", f"revision=b-{slow[:12]}")
+    (pair,) = compare_in_workspace(counting.workspace, *sides).pairs
+    started = sorted((trial.started, side) for side, row in (("a", pair.a), ("b", pair.b)) for trial in row.trials)
+    assert "".join(side for _, side in started) == "ab" * 5
+    # the clock in these logs is made up, so that a claim has its long window
+    assert pair.verdict.code == "slower"
+    assert f"facts.commit: {fast} against {slow}" in pair.differences
+
+
+def test_the_first_slower_commit_is_found(counting, checkout):
+    commits = [commit(checkout, slower) for slower in ("1", "0", "2")]
+    done = counting.dlperf("bisect", "HEAD~2", "HEAD", *WORDS, "--repeats", "1", "--yes")
+    assert done.stdout.splitlines()[-1] == commits[2]
+    assert f"not measured, may be the first one, too: {commits[1]}" in done.stderr
+
+
+def test_a_search_halves_what_is_left_and_passes_over_what_cannot_be_measured(checkout):
+    commits = [commit(checkout, str(slower)) for slower in range(8)]
+    found = first_bad_commit(checkout, commits[0], commits[7], lambda tried, _: commits.index(tried) >= 5)
+    assert list(found) == [commits[5]]
+    unclear = first_bad_commit(
+        checkout, commits[0], commits[7], lambda tried, _: None if tried == commits[4] else tried in commits[5:]
+    )
+    assert list(unclear) == [commits[4], commits[5]]
+
+
+def test_two_environments_run_the_program_with_their_own_interpreter(counting, checkout, tmp_path):
+    commit(checkout, "$SLOWER")
+    for name, slower in (("old", 1), ("new", 2)):
+        (tmp_path / name / "bin").mkdir(parents=True)
+        (tmp_path / name / "bin" / "activate").write_text(f"export SLOWER={slower}\n")
+    sides = ("--a", str(tmp_path / "old"), "--b", str(tmp_path / "new"))
+    done = counting.dlperf("ab", *sides, *WORDS, "--repeats", "1", code=1)
+    assert "-50.00%, not tested: 1 and 1 trials" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("ab", "--a", "HEAD", "--b", "nowhere", *WORDS), "--b nowhere: no commit in"),
+        (("ab", "--a", "--help=1", "--b", "HEAD", *WORDS), "--a --help=1: no commit in"),
+        (("ab", "--a", "HEAD", "--b", "HEAD", "-f", "counting"), "counting: select one program whose recipe has a"),
+        (("bisect", "HEAD", "HEAD~1", *WORDS), "HEAD is no ancestor of HEAD~1: name the older commit first"),
+    ],
+)
+def test_a_wrong_use_is_said_in_one_line(counting, checkout, capsys, words, said):
+    commit(checkout, "1")
+    commit(checkout, "1")
+    with pytest.raises(SystemExit) as leaving:
+        main(["--workspace", str(counting.workspace.root), *words])
+    errors = capsys.readouterr().err
+    assert leaving.value.code == 2
+    assert said in errors
+    assert len(errors.splitlines()) == 1

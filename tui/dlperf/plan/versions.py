@@ -1,0 +1,84 @@
+"""Plan two versions of a program, a commit or an environment each, side by side in one campaign. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from dlperf.catalog.axes import REVISION
+from dlperf.errors import RequestError
+from dlperf.plan.model import Launch, Plan, PlannedConfiguration
+
+ACTIVATE = "bin/activate"
+"""What sources a Python environment, below its folder."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """One side of a comparison."""
+
+    label: str
+    """Value of the axis ``revision``."""
+    commit: str = ""
+    moved: tuple[str, str] | None = None
+    """The folder of the program's checkout and the one that stands for it."""
+    environment: str = ""
+    """Folder of a Python environment."""
+    programs: frozenset[str] = frozenset()
+    """Names of the programs of the environment."""
+
+
+def plan_versions(plan: Plan, versions: Iterable[Version], repeats: int) -> Plan:
+    """Return a plan of each configuration in each version, which run in turns.
+
+    Args:
+        repeats: the least number of trials of each.
+
+    Raises:
+        RequestError: a configuration runs in a container or has the axis ``revision`` already.
+    """
+    chosen = tuple(versions)
+    found = (_of_version(item, version, repeats) for item in plan.configurations for version in chosen)
+    return replace(plan, configurations=tuple(found))
+
+
+def _of_version(item: PlannedConfiguration, version: Version, repeats: int) -> PlannedConfiguration:
+    point = item.configuration
+    if item.launch.container or REVISION in dict(point.axes):
+        why = "runs in a container" if item.launch.container else f"has an axis {REVISION}"
+        raise RequestError(f"{point.id}: {why}: versions are of programs that run directly, under other axes")
+    return replace(
+        item,
+        configuration=replace(point, axes=(*point.axes, (REVISION, version.label))),
+        launch=_launch(item.launch, version),
+        repeats=max(item.repeats, repeats),
+        facts=item.facts | ({"commit": version.commit} if version.commit else {}),
+    )
+
+
+def _launch(launch: Launch, version: Version) -> Launch:
+    change = _change(version)
+    activation = ((".", f"{version.environment}/{ACTIVATE}"),) if version.environment else ()
+    return replace(
+        launch,
+        workdir=launch.workdir and change(launch.workdir),
+        interpreter=tuple(map(change, launch.interpreter)),
+        command=tuple(map(change, launch.command)),
+        setup=(*activation, *(tuple(map(change, words)) for words in launch.setup)),
+        env={name: change(value) for name, value in launch.env.items()},
+    )
+
+
+def _change(version: Version) -> Callable[[str], str]:
+    """Return a function that moves paths of the checkout and programs of another environment to those of a version."""
+
+    def change(text: str) -> str:
+        path = PurePosixPath(text)
+        if version.environment and path.is_absolute() and path.name in version.programs:
+            return f"{version.environment}/bin/{path.name}"
+        if version.moved and path.is_relative_to(version.moved[0]):
+            return str(PurePosixPath(version.moved[1]) / path.relative_to(version.moved[0]))
+        return text
+
+    return change

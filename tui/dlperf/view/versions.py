@@ -1,0 +1,148 @@
+"""Versions of a program: commits of its checkout, other checkouts, Python environments; and the search for a commit."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from dlperf.errors import DlperfError, RequestError
+from dlperf.plan import Plan
+from dlperf.plan.versions import ACTIVATE, Version
+from dlperf.results.baselines import Judgement, judge
+from dlperf.results.compare import Selector, compare
+from dlperf.results.load import Filters, load_results
+from dlperf.runs.paths import Workspace
+
+
+def checkout_of(plan: Plan) -> Path:
+    """Return the folder of the checkout that holds the program of a plan.
+
+    Raises:
+        RequestError: its recipes name no or several folders, or one that is not here.
+    """
+    folders = {item.launch.workdir for item in plan.configurations}
+    if len(folders) != 1 or None in folders:
+        names = ", ".join(sorted({item.configuration.framework for item in plan.configurations}))
+        raise RequestError(f"{names}: select one program whose recipe has a `workdir`, the folder of its checkout")
+    folder = Path(str(folders.pop()))
+    if not folder.is_dir():
+        raise RequestError(f"workdir {folder}: there is no such folder on this machine")
+    with suppress(DlperfError):
+        return Path(_git(folder, "rev-parse", "--show-toplevel"))
+    return folder
+
+
+def find_version(workspace: Workspace, checkout: Path, side: str, text: str) -> Version:
+    """Return the version that a commit or a folder names: of an environment, or else of another checkout.
+
+    Raises:
+        RequestError: it is neither.
+    """
+    folder = Path(text).expanduser().absolute()
+    if "/" in text and folder.is_dir():
+        label = f"{side}-{re.sub(r'[^A-Za-z0-9.-]+', '-', folder.name)[:40]}"
+        if (folder / ACTIVATE).is_file():
+            programs = frozenset(path.name for path in folder.glob("bin/*"))
+            return Version(label, environment=str(folder), programs=programs)
+        return Version(label, moved=(str(checkout), str(folder)))
+    try:
+        commit = find_commit(checkout, text)
+    except RequestError as error:
+        raise RequestError(f"--{side} {error}, and no folder (written with a slash: ./{text})") from error
+    return Version(f"{side}-{commit[:12]}", commit, (str(checkout), str(_worktree(workspace, checkout, commit))))
+
+
+def find_commit(checkout: Path, text: str) -> str:
+    """Return the whole hash of a commit.
+
+    Raises:
+        RequestError: there is none of that name.
+    """
+    try:
+        return _git(checkout, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}")
+    except DlperfError:
+        raise RequestError(f"{text}: no commit in {checkout}") from None
+
+
+def find_range(checkout: Path, good: str, bad: str) -> tuple[str, str]:
+    """Return the whole hashes of two commits, of which the first leads to the second.
+
+    Raises:
+        RequestError: it does not, or one is none.
+    """
+    first, last = find_commit(checkout, good), find_commit(checkout, bad)
+    if first == last or _git(checkout, "merge-base", first, last) != first:
+        raise RequestError(f"{good} is no ancestor of {bad}: name the older commit first")
+    return first, last
+
+
+def add_worktrees(checkout: Path, versions: Sequence[Version]) -> None:
+    """Check out the commits of versions, each in a folder of its own.
+
+    Raises:
+        DlperfError: git cannot.
+    """
+    for version in versions:
+        if version.commit and version.moved and not Path(version.moved[1]).exists():
+            _git(checkout, "worktree", "add", "--quiet", "--force", "--detach", version.moved[1], version.commit)
+
+
+def remove_worktrees(checkout: Path, versions: Sequence[Version]) -> None:
+    """Remove what ``add_worktrees`` added."""
+    for version in versions:
+        if version.commit and version.moved:
+            with suppress(DlperfError):
+                _git(checkout, "worktree", "remove", "--force", version.moved[1])
+
+
+def judge_versions(workspace: Workspace, campaign: str, a: Version, b: Version) -> list[Judgement]:
+    """Judge B against A on each configuration of a campaign of both."""
+    rows = load_results(workspace, Filters(campaigns=(campaign,)))
+    sides = (Selector(version.label, {"revision": version.label}) for version in (a, b))
+    return [judge(pair) for pair in compare(rows, *sides).pairs]
+
+
+def first_bad_commit(checkout: Path, good: str, bad: str, is_bad: Callable[[str, int], bool | None]) -> Iterator[str]:
+    """Yield the first commit that is worse than ``good``, and before it those that could not be judged.
+
+    Args:
+        is_bad: judges a commit, given how many remain; None where it measured nothing.
+    """
+    goods, skipped = [good], set[str]()
+    while True:
+        listed = _git(checkout, "rev-list", "--bisect-all", bad, "--not", *goods).splitlines()
+        commits = [line.split()[0] for line in listed]
+        left = [commit for commit in commits if commit != bad and commit not in skipped]
+        if not left:
+            yield from (commit for commit in commits if commit in skipped)
+            yield bad
+            return
+        verdict = is_bad(left[0], len(left))
+        if verdict is None:
+            skipped.add(left[0])
+        elif verdict:
+            bad = left[0]
+        else:
+            goods.append(left[0])
+
+
+def _worktree(workspace: Workspace, checkout: Path, commit: str) -> Path:
+    return workspace.versions / checkout.name / commit
+
+
+def _git(folder: Path, *words: str) -> str:
+    """Return what a command of git prints.
+
+    Raises:
+        DlperfError: it fails, or there is no git.
+    """
+    try:
+        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        raise DlperfError("git: no such program on this machine: install it") from error
+    if done.returncode:
+        raise DlperfError(f"git {words[0]} in {folder}: {done.stderr.strip() or 'failed'}")
+    return done.stdout.strip()
