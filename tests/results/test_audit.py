@@ -10,7 +10,7 @@ from math import nan
 import pytest
 
 from dlperf.formats.samples import Run, Samples
-from dlperf.results.audit import AuditRow, LocalLog, audit, estimator_of, same_log, verdict_of
+from dlperf.results.audit import AuditRow, LocalLog, audit, same_log, verdict_of
 from dlperf.runs.published import PublishedFigure, PublishedReport, Text
 
 FIGURE = PublishedFigure(
@@ -28,6 +28,7 @@ FIGURE = PublishedFigure(
     source="owner/repository@abc:README.md",
     log="owner/repository@abc:logs/a.txt",
     rule="skipmean(1) x8",
+    estimator="skipmean(1)",
 )
 HERE = LocalLog("runs/logs/a.txt", "runs/x/out.log")
 
@@ -71,12 +72,12 @@ def test_figures_without_a_log_say_so():
     assert (elsewhere.recomputed, elsewhere.difference, elsewhere.local_log) == (None, None, None)
 
 
-def test_a_figure_whose_rule_is_not_known_says_so():
-    assert [str(row.verdict) for row in rows(replace(FIGURE, rule="no stored log reproduces it"))] == ["unknown rule"]
+def test_a_figure_whose_estimator_is_not_known_says_so():
+    assert [str(row.verdict) for row in rows(replace(FIGURE, estimator=""))] == ["unknown rule"]
 
 
-def test_a_log_that_is_too_short_for_the_rule_says_so():
-    (row,) = rows(replace(FIGURE, rule="tipc(skip=10) x8"))
+def test_a_log_that_is_too_short_for_the_estimator_says_so():
+    (row,) = rows(replace(FIGURE, estimator="tipc(skip=10)"))
     assert row.recomputed is None
     assert str(row.verdict).startswith("too few samples")
 
@@ -105,21 +106,3 @@ def test_logs_are_the_same_where_the_shorter_path_ends_the_longer():
     assert not same_log("o/r@c:a/b/x.log", "c/x.log")
     assert not same_log("o/r@c:x.log", "o/r@d:x.log")
     assert not same_log("o/r@c:ax.log", "x.log")
-
-
-RULES = {
-    "tipc(skip=10) x8 -> 3019.3614 [exact]": "tipc(skip=10)",
-    "NOT REPRODUCED; (none found) skipmean(10) x32": "skipmean(10)",
-    "tailmean(iteration train.ips, last 70)": "tailmean(70)",
-    "summary(train.total_ips) -> 10523.320 [exact]": "summary()",
-    "harmonic mean of epoch train.ips, drop epoch 0 (= final table, 5 sig. digits)": "hmean_epochs(1)",
-    "global batch / mean(time[5:])": "batch_over_time(skip=5)",
-    "mean of all total_ips lines": "mean()",
-    "no raw log published": None,
-    "": None,
-}
-
-
-@pytest.mark.parametrize(("rule", "estimator"), RULES.items())
-def test_a_rule_in_words_is_an_estimator(rule: str, estimator: str | None):
-    assert estimator_of(rule) == estimator

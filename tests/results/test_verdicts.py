@@ -15,7 +15,10 @@ from dlperf.results.verdicts import read_verdicts
 from dlperf.results.verify import verify_published
 from dlperf.runs.paths import Workspace
 
-HEADER = "model,framework,hardware,nodes,gpus,precision,batch_size,metric,unit,value,source,log,rule\n"
+HEADER = (
+    "model,framework,hardware,nodes,gpus,precision,batch_size,metric,unit,value,source,log,rule,estimator,noted,difference,"
+    "remark\n"
+)
 REPORT = """
 title: {en: A}
 language: en
@@ -39,14 +42,15 @@ def workspace(tmp_path: Path) -> Workspace:
     folder = workspace.published / "a"
     folder.mkdir(parents=True)
     (folder / "report.yaml").write_text(REPORT)
+    a, b = (f"owner/repository@abc:logs/{name}.txt" for name in "ab")
     rows = (
-        ("FP32", "800.0", "owner/repository@abc:logs/a.txt", "mean of all records"),
-        ("AMP", "900.0", "owner/repository@abc:logs/a.txt", "mean of all records; NOTE: the log is FP32"),
-        ("FP16", "700.0", "owner/repository@abc:logs/b.txt", "NOT REPRODUCED; mean of all (rel -1.00e-02); NOTE: cut"),
+        ("FP32", "800.0", a, "mean of all records", "mean()", "", "", ""),
+        ("AMP", "900.0", a, "NOT REPRODUCED [exact] NOTE: words", "mean()", "", "", "the log is FP32"),
+        ("FP16", "700.0", b, "mean of all records", "mean()", "noted_difference", "-1.00e-02", "cut"),
     )
     lines = [
-        f'ResNet50,PyTorch,V100,1,1,{precision},256,throughput,images/sec,{value},README.md,{log},"{rule}"\n'
-        for precision, value, log, rule in rows
+        f"ResNet50,PyTorch,V100,1,1,{precision},256,throughput,images/sec,{value},README.md,{','.join(rest)}\n"
+        for precision, value, *rest in rows
     ]
     (folder / "figures.csv").write_text(HEADER + "".join(lines))
     (tmp_path / "raw" / "logs").mkdir(parents=True)

@@ -72,11 +72,11 @@ class Language:
 
 
 class _Number(float):
-    """Accepts ``{value:amount}`` in a text: four significant digits, or one decimal from 1000 on."""
+    """Accepts ``{value:amount}`` in a text: four significant digits, or ``1,234`` from 1000 on."""
 
     def __format__(self, specification: str) -> str:
         if specification == "amount":
-            return f"{float(self):.1f}" if abs(self) >= 1000 else f"{float(self):#.4g}"
+            return f"{float(self):,.0f}" if abs(self) >= 1000 else f"{float(self):#.4g}"
         return format(float(self), specification)
 
 

@@ -25,7 +25,6 @@ from dlperf.results.verdicts import (
     Key,
     Verdict,
     Verdicts,
-    estimator_of,
     noted_verdict,
     read_verdicts,
 )
@@ -158,8 +157,7 @@ def _find_log(item: PublishedFigure, index: Mapping[str, list[LocalLog]]) -> Loc
 def _row(
     report: PublishedReport, item: PublishedFigure, log: LocalLog | None, certain: bool, read: ReadRuns
 ) -> AuditRow:
-    rule = estimator_of(item.rule)
-    outcome = _recomputed(item, rule, log, read)
+    outcome = _recomputed(item, log, read)
     recomputed = outcome if isinstance(outcome, Figure) else None
     verdict = verdict_of(item.printed, outcome.value) if isinstance(outcome, Figure) else outcome
     if recomputed and verdict.code != EXACT and not certain:
@@ -169,7 +167,7 @@ def _row(
         report=report.id,
         unit=unit_of(item),
         published=item.printed,
-        rule=rule or "",
+        rule=item.estimator,
         recomputed=recomputed.value if recomputed else None,
         from_timestamps=recomputed.value_from_timestamps if recomputed else None,
         difference=recomputed.value / item.value - 1 if recomputed and item.value else None,
@@ -184,7 +182,7 @@ def _row(
 def _kept(row: AuditRow, kept: Verdict | None, item: PublishedFigure) -> AuditRow:
     """Return a row whose log is not here with the verdict that was kept, or else noted in its report."""
     if kept is None or kept.recomputed is None:
-        return replace(row, verdict=noted_verdict(item.rule) or row.verdict)
+        return replace(row, verdict=noted_verdict(item) or row.verdict)
     return replace(
         row,
         **{name: getattr(kept, name) for name in _OF_A_VERDICT},
@@ -192,17 +190,17 @@ def _kept(row: AuditRow, kept: Verdict | None, item: PublishedFigure) -> AuditRo
     )
 
 
-def _recomputed(item: PublishedFigure, rule: str | None, log: LocalLog | None, read: ReadRuns) -> Figure | Message:
+def _recomputed(item: PublishedFigure, log: LocalLog | None, read: ReadRuns) -> Figure | Message:
     """Return the figure of a log, or the reason why there is none."""
     if log is None:
         return message("no_log_here" if item.log else "no_log_published")
-    if rule is None:
+    if not item.estimator:
         return message("no_rule")
     runs = read(log)
     if not runs:
         return message("no_records")
     try:
-        return figure_of(Reading(runs[-1], item.gpus, gpus_per_node(item), item.batch_size), rule)
+        return figure_of(Reading(runs[-1], item.gpus, gpus_per_node(item), item.batch_size), item.estimator)
     except NotEstimable as error:
         return error.message
 

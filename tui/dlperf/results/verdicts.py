@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -19,19 +18,6 @@ DIFFERS = "differs_by"
 NOTED = ("noted_exact", "noted_difference", "noted_not_reproduced")
 """Codes of what was noted when a report was transcribed."""
 Key = tuple[str, str, str, str]
-
-_ESTIMATORS: tuple[tuple[str, str], ...] = (
-    (r"(tipc\(skip=\d+\)|skipmean\(\d+\))", r"\1"),
-    (r"tailmean\([^()]*last (\d+)\)", r"tailmean(\1)"),
-    (r"summary\(", "summary()"),
-    (r"harmonic mean of epoch [\w.]+, drop epoch 0", "hmean_epochs(1)"),
-    (r"mean\(time\[(\d+):\]\)", r"batch_over_time(skip=\1)"),
-    (r"mean of all ", "mean()"),
-)
-"""Pattern of a rule in ``figures.csv`` → estimator."""
-_REMARK = re.compile(r"(?:NOTE|SUSPECT): (.+)")
-_NOTED_DIFFERENCE = re.compile(r"\(rel ([-+][0-9.e+-]+)\)")
-_NOT_REPRODUCED = re.compile("NOT REPRODUCED|no stored log reproduces it")
 
 
 @dataclass(frozen=True)
@@ -75,33 +61,23 @@ def read_verdicts(workspace: Workspace, complain: Complain | None = None) -> dic
 
 
 def key_of(report: str, figure: PublishedFigure) -> Key:
-    return report, figure.log, estimator_of(figure.rule) or "", figure.printed
+    return report, figure.log, figure.estimator, figure.printed
 
 
-def estimator_of(rule: str) -> str | None:
-    """Return the estimator that a figure's rule names."""
-    for pattern, estimator in _ESTIMATORS:
-        if match := re.search(pattern, rule):
-            return match.expand(estimator)
-    return None
-
-
-def noted_verdict(rule: str) -> Message | None:
-    """Return what the rule of a figure says about its log, which was written when the report was transcribed."""
-    if found := _NOTED_DIFFERENCE.search(rule):
-        return message("noted_difference", difference=float(found[1]))
-    if _NOT_REPRODUCED.search(rule):
-        return message("noted_not_reproduced")
-    return message("noted_exact") if "[exact]" in rule else None
+def noted_verdict(figure: PublishedFigure) -> Message | None:
+    """Return what was noted about a figure's log when its report was transcribed."""
+    if figure.difference is not None:
+        return message(figure.noted, difference=figure.difference)
+    return message(figure.noted) if figure.noted else None
 
 
 def caveats_of_figure(report: str, figure: PublishedFigure, verdicts: Mapping[Key, Verdict]) -> Iterator[Finding]:
     """Yield the caveats of a third-party result: its log does not give it, or its source contradicts it."""
     kept = verdicts.get(key_of(report, figure))
-    outcome = kept.verdict if kept else noted_verdict(figure.rule)
+    outcome = kept.verdict if kept else noted_verdict(figure)
     if outcome is not None and outcome.code in (DIFFERS, "noted_difference"):
         yield warning("not_reproduced", difference=outcome.parameters["difference"])
     elif outcome is not None and outcome.code == "noted_not_reproduced":
         yield warning("no_log_reproduces")
-    if found := _REMARK.search(figure.rule):
-        yield warning("source_remark", remark=quoted(found[1]))
+    if figure.remark:
+        yield warning("source_remark", remark=quoted(figure.remark))

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from dlperf.errors import DlperfError
 from dlperf.messages import Code
@@ -92,7 +93,15 @@ class PublishedFigure:
     log: str
     """owner/repository@commit:path of the raw log; empty where none was published."""
     rule: str
-    """How the figure is computed from the log, or why it cannot be."""
+    """How the figure is computed from the log, or why it cannot be: in words, which are shown only."""
+    estimator: str = ""
+    """The estimator that the source used, where its log can be recomputed."""
+    noted: Literal["", "noted_exact", "noted_difference", "noted_not_reproduced"] = ""
+    """Code of what was found of the log when the report was transcribed."""
+    difference: float | None = None
+    """With ``noted_difference``: recomputed / published - 1."""
+    remark: str = ""
+    """Where the source contradicts the figure."""
     axes: tuple[tuple[str, int | str], ...] = ()
     """Further axes of the configuration; in the file ``sequence_length=8192 tensor_parallel=2``."""
     protocol: str = ""
@@ -166,7 +175,9 @@ def _figure(row: dict[str, str], where: str) -> PublishedFigure:
     value = None if printed in NO_FIGURE else printed
     try:
         axes = [_axis(text) for text in (row.get("axes") or "").split()]
-        return type_adapter(PublishedFigure).validate_python({**row, "value": value, "printed": printed, "axes": axes})
+        return type_adapter(PublishedFigure).validate_python(
+            {**row, "value": value, "printed": printed, "axes": axes, "difference": row.get("difference") or None}
+        )
     except ValueError as error:
         raise DlperfError(f"{where}: not a published figure ({one_line(error)})") from error
 

@@ -20,7 +20,6 @@ from dlperf.report.pages.report_conditions import (
 from dlperf.results.identify import catalog_id
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.provenance import merged
-from dlperf.results.verdicts import estimator_of
 from dlperf.runs.published import Fact, PublishedReport
 
 IMAGE = N_("Image")
@@ -99,7 +98,7 @@ def published_facts(page: Page, report: PublishedReport, results: Results) -> di
         page._("Nodes × GPUs"): listed(
             language, (f"{row.nodes} × {row.gpus}" for row in results if row.value is not None)
         ),
-        page._("Estimator"): listed(language, (rule for figure in printed if (rule := estimator_of(figure.rule)))),
+        page._("Estimator"): listed(language, (figure.estimator for figure in printed if figure.estimator)),
         page._("Figures with a raw log"): f"{logs} / {len(printed)}",
     }
 
