@@ -12,8 +12,9 @@ from xml.etree import ElementTree
 
 from html_text import Document
 from site_rows import measured, published
-from site_sample import sample
+from site_sample import campaign, sample
 
+from dlperf.catalog.axes import profiled_configuration
 from dlperf.catalog.load import load_catalog
 from dlperf.measure.findings import Finding
 from dlperf.messages import CHINESE, ENGLISH, Message
@@ -27,9 +28,11 @@ from dlperf.report.pages.configurations import configurations
 from dlperf.report.pages.trial_evidence import curves, log_lines, pictures
 from dlperf.report.writing import Sources
 from dlperf.results.model import ConfigurationResult, MetricResult
+from dlperf.results.profiles import Operations, Profile
 from dlperf.results.timeline import LogLines, Origin, Timeline
 from dlperf.runs.archive import keep_sent, seal
 from dlperf.runs.paths import Workspace
+from dlperf.runs.store import write_record
 
 ROOT = Path(__file__).parents[2]
 DARK_SCHEME = r'\[data-md-color-scheme="slate"\] '
@@ -232,3 +235,37 @@ def test_what_is_the_same_in_all_trials_is_said_once() -> None:
     assert "Trial 1, 2, 3: the log is cut" in text
     assert "The same in all trials: State succeeded, " in text
     assert "<th>Samples</th>" not in text
+
+
+PROFILE = Profile(
+    framework="pytorch",
+    device="gpu",
+    steps=5,
+    step_ms=95.0,
+    profiled_step_ms=100.0,
+    busy_ms=80.0,
+    idle_share=0.2,
+    kernels=(Operations("gemm<64>", 30, 300.0, 0.75, "matrix products and convolutions"),),
+    classes=(Operations("matrix products and convolutions", 30, 300.0, 0.75), Operations("new", 1, 100.0, 0.25)),
+    trace="profile.trace.json.gz",
+)
+
+
+def test_a_profile_stands_beside_the_result_that_it_does_not_enter(tmp_path: Path) -> None:
+    row = measured("alpha")
+    data = replace(sample(), results=(row,))
+    group = at.group_of(row)
+    workspace = Workspace(tmp_path)
+    data = replace(data, campaigns={row.campaign: campaign([row])})
+    planned = data.plan(row)
+    assert planned is not None
+    key = TrialKey(profiled_configuration(planned.configuration).id, 1)
+    node = workspace.campaign(row.campaign).trial(key).node("n1")
+    write_record(node.profile, PROFILE)
+    node.trace.write_bytes(b"trace")
+    sources = Sources(workspace.site)
+    _write_group(group, (row,), sources, data, EvidenceReader(workspace))
+    text = Document((workspace.site / "docs" / at.group_page(group)).read_text()).text
+    for part in ("GPU idle: 20.0 %", "Under the profiler: 100 ms", "gemm<64>", "75.0 %", "60 ms", "new"):
+        assert part in text
+    assert (workspace.site / at.file_download(sha256(b"trace").hexdigest(), node.trace.name)).read_bytes() == b"trace"

@@ -29,6 +29,7 @@ from dlperf.report.pages.history import history
 from dlperf.report.pages.home import every_answer, home
 from dlperf.report.pages.methodology import methodology
 from dlperf.report.pages.models import model
+from dlperf.report.pages.profiles import OfferedProfile
 from dlperf.report.pages.protocols import protocols
 from dlperf.report.pages.report import report, reports_index
 from dlperf.report.pages.trial_evidence import Shapes, curves, log_lines, pictures
@@ -172,9 +173,11 @@ def _write_group(
         if points:
             sources.write(path, points)
     shapes = {at.configuration_anchor(result): _write_pictures(sources, result, evidence) for result in results}
+    profiles = {at.configuration_anchor(result): _offer_profile(sources, result, data, reader) for result in results}
     for language in LANGUAGES.values():
         path = at.language_root(language) + at.group_page(group)
-        sources.write(path, configurations(language, data.localized(language), group, results, evidence, shapes))
+        page = configurations(language, data.localized(language), group, results, evidence, shapes, profiles)
+        sources.write(path, page)
 
 
 def _write_pictures(sources: Sources, result: ConfigurationResult, evidence: EvidenceOf) -> Shapes:
@@ -193,6 +196,13 @@ def _offer_files(sources: Sources, found: Evidence) -> Evidence:
         sources.copy(at.log_download(found.log.sha256), found.log.source)
     downloads, programs = (tuple(_offer_file(sources, file) for file in files) for files in (found.files, found.sent))
     return replace(found, downloads=downloads, programs=programs)
+
+
+def _offer_profile(
+    sources: Sources, result: ConfigurationResult, data: SiteData, reader: EvidenceReader
+) -> OfferedProfile | None:
+    found = reader.profile(result, data.plan(result))
+    return found and (found[0], _offer_file(sources, found[1]) if found[1] else None)
 
 
 def _offer_file(sources: Sources, file: HashedFile) -> downloads.Download:

@@ -15,6 +15,7 @@ from dlperf.report.data import is_published
 from dlperf.report.downloads import Download
 from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.model import ConfigurationResult, TrialResult
+from dlperf.results.profiles import Profile, read_profile
 from dlperf.results.provenance import flattened
 from dlperf.results.timeline import Timeline, derive_timeline, log_of, origin_of, write_timeline
 from dlperf.runs.archive import RENDERED, TrialFiles, sha256_of
@@ -81,6 +82,16 @@ class EvidenceReader:
                 found = self.read(row, trial, planned, with_launch=not shown)
                 shown = shown or bool(found.launch)
                 yield row, trial, found
+
+    def profile(
+        self, row: ConfigurationResult, planned: PlannedConfiguration | None
+    ) -> tuple[Profile, HashedFile | None] | None:
+        """Return the profile of a configuration and its trace; None where there is none."""
+        found = planned and read_profile(self._workspace.campaign(row.campaign), planned.configuration, self._damaged)
+        if not found:
+            return None
+        profile, trace = found
+        return profile, HashedFile(trace.name, sha256_of(trace), trace) if trace else None
 
     def read(
         self,

@@ -65,6 +65,8 @@ class NodePaths:
     compressed_log = _Path("out.log.gz")
     """A log that was imported as it lay there, gzipped."""
     ranks = _Path("ranks")
+    profile = _Path("ranks/profile.json")
+    trace = _Path("ranks/profile.trace.json.gz")
     telemetry = _Path("telemetry.csv")
     environment = _Path("environment.json")
     exit = _Path("exit.json")
@@ -141,6 +143,11 @@ class CampaignPaths:
     """Step and throughput of what runs, rewritten by the engine about once a second."""
     lock = _Path("engine.lock")
     engine_log = _Path("engine.log")
+
+    def profiles(self, configuration: str) -> list[NodePaths]:
+        """The nodes with a profile in the trials of a configuration, in order of the trials."""
+        found = (self.directory / file_name(configuration)).glob("*/nodes/*/ranks/profile.json")
+        return [NodePaths(path.parents[1]) for path in sorted(found, key=_natural_order)]
 
     def trial(self, key: TrialKey) -> TrialPaths:
         return TrialPaths(self.directory / f"{file_name(key.configuration)}/{key.number}")

@@ -51,16 +51,22 @@ def timed(step, synchronize):
 
 
 def write(path, trace, alone, profiled, **facts):
-    """Write ``profile.json`` for a compressed trace, which is kept only where it is small.
+    """Write ``profile.json`` for a compressed trace, which is kept without paths of source files, and only if small.
 
     Args:
         alone: milliseconds of a step without the profiler. profiled: with it.
     """
     with gzip.open(trace, "rt", encoding="utf-8", errors="replace") as stream:
-        events = json.load(stream)["traceEvents"]
-    summary = summary_of(events, profiled)
+        recorded = json.load(stream)
+    summary = summary_of(recorded["traceEvents"], profiled)
     if not summary["kernels"]:
         sys.exit("no profile: the profiler recorded no operation")
+    for event in recorded["traceEvents"]:
+        facts_of_event = event.get("args", {})
+        for name in [name for name, fact in facts_of_event.items() if ".py" in str(fact)]:
+            del facts_of_event[name]
+    with gzip.open(trace, "wt", compresslevel=6) as stream:
+        json.dump(recorded, stream, separators=(",", ":"))
     kept = os.path.getsize(trace) <= TRACE_BYTES
     summary.update(facts, schema=2, steps=STEPS, step_ms=round(alone, 4), trace=os.path.basename(trace) if kept else "")
     if not kept:

@@ -15,6 +15,7 @@ from dlperf.report.locations import Group
 from dlperf.report.machine import format_fact
 from dlperf.report.pages import references
 from dlperf.report.pages.page import Page
+from dlperf.report.pages.profiles import OfferedProfile, ProfileView, profile_view
 from dlperf.report.pages.protocols import protocol_facts
 from dlperf.report.pages.trial_evidence import Shapes, commands_again, measured_trial, trial_charts
 from dlperf.report.pages.trials import artifacts, estimates, metrics, outcomes
@@ -78,6 +79,8 @@ class Section:
     charts: Sequence[Picture]
     window: int | None
     """Number of the trial whose measured window is shaded in the charts."""
+    profile: ProfileView | None
+    """Steps under a profiler."""
     log_lines: bool
     """Whether the page has the log lines that gave the value."""
     again: str
@@ -103,11 +106,13 @@ def configurations(
     results: Results,
     evidence: EvidenceOf,
     shapes: Mapping[str, Shapes] | None = None,
+    profiles: Mapping[str, OfferedProfile | None] | None = None,
 ) -> str:
     """Return the page of a group.
 
     Args:
         shapes: the charts of each configuration, by its anchor.
+        profiles: where it ran under a profiler, by its anchor.
     """
     page = Page(language, data, at.group_page(group))
     framework, hardware = (
@@ -130,7 +135,7 @@ def configurations(
         scripts=[at.relative(page.path, f"{at.SCRIPTS}/{name}") for name in (LINKS, *(SCRIPTS if evidence else ()))],
         curves=page.data_file(at.curves(group)),
         log_lines=page.data_file(at.log_lines(group)),
-        sections=[_section(page, result, evidence, shapes or {}) for result in results],
+        sections=[_section(page, result, evidence, shapes or {}, profiles or {}) for result in results],
     )
 
 
@@ -228,7 +233,13 @@ def _launch(results: Results, evidence: EvidenceOf) -> Script | None:
     return None
 
 
-def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes: Mapping[str, Shapes]) -> Section:
+def _section(
+    page: Page,
+    row: ConfigurationResult,
+    evidence: EvidenceOf,
+    shapes: Mapping[str, Shapes],
+    profiles: Mapping[str, OfferedProfile | None],
+) -> Section:
     anchor = at.configuration_anchor(row)
     found = {trial.number: evidence.get((anchor, trial.number), NOTHING) for trial in row.trials}
     measured = measured_trial(row, found)
@@ -249,6 +260,7 @@ def _section(page: Page, row: ConfigurationResult, evidence: EvidenceOf, shapes:
         estimates=estimates(page, row.trials),
         charts=trial_charts(page, row, shapes.get(anchor, {})),
         window=measured.number if measured else None,
+        profile=profile_view(page, anchor, profiles.get(anchor)),
         log_lines=any(one.timeline.log_lines.head for one in found.values()),
         again=again,
         recompute=recompute,

@@ -1,0 +1,80 @@
+"""Steps of a configuration under a profiler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dlperf.messages import N_, Language
+from dlperf.report import figures
+from dlperf.report.downloads import Download
+from dlperf.report.pages.page import Page
+from dlperf.report.views import Bar, Column, Figure, Link, Table, filled
+from dlperf.results.profiles import Profile
+
+OfferedProfile = tuple[Profile, Download | None]
+"""A profile, and its trace on the site."""
+CLASSES = (
+    *(N_("communication"), N_("optimizer"), N_("attention"), N_("copies"), N_("normalization and elementwise")),
+    *(N_("matrix products and convolutions"), N_("other")),
+)
+"""Classes of kernels, as ``workloads/profiling.py`` writes them."""
+
+
+@dataclass(frozen=True)
+class ProfileView:
+    """The profile of one configuration."""
+
+    steps: int
+    facts: Sequence[tuple[str, str | Link]]
+    classes: Sequence[Bar]
+    kernels: Table
+
+
+def profile_view(page: Page, anchor: str, offered: OfferedProfile | None) -> ProfileView | None:
+    """Return time per step, the classes of kernels as bars and the kernels with most time."""
+    if offered is None:
+        return None
+    profile, trace = offered
+    most = max((each.share for each in profile.classes), default=1.0) or 1.0
+    classes = [
+        Bar(
+            _class(page.language, each.name),
+            _ms(each.total_ms / max(profile.steps, 1)),
+            Figure(figures.percent(each.share), f"#{anchor}"),
+            f"{100 * each.share / most:.1f}%",
+            0,
+        )
+        for each in profile.classes
+    ]
+    kernels = [
+        (
+            Link(each.name, code=True),
+            _class(page.language, each.kind),
+            str(each.calls),
+            figures.four_digits(each.total_ms),
+            figures.percent(each.share),
+        )
+        for each in profile.kernels
+    ]
+    heads = page._("Operation"), page._("Class"), page._("Calls"), page._("Total, ms"), page._("Share")
+    columns = [Column(head, words=number < 2) for number, head in enumerate(heads)]
+    return ProfileView(profile.steps, _facts(page, profile, trace), classes, filled(columns, kernels))
+
+
+def _facts(page: Page, profile: Profile, trace: Download | None) -> list[tuple[str, str | Link]]:
+    return [
+        (page._("Time per step"), _ms(profile.step_ms)),
+        (page._("Under the profiler"), _ms(profile.profiled_step_ms)),
+        (page._("GPU busy"), "" if profile.busy_ms is None else _ms(profile.busy_ms)),
+        (page._("GPU idle"), figures.percent(profile.idle_share)),
+        (page._("Trace"), page.file_link(trace.path, trace.name) if trace else ""),
+    ]
+
+
+def _class(language: Language, name: str) -> str:
+    return language.gettext(name) if name in CLASSES else name
+
+
+def _ms(milliseconds: float) -> str:
+    return f"{figures.four_digits(milliseconds)} ms"

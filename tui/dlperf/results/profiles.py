@@ -1,0 +1,55 @@
+"""Read the summary that a training program wrote of steps under a profiler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dlperf.catalog.axes import Configuration, profiled_configuration
+from dlperf.runs.paths import CampaignPaths
+from dlperf.runs.store import Complain, read_record_if_whole
+from dlperf.runs.upgrades import SCHEMA_VERSION
+
+
+@dataclass(frozen=True)
+class Operations:
+    """A kernel, or a class of kernels, over all profiled steps."""
+
+    name: str
+    calls: int
+    total_ms: float
+    share: float
+    """Of the time of all kernels."""
+    kind: str = ""
+    """Class of a kernel."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """``profile.json``."""
+
+    framework: str
+    device: str
+    """gpu or cpu."""
+    steps: int
+    step_ms: float
+    profiled_step_ms: float
+    kernels: tuple[Operations, ...]
+    """Those with most time."""
+    classes: tuple[Operations, ...]
+    busy_ms: float | None = None
+    """In which a GPU computes or copies, in a step."""
+    idle_share: float | None = None
+    trace: str = ""
+    schema: int = SCHEMA_VERSION
+
+
+def read_profile(
+    campaign: CampaignPaths, point: Configuration, complain: Complain | None = None
+) -> tuple[Profile, Path | None] | None:
+    """Return the newest profile of a configuration and the path of its trace; None where there is none."""
+    for node in reversed(campaign.profiles(profiled_configuration(point).id)):
+        profile = read_record_if_whole(node.profile, Profile, complain)
+        if profile is not None:
+            return profile, node.trace if profile.trace and node.trace.is_file() else None
+    return None
