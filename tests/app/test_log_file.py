@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from dlperf.app.logs.log_file import BLOCK, PIECE, Line, LineNumbers, LogFile
-from dlperf.app.logs.opened import OpenLog
-from dlperf.app.logs.search import Request, error_pattern, matching_lines, pattern_of, search
+from dlperf.app.logs.search import Pattern, error_pattern, matching_lines, pattern_of
+from dlperf.app.logs.window import MatchingLines
 
 CONTENTS = {
     "empty": b"",
@@ -119,10 +119,11 @@ def test_line_numbers_are_counted_in_blocks(tmp_path: Path):
 NEEDLE = pattern_of("needle")
 
 
-def found(log: LogFile, request: Request) -> int | None:
-    """The line that a search gives."""
-    starts = (batch.starts for batch in search(log, request) if batch.starts)
-    return next((found[-1 if request.backwards else 0] for found in starts), None)
+def found(log: LogFile, pattern: Pattern) -> MatchingLines:
+    """What a search of the whole log finds."""
+    matches = MatchingLines(log, pattern)
+    assert matches.advance(lambda: False)
+    return matches
 
 
 @pytest.mark.parametrize(
@@ -144,7 +145,7 @@ def test_a_pattern_finds_lines_and_not_what_runs_over_their_ends(tmp_path: Path,
     log = LogFile(path)
     starts = [sum(map(len, content[:index])) for index in range(len(content))]
     expected = [starts[index] for index in lines]
-    assert [offset for batch in matching_lines(log, pattern_of(text)) for offset in batch.starts] == expected
+    assert [start for starts, _ in matching_lines(log, pattern_of(text)) for start in starts] == expected
 
 
 def test_a_search_goes_over_the_borders_of_its_chunks(tmp_path: Path):
@@ -152,18 +153,20 @@ def test_a_search_goes_over_the_borders_of_its_chunks(tmp_path: Path):
     line = b"step 1 ok\n"
     path.write_bytes(line * 100_000 + b"here: needle\n" + line * 100_000 + b"RuntimeError: end\n")
     log, where = LogFile(path), 100_000 * len(line)
-    assert found(log, Request(NEEDLE, 0)) == where
-    assert found(log, Request(NEEDLE, where + 1)) is None
-    assert found(log, Request(NEEDLE, log.size, backwards=True)) == where
-    assert found(log, Request(NEEDLE, where, backwards=True)) is None
-    assert found(log, Request(error_pattern(), 0)) == log.size - len(b"RuntimeError: end\n")
+    needles = found(log, NEEDLE)
+    assert needles.nearest(0, forward=True) == needles.nearest(where, forward=True) == where
+    assert needles.nearest(where + 1, forward=True) is None
+    assert needles.nearest(log.size, forward=False) == where
+    assert needles.nearest(where, forward=False) is None
+    assert [needles.number_at(start) for start in (where, where + 1, None)] == [1, None, None]
+    assert found(log, error_pattern()).nearest(0, forward=True) == log.size - len(b"RuntimeError: end\n")
 
 
 @pytest.mark.timeout(20)
 def test_an_expression_that_backtracks_for_ever_elsewhere_is_searched_at_once(tmp_path: Path):
     path = tmp_path / "out.log"
     path.write_text("a" * 60_000 + "b\nneedle aaa\n")
-    assert found(LogFile(path), Request(pattern_of("(a+)+$"), 0)) == 60_002
+    assert found(LogFile(path), pattern_of("(a+)+$")).nearest(0, forward=True) == 60_002
 
 
 @pytest.mark.parametrize("text", ["(?=a)b", "(?<!a)b", r"(a)\1"])
@@ -181,25 +184,25 @@ def test_the_reason_why_a_text_is_no_expression_names_what_was_typed(text: str, 
 def test_an_expression_that_matches_nothing_at_all_finds_every_line_once(tmp_path: Path):
     path = tmp_path / "out.log"
     path.write_text("one\n\ntwo\n")
-    assert [batch.starts for batch in matching_lines(LogFile(path), pattern_of("x*"))] == [[0, 4, 5]]
+    assert [starts for starts, _ in matching_lines(LogFile(path), pattern_of("x*"))] == [[0, 4, 5]]
 
 
 def test_a_search_says_how_far_it_has_come_and_stops_when_told(tmp_path: Path):
     path = tmp_path / "out.log"
     with path.open("wb") as stream:
         stream.truncate(4 << 30)  # a hole: as long as it is, it costs nothing
-    told: list[float] = []
-    log = OpenLog(path)
-    assert log.find(Request(NEEDLE, 0), told.append, lambda: bool(told)) is None
-    assert len(told) == 1
-    assert 0 < told[0] < 1
+    log = LogFile(path)
+    matches = MatchingLines(log, NEEDLE)
+    assert not matches.advance(lambda: True)
+    assert 0 < matches.searched_share < 1
+    assert matches.nearest(log.size, forward=False) is None
     log.close()
 
 
 def test_a_search_in_an_unpacked_log_reads_what_is_unpacked(tmp_path: Path):
     path = tmp_path / "out.log.gz"
     path.write_bytes(gzip.compress(b"one\ntwo\n"))
-    assert found(LogFile(path), Request(pattern_of("two"), 0)) == len(b"one\n")
+    assert found(LogFile(path), pattern_of("two")).nearest(0, forward=True) == len(b"one\n")
 
 
 @pytest.mark.parametrize(
@@ -225,7 +228,7 @@ def test_what_went_wrong_is_recognised_and_found(tmp_path: Path, line: str):
     assert error_pattern().search(line.encode())
     path = tmp_path / "out.log"
     path.write_text(f"step 1\n{line}\nstep 2\n")
-    assert [batch.starts for batch in matching_lines(LogFile(path), error_pattern())] == [[len("step 1\n")]]
+    assert [starts for starts, _ in matching_lines(LogFile(path), error_pattern())] == [[len("step 1\n")]]
 
 
 @pytest.mark.parametrize("line", ["0 errors so far", "loss 6.91", "error rate 0.01", "skilled", "NCCL INFO ok"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from builder import POINTS, CampaignBuilder, engine_of, planned, running_campaign, training_log
-from driving import driving, screen_of, shown, until, until_gone, until_shown
+from driving import driving, screen_of, shown, strips_of, until, until_gone, until_shown
 from textual.pilot import Pilot
 
 from dlperf.app.screens.watch import WatchScreen
@@ -64,9 +64,9 @@ async def test_a_search_finds_marks_and_goes_on(workspace: Workspace):
         await until_shown(pilot, "step=200")
         screen_of(pilot, WatchScreen).log_view.focus()
         await pilot.press("slash", *"step=1.7", "enter")
-        await until_shown(pilot, "step=107", "paused at line 111")
+        await until_shown(pilot, "step=107", "1/10 · paused at line 111")
         await pilot.press("n")
-        await until_shown(pilot, "paused at line 121")
+        await until_shown(pilot, "2/10 · paused at line 121")
         await pilot.press("N", "N")
         await until_shown(pilot, "no match further on")
 
@@ -113,6 +113,17 @@ async def test_the_first_error_is_one_key_away(workspace: Workspace):
         await until_shown(pilot, "ValueError: second")
         await pilot.press("e")
         await until_shown(pilot, "RuntimeError: first", "paused at line 505")
+
+
+async def test_a_line_keeps_its_colours_and_nothing_else_that_steers_a_terminal(workspace: Workspace):
+    one_trial(workspace, "plain \x1b[1;31mred\x1b[0m \x1b]8;;http://a\x1b\\link\x1b]8;;\x1b\\ \x1b[2Jend\n")
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "plain red link end")
+        segments = [segment for strip in strips_of(pilot) for segment in strip]
+        styles = {segment.text.strip(): segment.style for segment in segments if segment.style}
+        assert styles["red"].color != styles["plain"].color
+        assert styles["red"].bold
+        assert not any(style.link for style in styles.values())
 
 
 async def test_streams_of_nodes_and_ranks_are_turned_over(workspace: Workspace):

@@ -6,7 +6,6 @@ RE2 takes time in proportion to the text whatever the expression, and lets other
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -34,22 +33,6 @@ _ERROR_WORDS_OF_ANY_CASE = (b"out of memory", b"segmentation fault", b"no space 
 
 Pattern: TypeAlias = Any
 """A compiled expression of ``re2``, which has no types."""
-
-
-@dataclass(frozen=True)
-class Request:
-    pattern: Pattern
-    start: int
-    """From which offset on; backwards: before which."""
-    backwards: bool = False
-
-
-@dataclass(frozen=True)
-class Batch:
-    starts: list[int]
-    """Where the matching lines start, in the order of the file."""
-    searched: int
-    """The other end of what has been searched so far."""
 
 
 def _compile(text: str) -> Pattern:
@@ -81,37 +64,20 @@ def error_pattern() -> Pattern:
     return _compile(_ERRORS)
 
 
-def search(log: LogFile, request: Request) -> Iterator[Batch]:
-    if request.backwards:
-        return _matching_lines_back(log, request.pattern, request.start)
-    line = log.line_at(log.start_of_line(request.start))
-    start = line.end if line is not None and line.start < request.start else request.start
-    return matching_lines(log, request.pattern, start)
-
-
-def matching_lines(log: LogFile, pattern: Pattern, start: int = 0, end: int | None = None) -> Iterator[Batch]:
-    """Yield the matching lines, forwards from the line that starts at ``start``.
+def matching_lines(log: LogFile, pattern: Pattern, start: int = 0) -> Iterator[tuple[list[int], int]]:
+    """Yield where matching lines start, from the line that starts at ``start`` on, and up to where it was searched.
 
     A last line without its end is left for the next call, which starts where the last batch ended.
     """
-    end = log.size if end is None else end
-    while start < end:
-        data = log.read(start, min(start + CHUNK, end))
+    while start < log.size:
+        data = log.read(start, start + CHUNK)
         whole = data.rfind(b"\n") + 1
         if whole == 0 and len(data) < CHUNK:
             return
         data = data[:whole] if whole else data
         starts = list(_matches(data, pattern, start)) if _may_match(data, pattern) else []
         start += len(data)
-        yield Batch(starts, start)
-
-
-def _matching_lines_back(log: LogFile, pattern: Pattern, end: int) -> Iterator[Batch]:
-    while end > 0:
-        start = log.start_of_line(max(0, end - CHUNK))
-        starts = [offset for batch in matching_lines(log, pattern, start, end) for offset in batch.starts]
-        end = start
-        yield Batch(starts, end)
+        yield starts, start
 
 
 def _may_match(data: bytes, pattern: Pattern) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
 
 from rich.cells import chop_cells
 
 from dlperf.app.logs.log_file import Line, LogFile
+from dlperf.app.logs.search import Pattern, matching_lines
 from dlperf.view.text import printable
 
 MAX_MATCHES = 1_000_000
@@ -19,13 +21,12 @@ MAX_MATCHES = 1_000_000
 class MatchingLines:
     """Lines that match, with the interface of ``LogFile``."""
 
-    def __init__(self, log: LogFile) -> None:
-        self._log = log
+    def __init__(self, log: LogFile, pattern: Pattern) -> None:
+        self._log, self.pattern = log, pattern
         self._starts = array("Q")
         self.searched = 0
         """Up to which offset the log has been searched."""
-        self.searching = Lock()
-        """Held by the thread that searches further."""
+        self._searching = Lock()
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -34,9 +35,39 @@ class MatchingLines:
     def full(self) -> bool:
         return len(self._starts) >= MAX_MATCHES
 
-    def add(self, starts: list[int], searched: int) -> None:
-        self._starts.extend(starts[: MAX_MATCHES - len(self._starts)])
-        self.searched = searched
+    def advance(self, stop: Callable[[], bool]) -> bool:
+        """Search what has not been searched yet; return False where that was stopped, or another thread does it."""
+        if not self._searching.acquire(blocking=False):
+            return False
+        try:
+            for starts, searched in matching_lines(self._log, self.pattern, self.searched):
+                self._starts.extend(starts[: MAX_MATCHES - len(self._starts)])
+                self.searched = searched
+                if self.full or stop():
+                    return self.full
+            return True
+        finally:
+            self._searching.release()
+
+    @property
+    def searched_share(self) -> float:
+        """How much of the log has been searched, 0 … 1."""
+        return 1.0 if self.full or not self._log.size else self.searched / self._log.size
+
+    @property
+    def count_text(self) -> str:
+        return f"{len(self):,}{'+' if self.full else ''}"
+
+    def nearest(self, offset: int, forward: bool) -> int | None:
+        """Return where the next match starts from an offset on, or the last one before it, of those found so far."""
+        index = bisect_left(self._starts, offset) - (not forward)
+        known = forward or self.searched >= offset
+        return self._starts[index] if known and 0 <= index < len(self._starts) else None
+
+    def number_at(self, start: int | None) -> int | None:
+        """Return the number of the match that starts there, from 1."""
+        index = bisect_left(self._starts, start or 0)
+        return index + 1 if index < len(self._starts) and self._starts[index] == start else None
 
     def line_at(self, start: int) -> Line | None:
         return self._line(bisect_left(self._starts, start))

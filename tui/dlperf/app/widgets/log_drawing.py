@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Text
 from textual.app import RenderResult
 from textual.message import Message
 from textual.strip import Strip
@@ -15,13 +17,27 @@ from textual.widget import Widget
 from dlperf.app.logs.log_file import Line
 from dlperf.app.logs.opened import OpenLog
 from dlperf.app.logs.search import Pattern, error_pattern
-from dlperf.app.logs.window import ShownRow
+from dlperf.app.logs.window import ShownRow, shown_text
 from dlperf.messages import _
-from dlperf.view.text import file_size
+from dlperf.view.text import file_size, printable
 
 _WARNING = re.compile(rb"\bWARN(?:ING)?\b|\bwarn(?:ing)?\b")
 COLOURED_BYTES = 4096
 """Only the beginning of a line decides its colour."""
+COLOUR = b"\x1b["
+
+
+def coloured(data: bytes, style: Style) -> list[Segment]:
+    """Return a line in the colours of its escape sequences, of which nothing else is kept."""
+    text = Text.from_ansi(data.decode("utf-8", "replace").rstrip("\r"))
+    edges = sorted({0, len(text), *(edge for span in text.spans for edge in (span.start, span.end))})
+    segments = []
+    for start, end in pairwise(edges):
+        styles = [span.style for span in text.spans if span.start <= start < span.end]
+        own = Style.combine([Style.null(), *(each for each in styles if isinstance(each, Style))])
+        plain = Style(color=own.color, bgcolor=own.bgcolor, bold=own.bold, dim=own.dim, underline=own.underline)
+        segments.append(Segment(printable(text.plain[start:end]), style + plain))
+    return segments
 
 
 class LogDrawing(Widget):
@@ -92,8 +108,8 @@ class LogDrawing(Widget):
             return self.message
         if self.log_shown.file.size == 0:
             return _("The log is empty so far.")
-        if self.log_shown.searched_share < 1:
-            return _("Searching … {share:.0%}", share=self.log_shown.searched_share)
+        if self.log_shown.matches is not None and self.log_shown.matches.searched_share < 1:
+            return _("Searching … {share:.0%}", share=self.log_shown.matches.searched_share)
         return _("No line matches {pattern}. esc shows all lines.", pattern=self.only_matching)
 
     def _row_strip(self, log: OpenLog, line: Line, text: str) -> Strip:
@@ -101,11 +117,13 @@ class LogDrawing(Widget):
         style = self.rich_style + self._tone(line.data[:COLOURED_BYTES])
         if line.start == self.marked or line.start in self.highlighted:
             style += self._component("marked")
-        return Strip(self._segments(text, style)).crop(self.left, self.left + self.size.width)
+        return Strip(self._segments(text, style, line.data)).crop(self.left, self.left + self.size.width)
 
-    def _segments(self, text: str, style: Style) -> list[Segment]:
-        if self.pattern is None:
-            return [Segment(text, style)]
+    def _segments(self, text: str, style: Style, data: bytes) -> list[Segment]:
+        """Return the text with the matches of a search, else with the colours that the program printed."""
+        if self.pattern is None or not self.pattern.search(text):
+            has_colours = COLOUR in data and len(data) < COLOURED_BYTES and text == shown_text(data)  # not wrapped
+            return coloured(data, style) if has_colours else [Segment(text, style)]
         segments, position = [], 0
         highlight = style + self._component("match")
         for start, end in (match.span() for match in self.pattern.finditer(text) if match.group()):
@@ -134,11 +152,14 @@ class LogDrawing(Widget):
             return self.problem
         log = self.log_shown
         parts = [_("following") if log.window.follow else self._position(log), file_size(log.file.size)]
+        if log.found is not None and (number := log.found.number_at(self.marked)):
+            parts.insert(0, f"{number:,}/{log.found.count_text}")
         if log.matches is not None:
-            count = f"{len(log.matches):,}{'+' if log.matches.full else ''}"
+            count = log.matches.count_text
             parts.append(_("{count} lines match {pattern}", count=count, pattern=self.only_matching))
-            if log.searched_share < 1:
-                parts.append(_("searched: {share:.0%}", share=log.searched_share))
+        for matches in (log.matches, log.found):
+            if matches is not None and matches.searched_share < 1:
+                parts.append(_("searched: {share:.0%}", share=matches.searched_share))
         if log.window.wrap:
             parts.append(_("wrapped"))
         return " · ".join(parts)

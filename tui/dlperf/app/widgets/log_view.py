@@ -12,7 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.worker import get_current_worker
 
 from dlperf.app.logs.opened import OpenLog
-from dlperf.app.logs.search import Request, error_pattern, pattern_of
+from dlperf.app.logs.search import Pattern, error_pattern, pattern_of
+from dlperf.app.logs.window import MatchingLines
 from dlperf.app.widgets.log_drawing import LogDrawing
 from dlperf.messages import _
 from dlperf.view.text import printable
@@ -41,7 +42,8 @@ class LogView(LogDrawing, can_focus=True):
         super().__init__(id=id)
         self.path: Path | None = None
         self._opening = False
-        self._request: Request | None = None
+        self._wanted: tuple[int, bool] | None = None
+        """The offset from which on a match is wanted, or (False) before which."""
 
     def show_log(self, path: Path | None, message: str = "") -> None:
         """Show another log, at its end; while ``path`` does not exist, the message."""
@@ -90,7 +92,7 @@ class LogView(LogDrawing, can_focus=True):
         self.fit_window()
         if self.only_matching:
             log.show_only(self.only_matching)
-            self._find_matches(log)
+            self._advance(log.matches)
         self.redraw()
 
     def _cannot_open(self, path: Path, error: Exception) -> None:
@@ -98,8 +100,10 @@ class LogView(LogDrawing, can_focus=True):
         self.redraw()
 
     def _grown(self, log: OpenLog) -> None:
-        if log.searched_share < 1:
-            self._find_matches(log)
+        for matches in (log.matches, log.found):
+            if matches is not None and matches.searched_share < 1:
+                self._advance(matches)
+        self._go_to_wanted()
         if log.window.follow:
             self.redraw()
         else:
@@ -109,7 +113,7 @@ class LogView(LogDrawing, can_focus=True):
         self.workers.cancel_node(self)
         if self.log_shown is not None:
             self.log_shown.close()
-        self.log_shown, self._opening, self.problem, self._request = None, False, "", None
+        self.log_shown, self._opening, self.problem, self._wanted = None, False, "", None
         self.redraw()
 
     def on_unmount(self) -> None:
@@ -179,20 +183,22 @@ class LogView(LogDrawing, can_focus=True):
 
     def find(self, text: str, jump: bool = True) -> None:
         """Highlight what matches a regular expression, and go to the next match; stop searching for an empty text."""
-        self.workers.cancel_group(self, "search")
-        self._request = None
+        self._wanted = None
         self._highlight(text)
+        if self.log_shown is not None:
+            self.log_shown.found = None
         if self.pattern is not None and jump:
-            self._search(Request(self.pattern, self._search_start()))
+            self._search(self.pattern, self._search_start(), forward=True)
         self.redraw()
 
     def find_again(self, forward: bool) -> None:
-        if self.pattern is not None:
+        pattern = self.log_shown.found.pattern if self.log_shown and self.log_shown.found else self.pattern
+        if pattern is not None:
             start = self._search_start()
-            self._search(Request(self.pattern, start + 1 if forward else start, not forward))
+            self._search(pattern, start + 1 if forward else start, forward)
 
     def find_first_error(self) -> None:
-        self._search(Request(error_pattern(), 0))
+        self._search(error_pattern(), 0, forward=True)
 
     def show_only(self, text: str) -> None:
         """Show only the lines that match a regular expression; all of them for an empty text."""
@@ -200,27 +206,32 @@ class LogView(LogDrawing, can_focus=True):
         self.only_matching = text if self.pattern is not None else ""
         if self.log_shown is not None:
             self.log_shown.show_only(self.only_matching)
-            self._find_matches(self.log_shown)
+            self._advance(self.log_shown.matches)
         self.redraw()
 
     def show_lines(self, first: int, last: int) -> None:
         """Go to the first of these lines, and highlight them all."""
         if log := self.log_shown:
             job = partial(log.find_numbers, first, last)
-            self._in_thread("search", job, partial(self._found_lines, log))
+            self._in_thread("numbers", job, partial(self._found_lines, log))
 
     def _found_lines(self, log: OpenLog, starts: tuple[int | None, int | None]) -> None:
         if log is self.log_shown and starts[0] is not None:
             self.highlighted = range(starts[0], (starts[0] if starts[1] is None else starts[1]) + 1)
-        self._found(log, starts[0])
+            self._go_to(starts[0])
 
     def count_lines(self) -> None:
         if log := self.log_shown:
             self._in_thread("numbers", log.numbers.advance, lambda _none: self.post_message(self.Changed()))
 
-    def _find_matches(self, log: OpenLog) -> None:
-        if log.matches is not None:
-            self._in_thread("matching", log.find_matches, exclusive=False)
+    def _advance(self, matches: MatchingLines | None) -> None:
+        if matches is None or (log := self.log_shown) is None:
+            return
+
+        def advance(stop: Callable[[], bool]) -> bool:
+            return matches.advance(lambda: stop() or matches not in (log.matches, log.found))
+
+        self._in_thread("matching", advance, self._go_to_wanted)
 
     def _highlight(self, text: str) -> None:
         self.problem, self.pattern = "", None
@@ -237,32 +248,31 @@ class LogView(LogDrawing, can_focus=True):
         top = window.top if window and not window.follow else None
         return top.line.start if top else 0
 
-    def _search(self, request: Request) -> None:
+    def _search(self, pattern: Pattern, start: int, forward: bool) -> None:
         if log := self.log_shown:
-            self.problem, self._request = _("searching …"), request
-            report = partial(self.call_later, self._show_share, request)
-            job = partial(log.find, request, report)
-            self._in_thread("search", job, partial(self._found, log), partial(self._broke_off, request))
-            self.redraw()
+            self._wanted = start, forward
+            found = log.search(pattern)
+            self._go_to_wanted()
+            self._advance(found)
 
-    def _show_share(self, request: Request, share: float) -> None:
-        if request is self._request:
-            self.problem = _("Searching … {share:.0%}", share=share)
-            self.post_message(self.Changed())
-
-    def _broke_off(self, request: Request) -> None:
-        if request is self._request:
-            self.problem, self._request = _("the search broke off"), None
-            self.redraw()
-
-    def _found(self, log: OpenLog, start: int | None) -> None:
-        if log is not self.log_shown:
+    def _go_to_wanted(self, whole: bool = False) -> None:
+        """Go to the match that is wanted, once it is found; ``whole``: the log has been searched to its end."""
+        found = self.log_shown.found if self.log_shown else None
+        if found is None or self._wanted is None:
             return
-        self._request = None
-        self.problem = "" if start is not None else _("no match further on")
+        start = found.nearest(*self._wanted)
         if start is not None:
-            self.marked = start
-            log.window.show_line(start)
+            self._go_to(start)
+        elif whole or found.full:
+            self.problem, self._wanted = _("no match further on"), None
+        else:
+            self.problem = _("Searching … {share:.0%}", share=found.searched_share)
+        self.post_message(self.Changed())
+
+    def _go_to(self, start: int) -> None:
+        assert self.log_shown is not None
+        self.marked, self.problem, self._wanted = start, "", None
+        self.log_shown.window.show_line(start)
         self.redraw()
 
     def _in_thread(
@@ -270,17 +280,14 @@ class LogView(LogDrawing, can_focus=True):
         group: str,
         job: Callable[[Callable[[], bool]], Found],
         done: Callable[[Found], object] = lambda _found: None,
-        failed: Callable[[], object] = lambda: None,
-        exclusive: bool = True,
     ) -> None:
         def run() -> None:
             worker = get_current_worker()
             try:
                 found = job(lambda: worker.is_cancelled)
             except (OSError, ValueError):  # the log was closed meanwhile, or cannot be read
-                self.call_later(failed)
                 return
             if not worker.is_cancelled:
                 self.call_later(done, found)
 
-        self.run_worker(run, thread=True, exclusive=exclusive, group=group)
+        self.run_worker(run, thread=True, group=group)
