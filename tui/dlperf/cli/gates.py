@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dlperf.results.baselines import Judgement
 
 commands = typer.Typer()
-group = typer.Typer(no_args_is_help=True, help="Keep results as references of gates, and judge campaigns by them.")
+group = typer.Typer(no_args_is_help=True, help="Keep results as references of gates. Judges campaigns by them.")
 commands.add_typer(group, name="baseline")
 
 BaselineName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the baseline.")]

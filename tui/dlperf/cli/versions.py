@@ -43,7 +43,9 @@ def ab(
     ci: options.CiOption = None,
     yes: options.YesOption = False,
 ) -> None:
-    """Run two versions of a program in turns (A B A B) and compare B with A. Exits with 1 if B is worse.
+    """Compare two versions of a program, run in turns (A B A B).
+
+    Exits with 1 if B is worse.
 
     The recipe's `workdir` names the checkout. While the campaign runs, commits are checked out in runs/.versions.
     """
