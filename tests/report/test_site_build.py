@@ -23,11 +23,14 @@ from site_rows import LOG, measured
 from site_sample import make_workspace, sample
 
 from dlperf.errors import DlperfError, RequestError
-from dlperf.messages import quoted
-from dlperf.report.build import write_pages
+from dlperf.messages import ENGLISH, quoted
+from dlperf.report import locations as at
+from dlperf.report.build import FONT, overview_pages, write_pages
+from dlperf.report.load import site_address
 from dlperf.report.locations import PALETTE, SCRIPTS
 from dlperf.report.mkdocs import build_html
 from dlperf.report.pages.configurations import SCRIPTS as OF_TRIALS
+from dlperf.report.previews import previews
 from dlperf.report.serve import open_server, rebuild_if_changed, stamp
 from dlperf.report.serve import serve as serve_site
 from dlperf.report.writing import FOLDERS, PAGES, create_workspace, template_files
@@ -215,6 +218,31 @@ def test_a_new_workspace_keeps_what_is_there(tmp_path: Path) -> None:
     assert "mkdocs.yml" not in written
     assert "site/theme/main.html" in written
     assert create_workspace(tmp_path) == []
+
+
+def test_a_new_workspace_knows_where_its_site_will_be_published(tmp_path: Path) -> None:
+    create_workspace(tmp_path, "https://bench.example.org/gpu/")
+    assert site_address(tmp_path / "mkdocs.yml") == "https://bench.example.org/gpu/"
+    assert site_address(tmp_path / "mkdocs.zh.yml") == "https://bench.example.org/gpu/zh/"
+
+
+def test_each_report_has_a_picture_for_link_previews(tmp_path: Path) -> None:
+    pytest.importorskip("PIL")
+    data = replace(sample(), address="https://bench.example.org/", previews=True)
+    found = dict(previews(data, ROOT / "site" / FONT))
+    report = at.report_page("published/perf", "resnet50-imagenet")
+    assert set(found) == {at.preview(page) for page in (at.HOME, *(at.report_page(*key) for key in data.reports))}
+    assert found[at.preview(report)].startswith(b"\x89PNG")
+    texts = dict(overview_pages(ENGLISH, data))
+    assert f'image: "https://bench.example.org/{at.preview(report)}"' in texts[report]
+    assert f'image: "https://bench.example.org/{at.preview(at.HOME)}"' in texts[at.EXPLORER]
+
+
+def test_a_page_describes_itself_to_search_engines(site: Path) -> None:
+    page = (site / at.report_page("published/perf", "resnet50-imagenet").replace(".md", ".html")).read_text()
+    descriptions = re.findall(r'<meta (?:name|property)="(?:og:)?description" content="([^"]*)">', page)
+    assert len(descriptions) == 2
+    assert all(text.startswith("ResNet50V1.5 on v100 (8 GPUs) in FP32: paddle 3,019") for text in descriptions)
 
 
 def test_git_ignores_everything_that_is_generated() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -47,12 +48,16 @@ def init(
     seconds: Annotated[
         float, typer.Option(metavar="S", min=1, help="After which the trial run is stopped.")
     ] = TRIAL_SECONDS,
+    site_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Address at which the site will be published; asked for in a terminal."),
+    ] = None,
 ) -> None:
     """Create a workspace: mkdocs.yml, site/, runs/ and catalog/. With --program, entries for a program, too."""
     if program is not None:
         _add_program(workspace_option(context) or directory, program, name, batch_size, seconds)
         return
-    written = _create(directory)
+    written = _create(directory, _asked_address() if site_url is None else site_url)
     parts = dict.fromkeys(path.partition("/")[0] + path.partition("/")[1] for path in written)
     print_note(f"{count_noun(len(written), 'file')} in {directory.resolve()}: {', '.join(parts)}")
     if ".gitignore" not in written:
@@ -143,9 +148,18 @@ def _workspace_for(context: typer.Context, directory: Path | None) -> Workspace:
         return Workspace.find(root)
 
 
-def _create(root: Path) -> list[str]:
+def _asked_address() -> str:
+    """Ask for the site's address in a terminal; empty if unknown."""
+    if not sys.stdin.isatty():
+        return ""
+    return str(typer.prompt("address of the published site (empty: not known yet)", "", show_default=False, err=True))
+
+
+def _create(root: Path, site_url: str = "") -> list[str]:
     from dlperf.report.writing import create_workspace
 
+    if site_url and not site_url.startswith(("http://", "https://")):
+        raise RequestError(f"--site-url {site_url}: an address begins with https://")
     if (root / "mkdocs.yml").exists() and (root / "runs").is_dir():
         raise RequestError(f"{root.resolve()} is a workspace already")
-    return create_workspace(root)
+    return create_workspace(root, site_url)

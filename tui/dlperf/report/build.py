@@ -34,11 +34,14 @@ from dlperf.report.pages.protocols import protocols
 from dlperf.report.pages.report import report, reports_index
 from dlperf.report.pages.trial_evidence import Shapes, curves, log_lines, pictures
 from dlperf.report.parallel import parallel_map
+from dlperf.report.previews import previews
 from dlperf.report.redaction import of_overviews, refuse_leaks, report_lines, site_redactor, without_secrets
 from dlperf.report.writing import Sources
 from dlperf.results.columns import flat_columns, parquet
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.paths import Workspace
+
+FONT = "theme/assets/fonts/inter.woff2"
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,8 @@ def _write_part(workspace: Workspace, data: SiteData, redactor: Redactor, group:
         for path, content in overview_pages(language, data):
             sources.write(at.language_root(language) + path, content)
     _write_downloads(sources, data)
+    for path, picture in previews(data, workspace.site / FONT):
+        sources.write_binary(path, picture)
     return sources
 
 

@@ -15,6 +15,7 @@ from dlperf.catalog.units import is_rate
 from dlperf.measure.statistics import bandwidth_limit, flop_limit, roofline_share
 from dlperf.messages import N_, Language
 from dlperf.plan import PlannedConfiguration
+from dlperf.report import locations as at
 from dlperf.report.charts.svg import series_of
 from dlperf.report.locations import Group, group_of
 from dlperf.report.machine import Probed
@@ -74,6 +75,8 @@ class SiteData:
     """Folder of the workspace's own page templates."""
     parquet: bool = False
     """Whether Parquet files are offered."""
+    previews: bool = False
+    """Whether there are pictures for link previews."""
 
     def localized(self, language: Language) -> SiteData:
         """Return the data with the catalogue's texts in the language of the page, where translated."""
@@ -213,6 +216,16 @@ class SiteData:
         if source.startswith(MEASURED):
             return language.gettext("measured here, protocol {protocol}", protocol=source.removeprefix(MEASURED))
         return source.removeprefix(PUBLISHED)
+
+    def report_title(self, language: Language, source: str, case: str) -> str:
+        return f"{self.case_title(case)} – {self.source_title(language, source)}"
+
+    def preview(self, page: str) -> str:
+        """Return the address of a page's picture for link previews, that of the home page if it has none of its own."""
+        if not self.previews:
+            return ""
+        own = any(page == at.report_page(*key) for key in self.reports)
+        return self.address + at.preview(page if own else at.HOME)
 
     def metric_title(self, language: Language, metric: str) -> str:
         known = self.metrics.get(metric)

@@ -34,7 +34,7 @@ def feed(data: SiteData) -> str:
     _add(ElementTree.SubElement(root, "author"), "name", "dlperf")
     for updated, source, case in entries:
         entry = ElementTree.SubElement(root, "entry")
-        _add(entry, "title", f"{data.case_title(case)} – {data.source_title(ENGLISH, source)}")
+        _add(entry, "title", data.report_title(ENGLISH, source, case))
         _add(entry, "id", f"{name}{at.campaign_folder(source)}/{at.slug(case)}")
         _add(entry, "updated", updated)
         _add(entry, "summary", _summary(data, data.reports[source, case]))

@@ -46,6 +46,7 @@ def load_site_data(workspace: Workspace) -> SiteData:
         (name, plan.configuration.id): plan for name, record in campaigns.items() for plan in record.configurations
     }
     probed = _probed(workspace, rows, plans, problems.append)
+    address = site_address(workspace.mkdocs_config)
     checked = audit_workspace(workspace, records=campaigns, reports=reports, damaged=problems.append)
     return SiteData(
         results=(*rows, *(row for report in reports for row in rows_of_report(report, verdicts_of(checked)))),
@@ -60,7 +61,8 @@ def load_site_data(workspace: Workspace) -> SiteData:
         protocols=catalog.protocols,
         metrics=catalog.metrics,
         audit=tuple(checked),
-        address=site_address(workspace.mkdocs_config),
+        address=address,
+        previews=bool(address and find_spec("PIL")),
         repository=_address(workspace.mkdocs_config, "repo_url"),
         templates=workspace.site / "templates",
         parquet=find_spec("pyarrow") is not None,

@@ -87,6 +87,11 @@ def page_data(page: str, kind: str) -> str:
     return f"data/tables/{page.removeprefix('results/').removesuffix('.md')}.{kind}"
 
 
+def preview(page: str) -> str:
+    """Return the path of a page's picture for link previews."""
+    return f"data/previews/{page.removeprefix('results/reports/').removesuffix('.md')}.png"
+
+
 def _group_name(group: Group) -> str:
     return group_page(group).removeprefix("results/configurations/").removesuffix(".md")
 

@@ -27,6 +27,8 @@ CHECKOUT = Path(__file__).parents[3]
 """Folder of the files in a checkout."""
 WORKSPACE = Path(__file__).parent / "workspace"
 """Folder of the other files of a new workspace."""
+CONFIGS = {"mkdocs.yml": "", "mkdocs.zh.yml": "zh/"}
+"""Settings of each language, and the folder of its pages."""
 PATTERNS = ("mkdocs*.yml", "site/theme/**/*", "site/docs/**/*")
 
 
@@ -126,13 +128,14 @@ def template_files() -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in named.items() if not _is_generated(name)}
 
 
-def create_workspace(root: Path) -> list[str]:
+def create_workspace(root: Path, site_url: str = "") -> list[str]:
     """Write the files that a workspace lacks, those of the site and others, and return their paths."""
     others = {path.relative_to(WORKSPACE).as_posix(): path for path in sorted(WORKSPACE.rglob("*")) if path.is_file()}
     files = template_files() | {name: path.read_bytes() for name, path in others.items()}
     missing = {name: data for name, data in files.items() if not (root / name).exists()}
+    addresses = {config: f"site_url: {site_url.rstrip('/')}/{folder}\n" for config, folder in CONFIGS.items()}
     for name, data in missing.items():
-        write_atomic(root / name, data)
+        write_atomic(root / name, data + (addresses.get(name, "").encode() if site_url else b""))
     return list(missing)
 
 

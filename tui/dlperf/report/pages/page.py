@@ -135,9 +135,9 @@ class Page:
     path: str
 
     def render(self, template: str, /, **view: object) -> str:
-        """Render the page; every template also gets ``data``, the page's figures as files, and ``schema``."""
+        """Render the page; templates also get ``data``, the page's figures as files, ``schema`` and ``preview``."""
         schema = at.html_address(self.path, "guide/data.md")
-        common = {"data": self.data_links(), "schema": schema}
+        common = {"data": self.data_links(), "schema": schema, "preview": self.data.preview(self.path)}
         return render(template, self.language, self.data.templates, **(common | view))
 
     def facts(self, rows: Iterable[tuple[str, str | Link]]) -> Table:

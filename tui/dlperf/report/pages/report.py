@@ -32,7 +32,7 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
     contest = max((answer for answer in rivals if answer.second), key=weight, default=None)
     return page.render(
         "report.md.j2",
-        title=f"{data.case_title(case)} – {data.source_title(language, source)}",
+        title=data.report_title(language, source, case),
         kind=data.kind(results[0].campaign),
         campaigns=distinct(row.campaign for row in results),
         published=published,
