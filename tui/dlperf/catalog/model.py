@@ -346,6 +346,8 @@ class Framework(PreparedEntry):
     env: Environment = {}
     secret: tuple[str, ...] = ()
     """As of hardware."""
+    on_request: bool = False
+    """Runs only where a selection names it or its case."""
     options: dict[str, Option] = {}
     profile: tuple[str, ...] = ()
     """Arguments with which its programs write ``profile.json``; empty where they cannot be profiled."""

@@ -9,11 +9,12 @@ import typer
 from dlperf.cli import options
 from dlperf.cli.output import message_entries, print_json, print_note, print_table
 from dlperf.errors import DlperfError, ExitCode, RequestError
-from dlperf.view.text import count_noun, file_size, one_line
+from dlperf.view.text import count_noun, file_size, number, one_line
 
 if TYPE_CHECKING:
     from dlperf.executors.base import CheckItem, Trial
     from dlperf.executors.cleaning import Cleaned
+    from dlperf.results.health import Measurement
 
 commands = typer.Typer()
 
@@ -54,6 +55,58 @@ def check(
     else:
         print_table(("node", "check", "", "result"), map(_check_row, items))
     raise typer.Exit(_exit_code(items))
+
+
+@commands.command()
+def diagnose(
+    context: typer.Context,
+    hardware: options.RequiredHardwareOption,
+    gpus: options.GpusOption = None,
+    repeats: options.RepeatsOption = None,
+    name: options.NameOption = None,
+    yes: options.YesOption = False,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Diagnose machines: compute, memory, all-reduce, disk.
+
+    Measures matrix products, memory, copies from and to the host, all-reduce, disk.
+
+    Runs the case node-health on all nodes and GPUs of each hardware, an ordinary campaign. Exits with 1 if a GPU or
+    node is an outlier: worse than the median of five or more alike by 2 % and by a modified z-score of 3.5.
+    """
+    from dlperf.campaign.create import create_campaign
+    from dlperf.cli.foreground import confirm_plan, run_in_foreground
+    from dlperf.plan.diagnosis import plan_diagnosis
+    from dlperf.results.health import diagnosis_of
+    from dlperf.results.logs import log_reader
+
+    workspace = options.current_workspace(context)
+    wanted = options.selection_of(hardware, None, None, None, None, gpus, repeats)
+    plan = plan_diagnosis(wanted, options.current_catalog(context))
+    confirm_plan(plan, yes)
+    paths = create_campaign(workspace, plan, name)
+    code = run_in_foreground(workspace, paths)
+    found = diagnosis_of(paths, log_reader(workspace))
+    if as_json:
+        print_json(found)
+    elif found:
+        headers = ("metric", "unit", "median", "lowest", "highest", "of", "outliers")
+        print_table(headers, map(_fleet_row, _fleets(found)))
+    raise typer.Exit(ExitCode.MEASURED_FAILED if any(item.outlier for item in found) else code)
+
+
+def _fleets(found: list[Measurement]) -> list[list[Measurement]]:
+    fleets: dict[tuple[object, ...], list[Measurement]] = {}
+    for item in found:
+        fleets.setdefault((item.fleet, item.metric), []).append(item)
+    return list(fleets.values())
+
+
+def _fleet_row(fleet: list[Measurement]) -> tuple[object, ...]:
+    first, values = fleet[0], [item.value for item in fleet]
+    bad = [f"{item.place} ({number(item.value)})" for item in fleet if item.outlier]
+    kind = f"{len(fleet)} {'nodes' if first.gpu is None else 'GPUs'}"
+    return (first.metric, first.unit, first.median, min(values), max(values), kind, ", ".join(bad) or "none")
 
 
 def _check_row(item: CheckItem) -> tuple[str, ...]:

@@ -108,7 +108,10 @@ def _configurations(selection: Selection, catalog: Catalog) -> Iterator[Configur
 def _combinations(selection: Selection, catalog: Catalog) -> Iterator[tuple[Hardware, Framework, Case]]:
     """What fits together, and what does not where the selection names both sides."""
     hardware = selection.hardware or tuple(name for name, item in catalog.hardware.items() if not item.example)
-    frameworks = selection.frameworks or tuple(catalog.frameworks)
+    named = bool(selection.cases)
+    frameworks = selection.frameworks or tuple(
+        name for name, item in catalog.frameworks.items() if named or not item.on_request
+    )
     cases = selection.cases or tuple(catalog.cases)
     recipe_asked = bool(selection.frameworks and selection.cases)
     device_asked = bool(selection.hardware and selection.frameworks)

@@ -20,7 +20,7 @@ STATED = (
 """Options that the log states, where a program has them."""
 
 
-def _print(text):
+def print_line(text):
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     print("DLPERF " + now + " " + text, flush=True)
 
@@ -44,7 +44,7 @@ class Reporter:
             stated = {name: getattr(options, name) for name in STATED if hasattr(options, name)}
             if options.seconds:
                 stated.pop("steps", None)  # the last one is not known
-            _print("run " + json.dumps(dict(stated, **dict(facts, data=data, images=images)), sort_keys=True))
+            print_line("run " + json.dumps(dict(stated, **dict(facts, data=data, images=images)), sort_keys=True))
 
     def train(self, step, mean, batches=1, agree=None):
         """Train so many steps, and on to the end of an interval after so many seconds; report every interval.
@@ -82,7 +82,7 @@ class Reporter:
         self.losses.append(loss)
         epoch = (samples - 1) // self.images if self.images else 0
         if self.rank == 0:
-            _print(f"step={step} epoch={epoch} samples={samples} loss={loss:.6f} throughput={rate:.3f}")
+            print_line(f"step={step} epoch={epoch} samples={samples} loss={loss:.6f} throughput={rate:.3f}")
 
     def finish(self, **facts):
         """Check that the program learned and print the summary, or say why there is none and exit with code 1."""
@@ -92,7 +92,7 @@ class Reporter:
         first, last = self._first_and_last_loss()
         summary = dict(facts, steps=self.step, samples=self.samples, loss_first=first, loss_last=last)
         if self.rank == 0:
-            _print("summary " + json.dumps(summary, sort_keys=True))
+            print_line("summary " + json.dumps(summary, sort_keys=True))
 
     def _first_and_last_loss(self):
         """Mean loss of the first and of the last quarter of the intervals."""

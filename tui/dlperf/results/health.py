@@ -1,0 +1,88 @@
+"""Compare the machines of a diagnosis with the median of their fleet."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+
+from dlperf.measure.statistics import outliers
+from dlperf.plan import PlannedConfiguration, PlannedMetric
+from dlperf.results.gather import gather
+from dlperf.results.logs import LogReader
+from dlperf.runs.journal import campaign_status
+from dlperf.runs.paths import CampaignPaths, TrialPaths
+from dlperf.runs.records import State
+from dlperf.runs.store import read_campaign
+
+UNFORGIVEN = "memory_errors_uncorrected"
+"""Metric of which any count is an outlier."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One metric of one GPU, or of a node, beside the median of its fleet."""
+
+    hardware: str
+    node: str
+    gpu: int | None
+    """Index on the node; None for a metric of the node."""
+    metric: str
+    value: float
+    """Median of the trials."""
+    unit: str
+    fleet: str
+    """Accelerator, precision and scale, which all members have."""
+    median: float
+    """Of the fleet."""
+    outlier: bool
+    """Worse than the others, by the rule of ``measure.statistics.outliers``."""
+
+    @property
+    def place(self) -> str:
+        return f"{self.hardware} {self.node}" + ("" if self.gpu is None else f" GPU {self.gpu}")
+
+
+Place = tuple[str, str, int | None]
+"""Hardware, node and GPU."""
+
+
+def diagnosis_of(paths: CampaignPaths, logs: LogReader) -> list[Measurement]:
+    """Return every measurement of a campaign of diagnosis."""
+    found: list[Measurement] = []
+    fleets: dict[tuple[str, str], dict[Place, list[float]]] = defaultdict(lambda: defaultdict(list))
+    metrics: dict[str, PlannedMetric] = {}
+    for planned in read_campaign(paths).configurations:
+        point = planned.configuration
+        metrics |= {item.id: item for item in planned.metrics}
+        fleet = f"{(planned.accelerator or {}).get('id', 'CPU')} {point.precision} {point.scale}"
+        for key, trial in campaign_status(paths).trials.items():
+            if key.configuration == point.id and trial.state is State.SUCCEEDED:
+                for metric, place, value in _values(planned, paths.trial(key), logs):
+                    fleets[fleet, metric][place].append(value)
+    for (fleet, metric), members in fleets.items():
+        found += _judged(fleet, metrics[metric], {place: median(values) for place, values in members.items()})
+    return found
+
+
+def _values(planned: PlannedConfiguration, paths: TrialPaths, logs: LogReader) -> Iterator[tuple[str, Place, float]]:
+    """Yield the metrics of each rank of a trial; one that is printed once per node is the node's."""
+    point, nodes = planned.configuration, planned.launch.nodes
+    run = gather(paths, planned, logs).run
+    for metric in planned.metrics if run else ():
+        values = run.metrics[metric.id].values if run and metric.id in run.metrics else ()
+        for index, value in enumerate(values):
+            if metric.scope == "per_node" and len(values) == point.nodes:
+                yield metric.id, (point.hardware, nodes[index].name, None), value
+            elif len(values) == point.gpus_total:
+                yield metric.id, (point.hardware, nodes[index // point.gpus].name, index % point.gpus), value
+
+
+def _judged(fleet: str, metric: PlannedMetric, members: dict[Place, float]) -> Iterator[Measurement]:
+    values = list(members.values())
+    centre, far = median(values), outliers(values)
+    for index, (place, value) in enumerate(members.items()):
+        worse = value < centre if metric.direction == "higher" else value > centre
+        wrong = (index in far and worse) or (metric.id == UNFORGIVEN and value > 0)
+        yield Measurement(*place, metric.id, value, metric.unit, fleet, centre, wrong)
