@@ -56,6 +56,13 @@ def test_missing_figures_sort_last_in_both_directions():
     assert values(view.sorted_by(6)) == [200.0, 100.0, None]
 
 
+def test_a_bar_shows_the_share_of_the_best_of_the_same_case_and_the_best_is_marked():
+    half, other = result("b", 100.0, framework="paddle"), result("c", 20.0, case="vgg16")
+    view = ResultsView(rows=(FAST, half, other, NONE))
+    assert [view.cells(row).cells[7].strip() for row in view.items()] == ["★", "████░░░░", "★", "-"]
+    assert values(view.sorted_by(7)) == [100.0, 200.0, 20.0, None]
+
+
 def test_every_word_of_a_filter_must_be_found():
     view = ResultsView(rows=(FAST, SLOW, NONE), matching="paddle 1n8g")
     assert values(view) == [100.0]
@@ -311,3 +318,20 @@ async def test_a_configuration_without_a_figure_says_why_in_full(workspace: Work
     builder.event(Event(clock(900), "campaign_finished"))
     async with driving(workspace, size=(200, 40), start_screen="results") as pilot:
         await until_shown(pilot, "figure: failed: exit code 3: ValueError: the data set lies elsewhere")
+
+
+async def test_marked_figures_are_compared_side_by_side_and_copied(workspace: Workspace):
+    for name, value in (("first", 20000.0), ("second", 22000.0), ("third", 24000.0)):
+        finished_campaign(workspace, name, value)
+    async with driving(workspace, start_screen="results") as pilot:
+        await until_shown(pilot, "Results: 3 of 3")
+        await press(pilot, "space", "space")
+        await until_shown(pilot, "● resnet50")
+        await press(pilot, "V")
+        await until_shown(pilot, "Copied 2 rows")
+        assert pilot.app.clipboard.count("resnet50") == 2
+        assert "█" not in pilot.app.clipboard
+        await press(pilot, "c")
+        await until_shown(pilot, "Side by side", "1.000×", "ratio", "hardware")
+        await press(pilot, "escape", "escape")
+        await until_gone(pilot, "●")

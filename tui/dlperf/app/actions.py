@@ -141,13 +141,22 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
             "compare",
             "c",
             N_("Compare"),
-            N_("Compare the campaign of the selected figure with another one, or end that"),
+            N_(
+                "Compare the campaign of the selected figure with another one, or end that; marked figures side by side"
+            ),
         ),
+        _unlisted("mark", "space", N_("Mark"), N_("Mark the figure, to compare or copy several")),
         Action("published", "p", N_("Published"), N_("Show or hide the figures of published reports")),
         _unlisted("reload", "ctrl+r", N_("Reload"), N_("Read the results again")),
         _unlisted("copy_row", "y", N_("Copy"), N_("Copy the selected row")),
-        _unlisted("copy_table", "M", N_("Copy Markdown"), N_("Copy all shown rows as a Markdown table"), "markdown"),
-        _unlisted("copy_table", "V", N_("Copy CSV"), N_("Copy all shown rows as CSV"), "csv"),
+        _unlisted(
+            "copy_table",
+            "M",
+            N_("Copy Markdown"),
+            N_("Copy the marked rows, or all shown, as a Markdown table"),
+            "markdown",
+        ),
+        _unlisted("copy_table", "V", N_("Copy CSV"), N_("Copy the marked rows, or all shown, as CSV"), "csv"),
         _unlisted("escape", "escape", N_("Back"), N_("Clear filter and comparison")),
     ),
     "publish": (

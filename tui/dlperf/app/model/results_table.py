@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from dlperf.app.model.table import FRAMEWORK, Column, Row, TableView, Tone, axis_columns
+from dlperf.app.model.table import FRAMEWORK, NOTHING, Column, Row, TableView, Tone, axis_columns, bar
 from dlperf.app.model.trial_pages import finding_text
 from dlperf.messages import _, language
 from dlperf.results.model import ConfigurationResult
+from dlperf.results.provenance import row_conditions
 from dlperf.view.text import number, percent, printable
+
+BAR_WIDTH = 8
+BEST = "★ ".ljust(BAR_WIDTH)
 
 
 @dataclass(frozen=True)
 class ResultsView(TableView[ConfigurationResult]):
     rows: tuple[ConfigurationResult, ...] = ()
     published: bool = True
+    marked: frozenset[Hashable] = frozenset()
+    """Names of results to be compared side by side, or copied."""
+
+    @cached_property
+    def _best(self) -> dict[tuple[object, ...], float]:
+        """The best score of each case, precision and number of GPUs."""
+        best: dict[tuple[object, ...], float] = {}
+        for row in self.items():
+            best[_peers(row)] = max(row.score, best.get(_peers(row), 0.0))
+        return best
+
+    def _share(self, item: ConfigurationResult) -> float | None:
+        return item.score / self._best[_peers(item)] if item.value else None
+
+    def chosen(self) -> list[ConfigurationResult]:
+        return [row for row in self.shown() if not self.marked or name_of(row) in self.marked]
 
     def items(self) -> Sequence[ConfigurationResult]:
         return [row for row in self.rows if self.published or row.status.code != "published"]
@@ -25,25 +46,39 @@ class ResultsView(TableView[ConfigurationResult]):
 
     def key(self, item: ConfigurationResult, column: int) -> object:
         axes = (item.case, item.framework, item.precision, item.batch_size, item.nodes * item.gpus, item.hardware)
-        worth = (item.value, item.spread, item.n, item.speedup, item.mfu, item.campaign, str(item.status))
+        worth = (
+            item.value,
+            self._share(item),
+            item.spread,
+            item.n,
+            item.speedup,
+            item.mfu,
+            item.campaign,
+            str(item.status),
+        )
         return (*axes, *worth)[column]
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            *axis_columns(9, 14, 10, batch_importance=7),
+            *axis_columns(9, 14, 10, batch_importance=7, hardware_importance=6),
             Column(_("figure"), 17, right=True, importance=9),
+            Column(_("of best"), BAR_WIDTH, importance=6, drawn=True),
             Column(_("spread"), 7, right=True, importance=7),
             Column("n", 2, right=True, importance=7),
             Column(_("speed-up"), 8, right=True, importance=3),
             Column("MFU", 6, right=True, importance=2),
             Column(_("campaign"), 14, importance=6, flexible=True),
-            Column(_("note"), 13, importance=6),
+            Column(_("note"), 13, importance=4),
         )
 
     def cells(self, item: ConfigurationResult) -> Row:
+        case, *axes = map(printable, axes_of(item))
+        share = self._share(item)
         cells = (
-            *map(printable, axes_of(item)),
+            f"● {case}" if name_of(item) in self.marked else case,
+            *axes,
             _figure_cell(item),
+            NOTHING if share is None else BEST if share == 1.0 else bar(share, BAR_WIDTH),
             percent(item.spread),
             "-" if item.n is None else str(item.n),
             "-" if item.speedup is None else f"{item.speedup:.2f}×",
@@ -52,7 +87,8 @@ class ResultsView(TableView[ConfigurationResult]):
             _note(item),
         )
         tone: Tone = "dim" if item.status.code == "published" else "" if item.value is not None else "bad"
-        return Row(cells, tone, ("", "" if tone == "dim" else FRAMEWORK + item.framework))
+        framework = "" if tone == "dim" else FRAMEWORK + item.framework
+        return Row(cells, tone, ("", framework, *[""] * 5, "good" if share == 1.0 else framework))
 
     def result(self, item: ConfigurationResult) -> ConfigurationResult:
         return item
@@ -65,6 +101,37 @@ class ResultsView(TableView[ConfigurationResult]):
 
     def summary(self) -> str:
         return ""
+
+
+def name_of(row: ConfigurationResult) -> Hashable:
+    return row.campaign, row.configuration, row.value
+
+
+def _peers(row: ConfigurationResult) -> tuple[object, ...]:
+    """Return what results that are compared with each other share."""
+    return row.case, row.precision, row.nodes * row.gpus, row.unit
+
+
+def side_by_side(rows: Sequence[ConfigurationResult]) -> tuple[list[Column], dict[Hashable, Row]]:
+    """Return a table with a column for each result; after the values, the conditions in which they differ."""
+    first, conditions = rows[0], [row_conditions(row) for row in rows]
+    lines: dict[str, Sequence[str]] = {
+        _("figure"): [figure_text(row) for row in rows],
+        _("ratio"): [f"{row.score / first.score:.3f}×" if first.score and row.value else NOTHING for row in rows],
+        _("spread"): [percent(row.spread) for row in rows],
+        "n": [str(row.n or NOTHING) for row in rows],
+        _("protocol"): [row.protocol or NOTHING for row in rows],
+    }
+    lines |= zip((column.title for column in axis_columns(9, 9, 9)), zip(*map(axes_of, rows), strict=True), strict=True)
+    for name in dict.fromkeys(name for known in conditions for name in known):
+        values = [known.get(name, NOTHING) for known in conditions]
+        if len({*values}) > 1:
+            lines[name] = values
+    columns = [Column("", 24, importance=9), *(Column(printable(row.campaign), 16, importance=8) for row in rows)]
+    return columns, {
+        name: Row((name, *map(printable, cells)), tones=("dim", *["" if len({*cells}) == 1 else "warn"] * len(cells)))
+        for name, cells in lines.items()
+    }
 
 
 def number_of_evidence(row: ConfigurationResult) -> int | None:
@@ -119,14 +186,7 @@ def about_result(row: ConfigurationResult) -> list[str]:
 
 def similar_results(rows: Iterable[ConfigurationResult], row: ConfigurationResult) -> list[ConfigurationResult]:
     """Return other results of the same case, precision and number of GPUs, best first."""
-    others = [
-        other
-        for other in rows
-        if other is not row
-        and other.value is not None
-        and (other.case, other.precision) == (row.case, row.precision)
-        and other.nodes * other.gpus == row.nodes * row.gpus
-    ]
+    others = [other for other in rows if other is not row and other.value is not None and _peers(other) == _peers(row)]
     return sorted(others, key=lambda other: -other.score)
 
 

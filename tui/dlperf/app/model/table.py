@@ -30,6 +30,8 @@ class Column:
     right: bool = False
     importance: int = 5
     """In a narrow table the least important column is dropped first."""
+    drawn: bool = False
+    """Bars, which are not copied as text."""
     flexible: bool = False
     """As the last one, takes all the width that is left."""
 
@@ -53,7 +55,7 @@ def axis_columns(
     return (
         Column(_("case"), case, importance=9),
         Column(_("framework"), framework, importance=9),
-        Column(_("prec."), 5, importance=8),
+        Column(_("prec."), 9, importance=8),
         Column(_("batch"), 6, right=True, importance=batch_importance),
         Column(_("GPUs"), 6, importance=8),
         Column(_("hardware"), hardware, importance=hardware_importance),
@@ -153,14 +155,20 @@ class TableView(Generic[Item]):
     def cells(self, item: Item) -> Row:
         raise NotImplementedError
 
+    def chosen(self) -> list[Item]:
+        """Return what is copied: all shown items."""
+        return self.shown()
+
     def as_text(self, form: str) -> str:
-        """Return the shown rows as ``markdown`` or ``csv``."""
-        rows = [[column.title for column in self.columns()], *(self.cells(item).cells for item in self.shown())]
+        """Return the chosen rows as ``markdown`` or ``csv``."""
+        columns = self.columns()
+        cells = [[column.title for column in columns], *(self.cells(item).cells for item in self.chosen())]
+        rows = [[cell for cell, column in zip(row, columns, strict=True) if not column.drawn] for row in cells]
         if form == "csv":
             text = StringIO()
             csv.writer(text, lineterminator="\n").writerows(rows)
             return text.getvalue()
-        rules = ["---:" if column.right else "---" for column in self.columns()]
+        rules = ["---:" if column.right else "---" for column in columns if not column.drawn]
         lines = [[cell.replace("|", "\\|") for cell in row] for row in (rows[0], rules, *rows[1:])]
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 

@@ -17,7 +17,9 @@ from dlperf.app.actions import bindings_of
 from dlperf.app.model.comparison import ComparisonView, comparable, comparison_of
 from dlperf.app.model.results_table import (
     ResultsView,
+    name_of,
     number_of_evidence,
+    side_by_side,
     similar_columns,
     similar_results,
     similar_rows,
@@ -32,6 +34,9 @@ from dlperf.messages import N_, _
 from dlperf.results.model import ConfigurationResult
 from dlperf.view.campaigns import Standing
 from dlperf.view.text import printable
+
+FRAME_ROWS, MIN_ROWS = 3, 8
+"""Rows of the table: of its border and header, and of the smallest."""
 
 
 class ResultsScreen(SortedTableScreen):
@@ -129,6 +134,7 @@ class ResultsScreen(SortedTableScreen):
         self.query_one("#results-panel").border_title = filtered_title(view.title(), view.matching)
         self.query_one("#about-result").display = bool(self._items)
         self.query_one("#results-panel").set_class(not self._items, "-alone")
+        self.query_one("#results-panel").styles.max_height = max(MIN_ROWS, len(self._items) + FRAME_ROWS)
         lines = [line for line in (view.summary(), self._problem) if line]
         self.query_one("#left-out", Static).update("\n".join(lines))
         self.query_one("#left-out").display = bool(lines)
@@ -206,9 +212,18 @@ class ResultsScreen(SortedTableScreen):
     def action_published(self) -> None:
         self.show_view(replace(self._all, published=not self._all.published))
 
+    def action_mark(self) -> None:
+        if isinstance(self.view, ResultsView) and (item := self._selected()) is not None:
+            self.show_view(replace(self.view, marked=self.view.marked ^ {name_of(item)}))
+            self.table.action_move(1)
+
     @work
     async def action_compare(self) -> None:
         item = self._selected()
+        marked = self.view.chosen() if isinstance(self.view, ResultsView) and self.view.marked else []
+        if len(marked) > 1:
+            self.app.push_screen(ListPage(_("Side by side"), *side_by_side(marked), chooses=False))
+            return
         if isinstance(self.view, ComparisonView) or item is None:
             self.show_view(self._all)
             return
@@ -230,7 +245,7 @@ class ResultsScreen(SortedTableScreen):
 
     def action_copy_table(self, form: str) -> None:
         self.app.copy_to_clipboard(self.view.as_text(form))
-        self.notify(_("Copied {count} rows to the clipboard.", count=len(self._items)))
+        self.notify(_("Copied {count} rows to the clipboard.", count=len(self.view.chosen())))
 
     def action_escape(self) -> None:
-        self.show_view(replace(self._all, matching=""))
+        self.show_view(replace(self._all, matching="", marked=frozenset()))

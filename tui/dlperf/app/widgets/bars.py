@@ -44,7 +44,7 @@ class TopBar(LinkBar):
         for action in SCREENS:
             style = Style(meta={"@click": f"app.{action.call}"})
             if action.parameter == self._place or (self._place == "trial" and action.parameter == "watch"):
-                style += Style(reverse=True, bold=True)
+                style += Style(bold=True, underline=True)
             bar.append(f" {action.key} {_(action.text)} ", style)
         room = width - bar.cell_len - 1
         right = self._right if cell_len(self._right) <= room else ""
