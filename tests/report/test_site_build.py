@@ -16,8 +16,8 @@ from urllib.parse import unquote
 from urllib.request import Request, urlopen
 
 import pytest
-import yaml
 from html_text import Document
+from mkdocs.utils.yaml import yaml_load
 from pandas import read_parquet
 from site_rows import LOG, measured
 from site_sample import make_workspace, sample
@@ -252,7 +252,7 @@ def test_git_ignores_everything_that_is_generated() -> None:
 
 
 def test_the_theme_fetches_no_font_and_every_script_is_there() -> None:
-    settings = yaml.safe_load((ROOT / "mkdocs.base.yml").read_text())
+    settings = yaml_load((ROOT / "mkdocs.base.yml").open(encoding="utf-8"))
     assert settings["theme"]["font"] is False
     own = (f"{SCRIPTS}/{name}" for name in ("explorer.js", *OF_TRIALS))
     for name in (*settings["extra_javascript"], *settings["extra_css"], *settings["extra"]["polyfills"], *own):

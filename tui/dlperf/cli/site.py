@@ -23,12 +23,16 @@ def build_site(
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail on a broken link, a missing page or a suspected secret.")
     ] = False,
+    edition: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Also keep a copy to be cited, such as 2026-11."),
+    ] = "",
 ) -> None:
     """Build the site from runs/, in English and Chinese."""
     from dlperf.report.build import build_site as build
 
     _interrupt_on_sigterm()
-    site = build(current_workspace(context), out, strict)
+    site = build(current_workspace(context), out, strict, edition)
     for line in site.warnings.splitlines():
         print_note(line)
     print(f"{site.pages} pages, {site.written} files changed, {site.seconds:.1f} s: {site.out / 'index.html'}")

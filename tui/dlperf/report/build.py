@@ -15,6 +15,7 @@ from dlperf.report import downloads
 from dlperf.report import locations as at
 from dlperf.report.charts.svg import style_sheet
 from dlperf.report.data import SiteData
+from dlperf.report.editions import keep_edition, refuse_edition
 from dlperf.report.evidence import NOTHING, Evidence, EvidenceReader, HashedFile
 from dlperf.report.feed import feed
 from dlperf.report.load import load_site_data
@@ -58,12 +59,13 @@ class SiteBuild:
     """Unreadable files, what was redacted, and warnings of MkDocs, one a line."""
 
 
-def build_site(workspace: Workspace, out: Path | None = None, strict: bool = False) -> SiteBuild:
+def build_site(workspace: Workspace, out: Path | None = None, strict: bool = False, edition: str = "") -> SiteBuild:
     """Write the pages and build the site.
 
     Args:
         out: folder of the HTML, ``site/html`` if absent. It is replaced as a whole.
         strict: treat warnings of MkDocs (a broken link, a missing page) and suspected secrets as errors.
+        edition: name under which a copy is kept; none if empty.
 
     Raises:
         DlperfError: results cannot be read, or MkDocs failed.
@@ -71,13 +73,17 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
     started = time.monotonic()
     out = (out or workspace.site_html).resolve()
     refuse_foreign_folder(out)
-    data = load_site_data(workspace)
+    if edition:
+        refuse_edition(workspace, edition)
+    data = load_site_data(workspace, edition)
     sources = write_pages(workspace, data)
     unknown = without_secrets(workspace, data)
     if strict:
         refuse_leaks(sources.redacted, unknown)
     problems = [*data.problems, *sorted(sources.problems), *report_lines(sources.redacted, unknown)]
     warnings = "".join(f"{problem}\n" for problem in problems) + build_html(workspace, out, strict)
+    if edition:
+        keep_edition(workspace, out, edition)
     pages = sum(name.endswith(".md") for name in sources.kept)
     return SiteBuild(pages, sources.written, time.monotonic() - started, out, warnings)
 

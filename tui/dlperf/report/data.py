@@ -69,6 +69,10 @@ class SiteData:
     """Files that could not be read, one a line."""
     address: str = ""
     """Address of the site with a trailing slash; empty if unknown."""
+    edition: str = ""
+    """Name under which this build is kept; empty if it is not."""
+    editions: tuple[str, ...] = ()
+    """Names of all editions, the last first."""
     repository: str = ""
     """Address of the repository whose issues are about the results; empty if unknown."""
     templates: Path | None = None

@@ -11,6 +11,7 @@ from dlperf.catalog.load import load_catalog
 from dlperf.errors import DlperfError
 from dlperf.plan import PlannedConfiguration
 from dlperf.report.data import SiteData
+from dlperf.report.editions import editions
 from dlperf.report.evidence import EvidenceReader
 from dlperf.report.machine import Probed
 from dlperf.results.audit import audit_workspace, verdicts_of
@@ -26,7 +27,7 @@ from dlperf.runs.store import Complain, each_readable
 ADDRESS = r"""(?m)^{name}:\s*["']?(https?://[^\s"']+)"""
 
 
-def load_site_data(workspace: Workspace) -> SiteData:
+def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
     """Load the data of all pages; what cannot be read is left out and listed in ``problems``."""
     campaigns: dict[str, CampaignRecord] = {}
     rows: list[ConfigurationResult] = []
@@ -62,6 +63,8 @@ def load_site_data(workspace: Workspace) -> SiteData:
         metrics=catalog.metrics,
         audit=tuple(checked),
         address=address,
+        edition=edition,
+        editions=tuple(sorted({*editions(workspace), *filter(None, [edition])}, reverse=True)),
         previews=bool(address and find_spec("PIL")),
         repository=_address(workspace.mkdocs_config, "repo_url"),
         templates=workspace.site / "templates",

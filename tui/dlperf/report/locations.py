@@ -92,6 +92,11 @@ def preview(page: str) -> str:
     return f"data/previews/{page.removeprefix('results/reports/').removesuffix('.md')}.png"
 
 
+def edition(name: str) -> str:
+    """Return the folder of an edition on the site; empty for none."""
+    return f"editions/{name}/" if name else ""
+
+
 def _group_name(group: Group) -> str:
     return group_page(group).removeprefix("results/configurations/").removesuffix(".md")
 

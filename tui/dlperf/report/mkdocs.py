@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError, StorageError
+from dlperf.report.editions import add_kept, link_or_copy
 from dlperf.report.search import segment_index
 from dlperf.runs.paths import Workspace
 
@@ -35,16 +36,19 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
         new, data = folder / ENGLISH, folder / "data"
         with _started(workspace, folder, strict) as builds:
             if workspace.site_data.is_dir():
-                shutil.copytree(workspace.site_data, data, copy_function=_link)
+                shutil.copytree(workspace.site_data, data, copy_function=link_or_copy)
             warnings = "".join(map(_warnings, builds))
         for language in (new, folder / CHINESE):
             segment_index(language)
         _move(folder / CHINESE, new / "zh")
         for part in sorted(data.glob("*")):
             _move(part, new / "data" / part.name)
+        problems = add_kept(workspace, new)
+        if problems and strict:
+            raise DlperfError(problems[0])
         new.chmod(0o755)
         _replace(new, out)
-    return warnings
+    return warnings + "".join(f"{problem}\n" for problem in problems)
 
 
 @contextmanager
@@ -74,14 +78,6 @@ def _temporary_folder(out: Path) -> tempfile.TemporaryDirectory[str]:
         return tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent)
     except OSError as error:
         raise StorageError(f"{out}: cannot be written ({error.strerror}): name another folder with --out") from error
-
-
-def _link(source: str, target: str) -> None:
-    """Link the file, or copy it where the disk cannot; safe because ``Sources`` never writes into a file."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
 
 
 def _move(made: Path, place: Path) -> None:

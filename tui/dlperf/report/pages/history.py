@@ -47,7 +47,7 @@ def history(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.HISTORY)
     found = sorted(data.repeated.values(), key=lambda rows: claim(rows[-2], rows[-1]).gain or 0.0)
     verdicts = Counter(_verdict_of(claim(rows[-2], rows[-1])) for rows in found)
-    shown = found[:MOST]
+    shown, root = found[:MOST], at.language_root(language)
     return page.render(
         "history.md.j2",
         count=len(found),
@@ -57,6 +57,7 @@ def history(language: Language, data: SiteData) -> str:
         most=MOST,
         overview=_overview(page, shown),
         sections=[_section(page, rows) for rows in shown],
+        editions=[page.file_link(f"{at.edition(name)}{root}index.html", name) for name in data.editions],
     )
 
 

@@ -35,8 +35,9 @@ def citation(page: Page, row: ConfigurationResult) -> dict[str, str]:
 
 
 def address(page: Page, row: ConfigurationResult) -> str:
-    """Return the full address of a result; empty where that of the site is unknown."""
-    root = page.data.address and page.data.address + at.language_root(page.language)
+    """Return the full address of a result, in this edition if it is one; empty where that of the site is unknown."""
+    data = page.data
+    root = data.address and data.address + at.edition(data.edition) + at.language_root(page.language)
     return root and root + at.html_address(at.HOME, at.configuration_page(row))
 
 
