@@ -6,7 +6,6 @@ Needs JAX >= 0.7. Copied to the node with the program that uses it.
 import glob
 import itertools
 import os
-import shutil
 import tempfile
 from typing import Callable, NamedTuple
 
@@ -192,13 +191,11 @@ def write_profile(path, rank, next_loss):
         return
     settings = jax.profiler.ProfileOptions()
     settings.python_tracer_level = 0
-    folder = os.path.dirname(path)
-    with tempfile.TemporaryDirectory() as made:
-        with jax.profiler.trace(made, profiler_options=settings):
+    with tempfile.TemporaryDirectory() as folder:
+        with jax.profiler.trace(folder, profiler_options=settings):
             profiled = profiling.timed(step, synchronize)
-        (found,) = glob.glob(f"{made}/**/*.trace.json.gz", recursive=True)
-        trace = shutil.move(found, os.path.join(folder, "profile.trace.json.gz"))
-    profiling.write(path, trace, alone, profiled, framework="jax")
+        recorded = sorted(glob.glob(f"{folder}/**/*.trace.json.gz", recursive=True))[-1]
+        profiling.write(path, recorded, alone, profiled, jax.default_backend() == "gpu", "jax")
 
 
 def _shardings(mesh, placement):

@@ -8,11 +8,13 @@ import gzip
 import json
 import os
 import re
+import shutil
 import sys
 import time
 from collections import defaultdict
 
 STEPS = 5
+TRACE = "profile.trace.json.gz"
 KERNELS = 25
 """Kernels in the summary, those with most time."""
 TRACE_BYTES = 20_000_000
@@ -50,27 +52,28 @@ def timed(step, synchronize):
     return (time.perf_counter() - start) * 1e3 / STEPS
 
 
-def write(path, trace, alone, profiled, **facts):
-    """Write ``profile.json`` for a compressed trace, which is kept without paths of source files, and only if small.
+def write(path, recorded, alone, profiled, gpu, framework):
+    """Write ``profile.json`` and, where it is small, the trace without paths of source files beside it.
 
     Args:
+        recorded: path of the compressed trace, which is overwritten: logs beside ``profile.json`` may only grow.
         alone: milliseconds of a step without the profiler. profiled: with it.
+        gpu: whether the steps ran on a GPU.
     """
-    with gzip.open(trace, "rt", encoding="utf-8", errors="replace") as stream:
-        recorded = json.load(stream)
-    summary = summary_of(recorded["traceEvents"], profiled)
-    if not summary["kernels"]:
-        sys.exit("no profile: the profiler recorded no operation")
-    for event in recorded["traceEvents"]:
-        facts_of_event = event.get("args", {})
-        for name in [name for name, fact in facts_of_event.items() if ".py" in str(fact)]:
-            del facts_of_event[name]
-    with gzip.open(trace, "wt", compresslevel=6) as stream:
-        json.dump(recorded, stream, separators=(",", ":"))
-    kept = os.path.getsize(trace) <= TRACE_BYTES
-    summary.update(facts, schema=2, steps=STEPS, step_ms=round(alone, 4), trace=os.path.basename(trace) if kept else "")
-    if not kept:
-        os.remove(trace)
+    with gzip.open(recorded, "rt", encoding="utf-8", errors="replace") as stream:
+        trace = json.load(stream)
+    summary = summary_of(trace["traceEvents"], profiled)
+    if not summary["kernels"] or (gpu and summary["device"] == "cpu"):
+        sys.exit("no profile: the profiler recorded no operation" + " of the GPU: is CUPTI installed?" * gpu)
+    for event in trace["traceEvents"]:
+        if "args" in event:
+            event["args"] = {name: fact for name, fact in event["args"].items() if ".py" not in str(fact)}
+    with gzip.open(recorded, "wt", compresslevel=6) as stream:
+        json.dump(trace, stream, separators=(",", ":"))
+    kept = TRACE if os.path.getsize(recorded) <= TRACE_BYTES else ""
+    if kept:
+        shutil.move(recorded, os.path.join(os.path.dirname(path), kept))
+    summary.update(framework=framework, schema=2, steps=STEPS, step_ms=round(alone, 4), trace=kept)
     with open(path, "w") as stream:
         json.dump(summary, stream, indent=1)
 

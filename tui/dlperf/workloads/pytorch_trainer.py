@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import sys
+import tempfile
 
 import torch
 import torch._inductor.config
@@ -268,9 +269,10 @@ def write_profile(world, path, step):
         if profiler:
             profiler.step()
     if profiler:
-        trace = os.path.join(os.path.dirname(path), "profile.trace.json.gz")
-        profiler.export_chrome_trace(trace)
-        profiling.write(path, trace, alone, profiled, framework="pytorch")
+        with tempfile.TemporaryDirectory() as folder:
+            recorded = os.path.join(folder, profiling.TRACE)
+            profiler.export_chrome_trace(recorded)
+            profiling.write(path, recorded, alone, profiled, world.device.type == "cuda", "pytorch")
 
 
 def check_ranks_agree(world, parameters):
