@@ -12,7 +12,7 @@ from driving import driving, press, screen_of, until, until_gone, until_shown
 from claimable import claimable
 from dlperf.app.app import DlperfApp
 from dlperf.app.model.comparison import comparable, comparison_of
-from dlperf.app.model.results_table import ResultsView, similar_results
+from dlperf.app.model.results_table import ResultsView, peers_of
 from dlperf.app.screens.publish import opener_of, served_lines
 from dlperf.app.screens.results import ResultsScreen
 from dlperf.app.settings import Settings
@@ -133,7 +133,7 @@ def test_campaigns_without_a_common_configuration_are_not_offered():
 def test_beside_a_figure_stand_those_of_the_same_case_precision_and_gpus():
     published = result("published/report", 300.0, hardware="v100", status=Status("published"))
     other = result("x", 900.0, precision="fp32")
-    assert similar_results((FAST, published, other, NONE, SLOW), FAST) == [published, SLOW]
+    assert peers_of((FAST, published, other, NONE, SLOW), FAST) == (published, FAST, SLOW)
 
 
 async def test_results_are_listed_sorted_and_filtered(workspace: Workspace):

@@ -184,35 +184,7 @@ def about_result(row: ConfigurationResult) -> list[str]:
     return lines
 
 
-def similar_results(rows: Iterable[ConfigurationResult], row: ConfigurationResult) -> list[ConfigurationResult]:
-    """Return other results of the same case, precision and number of GPUs, best first."""
-    others = [other for other in rows if other is not row and other.value is not None and _peers(other) == _peers(row)]
-    return sorted(others, key=lambda other: -other.score)
-
-
-def similar_columns() -> tuple[Column, ...]:
-    return (
-        Column(_("framework"), 16, importance=9),
-        Column(_("hardware"), 16, importance=8, flexible=True),
-        Column(_("batch"), 6, right=True, importance=6),
-        Column(_("figure"), 18, right=True, importance=9),
-        Column(_("ratio"), 6, right=True, importance=8),
-        Column(_("campaign"), 20, importance=5),
-    )
-
-
-def similar_rows(row: ConfigurationResult, others: Sequence[ConfigurationResult]) -> list[Row]:
-    return [
-        Row(
-            (
-                printable(other.framework),
-                printable(other.hardware),
-                "-" if other.batch_size is None else str(other.batch_size),
-                number(other.value, other.unit),
-                f"{row.value / other.value:.2f}×" if row.value is not None and other.value else "-",
-                printable(other.campaign),
-            ),
-            "dim" if other.status.code == "published" else "",
-        )
-        for other in others
-    ]
+def peers_of(rows: Iterable[ConfigurationResult], row: ConfigurationResult) -> tuple[ConfigurationResult, ...]:
+    """Return the results of the same case, precision and number of GPUs, best first."""
+    peers = [other for other in rows if other.value is not None and _peers(other) == _peers(row)]
+    return tuple(sorted(peers, key=lambda other: -other.score))

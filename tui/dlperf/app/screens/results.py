@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.content import Content
+from textual.containers import Vertical
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
@@ -19,12 +18,10 @@ from dlperf.app.model.results_table import (
     ResultsView,
     name_of,
     number_of_evidence,
+    peers_of,
     side_by_side,
-    similar_columns,
-    similar_results,
-    similar_rows,
 )
-from dlperf.app.model.table import Column, Row
+from dlperf.app.model.table import Column, Row, packed
 from dlperf.app.screens.pages import ListPage, TextPage, filtered_title, no_match
 from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.watching import WatchedCampaign
@@ -63,15 +60,11 @@ class ResultsScreen(SortedTableScreen):
             yield RowTable(self.view.columns(), id="results")
         yield Static(id="left-out", classes="status", markup=False)
         yield Static(id="selected-line", classes="status", markup=False)
-        with Horizontal(id="about-result"):
-            with VerticalScroll(classes="panel", id="result-panel"):
-                yield Static(id="result-text", markup=False)
-            with Vertical(classes="panel", id="similar-panel"):
-                yield RowTable(similar_columns(), id="similar")
+        with Vertical(classes="panel", id="peers-panel"):
+            yield RowTable(self.view.columns(), id="peers")
 
     def on_mount(self) -> None:
-        self.query_one("#similar-panel").border_title = _("Same case, precision and number of GPUs")
-        self.query_one("#result-panel").border_title = _("Selected")
+        self.query_one("#peers-panel").border_title = _("Same case, precision and number of GPUs")
         self.table.focus()
 
     def on_screen_resume(self) -> None:
@@ -132,7 +125,7 @@ class ResultsScreen(SortedTableScreen):
         if other and not self.table.awaits:
             self.table.action_first()
         self.query_one("#results-panel").border_title = filtered_title(view.title(), view.matching)
-        self.query_one("#about-result").display = bool(self._items)
+        self.query_one("#peers-panel").display = bool(self._items)
         self.query_one("#results-panel").set_class(not self._items, "-alone")
         self.query_one("#results-panel").styles.max_height = max(MIN_ROWS, len(self._items) + FRAME_ROWS)
         lines = [line for line in (view.summary(), self._problem) if line]
@@ -158,16 +151,13 @@ class ResultsScreen(SortedTableScreen):
     def _show_selected(self) -> None:
         item = self._selected()
         about = self.view.about(item) if item else []
-        self.query_one("#result-text", Static).update("\n".join(about))
-        self.query_one("#selected-line", Static).update(" · ".join(map(str.strip, about[1:])))
+        self.query_one("#selected-line", Static).update(
+            "\n".join(packed(map(str.strip, about[1:]), self.size.width - 2, " · "))
+        )
         row = self.view.result(item) if item else None
-        campaign = printable(row.campaign) if row else ""
-        title = _("Same case, precision and number of GPUs")
-        self.query_one("#similar-panel").border_title = Content(f"{title} · {campaign}" if campaign else title)
-        rows = similar_rows(row, similar_results(self._all.rows, row)) if row else []
-        table = self.query_one("#similar", RowTable)
-        table.empty = _("No other figure.") if row else ""
-        table.show_rows(list(range(len(rows))), lambda key: rows[key] if isinstance(key, int) else Row(()))
+        peers = ResultsView(rows=peers_of(self._all.rows, row) if row else ())
+        table = self.query_one("#peers", RowTable)
+        table.show_rows(range(len(peers.rows)), lambda key: peers.cells(peers.rows[int(str(key))]))
         table.refresh()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
