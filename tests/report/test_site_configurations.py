@@ -27,6 +27,7 @@ from dlperf.report.evidence import Evidence, EvidenceReader
 from dlperf.report.pages.configurations import configurations
 from dlperf.report.pages.trial_evidence import curves, log_lines, pictures
 from dlperf.report.writing import Sources
+from dlperf.results.health import Fleet, Measurement
 from dlperf.results.model import ConfigurationResult, MetricResult
 from dlperf.results.profiles import Operations, Profile
 from dlperf.results.timeline import LogLines, Origin, Timeline
@@ -249,6 +250,16 @@ PROFILE = Profile(
     classes=(Operations("matrix products and convolutions", 30, 300.0, 0.75), Operations("new", 1, 100.0, 0.25)),
     trace="profile.trace.json.gz",
 )
+
+
+def test_a_diagnosis_shows_machines_beside_their_fleet(tmp_path: Path) -> None:
+    row = replace(measured("alpha"), case="node-health")
+    data = replace(sample(), results=(row,), metrics=load_catalog().metrics)
+    slow, *others = (Measurement("box", f"n{value}", 0, value, value < 700) for value in (640, 700, 701, 702, 703))
+    fleet = Fleet("h200 bf16 1n1g", "matrix_product", "TFLOP/s/GPU", (slow, *others))
+    text = Document(configurations(CHINESE, data, at.group_of(row), (row,), {}, fleets=[fleet])).text
+    for part in ("这台机器正常吗", "矩阵乘", "701", "box n640 GPU 0 (640)"):
+        assert part in text
 
 
 def test_a_profile_stands_beside_the_result_that_it_does_not_enter(tmp_path: Path) -> None:

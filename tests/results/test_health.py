@@ -10,7 +10,7 @@ from dlperf.campaign.create import create_campaign
 from dlperf.catalog.load import Catalog, load_catalog
 from dlperf.plan import Selection, TrialKey, expand
 from dlperf.plan.diagnosis import plan_diagnosis
-from dlperf.results.health import diagnosis_of
+from dlperf.results.health import Fleet, diagnosis_of
 from dlperf.results.logs import BUILTIN_FORMATS
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import Event
@@ -57,23 +57,23 @@ def diagnosed(workspace: Workspace, catalog: Catalog, products: tuple[float, ...
     return paths
 
 
+def outliers(found: list[Fleet]) -> list[tuple[str, str, float]]:
+    return [(item.place, fleet.metric, item.value) for fleet in found for item in fleet.outliers]
+
+
 def test_a_gpu_that_is_slower_than_its_fleet_is_an_outlier(tmp_path: Path, catalog: Catalog):
     found = diagnosis_of(diagnosed(Workspace(tmp_path), catalog, PRODUCTS), BUILTIN_FORMATS)
-    assert [(item.place, item.metric, item.value) for item in found if item.outlier] == [
-        ("fleet c GPU 0", "matrix_product", 640.0)
-    ]
-    assert {item.median for item in found if item.metric == "matrix_product"} == {700.5}
-    disks = {item.place: item.value for item in found if item.metric == "disk_write"}
-    assert disks == {"fleet a": 1, "fleet b": 2, "fleet c": 3}
+    assert outliers(found) == [("fleet c GPU 0", "matrix_product", 640.0)]
+    (disk,) = (fleet for fleet in found if fleet.metric == "disk_write")
+    assert disk.of_nodes
+    assert {item.place: item.value for item in disk.members} == {"fleet a": 1, "fleet b": 2, "fleet c": 3}
 
 
 def test_a_faster_gpu_is_none_and_an_uncorrected_error_always_is(tmp_path: Path, catalog: Catalog):
     found = diagnosis_of(
         diagnosed(Workspace(tmp_path), catalog, (*PRODUCTS[:4], 760.0, 703.0), errors=1), BUILTIN_FORMATS
     )
-    assert [(item.place, item.metric) for item in found if item.outlier] == [
-        ("fleet b GPU 1", "memory_errors_uncorrected")
-    ]
+    assert outliers(found) == [("fleet b GPU 1", "memory_errors_uncorrected", 1.0)]
 
 
 def test_a_diagnosis_takes_all_of_a_machine_and_is_planned_only_where_it_is_named(catalog: Catalog):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +15,7 @@ from dlperf.view.text import count_noun, file_size, number, one_line
 if TYPE_CHECKING:
     from dlperf.executors.base import CheckItem, Trial
     from dlperf.executors.cleaning import Cleaned
-    from dlperf.results.health import Measurement
+    from dlperf.results.health import Fleet
 
 commands = typer.Typer()
 
@@ -90,23 +91,16 @@ def diagnose(
     if as_json:
         print_json(found)
     elif found:
-        headers = ("metric", "unit", "median", "lowest", "highest", "of", "outliers")
-        print_table(headers, map(_fleet_row, _fleets(found)))
-    raise typer.Exit(ExitCode.MEASURED_FAILED if any(item.outlier for item in found) else code)
+        headers = ("fleet", "metric", "unit", "median", "lowest", "highest", "of", "outliers")
+        print_table(headers, map(_fleet_row, found))
+    raise typer.Exit(ExitCode.MEASURED_FAILED if any(fleet.outliers for fleet in found) else code)
 
 
-def _fleets(found: list[Measurement]) -> list[list[Measurement]]:
-    fleets: dict[tuple[object, ...], list[Measurement]] = {}
-    for item in found:
-        fleets.setdefault((item.fleet, item.metric), []).append(item)
-    return list(fleets.values())
-
-
-def _fleet_row(fleet: list[Measurement]) -> tuple[object, ...]:
-    first, values = fleet[0], [item.value for item in fleet]
-    bad = [f"{item.place} ({number(item.value)})" for item in fleet if item.outlier]
-    kind = f"{len(fleet)} {'nodes' if first.gpu is None else 'GPUs'}"
-    return (first.metric, first.unit, first.median, min(values), max(values), kind, ", ".join(bad) or "none")
+def _fleet_row(fleet: Fleet) -> tuple[object, ...]:
+    bad = ", ".join(f"{item.place} ({number(item.value)})" for item in fleet.outliers)
+    kind = f"{len(fleet.members)} {'nodes' if fleet.of_nodes else 'GPUs'}"
+    values = fleet.values
+    return (fleet.name, fleet.metric, fleet.unit, median(values), min(values), max(values), kind, bad or "none")
 
 
 def _check_row(item: CheckItem) -> tuple[str, ...]:

@@ -185,9 +185,10 @@ def _write_group(
             sources.write(path, points)
     shapes = {at.configuration_anchor(result): _write_pictures(sources, result, evidence) for result in results}
     profiles = {at.configuration_anchor(result): _offer_profile(sources, result, data, reader) for result in results}
+    fleets = reader.diagnosis(group)
     for language in LANGUAGES.values():
         path = at.language_root(language) + at.group_page(group)
-        page = configurations(language, data.localized(language), group, results, evidence, shapes, profiles)
+        page = configurations(language, data.localized(language), group, results, evidence, shapes, profiles, fleets)
         sources.write(path, page)
 
 

@@ -13,6 +13,8 @@ from dlperf.errors import DlperfError
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.report.data import is_published
 from dlperf.report.downloads import Download
+from dlperf.report.locations import Group
+from dlperf.results.health import CASE, Fleet, diagnosis_of
 from dlperf.results.logs import LogReader, log_reader
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.profiles import Profile, read_profile
@@ -82,6 +84,11 @@ class EvidenceReader:
                 found = self.read(row, trial, planned, with_launch=not shown)
                 shown = shown or bool(found.launch)
                 yield row, trial, found
+
+    def diagnosis(self, group: Group) -> list[Fleet]:
+        """Return what a diagnosis found in the machines; nothing for other cases."""
+        found = group.case == CASE and not is_published(group.campaign)
+        return diagnosis_of(self._workspace.campaign(group.campaign), self._logs) if found else []
 
     def profile(
         self, row: ConfigurationResult, planned: PlannedConfiguration | None

@@ -16,26 +16,21 @@ from dlperf.runs.paths import CampaignPaths, TrialPaths
 from dlperf.runs.records import State
 from dlperf.runs.store import read_campaign
 
+CASE = "node-health"
 UNFORGIVEN = "memory_errors_uncorrected"
 """Metric of which any count is an outlier."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One metric of one GPU, or of a node, beside the median of its fleet."""
+    """One metric of one GPU, or of a node."""
 
     hardware: str
     node: str
     gpu: int | None
     """Index on the node; None for a metric of the node."""
-    metric: str
     value: float
     """Median of the trials."""
-    unit: str
-    fleet: str
-    """Accelerator, precision and scale, which all members have."""
-    median: float
-    """Of the fleet."""
     outlier: bool
     """Worse than the others, by the rule of ``measure.statistics.outliers``."""
 
@@ -44,26 +39,50 @@ class Measurement:
         return f"{self.hardware} {self.node}" + ("" if self.gpu is None else f" GPU {self.gpu}")
 
 
+@dataclass(frozen=True)
+class Fleet:
+    """One metric of all GPUs or nodes that are alike."""
+
+    name: str
+    """Accelerator, precision and scale."""
+    metric: str
+    unit: str
+    members: tuple[Measurement, ...]
+
+    @property
+    def values(self) -> list[float]:
+        return [item.value for item in self.members]
+
+    @property
+    def outliers(self) -> list[Measurement]:
+        return [item for item in self.members if item.outlier]
+
+    @property
+    def of_nodes(self) -> bool:
+        return self.members[0].gpu is None
+
+
 Place = tuple[str, str, int | None]
 """Hardware, node and GPU."""
 
 
-def diagnosis_of(paths: CampaignPaths, logs: LogReader) -> list[Measurement]:
-    """Return every measurement of a campaign of diagnosis."""
-    found: list[Measurement] = []
+def diagnosis_of(paths: CampaignPaths, logs: LogReader) -> list[Fleet]:
+    """Return what a campaign of diagnosis measured."""
     fleets: dict[tuple[str, str], dict[Place, list[float]]] = defaultdict(lambda: defaultdict(list))
     metrics: dict[str, PlannedMetric] = {}
+    trials = campaign_status(paths).trials
     for planned in read_campaign(paths).configurations:
         point = planned.configuration
         metrics |= {item.id: item for item in planned.metrics}
-        fleet = f"{(planned.accelerator or {}).get('id', 'CPU')} {point.precision} {point.scale}"
-        for key, trial in campaign_status(paths).trials.items():
+        name = f"{(planned.accelerator or {}).get('id', 'CPU')} {point.precision} {point.scale}"
+        for key, trial in trials.items():
             if key.configuration == point.id and trial.state is State.SUCCEEDED:
                 for metric, place, value in _values(planned, paths.trial(key), logs):
-                    fleets[fleet, metric][place].append(value)
-    for (fleet, metric), members in fleets.items():
-        found += _judged(fleet, metrics[metric], {place: median(values) for place, values in members.items()})
-    return found
+                    fleets[name, metric][place].append(value)
+    return [
+        Fleet(name, metric, metrics[metric].unit, tuple(_judged(metrics[metric], members)))
+        for (name, metric), members in fleets.items()
+    ]
 
 
 def _values(planned: PlannedConfiguration, paths: TrialPaths, logs: LogReader) -> Iterator[tuple[str, Place, float]]:
@@ -79,10 +98,9 @@ def _values(planned: PlannedConfiguration, paths: TrialPaths, logs: LogReader) -
                 yield metric.id, (point.hardware, nodes[index // point.gpus].name, index % point.gpus), value
 
 
-def _judged(fleet: str, metric: PlannedMetric, members: dict[Place, float]) -> Iterator[Measurement]:
-    values = list(members.values())
+def _judged(metric: PlannedMetric, members: dict[Place, list[float]]) -> Iterator[Measurement]:
+    values = list(map(median, members.values()))
     centre, far = median(values), outliers(values)
-    for index, (place, value) in enumerate(members.items()):
+    for index, (place, value) in enumerate(zip(members, values, strict=True)):
         worse = value < centre if metric.direction == "higher" else value > centre
-        wrong = (index in far and worse) or (metric.id == UNFORGIVEN and value > 0)
-        yield Measurement(*place, metric.id, value, metric.unit, fleet, centre, wrong)
+        yield Measurement(*place, value, (index in far and worse) or (metric.id == UNFORGIVEN and value > 0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 from dlperf.messages import Language
 from dlperf.report import figures
@@ -19,7 +20,8 @@ from dlperf.report.pages.profiles import OfferedProfile, ProfileView, profile_vi
 from dlperf.report.pages.protocols import protocol_facts
 from dlperf.report.pages.trial_evidence import Shapes, commands_again, measured_trial, trial_charts
 from dlperf.report.pages.trials import artifacts, estimates, metrics, outcomes
-from dlperf.report.views import Figure, Link, Picture, Table
+from dlperf.report.views import Column, Figure, Link, Picture, Table, filled
+from dlperf.results.health import Fleet
 from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
@@ -107,12 +109,14 @@ def configurations(
     evidence: EvidenceOf,
     shapes: Mapping[str, Shapes] | None = None,
     profiles: Mapping[str, OfferedProfile | None] | None = None,
+    fleets: Sequence[Fleet] = (),
 ) -> str:
     """Return the page of a group.
 
     Args:
         shapes: the charts of each configuration, by its anchor.
         profiles: where it ran under a profiler, by its anchor.
+        fleets: of a diagnosis.
     """
     page = Page(language, data, at.group_page(group))
     framework, hardware = (
@@ -128,6 +132,7 @@ def configurations(
         hardware=hardware,
         source=page.report_link(results[0]),
         overview=_overview(page, results) if len(results) > 1 else None,
+        health=_health(page, fleets),
         protocols=_protocols(page, results),
         environments=_environments(page, evidence),
         topologies=distinct(found.topology for found in evidence.values() if found.topology),
@@ -180,6 +185,26 @@ def _count(language: Language, count: int) -> str:
 def _overview(page: Page, results: Results) -> Table:
     precision = {"precision": lambda row: Link(figures.precision_text(row), f"#{at.configuration_anchor(row)}")}
     return page.listed(results, OVERVIEW, precision, constant=())
+
+
+def _health(page: Page, fleets: Sequence[Fleet]) -> Table:
+    """Return each metric of the machines of a diagnosis, with those that are worse than the others."""
+    rows = [
+        (
+            fleet.name,
+            page.data.metric_title(page.language, fleet.metric),
+            *(figures.four_digits(find(fleet.values)) for find in (median, min, max)),
+            fleet.unit,
+            str(len(fleet.members)),
+            page.language.separator.join(
+                f"{each.place} ({figures.four_digits(each.value)})" for each in fleet.outliers
+            ),
+        )
+        for fleet in fleets
+    ]
+    heads = page._("Machines"), page._("Metric"), page._("Median"), page._("Lowest"), page._("Highest")
+    others = page._("Unit"), page._("GPUs or nodes"), page._("Outliers")
+    return filled([Column(head) for head in (*heads, *others)], rows)
 
 
 def _protocols(page: Page, results: Results) -> list[tuple[Link | str, Table | None, str]]:
