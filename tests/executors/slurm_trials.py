@@ -9,7 +9,8 @@ import pytest
 from trials import shell_trial
 
 from dlperf.executors.base import Trial
-from dlperf.executors.slurm import SlurmExecutor
+from dlperf.executors.batch import BatchExecutor
+from dlperf.executors.slurm import Slurm
 from dlperf.plan import Node
 from dlperf.plan.filling import node_address, node_name
 from dlperf.runs.paths import TrialPaths
@@ -26,8 +27,8 @@ def _node(rank: int) -> Node:
     return Node(node_name(rank), "local", "localhost", node_address(rank), gpu_indices=(0, 1))
 
 
-def open_executor() -> SlurmExecutor:
-    return SlurmExecutor(sibling_grace_seconds=0.2, queue_seconds=0.2, settle_seconds=1.0)
+def open_executor() -> BatchExecutor:
+    return BatchExecutor(Slurm(), sibling_grace_seconds=0.2, queue_seconds=0.2, settle_seconds=1.0)
 
 
 @pytest.fixture

@@ -141,7 +141,7 @@ async def test_a_job_that_slurm_forgot_without_exit_file_is_lost(executor, tmp_p
     executor._write_reference(trial, {"job": "999999"})
     observation = await finished(executor, trial)
     assert observation.state is State.LOST
-    assert "Slurm has no record of job 999999" in str(observation.cause)
+    assert "the scheduler has no record of job 999999" in str(observation.cause)
 
 
 async def test_variables_that_change_slurms_commands_are_not_heeded(executor, tmp_path, monkeypatch):

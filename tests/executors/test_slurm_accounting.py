@@ -12,7 +12,7 @@ from trials import finished, printed
 import slurm_database
 import slurm_lab
 from dlperf.executors.base import Trial
-from dlperf.executors.slurm_jobs import SACCT_FORMAT, parse_sacct
+from dlperf.executors.slurm import SACCT_FORMAT, parse_sacct
 from dlperf.runs.records import State
 from slurm_lab import SlurmLab
 from waiting import until_async
@@ -64,7 +64,7 @@ async def test_a_job_that_the_controller_forgot_is_told_by_the_accounting(execut
     later = open_executor()
     observation = await finished(later, trial)
     await later.close()
-    assert (observation.state, str(observation.cause)) == (State.CANCELLED, "cancelled in Slurm")
+    assert (observation.state, str(observation.cause)) == (State.CANCELLED, "cancelled in the queue")
 
 
 async def test_a_node_that_failed_is_told_by_the_accounting(executor, accounted, home, tmp_path):
@@ -79,7 +79,7 @@ async def test_a_node_that_failed_is_told_by_the_accounting(executor, accounted,
     later = open_executor()
     observation = await finished(later, trial)
     await later.close()
-    assert (observation.state, str(observation.cause)) == (State.LOST, "Slurm: a node of the job failed")
+    assert (observation.state, str(observation.cause)) == (State.LOST, "a node of the job failed")
 
 
 async def test_the_accounting_names_the_tasks_of_an_array(executor, accounted, tmp_path):

@@ -49,7 +49,7 @@ async def test_a_job_that_waits_says_why_and_can_be_cancelled(executor, tmp_path
     assert (pending.state, str(pending.pending_reason)) == (State.SUBMITTED, "Resources")
     await executor.cancel(waiting)
     ended = await finished(executor, waiting)
-    assert (ended.state, str(ended.cause)) == (State.CANCELLED, "cancelled in Slurm")
+    assert (ended.state, str(ended.cause)) == (State.CANCELLED, "cancelled in the queue")
     await executor.collect(waiting)
     assert not waiting.paths.node("node0").log.exists()
     await executor.cancel(running)
@@ -72,7 +72,7 @@ async def test_a_job_cancelled_by_somebody_else_is_cancelled_in_slurm(executor, 
     await printed(executor, trial, b"on", "node0")
     slurm.command("scancel", reference.data["job"])
     observation = await finished(executor, trial)
-    assert (observation.state, str(observation.cause)) == (State.CANCELLED, "cancelled in Slurm")
+    assert (observation.state, str(observation.cause)) == (State.CANCELLED, "cancelled in the queue")
     assert processes_of(trial) == []
 
 
@@ -106,7 +106,7 @@ async def test_a_requeued_job_is_not_run_over_its_own_files(executor, slurm, tmp
     slurm.command("scontrol", "requeue", reference.data["job"])
     observation = await finished(executor, trial)
     assert observation.state is State.LOST
-    assert str(observation.cause) == "Slurm requeued the job after it had started"
+    assert str(observation.cause) == "the scheduler requeued the job after it had started"
     asked = ("squeue", "-h", "--states=all", f"--jobs={reference.data['job']}", "-o", "%T")
     slurm_lab.wait_for(lambda: slurm.command(*asked).strip() == "CANCELLED")
     assert trial.paths.node("node0").log.read_text() == "on\n"
@@ -116,7 +116,7 @@ async def test_a_requeued_job_is_not_run_over_its_own_files(executor, slurm, tmp
     ("partition", "options", "cause"),
     [
         ("spare", [], "preempted by Slurm"),
-        ("spare", ["--requeue"], "Slurm requeued the job after it had started"),
+        ("spare", ["--requeue"], "the scheduler requeued the job after it had started"),
         ("cheap", [], "preempted by Slurm"),
     ],
 )
@@ -138,5 +138,5 @@ async def test_slurms_time_limit_is_told_as_the_cause(executor, limited, monkeyp
     folder, trial = limited
     monkeypatch.setenv("HOME", str(folder))
     observation = await finished(executor, trial)
-    assert (observation.state, str(observation.cause)) == (State.TIMED_OUT, "Slurm's time limit")
+    assert (observation.state, str(observation.cause)) == (State.TIMED_OUT, "time limit of the job")
     assert processes_of(trial) == []

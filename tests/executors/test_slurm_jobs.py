@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dlperf.executors.slurm_jobs import GONE, Job, observation_in_job, parse_sacct, parse_squeue
+from dlperf.executors.jobs import GONE, Job, observation_in_job
+from dlperf.executors.slurm import parse_sacct, parse_squeue
 from dlperf.nodes.messages import NodeReport
 from dlperf.runs.records import State
 
@@ -48,11 +49,11 @@ def test_only_a_waiting_job_has_a_reason_to_wait():
     [
         (Job("7", "PENDING", "Priority"), State.SUBMITTED, None),
         (RUNNING, State.SUBMITTED, None),
-        (Job("7", "CANCELLED"), State.CANCELLED, "cancelled in Slurm"),
+        (Job("7", "CANCELLED"), State.CANCELLED, "cancelled in the queue"),
         (Job("7", "FAILED", "NonZeroExitCode", "n1"), State.FAILED, "is the home folder shared"),
         (Job("7", "BOOT_FAIL", "None", "n1"), State.LOST, "did not boot"),
         (Job("7", GONE), State.LOST, "Slurm has no record of job 7"),
-        (Job("7_2", GONE), State.CANCELLED, "cancelled in Slurm"),
+        (Job("7_2", GONE), State.CANCELLED, "cancelled in the queue"),
         (None, State.SUBMITTED, None),
     ],
 )
@@ -68,9 +69,9 @@ def test_a_share_that_never_started(job, state, cause):
         (RUNNING, State.RUNNING, None),
         (None, State.RUNNING, None),
         (Job("7", "PREEMPTED", "None", "n1"), State.LOST, "preempted by Slurm"),
-        (Job("7", "NODE_FAIL", "None", "n1"), State.LOST, "Slurm: a node of the job failed"),
+        (Job("7", "NODE_FAIL", "None", "n1"), State.LOST, "a node of the job failed"),
         (Job("7", "OUT_OF_MEMORY", "None", "n1"), State.FAILED, "Slurm: out of memory"),
-        (Job("7", "TIMEOUT", "None", "n1"), State.TIMED_OUT, "Slurm's time limit"),
+        (Job("7", "TIMEOUT", "None", "n1"), State.TIMED_OUT, "time limit of the job"),
         (Job("7", "PENDING", "BeginTime", "", 1), State.LOST, "Slurm requeued the job"),
     ],
 )
@@ -94,7 +95,7 @@ def test_an_exit_file_is_believed_whatever_slurm_says():
 
 def test_what_slurm_ended_has_slurms_cause():
     by_term = report(state="failed", signal=15)
-    assert standing(by_term, Job("7", "TIMEOUT", "None", "n1")) == (State.TIMED_OUT, "Slurm's time limit")
+    assert standing(by_term, Job("7", "TIMEOUT", "None", "n1")) == (State.TIMED_OUT, "time limit of the job")
     assert standing(by_term, RUNNING, settled=False) == (State.RUNNING, None)
     assert standing(by_term, Job("7", "COMPLETED", "None", "n1")) == (State.FAILED, "its cause")
 

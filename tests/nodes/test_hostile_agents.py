@@ -56,7 +56,7 @@ SOUND: dict[str, Any] = {
     "start": {"supervisor": IDENTITY},
     "check": FACTS,
     "port": {"port": 20000},
-    "slurm": {"code": 0, "out": "1_1|PENDING|0|Priority|", "err": ""},
+    "command": {"code": 0, "out": "1_1|PENDING|0|Priority|", "err": ""},
     "job": {"job": "17", "code": 0, "err": ""},
 }
 ODD: Sequence[Any] = (

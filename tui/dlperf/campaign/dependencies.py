@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from dlperf.catalog.load import load_formats
 from dlperf.catalog.log_format import LogFormat
 from dlperf.catalog.problem import CatalogError, Problem
-from dlperf.errors import RequestError
 from dlperf.executors.base import Executor
 from dlperf.formats.registry import format_ids
 from dlperf.runs.paths import Workspace
@@ -72,10 +71,9 @@ def executor_opener(workspace: Workspace) -> OpenExecutor:
             from dlperf.executors.direct import DirectExecutor
 
             return DirectExecutor(workspace.catalog)
-        if name == "slurm":
-            from dlperf.executors.slurm import SlurmExecutor
+        from dlperf.executors.batch import BatchExecutor
+        from dlperf.executors.scheduler import find_scheduler
 
-            return SlurmExecutor(workspace.catalog)
-        raise RequestError(f"unknown executor {name!r}")
+        return BatchExecutor(find_scheduler(name), workspace.catalog)
 
     return open_executor

@@ -49,7 +49,7 @@ def faults_of_nodes(nodes: Iterable[NodeObservation]) -> dict[str, Message]:
 class Reliability:
     """Consecutive failures of each machine, and which are left out; folded from the journal.
 
-    Slurm's nodes are not counted: Slurm drains them itself.
+    Nodes of a scheduler are not counted: it drains them itself.
     """
 
     def __init__(self, configurations: Sequence[PlannedConfiguration]) -> None:
@@ -58,9 +58,9 @@ class Reliability:
             for item in configurations
         }
         """Configuration id → node → machine."""
-        slurm = {item.configuration.id for item in configurations if item.launch.executor == "slurm"}
-        self._machines = {name: {} if name in slurm else nodes for name, nodes in self._reached.items()}
-        """The same, without Slurm's nodes."""
+        queued = {item.configuration.id for item in configurations if item.launch.queued}
+        self._machines = {name: {} if name in queued else nodes for name, nodes in self._reached.items()}
+        """The same, without those of schedulers."""
         self._answered: set[str] = set()
         self._failures: Counter[str] = Counter()
         self._left_out: set[str] = set()

@@ -1,11 +1,11 @@
-"""Which trials may run at the same time: one on a machine, as many as configured under Slurm."""
+"""Which trials may run at the same time: one on a machine, as many as configured under a scheduler."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dlperf.executors.slurm_requests import nodes_at_once
+from dlperf.executors.job_requests import nodes_at_once
 from dlperf.nodes.transport import Machine
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.records import State, TrialStatus
@@ -18,14 +18,14 @@ class Demand:
     machine: str
     amount: int = 1
     capacity: int = 1
-    """1, or the nodes that may be requested from a Slurm cluster at the same time."""
+    """1, or the nodes that may be requested from a cluster at the same time."""
 
 
 def demands_of(planned: PlannedConfiguration) -> tuple[Demand, ...]:
     """Return the machines that a trial occupies; two nodes on one machine count once."""
     launch = planned.launch
-    if launch.executor == "slurm":
-        machine = f"slurm at {Machine.of(launch.nodes[0])}"
+    if launch.queued:
+        machine = f"{launch.executor} at {Machine.of(launch.nodes[0])}"
         return (Demand(machine, planned.configuration.nodes, nodes_at_once(launch)),)
     return tuple(Demand(machine) for machine in sorted({str(Machine.of(node)) for node in launch.nodes}))
 

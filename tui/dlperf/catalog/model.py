@@ -135,8 +135,21 @@ class Accelerator(Entry):
     power_limit_watts: Annotated[float, Field(gt=0)] | None = None
 
 
-class SlurmOptions(Model):
-    """How to ask Slurm for this hardware; ``nodes`` then lists the login node alone."""
+class QueueOptions(Model):
+    """How to ask a scheduler for this hardware; ``nodes`` then lists the login node alone."""
+
+    exclusive: bool = True
+    """False shares nodes with other jobs; a campaign then runs one of its trials at a time."""
+    time_limit_minutes: PositiveInt | None = None
+    """Of a job; the trial's deadline and some minutes if absent."""
+    extra: tuple[str, ...] = ()
+    """Further options of the command that queues a job; they come last and take precedence."""
+    max_nodes: PositiveInt = 1
+    """That jobs of one campaign may take at once."""
+
+
+class SlurmOptions(QueueOptions):
+    """How to ask Slurm for this hardware."""
 
     partition: str | None = None
     account: str | None = None
@@ -146,12 +159,6 @@ class SlurmOptions(Model):
     reservation: str | None = None
     gres: str | None = None
     """For one node, with ``{gpus}`` for the count: ``gpu:{gpus}`` if absent."""
-    exclusive: bool = True
-    """False shares nodes with other jobs; a campaign then runs one of its trials at a time."""
-    time_limit_minutes: PositiveInt | None = None
-    extra: tuple[str, ...] = ()
-    max_nodes: PositiveInt = 1
-    """That jobs of one campaign may take at once."""
     array: bool = False
     """All repeats of a configuration as one job array: queued at once, run back to back and not interleaved."""
 
@@ -163,8 +170,12 @@ class Hardware(PreparedEntry):
     """None is a machine without a GPU: its "GPUs" are worker processes on the CPU."""
     gpus_per_node: PositiveInt = 1
     nodes: Annotated[tuple[Node, ...], Field(min_length=1)]
-    executor: Literal["direct", "slurm"] = "direct"
+    executor: Id = "direct"
+    """``direct`` starts programs itself; ``slurm``, or the scheduler of an installed package, queues them as jobs."""
     slurm: SlurmOptions | None = None
+    """Of the executor ``slurm``."""
+    queue: QueueOptions | None = None
+    """Of any other scheduler."""
     runtime: Runtime | None = None
     """Container runtime of these machines, in place of the framework's own choice."""
     data: dict[Id, AbsolutePath] = {}
@@ -182,6 +193,11 @@ class Hardware(PreparedEntry):
     """Stated environment (cpu, memory, os, driver, interconnect, topology), shown with the probed one."""
     example: bool = False
     """A machine of a published report: its host names are placeholders, it cannot be run on as it is."""
+
+    @property
+    def job(self) -> QueueOptions | None:
+        """How to ask the scheduler; None where programs are started directly."""
+        return self.slurm or self.queue
 
 
 class Axis(Model):

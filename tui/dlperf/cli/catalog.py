@@ -32,7 +32,7 @@ COLUMNS = {
 """Columns of each kind after id and title: fields of the entries, if not ``COMPUTED``."""
 COMPUTED: dict[str, Callable[[Any], Any]] = {
     "accelerator": lambda item: item.accelerator or "CPU",
-    "nodes": lambda item: item.slurm.max_nodes if item.slurm else len(item.nodes),
+    "nodes": lambda item: item.job.max_nodes if item.job else len(item.nodes),
     "GPUs per node": lambda item: item.gpus_per_node,
     "note": lambda item: "example" if item.example else "",
     "cases": lambda item: ", ".join(recipe.case for recipe in item.recipes),

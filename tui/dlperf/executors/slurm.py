@@ -1,232 +1,87 @@
-"""Trials under Slurm: one job for each, submitted from the login node, with a supervisor on each node under ``srun``.
-
-The trial's folder is in the home folder, which login node and compute nodes share: logs, exit files and requests to
-end go through it, and Slurm is only asked for the state of the job.
-"""
+"""Slurm's commands."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from pathlib import Path
+import re
+from collections.abc import Sequence
 
-from dlperf.errors import DlperfError, UnreachableError
-from dlperf.executors import checks
-from dlperf.executors.base import CheckItem, Observation, Reference, Trial
-from dlperf.executors.logs import WHOLE_BYTES
-from dlperf.executors.slurm_jobs import Job, SlurmQueue, observation_in_job, was_requeued
-from dlperf.executors.slurm_requests import (
-    array_of,
-    batch_of,
-    job_name,
-    job_number,
-    longest_minutes,
-    time_items,
-    trials_of_job,
-)
-from dlperf.executors.supervised import CANCEL_GRACE_SECONDS, SIBLING_GRACE_SECONDS, SupervisedExecutor
-from dlperf.executors.tasks import NodeTask
+from dlperf.executors.base import CheckItem
+from dlperf.executors.job_requests import longest_minutes, time_items
+from dlperf.executors.jobs import Job
+from dlperf.executors.scheduler import Run, Scheduler, SilentSchedulerError
 from dlperf.messages import message, quoted
-from dlperf.nodes.client import NodeClient
-from dlperf.nodes.messages import ByteRange, CommandResult, JobAnswer, NodeFile
-from dlperf.nodes.transport import Machine, Transport, transport_to
+from dlperf.nodes.messages import CommandResult
 from dlperf.plan import Launch
-from dlperf.plan.filling import PORT
-from dlperf.plan.hiding import revealed
-from dlperf.render.slurm import BATCH, LOG, batch_script
-from dlperf.runs.paths import file_name
-from dlperf.runs.secrets import secrets_of
-from dlperf.runs.store import write_atomic
+from dlperf.render.batch import Batch
+from dlperf.render.slurm import batch_script
 
-TIMEOUT_CODE = 124
-"""Exit code of a Slurm command that timed out."""
+SQUEUE_FORMAT = "JobArrayID:64|,State:64|,RestartCnt:64|,Reason:256|,NodeList:256"
+SACCT_FORMAT = "JobID,State,Reason,NodeList"
 SILENCE = ("Unable to contact slurm controller", "Socket timed out")
 """Errors of Slurm commands whose controller does not answer."""
+_NO_SUCH_JOB = "Invalid job id"
+_SMALL_NUMBER = re.compile("[0-9]{1,9}")
 
 
-class SlurmExecutor(SupervisedExecutor):
-    """One job per trial. See ``Executor`` for its methods."""
+class Slurm(Scheduler):
+    """See ``Scheduler`` for its methods."""
 
     name = "slurm"
+    submission = ("sbatch", "--parsable")
 
-    def __init__(
-        self,
-        workspace_catalog: Path | None = None,
-        transport: Callable[[Machine], Transport] = transport_to,
-        sibling_grace_seconds: float = SIBLING_GRACE_SECONDS,
-        queue_seconds: float = 3.0,
-        settle_seconds: float = 20.0,
-    ) -> None:
-        """
-        Args:
-            workspace_catalog: see ``SupervisedExecutor``, also for the next two.
-            queue_seconds: between two calls of ``squeue``.
-            settle_seconds: how long after a job's end a shared file system may take to show its last file.
-        """
-        super().__init__(workspace_catalog, transport, sibling_grace_seconds)
-        self._queue_seconds = queue_seconds
-        self._settle_seconds = settle_seconds
-        self._queues: dict[NodeClient, SlurmQueue] = {}
-        self._requeued: set[str] = set()
-        """Trials whose job Slurm took from its nodes to start it again."""
+    def script(self, launch: Launch, batch: Batch) -> bytes:
+        return batch_script(launch, batch)
 
-    async def check(self, launch: Launch) -> list[CheckItem]:
-        """Check the login node, and whether Slurm accepts the job with its partition, account, GPUs and nodes."""
-        login = replace(launch.nodes[0], name="login node", gpu_indices=())
-        client = self._machines.client(login)
-        plain = replace(launch, container=None, expected_gpu=(), nodes=(login,))
-        try:
-            hello = await client.hello()
-            items = checks.items(login, plain, hello, await client.check(None, []))
-            most = await self._longest_minutes(client, launch)
-            script = batch_script(launch, batch_of("check", hello.home, most))
-            answer = await client.slurm(["sbatch", "--test-only"], script)
-        except UnreachableError as error:
-            return checks.unreachable(login, error)
-        items += time_items(login.name, launch, most)
-        scale = quoted(f"{len(launch.nodes)}n{launch.gpus}g")
-        said = message("and_more", subject=scale, more=quoted(_last_line(answer)))
-        return [*items, CheckItem(login.name, "slurm", answer.code == 0, said)]
+    def find(self, name: str) -> Sequence[str]:
+        return ("squeue", "--noheader", "--states=all", f"--name={name}", "--format=%i")
 
-    async def _longest_minutes(self, client: NodeClient, launch: Launch) -> int | None:
-        answer = await client.slurm(["scontrol", "--oneliner", "show", "partition"])
+    def cancel(self, number: str) -> Sequence[str]:
+        return ("scancel", number)
+
+    async def jobs(self, run: Run, numbers: Sequence[str]) -> dict[str, Job]:
+        """Ask ``squeue`` for all at once, then ``sacct`` for those that it forgot."""
+        options = ["--noheader", "--array", "--states=all", f"--Format={SQUEUE_FORMAT}"]
+        answer = await run(["squeue", *options, f"--jobs={','.join(numbers)}"])
+        if answer.code != 0 and _NO_SUCH_JOB not in answer.err:
+            raise SilentSchedulerError((answer.err.strip().splitlines() or [f"exit code {answer.code}"])[-1])
+        known = parse_squeue(answer.out)
+        forgotten = [number for number in numbers if number not in known]
+        if not forgotten:
+            return known
+        options = ["--noheader", "--allocations", "--parsable2", f"--format={SACCT_FORMAT}"]
+        answer = await run(["sacct", *options, f"--jobs={','.join(forgotten)}"])
+        return parse_sacct(answer.out) | known
+
+    async def longest_minutes(self, run: Run, launch: Launch) -> int | None:
+        answer = await run(["scontrol", "--oneliner", "show", "partition"])
         return longest_minutes(answer.out, (launch.slurm or {}).get("partition"))
 
-    async def submit(self, trial: Trial) -> Reference:
-        """Write the files of all nodes and queue the job; the first trial of a job array queues all of its trials.
+    async def check(self, run: Run, launch: Launch, batch: Batch) -> list[CheckItem]:
+        answer = await run(["sbatch", "--test-only"], self.script(launch, batch))
+        said = (answer.err.strip().splitlines() or answer.out.strip().splitlines() or ["Slurm says nothing"])[-1]
+        text = message("and_more", subject=quoted(f"{len(launch.nodes)}n{launch.gpus}g"), more=quoted(said))
+        limits = time_items("login node", launch, batch.most_minutes)
+        return [*limits, CheckItem("login node", "slurm", answer.code == 0, text)]
 
-        Raises:
-            UnreachableError: the login node or Slurm does not answer. Call again to continue, or ``cancel``.
-            DlperfError: Slurm refuses the job.
-            RequestError: the launch cannot be rendered.
-        """
-        reference = self._reference(trial)
-        if reference:
-            return reference
-        client, name = self._login(trial), job_name(trial)
-        home = (await client.hello()).home
-        batch = batch_of(name, home, await self._longest_minutes(client, trial.launch), array_of(trial))
-        secrets = secrets_of(trial.paths.directory)
-        files = [NodeFile(f"{file_name(name)}/{BATCH}", batch_script(revealed(trial.launch, secrets), batch))]
-        kept = {BATCH: batch_script(trial.launch, batch)}
-        for each in trials_of_job(trial):
-            rendered = self._render(each, [home] * len(each.launch.nodes), PORT, kept)
-            files += [item for node_files in rendered for item in node_files]
-        answer = await client.submit(file_name(name), name, files)
-        return self._write_reference(trial, {"job": job_number(trial, _job_of(answer, "sbatch"))})
-
-    async def _observe(self, client: NodeClient, tasks: Sequence[NodeTask]) -> None:
-        trials = {task.trial.trial_id: task.trial for task in tasks}.values()
-        try:
-            queue = self._queue(client)
-            await queue.refresh(filter(None, map(self._number, trials)))
-            reports = await self._reports(client, tasks)
-            for task, report in zip(tasks, reports, strict=True):
-                job = self._job(task.trial)
-                settled = job is not None and queue.over_for(job.number) > self._settle_seconds
-                self._note_answer(task, observation_in_job(task.node.name, report, task.starts, job, settled))
-                if was_requeued(report, job):
-                    self._requeued.add(task.trial.trial_id)
-                elif report.problem is not None:
-                    self._cancelling.setdefault(task.trial.trial_id, CANCEL_GRACE_SECONDS)
-            if queue.silent_since is None:
-                await self._end_unwanted(client, trials)
-            else:
-                self._note_slurm_silence(queue, tasks)
-        except DlperfError as error:
-            self._note_silence(client, tasks, error)
-
-    def _note_slurm_silence(self, queue: SlurmQueue, tasks: Iterable[NodeTask]) -> None:
-        """Flag unfinished tasks: jobs run on without Slurm's controller, and their files are still right."""
-        for task in tasks:
-            known = self._last_known(task)
-            if not known.finished:
-                cause = known.cause or message("slurm_silent", complaint=queue.error)
-                self._known[task.key] = replace(known, unreachable_since=queue.silent_since, cause=cause)
-
-    async def _end_unwanted(self, client: NodeClient, trials: Iterable[Trial]) -> None:
-        """Cancel jobs that Slurm requeued, and those whose cancellation was not answered before."""
-        for trial in trials:
-            job = self._job(trial)
-            if job is None or job.over:
-                continue
-            if trial.trial_id in self._requeued:
-                await client.slurm(["scancel", job.number])
-            elif trial.trial_id in self._cancelling:
-                await self._scancel(client, trial, job.number)
-
-    async def _trial_observation(self, trial: Trial) -> Observation:
-        observation, job = await super()._trial_observation(trial), self._job(trial)
-        if job is None or observation.state.finished:
-            return observation
-        return replace(observation, pending_reason=job.pending_reason)
-
-    async def cancel(self, trial: Trial, grace_seconds: float = CANCEL_GRACE_SECONDS) -> None:
-        """Write a request into the nodes' folders, then ``scancel``; ``poll`` repeats it for silent nodes."""
-        self._cancelling[trial.trial_id] = grace_seconds
-        number = self._number(trial)
-        try:
-            client = self._login(trial)
-            if number is None:
-                job = (await client.job(file_name(job_name(trial)), job_name(trial))).job
-                number = job_number(trial, job) if job else None
-            if number is not None:
-                await self._scancel(client, trial, number)
-        except UnreachableError:
-            return
-
-    async def _scancel(self, client: NodeClient, trial: Trial, number: str) -> None:
-        await self._cancel_nodes(trial)
-        answer = await client.slurm(["scancel", number])
-        if answer.code == 0:
-            self._cancelling.pop(trial.trial_id, None)
-
-    async def collect(self, trial: Trial) -> None:
-        await super().collect(trial)
-        (log,) = await self._login(trial).read([ByteRange(f"{file_name(trial.trial_id)}/{LOG}", 0, WHOLE_BYTES)])
-        if isinstance(log, bytes):
-            write_atomic(trial.paths.slurm_log, log, private=True)
-
-    async def adopt(self, trial: Trial) -> Reference | None:
-        """Return ``ref.json``, else ask the login node for the trial's job.
-
-        Raises:
-            UnreachableError: there is no ``ref.json``, and the login node or Slurm does not answer.
-        """
-        reference = self._reference(trial)
-        if reference:
-            return reference
-        answer = await self._login(trial).job(file_name(job_name(trial)), job_name(trial))
-        if answer.job is None and answer.code == 0:
-            return None
-        return self._write_reference(trial, {"job": job_number(trial, _job_of(answer, "squeue"))})
-
-    def _login(self, trial: Trial) -> NodeClient:
-        return self._machines.client(trial.launch.nodes[0])
-
-    def _queue(self, client: NodeClient) -> SlurmQueue:
-        if client not in self._queues:
-            self._queues[client] = SlurmQueue(client, self._queue_seconds)
-        return self._queues[client]
-
-    def _number(self, trial: Trial) -> str | None:
-        reference = self._reference(trial)
-        return str(reference.data["job"]) if reference else None
-
-    def _job(self, trial: Trial) -> Job | None:
-        number = self._number(trial)
-        return self._queue(self._login(trial)).job(number) if number else None
+    def is_silent(self, answer: CommandResult) -> bool:
+        return any(words in answer.err for words in SILENCE)
 
 
-def _job_of(answer: JobAnswer, program: str) -> str:
-    """The job's number. Raises UnreachableError where Slurm does not answer, DlperfError where it refuses."""
-    if answer.job is not None:
-        return answer.job
-    error = (answer.err.strip().splitlines() or ["no message"])[-1]
-    if answer.code == TIMEOUT_CODE or any(words in answer.err for words in SILENCE):
-        raise UnreachableError(f"{program}: {error}")
-    raise DlperfError(f"{program}: {error}")
+def parse_squeue(text: str) -> dict[str, Job]:
+    """Parse lines in SQUEUE_FORMAT into jobs by number."""
+    rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if line.count("|") == 4]
+    return {
+        number: Job(number, state, reason, nodes, int(restarts))
+        for number, state, restarts, reason, nodes in rows
+        if _SMALL_NUMBER.fullmatch(restarts)
+    }
 
 
-def _last_line(answer: CommandResult) -> str:
-    return (answer.err.strip().splitlines() or answer.out.strip().splitlines() or ["Slurm says nothing"])[-1]
+def parse_sacct(text: str) -> dict[str, Job]:
+    """Parse lines in SACCT_FORMAT into jobs by number; the state ``CANCELLED by 1000`` is CANCELLED."""
+    rows = [line.split("|") for line in text.splitlines() if line.count("|") == 3]
+    return {
+        number: Job(number, state.split()[0], reason, "" if nodes == "None assigned" else nodes)
+        for number, state, reason, nodes in rows
+        if state.strip()
+    }

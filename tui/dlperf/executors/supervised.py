@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from dlperf.catalog.load import read_programs
 from dlperf.errors import DlperfError, UnreachableError
@@ -38,7 +38,7 @@ CANCEL_GRACE_SECONDS = 10.0
 class SupervisedExecutor:
     """One supervisor per node, one connection per machine."""
 
-    name: ClassVar[str]
+    name: str
 
     def __init__(
         self,

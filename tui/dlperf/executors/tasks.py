@@ -54,8 +54,8 @@ class NodeTask:
         launch = self.trial.launch
         deadline = launch.deadline_seconds + (0.0 if self.starts else COMPANION_SECONDS)
         first = launch.nodes[0].name
-        # Nodes of a Slurm job share their files: a node without a payload ends with the first node's exit file.
-        ends_with = f"../{file_name(first)}/{self.paths.exit.name}" if launch.executor == "slurm" else None
+        # Nodes of a job share their files: a node without a payload ends with the first node's exit file.
+        ends_with = f"../{file_name(first)}/{self.paths.exit.name}" if launch.queued else None
         settings = {
             "mark": mark(self.trial.trial_id, self.node.name if self.starts else first),
             "command": [shell_of(*preparations(launch)[0]), LAUNCH] if self.starts else ["sleep", "infinity"],

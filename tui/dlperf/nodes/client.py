@@ -122,18 +122,26 @@ class NodeClient:
         """A TCP port that nobody uses on the machine."""
         return (await self._ask("port", PortAnswer, first=first)).port
 
-    async def slurm(self, argv: Sequence[str], script: bytes = b"") -> CommandResult:
-        """Run one of Slurm's commands on the machine."""
-        answer, _ = await self._request("slurm", CommandResult, script, argv=list(argv))
+    async def command(self, argv: Sequence[str], script: bytes = b"") -> CommandResult:
+        """Run a command of the scheduler on the machine."""
+        answer, _ = await self._request("command", CommandResult, script, argv=list(argv))
         return answer
 
-    async def submit(self, directory: str, name: str, files: Sequence[NodeFile]) -> JobAnswer:
-        """Write files and queue ``directory``'s batch script as a job of that name, unless there is one already."""
-        return await self._ask("submit", JobAnswer, files, directory=directory, name=name)
+    async def submit(
+        self, directory: str, find: Sequence[str], queue: Sequence[str], files: Sequence[NodeFile]
+    ) -> JobAnswer:
+        """Write files and queue ``directory``'s batch script, unless it was queued already.
 
-    async def job(self, directory: str, name: str) -> JobAnswer:
-        """The job that was queued under that name."""
-        return await self._ask("job", JobAnswer, directory=directory, name=name)
+        Args:
+            find: the command that prints the number of the job, if there is one.
+            queue: the command that queues the script and prints its number.
+        """
+        fields: dict[str, Any] = {"find": list(find), "queue": list(queue)}
+        return await self._ask("submit", JobAnswer, files, directory=directory, **fields)
+
+    async def job(self, directory: str, find: Sequence[str]) -> JobAnswer:
+        """The job that was queued before."""
+        return await self._ask("job", JobAnswer, directory=directory, find=list(find))
 
     async def remove(self, directory: str, archived: Mapping[str, Sequence[str]], discarded: Sequence[str]) -> Removal:
         """Remove the folder of a finished trial, whole or not at all.

@@ -187,7 +187,7 @@ class NodeReport:
 
 @dataclass(frozen=True)
 class CommandResult:
-    """The result of a Slurm command."""
+    """The result of a command of the scheduler."""
 
     code: Small
     """Exit code; 124 after a timeout, 127 for an absent command."""
@@ -197,12 +197,12 @@ class CommandResult:
 
 @dataclass(frozen=True)
 class JobAnswer:
-    """A trial's job in Slurm, or why it is not known."""
+    """A trial's job, or why it is not known."""
 
     job: Annotated[str, Field(pattern=r"^[\w.+\[\]-]{1,64}$")] | None
     """Its number; None where there is none."""
     code: Small
-    """Exit code of the Slurm command: not 0 where Slurm did not answer or refused."""
+    """Exit code of the command: not 0 where the scheduler did not answer or refused."""
     err: str
 
 

@@ -1,6 +1,6 @@
-"""Fill placeholders in the texts of a launch, and stand-ins for values that only a running Slurm job knows.
+"""Fill placeholders in the texts of a launch, and stand-ins for values that only a running job knows.
 
-The stand-ins are ordinary text of the scripts; the job's first steps (``nodes/supervisor/slurm_job.py``) replace them.
+The stand-ins are ordinary text of the scripts; the job's first steps (``nodes/supervisor/batch_job.py``) replace them.
 They are names below ``.invalid``, which no network resolves (RFC 2606), and need no quoting in a shell.
 """
 
@@ -15,7 +15,7 @@ from dlperf.plan.model import Launch
 PORT = "port.dlperf.invalid"
 """A TCP port that is free on the first node."""
 GPUS = "gpus.dlperf.invalid"
-"""The GPUs that Slurm gives to a node, comma-separated."""
+"""The GPUs that the scheduler gives to a node, comma-separated."""
 NODE = "node.dlperf.invalid"
 """The node's name in Slurm."""
 

@@ -147,9 +147,9 @@ def _planned_container(container: Container, subject: Subject, used: Collection[
 
 
 def _nodes(subject: Subject) -> tuple[Node, ...]:
-    """The nodes in the order of ranks; under Slurm all are reached through the login node, the first one listed."""
+    """The nodes by rank; those of a scheduler are all reached through the login node, the first one listed."""
     count = subject.configuration.nodes
-    if subject.hardware.executor == "slurm":
+    if subject.hardware.job:
         login = _node(subject.hardware.nodes[0], subject)
         return tuple(replace(login, name=node_name(rank), address=node_address(rank)) for rank in range(count))
     return tuple(_node(node, subject) for node in subject.hardware.nodes[:count])
@@ -164,7 +164,7 @@ def _node(node: Node, subject: Subject) -> Node:
 
 def _slurm(subject: Subject) -> dict[str, object] | None:
     """The catalogue's options, with ``nodes``: how many to ask for."""
-    slurm = subject.hardware.slurm
-    if slurm is None:
+    job = subject.hardware.job
+    if job is None:
         return None
-    return cast("dict[str, object]", slurm.model_dump(mode="json")) | {"nodes": subject.configuration.nodes}
+    return cast("dict[str, object]", job.model_dump(mode="json")) | {"nodes": subject.configuration.nodes}

@@ -56,6 +56,7 @@ class Launch:
     """Of the shell that starts the program, in the container if there is one."""
     container: Container | None = None
     slurm: dict[str, Any] | None = None
+    """How to ask the scheduler, whichever it is."""
     deadline_seconds: float = 3600.0
     stall_seconds: float = 600.0
     log_limit_bytes: int = 2_000_000_000
@@ -66,6 +67,11 @@ class Launch:
     """Names of variables and options whose values are secrets, besides those that look so."""
     module: str = ""
     """The framework's module of Python, which must be there."""
+
+    @property
+    def queued(self) -> bool:
+        """Whether it runs as a job of a scheduler."""
+        return self.executor != "direct"
 
 
 @dataclass(frozen=True)

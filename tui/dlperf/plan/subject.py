@@ -67,7 +67,7 @@ def precisions_of(accelerator: Accelerator | None, precisions: Mapping[str, Prec
 
 
 def max_nodes(hardware: Hardware) -> int:
-    return hardware.slurm.max_nodes if hardware.slurm else len(hardware.nodes)
+    return hardware.job.max_nodes if hardware.job else len(hardware.nodes)
 
 
 def fits(hardware: Hardware, nodes: int, gpus: int) -> bool:
@@ -125,8 +125,8 @@ def _excluded(subject: Subject) -> Message | None:
     reasons = [*(item.impossible for item in met), *(item.impossible for item in subject.variants)]
     for reason in filter(None, reasons):
         return quoted(reason)
-    # Nodes of a Slurm job share their files.
-    separate = subject.configuration.nodes > 1 and subject.hardware.executor != "slurm"
+    # Nodes of a job share their files.
+    separate = subject.configuration.nodes > 1 and not subject.hardware.job
     if subject.launcher in STARTED_ONCE and subject.recipe.files and separate:
         return message("one_path", launcher=subject.launcher)
     return None

@@ -52,7 +52,7 @@ class NodeLaunch:
     @property
     def gpu_list(self) -> str:
         """Paddle wants the indices of the machine, also where CUDA_VISIBLE_DEVICES hides some of them."""
-        if self.node.gpu_indices and self.launch.executor == "slurm":
+        if self.node.gpu_indices and self.launch.queued:
             return GPUS
         return ",".join(map(str, self.node.gpu_indices or range(self.launch.gpus)))
 

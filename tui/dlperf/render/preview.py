@@ -5,7 +5,8 @@ from __future__ import annotations
 from dlperf.plan.filling import PORT
 from dlperf.plan.hiding import Hidden
 from dlperf.plan.model import Launch
-from dlperf.render.slurm import BATCH, Batch, batch_script
+from dlperf.render.batch import BATCH, Batch
+from dlperf.render.slurm import batch_script
 from dlperf.render.trial import RenderedNode, Runtime, render_trial
 
 TRIAL_ID = "TRIAL"
@@ -23,7 +24,7 @@ def preview(launch: Launch) -> dict[str, RenderedNode]:
     launch = Hidden().launch(launch)
     runtime = Runtime(
         master_address=launch.nodes[0].address,
-        master_port=PORT if launch.executor == "slurm" else MASTER_PORT,
+        master_port=PORT if launch.queued else MASTER_PORT,
         folders={node.name: f"{FOLDER}/{node.name}" for node in launch.nodes},
         programs=dict.fromkeys(launch.files, b""),
     )

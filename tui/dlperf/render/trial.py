@@ -133,7 +133,7 @@ def _values(launch: Launch, runtime: Runtime, rank: int) -> dict[str, str]:
 def _environment(trial_mark: str, launch: Launch, node: Node) -> dict[str, str]:
     """dlperf's variables, which the catalogue may override, except for the mark."""
     environment = {"PYTHONUNBUFFERED": "1", "NCCL_DEBUG": "VERSION"}
-    if node.gpu_indices and launch.executor != "slurm":  # Slurm itself sets which GPUs a job gets
+    if node.gpu_indices and not launch.queued:  # the scheduler itself sets which GPUs a job gets
         environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, node.gpu_indices))
     if node.interface:
         environment |= {"NCCL_SOCKET_IFNAME": node.interface, "GLOO_SOCKET_IFNAME": node.interface}

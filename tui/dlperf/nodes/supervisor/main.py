@@ -7,8 +7,8 @@ COMMANDS = {
     "agent": ("agent", "agent", 0),
     "run": ("run", "supervise", 1),
     "sweep": ("endings", "sweep_after_dead_supervisor", 1),
-    "allocate": ("slurm_job", "allocate", 1),
-    "task": ("slurm_job", "task", 1),
+    "allocate": ("batch_job", "allocate", 1),
+    "task": ("batch_job", "task", 1),
 }
 """Command → module, function and number of arguments."""
 

@@ -28,11 +28,11 @@ from .files import (
     write_atomic,
     write_json,
 )
+from .job_queue import find_job, record_job, run_command
 from .machine import free_port, readiness
 from .processes import boot_id, is_alive, is_identity, running_supervisor, send, start_detached, wait_for_record
 from .removal import remove_trial
 from .scope import pids_of
-from .slurm_queue import find_job, record_job, slurm_command
 
 READ_LIMIT = 4 * 1024 * 1024
 
@@ -200,9 +200,9 @@ def logins(request: Json, raw: bytes) -> Answer:
     }, b""
 
 
-def slurm(request: Json, raw: bytes) -> Answer:
-    """Run a Slurm command; the raw bytes are its stdin."""
-    return slurm_command(request["argv"], raw), b""
+def command(request: Json, raw: bytes) -> Answer:
+    """Run a command of the scheduler; the raw bytes are its stdin."""
+    return run_command(request["argv"], raw), b""
 
 
 def submit(request: Json, raw: bytes) -> Answer:
@@ -211,17 +211,17 @@ def submit(request: Json, raw: bytes) -> Answer:
     os.makedirs(directory, 0o700, exist_ok=True)
     with open(os.path.join(directory, "submit.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        found = find_job(directory, request["name"])
+        found = find_job(directory, request["find"])
         if found["job"] is not None or found["code"] != 0:
             return found, b""
         put(request, raw)
         with open(os.path.join(directory, "batch.sh"), "rb") as script:
-            answer = slurm_command(["sbatch", "--parsable"], script.read())
+            answer = run_command(request["queue"], script.read())
         return (record_job(directory, answer) if answer["code"] == 0 else dict(answer, job=None)), b""
 
 
 def job(request: Json, raw: bytes) -> Answer:
-    return find_job(confined(request["directory"]), request["name"]), b""
+    return find_job(confined(request["directory"]), request["find"]), b""
 
 
 def port(request: Json, raw: bytes) -> Answer:
@@ -237,6 +237,6 @@ OPERATIONS = {
     operation.__name__: operation
     for operation in (
         *(hello, start, observe, read, cancel, check, logins),
-        *(slurm, submit, job, port, remove),
+        *(command, submit, job, port, remove),
     )
 }

@@ -1,28 +1,21 @@
-"""The jobs in Slurm's queue, and the state of a trial's nodes by its job and their own files."""
+"""The jobs in a scheduler's queue, and the state of a trial's nodes by its job and their own files."""
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from dlperf.executors.base import NodeObservation
 from dlperf.executors.verdict import node_observation
 from dlperf.messages import Message, message, quoted
-from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import NodeReport
 from dlperf.runs.records import State
 
-SQUEUE_FORMAT = "JobArrayID:64|,State:64|,RestartCnt:64|,Reason:256|,NodeList:256"
-SACCT_FORMAT = "JobID,State,Reason,NodeList"
 SILENCE_FACTOR = 5
 """How much longer than usual to wait before asking again when Slurm did not answer."""
 GONE = "GONE"
-_NO_SUCH_JOB = "Invalid job id"
-_NO_ACCOUNTING = "accounting storage is disabled"
-
 _OVER = {
     "COMPLETED": State.LOST,
     "FAILED": State.LOST,
@@ -49,7 +42,6 @@ _CAUSES = {
 _FROM_OUTSIDE = frozenset({"CANCELLED", "TIMEOUT", "DEADLINE", "PREEMPTED", "NODE_FAIL"})
 """States in which Slurm itself has ended the processes of the job."""
 _SIGTERM = 15
-_SMALL_NUMBER = re.compile("[0-9]{1,9}")
 _STUCK = {
     "PartitionTimeLimit": "slurm_too_long",
     "PartitionNodeLimit": "slurm_too_many_nodes",
@@ -67,16 +59,16 @@ _STUCK = {
 
 @dataclass(frozen=True)
 class Job:
-    """A job in Slurm."""
+    """A job of a scheduler, in the words of Slurm, in which others say theirs."""
 
     number: str
     state: str
-    """Slurm's state, such as PENDING; GONE where Slurm does not know the job any more."""
+    """PENDING, RUNNING, COMPLETED, FAILED, CANCELLED, TIMEOUT and so on; GONE where it is not known any more."""
     reason: str = ""
     nodes: str = ""
     """Slurm's list of its current or former nodes."""
     restarts: int = 0
-    """How often Slurm requeued and restarted it."""
+    """How often it was requeued and started again."""
 
     @property
     def over(self) -> bool:
@@ -87,26 +79,6 @@ class Job:
         if self.state != "PENDING" or self.reason in ("", "None"):
             return None
         return message(_STUCK[self.reason], word=self.reason) if self.reason in _STUCK else quoted(self.reason)
-
-
-def parse_squeue(text: str) -> dict[str, Job]:
-    """Parse lines in SQUEUE_FORMAT into jobs by number."""
-    rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if line.count("|") == 4]
-    return {
-        number: Job(number, state, reason, nodes, int(restarts))
-        for number, state, restarts, reason, nodes in rows
-        if _SMALL_NUMBER.fullmatch(restarts)
-    }
-
-
-def parse_sacct(text: str) -> dict[str, Job]:
-    """Parse lines in SACCT_FORMAT into jobs by number; the state ``CANCELLED by 1000`` is CANCELLED."""
-    rows = [line.split("|") for line in text.splitlines() if line.count("|") == 3]
-    return {
-        number: Job(number, state.split()[0], reason, "" if nodes == "None assigned" else nodes)
-        for number, state, reason, nodes in rows
-        if state.strip()
-    }
 
 
 def observation_in_job(node: str, report: NodeReport, starts: bool, job: Job | None, settled: bool) -> NodeObservation:
@@ -170,28 +142,31 @@ def _why_over(job: Job, started: bool) -> Message:
     return message(code, job=job.number, state=job.state, reason=job.reason)
 
 
-class SlurmQueue:
-    """The last known jobs of one cluster, by ``squeue`` for all at once, then ``sacct`` for those that it forgot."""
+class SilentSchedulerError(Exception):
+    """The scheduler did not answer; the text is what its command said."""
 
-    def __init__(self, client: NodeClient, seconds: float) -> None:
+
+class JobQueue:
+    """The last known jobs of one cluster."""
+
+    def __init__(self, ask: Callable[[Sequence[str]], Awaitable[dict[str, Job]]], seconds: float) -> None:
         """
         Args:
-            client: of the login node.
+            ask: returns the jobs of these numbers; see ``Scheduler.jobs``.
             seconds: between two requests.
         """
-        self._client = client
+        self._ask = ask
         self._seconds = seconds
         self._ask_at = 0.0
         self._jobs: dict[str, Job] = {}
         self._over_since: dict[str, float] = {}
-        self._accounting = True
         self.silent_since: str | None = None
-        """When Slurm stopped answering: ISO 8601, UTC."""
+        """When the scheduler stopped answering: ISO 8601, UTC."""
         self.error = ""
         """The error of its command then."""
 
     async def refresh(self, numbers: Iterable[str]) -> None:
-        """Ask for these jobs, if it is time. Where Slurm does not answer, the last known jobs stay.
+        """Ask for these jobs, if it is time. Where the scheduler does not answer, the last known jobs stay.
 
         Raises:
             UnreachableError: the login node does not answer.
@@ -200,7 +175,11 @@ class SlurmQueue:
         if not open_jobs or time.monotonic() < self._ask_at:
             return
         try:
-            jobs = await self._ask(open_jobs)
+            jobs = {number: Job(number, GONE) for number in open_jobs} | await self._ask(open_jobs)
+            self.silent_since = None
+        except SilentSchedulerError as error:
+            jobs, self.error = {}, str(error)
+            self.silent_since = self.silent_since or datetime.now(UTC).isoformat(timespec="milliseconds")
         finally:
             factor = 1 if self.silent_since is None else SILENCE_FACTOR
             self._ask_at = time.monotonic() + self._seconds * factor
@@ -219,26 +198,5 @@ class SlurmQueue:
 
     def _may_change(self, number: str) -> bool:
         known = self._jobs.get(number)
-        # A job that squeue forgot may still appear in the accounting, which has a delay.
+        # A job that the queue forgot may still appear in the accounting, which has a delay.
         return known is None or not known.over or known.state == GONE
-
-    async def _ask(self, numbers: Sequence[str]) -> dict[str, Job]:
-        """Every job that was asked for; none while Slurm does not answer."""
-        options = ["--noheader", "--array", "--states=all", f"--Format={SQUEUE_FORMAT}"]
-        answer = await self._client.slurm(["squeue", *options, f"--jobs={','.join(numbers)}"])
-        if answer.code != 0 and _NO_SUCH_JOB not in answer.err:
-            self.error = (answer.err.strip().splitlines() or [f"exit code {answer.code}"])[-1]
-            self.silent_since = self.silent_since or datetime.now(UTC).isoformat(timespec="milliseconds")
-            return {}
-        self.silent_since = None
-        known = parse_squeue(answer.out)
-        forgotten = [number for number in numbers if number not in known]
-        return {number: Job(number, GONE) for number in forgotten} | await self._account(forgotten) | known
-
-    async def _account(self, numbers: Sequence[str]) -> dict[str, Job]:
-        if not numbers or not self._accounting:
-            return {}
-        options = ["--noheader", "--allocations", "--parsable2", f"--format={SACCT_FORMAT}"]
-        answer = await self._client.slurm(["sacct", *options, f"--jobs={','.join(numbers)}"])
-        self._accounting = _NO_ACCOUNTING not in answer.err and answer.code != 127
-        return parse_sacct(answer.out)

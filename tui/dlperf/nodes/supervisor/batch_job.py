@@ -1,9 +1,9 @@
-"""A trial inside a Slurm job: fill in the values of the allocation, then run one supervisor on each node."""
+"""A trial inside a job of a scheduler: fill in the values of the allocation, then run one supervisor on each node."""
 
 import os
 import re
 import sys
-from typing import Dict
+from typing import Dict, List
 
 from .files import SCHEMA, read_json, read_text, write_atomic, write_json
 from .machine import PORTS, free_port
@@ -15,18 +15,22 @@ def allocate(directory: str) -> None:
     """Write the values of the allocation into the scripts of all nodes, before any of them starts."""
     os.chdir(directory)
     if os.path.exists("allocation.json"):
-        sys.exit("Slurm started the job again: a trial is one execution, its files are left as they are")
-    names = output(["scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]]).split()
-    # The addresses by which Slurm reaches the nodes: not every resolver resolves a node's name.
-    sinfo = ["sinfo", "--noheader", "--Node", "--nodes=" + ",".join(names), "--format=%N %o"]
-    known = dict(line.split() for line in output(sinfo).splitlines())
-    addresses = [known.get(name, name) for name in names]
-    port = free_port(int(os.environ["SLURM_JOB_ID"]) % len(PORTS))
+        sys.exit("the scheduler started the job again: a trial is one execution, its files are left as they are")
+    addresses = os.environ["DLPERF_HOSTS"].split() if "DLPERF_HOSTS" in os.environ else slurm_addresses()
+    port = free_port(int.from_bytes(os.urandom(2), "big") % len(PORTS))
     values = {f"address{rank}.dlperf.invalid": address for rank, address in enumerate(addresses)}
     values["port.dlperf.invalid"] = str(port)
-    for rank in range(len(names)):
+    for rank in range(len(addresses)):
         fill_scripts(f"node{rank}", values)
-    write_json("allocation.json", {"schema": SCHEMA, "nodes": names, "addresses": addresses, "port": port})
+    write_json("allocation.json", {"schema": SCHEMA, "addresses": addresses, "port": port})
+
+
+def slurm_addresses() -> List[str]:
+    """The addresses by which Slurm reaches the nodes of this job: not every resolver resolves a node's name."""
+    names = output(["scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]]).split()
+    sinfo = ["sinfo", "--noheader", "--Node", "--nodes=" + ",".join(names), "--format=%N %o"]
+    known = dict(line.split() for line in output(sinfo).splitlines())
+    return [known.get(name, name) for name in names]
 
 
 def fill_scripts(folder: str, values: Dict[str, str]) -> None:
@@ -43,14 +47,14 @@ def fill_scripts(folder: str, values: Dict[str, str]) -> None:
 
 
 def task(directory: str) -> None:
-    """Run this node's part of a trial in the foreground: Slurm must know that the node is in use."""
-    folder = os.path.join(directory, "node" + os.environ["SLURM_NODEID"])
+    """Run this node's part of a trial in the foreground: the scheduler must know that the node is in use."""
+    folder = os.path.join(directory, "node" + (os.environ.get("DLPERF_RANK") or os.environ["SLURM_NODEID"]))
     job = read_json(os.path.join(folder, "job.json")) or {}
     indices = re.findall(r"\d+", os.environ.get("CUDA_VISIBLE_DEVICES", "")) or map(str, job["gpu_indices"])
     given = ",".join(indices)
     if given:
         write_json(os.path.join(folder, "job.json"), dict(job, gpu_indices=[int(index) for index in given.split(",")]))
-    values = {"gpus.dlperf.invalid": given, "node.dlperf.invalid": os.environ["SLURMD_NODENAME"]}
+    values = {"gpus.dlperf.invalid": given, "node.dlperf.invalid": os.environ.get("SLURMD_NODENAME", "")}
     fill_scripts(folder, {name: value for name, value in values.items() if value})
     supervise(folder)
     ended = read_json(os.path.join(folder, "exit.json")) or {}

@@ -1,4 +1,4 @@
-"""What a trial's Slurm job asks for: its name, its job array, its time limit. Pure."""
+"""What a trial's job asks for: its name, its job array, its time limit. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dlperf.executors.base import CheckItem, Trial
 from dlperf.messages import message
 from dlperf.nodes.bootstrap import PYTHONS, supervisor_name
 from dlperf.plan import Launch
-from dlperf.render.slurm import Batch, wanted_minutes
+from dlperf.render.batch import Batch, wanted_minutes
 from dlperf.runs.paths import file_name
 
 _TIME = re.compile(r"^(?:(?P<days>\d{1,9})-)?(?P<hours>\d{1,9}):(?P<minutes>\d{1,9}):(?P<seconds>\d{1,9})$")
@@ -63,7 +63,7 @@ def job_name(trial: Trial) -> str:
 
 
 def job_number(trial: Trial, job: str) -> str:
-    """The trial's own number in Slurm; ``job`` may be the number of its array, or of any task of it."""
+    """The trial's own number in the queue; ``job`` may be the number of its array, or of any task of it."""
     return f"{job.partition('_')[0]}_{trial.trial_id.rpartition('.')[2]}" if trial.repeats else job
 
 
