@@ -115,9 +115,9 @@ async def test_a_requeued_job_is_not_run_over_its_own_files(executor, slurm, tmp
 @pytest.mark.parametrize(
     ("partition", "options", "cause"),
     [
-        ("spare", [], "preempted by Slurm"),
+        ("spare", [], "preempted by the scheduler"),
         ("spare", ["--requeue"], "the scheduler requeued the job after it had started"),
-        ("cheap", [], "preempted by Slurm"),
+        ("cheap", [], "preempted by the scheduler"),
     ],
 )
 async def test_a_job_that_gives_way_to_a_more_urgent_one_is_lost(executor, slurm, tmp_path, partition, options, cause):

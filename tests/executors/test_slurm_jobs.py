@@ -52,7 +52,7 @@ def test_only_a_waiting_job_has_a_reason_to_wait():
         (Job("7", "CANCELLED"), State.CANCELLED, "cancelled in the queue"),
         (Job("7", "FAILED", "NonZeroExitCode", "n1"), State.FAILED, "is the home folder shared"),
         (Job("7", "BOOT_FAIL", "None", "n1"), State.LOST, "did not boot"),
-        (Job("7", GONE), State.LOST, "Slurm has no record of job 7"),
+        (Job("7", GONE), State.LOST, "the scheduler has no record of job 7"),
         (Job("7_2", GONE), State.CANCELLED, "cancelled in the queue"),
         (None, State.SUBMITTED, None),
     ],
@@ -68,11 +68,11 @@ def test_a_share_that_never_started(job, state, cause):
     [
         (RUNNING, State.RUNNING, None),
         (None, State.RUNNING, None),
-        (Job("7", "PREEMPTED", "None", "n1"), State.LOST, "preempted by Slurm"),
+        (Job("7", "PREEMPTED", "None", "n1"), State.LOST, "preempted by the scheduler"),
         (Job("7", "NODE_FAIL", "None", "n1"), State.LOST, "a node of the job failed"),
-        (Job("7", "OUT_OF_MEMORY", "None", "n1"), State.FAILED, "Slurm: out of memory"),
+        (Job("7", "OUT_OF_MEMORY", "None", "n1"), State.FAILED, "the job ran out of memory"),
         (Job("7", "TIMEOUT", "None", "n1"), State.TIMED_OUT, "time limit of the job"),
-        (Job("7", "PENDING", "BeginTime", "", 1), State.LOST, "Slurm requeued the job"),
+        (Job("7", "PENDING", "BeginTime", "", 1), State.LOST, "the scheduler requeued the job"),
     ],
 )
 def test_a_share_that_left_no_exit_file(job, state, cause):

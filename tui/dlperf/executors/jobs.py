@@ -113,6 +113,8 @@ def observation_in_job(node: str, report: NodeReport, starts: bool, job: Job | N
     if job.state == GONE and "_" in job.number and not started:
         # Without accounting, a task of an array that is cancelled while it waits leaves no trace.
         return replace(seen, state=State.CANCELLED, cause=message(_CAUSES["CANCELLED"]))
+    if report.cancelled and job.state in (GONE, "FAILED", "COMPLETED"):  # ended by force before it could write more
+        return replace(seen, state=State.CANCELLED, cause=message("cancelled"))
     failed = job.state in ("FAILED", "COMPLETED") and not started
     state = State.FAILED if failed else _OVER.get(job.state, State.LOST)
     return replace(seen, state=state, cause=_why_over(job, started))
