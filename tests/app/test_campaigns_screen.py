@@ -16,8 +16,11 @@ from builder import (
 from driving import driving, press, screen_of, shown, until, until_gone, until_shown
 
 from dlperf.app.screens.watch import WatchScreen
-from dlperf.runs.paths import Workspace
+from dlperf.errors import RequestError
+from dlperf.runs.keeping import remove_campaign, rename_campaign
+from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import Event, State
+from dlperf.runs.store import read_campaign
 
 
 async def test_an_empty_workspace_says_what_to_do(workspace: Workspace):
@@ -141,3 +144,33 @@ async def test_one_key_chooses_what_a_campaign_ran(workspace: Workspace):
         await until_shown(pilot, "✓ finished")
         await press(pilot, "r")
         await until_shown(pilot, "[x] h200", "[x] resnet50", "--framework pytorch")
+
+
+async def test_a_campaign_is_tagged_renamed_and_moved_to_the_trash(workspace: Workspace):
+    finished_campaign(workspace, "alpha", day=1)
+    finished_campaign(workspace, "beta", day=2)
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "alpha", "beta", "3 ✓")
+        await press(pilot, "t", *"night", "enter")
+        await until_shown(pilot, "alpha #night")
+        await press(pilot, "slash", *"#night", "enter")
+        await until_gone(pilot, "beta")
+        await press(pilot, "n", *["backspace"] * 5, *"beta", "enter")
+        await until_shown(pilot, "exists: choose another name")
+        await press(pilot, "n", *["backspace"] * 5, *"gamma", "enter")
+        await until_shown(pilot, "gamma #night")
+        await press(pilot, "D")
+        await until_shown(pilot, "Remove gamma?")
+        await press(pilot, "y")
+        await until_gone(pilot, "gamma #night")
+    assert [paths.name for paths in workspace.campaigns()] == ["beta"]
+    (removed,) = workspace.trash.iterdir()
+    assert read_campaign(CampaignPaths(removed)).name == "gamma"
+
+
+def test_a_campaign_whose_trials_have_not_ended_keeps_its_name(workspace: Workspace):
+    paths = running_campaign(workspace).paths
+    with pytest.raises(RequestError, match="trials have not ended"):
+        rename_campaign(workspace, paths, "other")
+    with engine_of(paths), pytest.raises(RequestError, match="its engine is running"):
+        remove_campaign(workspace, paths)

@@ -11,8 +11,8 @@ from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.view.campaigns import CampaignSummary, read_summary
 
-Stamp = tuple[int, int, int | None]
-"""Size and modification time of the journal, and the engine's process id."""
+Stamp = tuple[int, float, float, int | None]
+"""Size and modification time of the journal, that of the tags, and the engine's process id."""
 
 
 class CampaignBook:
@@ -62,7 +62,7 @@ class CampaignBook:
                 return
             stamp, known = _stamp(paths), self.summaries.get(name)
             if known is None or self._stamps.get(name) != stamp or known.live:
-                summary = read_summary(paths, stamp[2])
+                summary = read_summary(paths, stamp[-1])
                 self._stamps[name] = stamp
                 if summary != known:
                     self._replace({**self.summaries, name: summary})
@@ -76,12 +76,8 @@ class CampaignBook:
 
 
 def _stamp(paths: CampaignPaths) -> Stamp:
-    pid = engine_pid(paths)
-    try:
-        status = paths.journal.stat()
-    except OSError:
-        return 0, 0, pid
-    return status.st_size, status.st_mtime_ns, pid
+    size = paths.journal.stat().st_size if paths.journal.is_file() else 0
+    return size, modified(paths.journal), modified(paths.tags), engine_pid(paths)
 
 
 def modified(path: Path) -> float:

@@ -143,6 +143,7 @@ class CampaignPaths:
     """Step and throughput of what runs, rewritten by the engine about once a second."""
     lock = _Path("engine.lock")
     engine_log = _Path("engine.log")
+    tags = _Path("tags")
 
     def profiles(self, configuration: str) -> list[NodePaths]:
         """The nodes with a profile in the trials of a configuration, in order of the trials."""
@@ -175,6 +176,7 @@ class Workspace:
 
     runs = _Path("runs", "root")
     published = _Path("runs/published", "root")
+    trash = _Path("runs/.trash", "root")
     audit = _Path("runs/published/audit.json", "root")
     baselines = _Path("baselines", "root")
     versions = _Path("runs/.versions", "root")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from statistics import median
 
@@ -11,6 +11,7 @@ from dlperf.messages import N_, Message
 from dlperf.plan import Selection
 from dlperf.runs.clock import seconds_between, trial_seconds
 from dlperf.runs.journal import CampaignReader
+from dlperf.runs.keeping import tags_of
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State
 from dlperf.runs.store import read_record_if_whole
@@ -53,6 +54,7 @@ class CampaignSummary:
     """Configuration id → why no more of its trials are started."""
     trial_seconds: dict[str, float] = field(default_factory=dict)
     """Configuration id → median seconds of its successful trials."""
+    tags: tuple[str, ...] = ()
     problem: str = ""
     """Why the campaign cannot be read."""
 
@@ -125,7 +127,8 @@ def sort_campaigns(summaries: list[CampaignSummary]) -> list[CampaignSummary]:
 def read_summary(paths: CampaignPaths, pid: int | None) -> CampaignSummary:
     try:
         reader = CampaignReader(paths)
-        return summary_of(reader.record, reader.refresh(), read_progress(paths), pid)
+        summary = summary_of(reader.record, reader.refresh(), read_progress(paths), pid)
+        return replace(summary, tags=tags_of(paths))
     except DlperfError as error:
         return CampaignSummary(paths.name, Standing.UNREADABLE, problem=str(error))
 

@@ -33,7 +33,7 @@ class CampaignsView(TableView[CampaignSummary]):
         return sort_campaigns(list(self.summaries.values()))
 
     def text(self, item: CampaignSummary) -> str:
-        return " ".join((item.name, item.standing, _(item.standing), *_axes(item)))
+        return " ".join((named(item), item.standing, _(item.standing), *_axes(item)))
 
     def key(self, item: CampaignSummary, column: int) -> object:
         best = item.best[0] if item.best else None
@@ -58,7 +58,7 @@ class CampaignsView(TableView[CampaignSummary]):
             glyph, tone = WITH_FAILURES
         read = item.standing not in (Standing.LOADING, Standing.UNREADABLE)
         cells = (
-            printable(item.name),
+            named(item),
             f"{glyph} {_(item.standing.value)}",
             _trials(item) if read else "",
             number(*item.best) if item.best else "",
@@ -68,6 +68,10 @@ class CampaignsView(TableView[CampaignSummary]):
             " · ".join(_axes(item)),
         )
         return Row(cells, tones=("", tone, "warn" if item.bad else "", "", "", "dim", "dim", "dim"))
+
+
+def named(summary: CampaignSummary) -> str:
+    return printable(" ".join((summary.name, *(f"#{tag}" for tag in summary.tags))))
 
 
 def _trials(summary: CampaignSummary) -> str:

@@ -105,10 +105,10 @@ class PlaceScreen(Screen[None]):
         live = sum(summary.live for summary in self.main.book.summaries.values())
         self.query_one(TopBar).show_running(_("{count} running", count=live) if live else "")
 
-    async def start_engine(self, start: Callable[[], object]) -> bool:
-        """Call what starts an engine, in a thread; return whether it started, and show why not."""
+    async def attempt(self, change: Callable[[], object]) -> bool:
+        """Call what changes files or starts an engine, in a thread; return whether it did, and show why not."""
         try:
-            await asyncio.to_thread(start)
+            await asyncio.to_thread(change)
         except (DlperfError, OSError) as error:
             self.notify(printable(str(error)), severity="error", markup=False, timeout=20)
             return False

@@ -143,7 +143,7 @@ class CampaignActions(PlaceScreen):
         assert self.campaign is not None
         from dlperf.view.start import resume_campaign
 
-        await self.start_engine(partial(resume_campaign, self.workspace, self.campaign.paths))
+        await self.attempt(partial(resume_campaign, self.workspace, self.campaign.paths))
 
 
 def campaign_lines(campaign: WatchedCampaign, width: int, now: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
@@ -17,12 +17,16 @@ from dlperf.app.actions import bindings_of
 from dlperf.app.model.campaigns_table import CampaignsView, about_campaign
 from dlperf.app.model.choice import choice_of
 from dlperf.app.model.table import Row
+from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.pages import filtered_title, no_match
 from dlperf.app.screens.sorted_table import SortedTableScreen
+from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import N_, _
 from dlperf.plan import Selection
+from dlperf.runs.keeping import remove_campaign, rename_campaign, tag_campaign
 from dlperf.view.campaigns import CampaignSummary, Standing
+from dlperf.view.text import printable
 
 
 class CampaignsScreen(SortedTableScreen):
@@ -93,6 +97,8 @@ class CampaignsScreen(SortedTableScreen):
             return True if summary and summary.selection != Selection() else None
         if action == "watch_selected":
             return True if summary else None
+        if action in ("rename", "remove", "tag"):
+            return True if summary and not summary.live else None
         if action in ("find", "sort", "reverse"):
             return True if self.main.book.summaries else None
         if action == "resume":
@@ -107,13 +113,44 @@ class CampaignsScreen(SortedTableScreen):
         from dlperf.view.start import resume_campaign
 
         paths = self.workspace.campaign(summary.name)
-        if await self.start_engine(partial(resume_campaign, self.workspace, paths)):
+        if await self.attempt(partial(resume_campaign, self.workspace, paths)):
             self.main.watch_campaign(summary.name)
 
     def action_repeat(self) -> None:
         if summary := self._selected():
             self.settings.choice = choice_of(summary.selection)
             self.app.switch_mode("choose")
+
+    def action_rename(self) -> None:
+        if summary := self._selected():
+            self.query_one(Prompt).ask("rename", _("new name"), summary.name)
+
+    def action_tag(self) -> None:
+        if summary := self._selected():
+            self.query_one(Prompt).ask("tag", _("tags, with blanks between"), " ".join(summary.tags))
+
+    @on(Prompt.Typed)
+    def _text_typed(self, event: Prompt.Typed) -> None:
+        if not (event.final and (summary := self._selected())):
+            return
+        paths, text = self.workspace.campaign(summary.name), event.text.strip()
+        if event.purpose == "tag":
+            self._change(partial(tag_campaign, paths, text))
+        elif event.purpose == "rename" and text != summary.name:
+            self._change(partial(rename_campaign, self.workspace, paths, text))
+
+    def action_remove(self) -> None:
+        if summary := self._selected():
+            paths = self.workspace.campaign(summary.name)
+            text = _("It is moved to {folder}, from where it can be moved back.", folder=self.workspace.trash)
+            title = _("Remove {name}?", name=printable(summary.name))
+            question = ConfirmScreen(title, text, _("Remove"), _("Keep"), variant="error")
+            self.ask(question, partial(self._change, partial(remove_campaign, self.workspace, paths)))
+
+    @work
+    async def _change(self, change: Callable[[], object]) -> None:
+        if await self.attempt(change):
+            self._read_campaigns()
 
     def action_escape(self) -> None:
         self.show_view(replace(self.view, matching=""))

@@ -165,7 +165,7 @@ class PlanActions(PlaceScreen):
     async def _start(self, plan: Plan, name: str) -> None:
         from dlperf.view.start import start_campaign
 
-        if await self.start_engine(partial(start_campaign, self.workspace, plan, name)):
+        if await self.attempt(partial(start_campaign, self.workspace, plan, name)):
             self.settings.choice = replace(self.choice, name="")
             self.main.watch_campaign(name)
 

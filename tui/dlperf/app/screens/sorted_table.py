@@ -44,4 +44,5 @@ class SortedTableScreen(PlaceScreen):
 
     @on(Prompt.Typed)
     def _typed(self, event: Prompt.Typed) -> None:
-        self.show_view(replace(self.view, matching=event.text))
+        if event.purpose == "filter":
+            self.show_view(replace(self.view, matching=event.text))
