@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ CHINESE = ROOT / "site" / "docs" / "zh" / "guide"
 PAGES = sorted(path.name for path in GUIDE.glob("*.md"))
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"`((?:catalog/[^`]+|hello)\.(?:py|yaml))`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"`((?:catalog/[^`]+|hello|train)\.(?:py|yaml))`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def shown(page: Path) -> list[str]:
@@ -39,14 +40,18 @@ def typed(tmp_path, monkeypatch, capsys):
 
     def run(line: str) -> str:
         for command in line.split(" && "):
-            program, *words = shlex.split(command)
+            program, *words = shlex.split(command, comments=True)
             if program == "cd":
                 monkeypatch.chdir(words[0])
+                continue
+            if program in ("git", "sed"):
+                subprocess.run([program, *words], check=True)
                 continue
             assert program == "dlperf"
             with pytest.raises(SystemExit) as leaving:
                 main(words)
-            assert leaving.value.code == 0, f"{command}: {capsys.readouterr().err}"
+            code = int(command.endswith("# ends with 1"))
+            assert leaving.value.code == code, f"{command}: {capsys.readouterr().err}"
         return capsys.readouterr().out
 
     return run
@@ -88,15 +93,29 @@ def test_a_command_or_an_option_that_a_page_names_exists(page, capsys):
     text = (GUIDE / page).read_text()
     lines = [line for block in shown(GUIDE / page) for line in block.splitlines()] + re.findall(r"`([^`\n]+)`", text)
     for line in lines:
-        found = re.match(r"(?:- run: )?dlperf ([a-z-]+)", line)
+        found = re.match(r"(?:- run: )?dlperf (baseline [a-z]+|[a-z-]+)", line)
         if found is None:
             continue
         with pytest.raises(SystemExit) as leaving:
-            main([found[1], "--help"])
+            main([*found[1].split(), "--help"])
         assert leaving.value.code == 0, line
         helped = capsys.readouterr().out
         for option in re.findall(r"(?<!\S)(--?[A-Za-z][a-z-]*)", line.partition(" && ")[0]):
             assert option in helped, f"{option} of {line}"
+
+
+def test_regressions_fail_as_the_page_on_ci_says(typed, tmp_path, monkeypatch):
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "a")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "a@example.org")
+    first, *others = commands(GUIDE / "ci.md")
+    typed(first)
+    ((path, text),) = FILE.findall((GUIDE / "ci.md").read_text())
+    (tmp_path / "project" / path).write_text(text)
+    said = {line: typed(line) for line in others}
+    assert "same: +0.00%" in said["dlperf run --gate main --ci verdict"]
+    assert "slower: -50.00% (p = 0.008)" in next(text for line, text in said.items() if " ab " in line)
+    assert (tmp_path / "project" / "bench" / "verdict" / "junit.xml").is_file()
 
 
 def test_every_selection_of_the_page_on_language_models_can_run(typed, tmp_path):
