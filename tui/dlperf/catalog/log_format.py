@@ -34,14 +34,18 @@ class PrintedUnit(Model):
     unit: str = ""
     """That of the metric in the catalogue if empty."""
     direction: Direction = "higher"
+    """Which values are better."""
 
 
 class LogFormat(Dialect, Entry):
     """A log format that one regular expression describes. Code formats register themselves in ``formats/``."""
 
     unit: str
+    """Of the rate that is printed, such as images/s."""
     scope: Literal["per_gpu", "per_node", "global"]
+    """What the printed rate counts."""
     window: Literal["step", "interval", "cumulative", "epoch", "run"]
+    """What a record covers: its step, the steps since the last record, all since the start …"""
     detect: Annotated[str, StringConstraints(min_length=1)]
     """Regular expression found in a line of any log of this format."""
     dialects: tuple[Dialect, ...] = ()

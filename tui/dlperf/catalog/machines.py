@@ -69,12 +69,15 @@ class Node:
     name: Annotated[str, Rule((("min_length", 1),))]
     """Names the node's folder and its line in a message."""
     transport: Literal["local", "ssh"] = "ssh"
+    """``local`` for the machine that dlperf runs on."""
     host: Annotated[Word, NullIsEmpty()] = ""
     """The argument of ``ssh`` (an alias of ~/.ssh/config, a name, an address); the node's name if empty."""
     address: Annotated[Word, NullIsEmpty()] = ""
     """The address for the other nodes (rendezvous, MPI host list); the host if empty."""
     port: Port | None = None
+    """Of the ssh server."""
     user: str | None = None
+    """To log in as."""
     gpu_indices: tuple[Index, ...] | None = None
     """The GPUs of the machine that belong to this node; all of them if None. In a plan: the visible ones."""
     interface: str | None = None
@@ -87,13 +90,21 @@ class Container:
     """The container that a framework runs in."""
 
     image: Word
+    """As the runtime pulls it; a path for Apptainer."""
     runtime: Runtime = "docker"
+    """``none`` runs the program on the node itself."""
     shm_size: str | None = None
+    """Of /dev/shm; the host's IPC namespace if absent."""
     ulimits: dict[str, str] = field(default_factory=dict)
+    """Limit → value, such as ``memlock: "-1"``."""
     mounts: dict[AbsolutePath, AbsolutePath] = field(default_factory=dict)
     """Path on the node → path in the container."""
     host_network: Flag = True
+    """Use the node's network, which several nodes need."""
     user: str | None = None
+    """To run as."""
     workdir: AbsolutePath | None = None
+    """Where the program starts."""
     options: tuple[str, ...] = ()
+    """Further options of the runtime's command."""
     __pydantic_config__: ClassVar[dict[str, str]] = NO_OTHERS

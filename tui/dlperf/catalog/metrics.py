@@ -33,18 +33,22 @@ class Metric(Entry):
     """A measured quantity."""
 
     id: MetricId
+    """Its name in commands, files and references."""
     unit: Annotated[str, StringConstraints(max_length=30)] | None = None
     """That of the case if absent."""
     direction: Direction = "higher"
+    """Which values are better."""
     scope: Scope = "global"
     """A computed value is divided by the GPUs or nodes; a printed one is taken as it is."""
     estimator: Source | Printed = "last"
+    """Where the value comes from; from ``last`` on, a statistic of the values in the log."""
 
 
 class Protocol(Entry):
     """Steps to run, estimator, repeats, and how repeats become one value."""
 
     skip_steps: Annotated[int, Field(ge=0)] = 0
+    """Warm-up that does not count."""
     take_steps: PositiveInt | None = None
     """None: to the end of the run."""
     seconds: PositiveInt | None = None
@@ -52,9 +56,11 @@ class Protocol(Entry):
     estimator: str
     """For example ``rate(skip=20, take=100)``; see ``dlperf.measure.estimators``."""
     repeats: PositiveInt = 1
+    """Trials of a configuration."""
     aggregate: Literal["median", "mean", "olympic"] = "median"
     """``olympic`` drops the best and the worst and takes the mean of the rest."""
     pause_seconds: Annotated[float, Field(ge=0)] = 0.0
+    """For a machine to rest between two trials."""
 
     @property
     def by_time(self) -> bool:

@@ -53,9 +53,13 @@ class Translation(Model):
     """An entry's texts in another language; where one is empty, the English text stands."""
 
     title: str = ""
+    """Of the entry."""
     description: str = ""
+    """Of the entry."""
     version: str = ""
+    """Of a framework."""
     source: str = ""
+    """Of the entry."""
     facts: dict[str, str] = {}
     """Values of the entry's facts, by name."""
 
@@ -64,8 +68,11 @@ class Entry(Model):
     """What every catalogue entry has."""
 
     id: Id
+    """Its name in commands, files and references."""
     title: str
+    """What readers see."""
     description: str = ""
+    """A sentence or two for readers."""
     source: str = ""
     """Where the facts come from: report, paper, data sheet, commit."""
     zh: Translation | None = Field(None, validation_alias=AliasChoices("zh", "chinese"))
@@ -100,14 +107,17 @@ class Numerics(Model):
     """Data types of a training step, such as ``fp32``, and the scaling of the loss; empty where not stated."""
 
     weights: str = ""
+    """Of the parameters."""
     compute: str = ""
     """Of the matrix products."""
     gradients: str = ""
+    """Of the gradients."""
     reduction: str = ""
     """Of the sums over ranks."""
     optimizer: str = ""
     """Of the optimizer's state."""
     loss_scaling: Literal["", "none", "static", "dynamic"] = ""
+    """How the loss is scaled."""
 
     def stated(self) -> dict[str, str]:
         return {name: text for name, text in self if text}
@@ -117,6 +127,7 @@ class Precision(Entry):
     """A name of numerics."""
 
     numerics: Numerics
+    """What the name stands for, where a recipe states nothing else."""
     peak: Id | None = None
     """The precision whose peak its matrix products have, where an accelerator lists none for it."""
     cpu: bool = False
@@ -129,10 +140,13 @@ class Accelerator(Entry):
     match: tuple[str, ...] = ()
     """Regular expressions; one must be found in the name that the driver reports."""
     memory_gb: Annotated[float, Field(gt=0)]
+    """Of the device, in 10^9 bytes."""
     bandwidth_gb_per_s: Annotated[float, Field(gt=0)]
+    """Of the memory, in 10^9 bytes/s."""
     peak_tflops: dict[Id, Annotated[float, Field(gt=0)]]
     """Dense peak per precision, without sparsity, in 10^12 FLOP/s."""
     power_limit_watts: Annotated[float, Field(gt=0)] | None = None
+    """As sold."""
 
 
 class QueueOptions(Model):
@@ -152,11 +166,17 @@ class SlurmOptions(QueueOptions):
     """How to ask Slurm for this hardware."""
 
     partition: str | None = None
+    """``--partition``; the cluster's default if absent."""
     account: str | None = None
+    """``--account``."""
     qos: str | None = None
+    """``--qos``."""
     constraint: str | None = None
+    """``--constraint``: features of nodes."""
     licenses: str | None = None
+    """``--licenses``."""
     reservation: str | None = None
+    """``--reservation``."""
     gres: str | None = None
     """For one node, with ``{gpus}`` for the count: ``gpu:{gpus}`` if absent."""
     array: bool = False
@@ -169,7 +189,9 @@ class Hardware(PreparedEntry):
     accelerator: Id | None = None
     """None is a machine without a GPU: its "GPUs" are worker processes on the CPU."""
     gpus_per_node: PositiveInt = 1
+    """GPUs, or worker processes on a CPU."""
     nodes: Annotated[tuple[Node, ...], Field(min_length=1)]
+    """The machines, in the order of ranks; under a scheduler its login node alone."""
     executor: Id = "direct"
     """``direct`` starts programs itself; ``slurm``, or the scheduler of an installed package, queues them as jobs."""
     slurm: SlurmOptions | None = None
@@ -204,6 +226,7 @@ class Axis(Model):
     """An axis beyond precision, batch size and scale: a placeholder in commands and a column of results."""
 
     values: AxisValues
+    """The values on offer."""
     default: AxisText | int | float | None = None
     """The value that runs unless ``--set`` names others; all values if absent."""
 
@@ -219,18 +242,26 @@ class When(Model):
     """Which configurations a variant or constraint is for: every axis named must match."""
 
     precision: tuple[Id, ...] | None = None
+    """One of these."""
     scale: tuple[Scale, ...] | None = None
+    """One of these: nodes × GPUs."""
     batch_size: tuple[PositiveInt, ...] | None = None
+    """One of these, per GPU."""
     gpus_total: tuple[PositiveInt, ...] | None = None
+    """One of these counts over all nodes."""
     multi_gpu: bool | None = None
+    """More than one GPU, or just one."""
     multi_node: bool | None = None
+    """More than one node, or just one."""
     axes: dict[AxisName, AxisValues] = {}
+    """Axis → one of these values."""
 
 
 class Constraint(Model):
     """Configurations of a case that no framework can run."""
 
     when: When
+    """Which ones."""
     impossible: str
     """The reason."""
 
@@ -239,10 +270,13 @@ class LanguageModel(Model):
     """Sizes of a decoder-only transformer, from which the arithmetic of a token is computed."""
 
     parameters: PositiveInt
+    """Of the whole model."""
     lookup_parameters: Annotated[int, Field(ge=0)] = 0
     """Of these, in tables that no matrix product reads: an input embedding that is not the head too, positions."""
     layers: PositiveInt
+    """Transformer blocks."""
     hidden: PositiveInt
+    """Width of the model."""
 
     def gflops_per_token(self, sequence_length: int) -> float:
         """Return 10^9 FLOP of forward and backward pass, by the convention of Megatron-Core's reports.
@@ -263,7 +297,9 @@ class Case(Entry):
     """A model on a data set, with its axes."""
 
     model: str
+    """The name of the model; cases of one model share a page."""
     dataset: Id
+    """The id of the data; hardware says where it lies."""
     unit: Unit
     """Of the value under the protocol: images/s, tokens/s, GB/s, ms …"""
     metric: MetricId | None = None
@@ -271,14 +307,19 @@ class Case(Entry):
     metrics: tuple[MetricId, ...] = OTHER_METRICS
     """Measured beside the primary one, where the trial gives them."""
     precisions: Annotated[tuple[Id, ...], Field(min_length=1)]
+    """The ones offered."""
     batch_sizes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
     """Per GPU. Another batch size can be asked for; these are the ones offered."""
     scales: Annotated[tuple[Scale, ...], Field(min_length=1)]
+    """The ones offered, such as ``2n8g``: nodes × GPUs per node."""
     axes: Axes = {}
+    """Further axes, such as the sequence length."""
     zip: tuple[tuple[AxisName, ...], ...] = ()
     """Groups of axes (``batch_size`` too) whose values go together by their positions in the lists."""
     constraints: tuple[Constraint, ...] = ()
+    """What no framework can run."""
     protocol: Id = "dlperf"
+    """How it is measured."""
     gflops_per_sample: Annotated[float, Field(gt=0)] | None = None
     """Training (forward and backward) of one sample, in 10^9 FLOP."""
     language_model: LanguageModel | None = None
@@ -298,17 +339,21 @@ class Variant(Model):
     """What changes in a recipe for some configurations; later variants win."""
 
     when: When
+    """For which configurations."""
     command: Command | None = None
     """Replaces the recipe's command."""
     args: tuple[str, ...] = ()
     """Appended to the command."""
     env: Environment = {}
+    """Added to the recipe's."""
     setup: tuple[Command, ...] = ()
     """Run after the recipe's."""
     launcher: Launcher | None = None
+    """Replaces the recipe's."""
     launcher_options: tuple[str, ...] = ()
     """Appended to the recipe's; in place of them where the variant names a launcher."""
     options: dict[str, Option] = {}
+    """Added to the recipe's."""
     impossible: str | None = None
     """The reason why these configurations cannot run."""
 
@@ -317,10 +362,13 @@ class Recipe(Model):
     """How one framework runs one case."""
 
     case: Id
+    """What it runs."""
     precisions: Annotated[tuple[Id, ...], Field(min_length=1)]
+    """Those that it can run."""
     batch_sizes: tuple[PositiveInt, ...] | None = None
     """The batch sizes that fit; any if absent."""
     scales: tuple[Scale, ...] | None = None
+    """Those that it can run; any if absent."""
     devices: tuple[Device, ...] | None = None
     """What it computes on, where not on all that the framework does."""
     axes: Axes = {}
@@ -330,41 +378,56 @@ class Recipe(Model):
     command: Command
     """Program and arguments, with placeholders (see ``dlperf.catalog.placeholders``)."""
     launcher: Launcher = "plain"
+    """How processes are started and find each other."""
     launcher_options: tuple[str, ...] = ()
+    """Options of the launcher's own command."""
     env: Environment = {}
+    """Variables of the program."""
     files: tuple[FileName, ...] = ()
     """Training programs of dlperf/workloads (or of the workspace's catalog/workloads) copied to the node."""
     setup: tuple[Command, ...] = ()
     """Commands run before the clock starts."""
     workdir: AbsolutePath | None = None
+    """Where the program starts; its files' folder if absent."""
     format: Id | None = None
+    """Of its log, where not the framework's."""
     options: dict[str, Option] = {}
     """Facts that a fair comparison must show: dali, xla, layout, amp_level, synthetic_data …"""
     numerics: dict[Id, Numerics] = {}
     """By precision, what differs from its own numerics."""
     deadline_seconds: Seconds = 3600.0
+    """After which a trial is ended."""
     stall_seconds: Seconds = 600.0
+    """Without a byte in the log, after which a trial is ended."""
     variants: tuple[Variant, ...] = ()
+    """Changes for some configurations."""
 
 
 class Framework(PreparedEntry):
     """A software stack and its recipes."""
 
     version: str
+    """Of the stack, as readers see it."""
     format: Id
+    """Of the logs."""
     devices: Annotated[tuple[Device, ...], Field(min_length=1)] = ("gpu",)
     """What it computes on; ``cpu`` is hardware without an accelerator."""
     module: Annotated[str, Field(pattern=r"^(\w+(\.\w+)*)?$")] = ""
     """Its module of Python, such as torch, which ``dlperf check`` imports."""
     container: Container | None = None
+    """What it runs in, unless the hardware says ``runtime: none``."""
     repository: str = ""
+    """Where the programs come from."""
     commit: str = ""
+    """Of the repository."""
     env: Environment = {}
+    """Variables of all its programs."""
     secret: tuple[str, ...] = ()
     """As of hardware."""
     on_request: bool = False
     """Runs only where a selection names it or its case."""
     options: dict[str, Option] = {}
+    """Facts of all recipes that a fair comparison must show."""
     profile: tuple[str, ...] = ()
     """Arguments with which its programs write ``profile.json``; empty where they cannot be profiled."""
     facts: dict[str, str] = {}
@@ -372,6 +435,7 @@ class Framework(PreparedEntry):
     patches: tuple[str, ...] = ()
     """Changes to the model code that the report made, in words."""
     recipes: Annotated[tuple[Recipe, ...], Field(min_length=1)]
+    """How it runs each case."""
 
     def recipe_for(self, case: Case) -> Recipe | None:
         return next((recipe for recipe in self.recipes if recipe.case == case.id), None)
