@@ -122,6 +122,19 @@ def test_a_value_that_the_log_prints_is_a_metric(workspace: Workspace) -> None:
     assert (found["accuracy"], found["mfu"]) == ((0.5, ""), (pytest.approx(8.0), "%"))
 
 
+def test_of_a_log_without_a_throughput_all_telemetry_counts(workspace: Workspace) -> None:
+    lines = (
+        '{time} run {{"gpus": 2, "steps": 2}}',
+        "{time} step=1 product=700",
+        "{time} step=2 product=600",
+        "{time} summary {{}}",
+    )
+    log = "".join(f"DLPERF {line.format(time='2026-01-31T12:00:10.000000Z')}\n" for line in lines)
+    measured(workspace, "a", plan_with(PlannedMetric("product", "TFLOP/s", estimator="min")), log)
+    (row,) = load_results(workspace)
+    assert (row.value, row.trials[0].power_watts, row.trials[0].telemetry_samples) == (600, 260, 14)
+
+
 def test_one_printed_number_is_a_figure_under_the_protocol_printed(workspace: Workspace) -> None:
     duration = planned_metrics("ms", None, load_catalog().metrics)[0]
     plan = replace(plan_with(duration), protocol={"id": "printed", "estimator": "printed()"}, repeats=1)

@@ -54,12 +54,14 @@ def measure_trial(
 def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialStatus) -> TrialResult:
     """Compute a result under the plan's protocol. Pure."""
     run, point = evidence.run, planned.configuration
-    if run and planned.primary.estimator == "protocol":
+    by_protocol = planned.primary.estimator == "protocol"
+    if run and by_protocol:
         with suppress(DlperfError):
             run = run_in_unit(run, planned.unit)
     reading = Reading(run, point.gpus_total, point.gpus, point.batch_size) if run else None
     measured, reason = _figure(reading, planned)
-    window = _measured_rows(evidence, measured)
+    whole = not by_protocol and measured is None
+    window = [row for rows in evidence.telemetry for row in rows] if whole else _measured_rows(evidence, measured)
     gpus = by_gpu(window).values()
     counted = counted_power(gpus)
     power = mean_power(gpus) if counted is None else counted
@@ -67,7 +69,6 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
     source = Source(planned, reading, measured, power, memory)
     metrics = metrics_of(source) if status.state is State.SUCCEEDED else ()
     primary = next((metric for metric in metrics if metric.id == planned.primary.id), None)
-    by_protocol = planned.primary.estimator == "protocol"
     if not by_protocol and reading is not None:
         reason = None if primary else message("no_metric", metric=planned.primary.id)
     findings = _findings(evidence, reading, planned, measured)
