@@ -69,3 +69,9 @@ def test_every_text_is_translated_with_the_same_parameters(code: str) -> None:
 
 def _places(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def test_large_amounts_have_thousands_separators() -> None:
+    stall = message("end_stall", last=12.3456, without=2840.4, mean=123456.7)
+    assert "(12.35)" in str(stall)
+    assert "the mean is 2,840, not 123,457" in str(stall)

@@ -87,4 +87,4 @@ def test_the_stall_at_the_end_of_the_data_is_found() -> None:
     run = parsed("perf/ResNet50V1.5/OtherReports/PyTorch/logs/V100-LOG/pytorch_gpu8_fp32_bs256.txt", "tailmean(55)")
 
     (stall,) = [finding for finding in run.findings if finding.code == "end_stall"]
-    assert "without it the mean is 2840.4, not 2792.0" in str(stall.message)
+    assert "without it the mean is 2,840, not 2,792" in str(stall.message)
