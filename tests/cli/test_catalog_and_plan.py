@@ -64,6 +64,7 @@ def test_what_show_prints_can_be_copied_into_a_catalogue(dlperf, workspace):
     copy = yaml.safe_load(out) | {"id": "mine"}
     (workspace / "catalog" / "hardware.yaml").write_text(yaml.safe_dump([copy]))
     assert "mine" in dlperf("catalog", "hardware")[1]
+    assert json.loads(dlperf("catalog", "show", "perf-v100-4nodes", "--json")[1]) == {"hardware": yaml.safe_load(out)}
 
 
 def test_log_formats_that_are_code_are_listed_and_shown_beside_those_that_are_entries(dlperf):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -25,6 +26,9 @@ def test_a_kept_result_is_run_again_and_found_slower(counting) -> None:
     assert "yours: 16.00 images/s (second, 5 trials, spread 0.0 %)" in done.stdout
     assert "verdict: slower: -50.00% (p = 0.008)" in done.stdout
     assert "trials not interleaved" in done.stderr
+    done = counting.dlperf("reproduce", RESULT, "--name", "third", "--repeats", "1", "--json")
+    found = json.loads(done.stdout)
+    assert (found["agreement_code"]["code"], found["ratio"], found["b"]["campaign"]) == ("not_tested", 0.5, "third")
 
 
 def row(*values: float, campaign: str = "first") -> ConfigurationResult:

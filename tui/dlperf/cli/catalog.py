@@ -78,7 +78,9 @@ for _kind in COLUMNS:
 
 
 @group.command()
-def show(context: typer.Context, name: Annotated[str, typer.Argument(metavar="ID")]) -> None:
+def show(
+    context: typer.Context, name: Annotated[str, typer.Argument(metavar="ID")], as_json: JsonOption = False
+) -> None:
     """Print an entry as YAML. Prints several if several kinds have one of that id."""
     import yaml
 
@@ -89,6 +91,9 @@ def show(context: typer.Context, name: Annotated[str, typer.Argument(metavar="ID
     if not found:
         known = {known for kind in COLUMNS for known in _entries(loaded, kind)}
         raise RequestError(f"unknown id {name!r}: {hint(name, known)}")
+    if as_json:
+        print_json({kind: _document(entry, exclude_defaults=True) for kind, entry in found.items()})
+        return
     for kind, entry in found.items():
         code = "" if hasattr(entry, "model_dump") else ": built-in parser, not a template for an entry"
         data = _document(entry, exclude_defaults=True)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dlperf.cli import options
-from dlperf.cli.output import print_note
+from dlperf.cli.output import print_json, print_note
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import number, percent
 
 if TYPE_CHECKING:
+    from dlperf.messages import Message
     from dlperf.plan import Plan, Selection
     from dlperf.results.claims import Claim
     from dlperf.results.model import ConfigurationResult
@@ -33,6 +36,7 @@ def reproduce(
     repeats: options.RepeatsOption = None,
     name: options.NameOption = None,
     yes: options.YesOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Run a result again. Tests whether it is the same, faster or slower.
 
@@ -43,7 +47,7 @@ def reproduce(
     from dlperf.cli.foreground import confirm_plan, run_in_foreground
     from dlperf.results.conditions import compare_in_workspace
     from dlperf.results.load import load_results
-    from dlperf.results.reproduction import find_result
+    from dlperf.results.reproduction import agreement, find_result
 
     workspace = options.current_workspace(context)
     original = find_result(result, load_results(workspace, complain=options.print_skipped))
@@ -51,11 +55,18 @@ def reproduce(
     plan = _plan_again(context, original, given)
     confirm_plan(plan, yes)
     paths = create_campaign(workspace, plan, name)
-    code = run_in_foreground(workspace, paths)
+    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+        code = run_in_foreground(workspace, paths)
     if code is not ExitCode.DONE:
         raise typer.Exit(code)
     (found,) = compare_in_workspace(workspace, f"{original.campaign}/{original.configuration}", paths.name).pairs
-    raise typer.Exit(_print_agreement(found))
+    verdict = agreement(found)
+    if as_json:
+        print_json(found.as_data() | {"agreement": verdict, "agreement_code": verdict.to_json()})
+    else:
+        _print_agreement(found, verdict)
+    slower = verdict.code in ("reproduced_slower", "reproduced_worse")
+    raise typer.Exit(ExitCode.MEASURED_FAILED if slower else ExitCode.DONE)
 
 
 def _plan_again(context: typer.Context, original: ConfigurationResult, given: Selection) -> Plan:
@@ -71,10 +82,7 @@ def _plan_again(context: typer.Context, original: ConfigurationResult, given: Se
     return plan
 
 
-def _print_agreement(found: Claim) -> ExitCode:
-    from dlperf.results.reproduction import agreement
-
-    verdict = agreement(found)
+def _print_agreement(found: Claim, verdict: Message) -> None:
     for label, row in (("original", found.a), ("yours", found.b)):
         trials = f", {row.n} trials, spread {percent(row.spread)}" if row.n else ", no trials published"
         print(f"{label}: {number(row.value)} {row.unit} ({row.campaign}{trials})")
@@ -89,4 +97,3 @@ def _print_agreement(found: Claim) -> ExitCode:
     for row in (found.a, found.b):
         for caveat in row.caveats:
             print_note(f"caveat of {row.campaign}: {caveat.message}")
-    return ExitCode.MEASURED_FAILED if verdict.code in ("reproduced_slower", "reproduced_worse") else ExitCode.DONE

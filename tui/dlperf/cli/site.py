@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from dlperf.cli.options import current_workspace
-from dlperf.cli.output import print_note
+from dlperf.cli.options import JsonOption, current_workspace
+from dlperf.cli.output import print_json, print_note
 
 commands = typer.Typer()
 
@@ -27,6 +27,7 @@ def build_site(
         str,
         typer.Option(metavar="NAME", help="Also keep a copy to be cited, such as 2026-11."),
     ] = "",
+    as_json: JsonOption = False,
 ) -> None:
     """Build the site from runs/, in English and Chinese."""
     from dlperf.report.build import build_site as build
@@ -35,6 +36,9 @@ def build_site(
     site = build(current_workspace(context), out, strict, edition)
     for line in site.warnings.splitlines():
         print_note(line)
+    if as_json:
+        print_json(site)
+        return
     print(f"{site.pages} pages, {site.written} files changed, {site.seconds:.1f} s: {site.out / 'index.html'}")
 
 
