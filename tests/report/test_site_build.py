@@ -27,9 +27,10 @@ from dlperf.messages import ENGLISH, quoted
 from dlperf.report import locations as at
 from dlperf.report.build import FONT, overview_pages, write_pages
 from dlperf.report.load import site_address
-from dlperf.report.locations import PALETTE, SCRIPTS
+from dlperf.report.locations import EXPLORER_STYLE, PALETTE, SCRIPTS
 from dlperf.report.mkdocs import build_html
 from dlperf.report.pages.configurations import SCRIPTS as OF_TRIALS
+from dlperf.report.pages.explorer import SCRIPTS as OF_COMPARE
 from dlperf.report.previews import previews
 from dlperf.report.serve import open_server, rebuild_if_changed, stamp
 from dlperf.report.serve import serve as serve_site
@@ -254,7 +255,7 @@ def test_git_ignores_everything_that_is_generated() -> None:
 def test_the_theme_fetches_no_font_and_every_script_is_there() -> None:
     settings = yaml_load((ROOT / "mkdocs.base.yml").open(encoding="utf-8"))
     assert settings["theme"]["font"] is False
-    own = (f"{SCRIPTS}/{name}" for name in ("explorer.js", *OF_TRIALS))
+    own = (EXPLORER_STYLE, *(f"{SCRIPTS}/{name}" for name in (*OF_COMPARE, "overview.js", *OF_TRIALS)))
     for name in (*settings["extra_javascript"], *settings["extra_css"], *settings["extra"]["polyfills"], *own):
         assert (ROOT / "site/theme" / name).is_file() or name == PALETTE
 

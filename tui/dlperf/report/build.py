@@ -23,7 +23,7 @@ from dlperf.report.locations import Group
 from dlperf.report.mkdocs import build_html, refuse_foreign_folder
 from dlperf.report.pages.audit import audit
 from dlperf.report.pages.configurations import EvidenceOf, configurations, configurations_index
-from dlperf.report.pages.explorer import explorer, explorer_data
+from dlperf.report.pages.explorer import conditions_data, explorer, explorer_data
 from dlperf.report.pages.frameworks import framework, frameworks_index
 from dlperf.report.pages.hardware import hardware, hardware_index
 from dlperf.report.pages.history import history
@@ -165,6 +165,7 @@ def overview_pages(language: Language, data: SiteData) -> Iterator[tuple[str, st
     yield at.CONFIGURATIONS, configurations_index(language, data)
     yield at.EXPLORER, explorer(language, data)
     yield at.EXPLORER_DATA, explorer_data(language, data)
+    yield at.CONDITIONS_DATA, conditions_data(language, data)
     yield at.PALETTE, style_sheet()
     yield at.HISTORY, history(language, data)
     yield at.METHODOLOGY, methodology(language, data)

@@ -1,250 +1,169 @@
-/* All figures in one table: filtered, sorted, a hundred at a time, any two compared. The data stands in figures.js
-   beside the page (no fetch: the page also works from a folder), the state in the part of the address after "#". */
+/* Compare: filters as chips, chart, rows side by side and the table, made again for every change of the state. The data is in
+   figures.js beside the page (no fetch: the page also works from a folder). */
 (function () {
   "use strict";
 
-  var root = document.getElementById("figure-explorer");
-  var data = window.dlperfFigures;
-  if (!root || !data) return;
+  const root = document.getElementById("figure-explorer");
+  if (!root || !window.dlperf || !dlperf.state) return;
+  const { data, of, element, state } = dlperf;
+  const { words } = data;
+  const PAGE = 100;
+  const MOST_CHIPS = 7;
+  const MOST_SIDES = 5;
+  const PLACES = { case: "name", framework: "by", value: "value", spread: "aside" }; /* on a telephone, in the block of a row */
+  const opened = new Set(); /* facets that show all chips */
+  let current = { rows: [], chart: null };
 
-  var PAGE = 100;
-  var FILTERS = ["case", "hardware", "framework", "precision", "source"];
-  var COLUMNS = ["case", "framework", "value", "unit", "spread", "n", "nodes_gpus", "precision", "batch_size", "hardware",
-    "speedup", "efficiency", "mfu", "roofline", "per_joule", "source"];
-  var SHOWN = COLUMNS.filter(function (column) { return column !== "unit" && column !== "n"; });
-  var NUMERIC = ["batch_size", "nodes_gpus", "value", "n", "spread", "speedup", "efficiency", "mfu", "roofline", "per_joule"];
-  var WORDED = ["case", "framework", "hardware", "source"];
-  var LABELLED = ["batch_size", "nodes_gpus", "speedup", "efficiency", "mfu", "roofline", "per_joule"]; /* on a telephone */
-  var PLACES = { case: "name", framework: "by", value: "value", spread: "aside" }; /* there, in the block of a row */
-  var RATIOS = ["spread", "efficiency", "mfu", "roofline"];
-  var at = {};
-  data.columns.forEach(function (name, index) { at[name] = index; });
-
-  /* A row's value: names are stored once, a row holds their number. */
-  function valueOf(row, column) {
-    if (column === "nodes_gpus") return row[at.nodes] * row[at.gpus];
-    var value = row[at[column]];
-    return data.names[column] ? data.names[column][value] : value;
-  }
-
-  function textOf(row, column) {
-    if (column === "nodes_gpus") return row[at.nodes] + " × " + row[at.gpus];
-    if (column === "value") return row[at.value] === null ? valueOf(row, "status") : row[at.printed];
-    var value = valueOf(row, column);
-    if (value === null || value === "") return "";
-    if (column === "speedup") return value.toFixed(2);
-    var digits = column === "spread" && value < 0.0005 ? 2 : 1; /* no trials agree exactly */
-    if (RATIOS.indexOf(column) >= 0) return (value * 100).toFixed(digits) + " %";
-    return typeof value === "number" ? String(+value.toPrecision(4)) : value;
-  }
-
-  function addressOf(row) { return valueOf(row, "page") + "#" + row[at.anchor]; }
-
-  var haystacks = data.rows.map(function (row) {
-    return COLUMNS.map(function (column) { return textOf(row, column); }).join(" ").toLowerCase();
-  });
-  var byAddress = {};
-  data.rows.forEach(function (row) { byAddress[addressOf(row)] = row; });
-
-  var state = {};
-  function readAddress() {
-    state = {};
-    new URLSearchParams(location.hash.slice(1)).forEach(function (value, name) { state[name] = value; });
-  }
-
-  function writeAddress() {
-    var wanted = new URLSearchParams();
-    Object.keys(state).forEach(function (name) { if (state[name]) wanted.set(name, state[name]); });
-    history.replaceState(null, "", "#" + wanted.toString());
-  }
-
-  function element(name, attributes, children) {
-    var made = document.createElement(name);
-    Object.keys(attributes || {}).forEach(function (key) { made.setAttribute(key, attributes[key]); });
-    (children || []).forEach(function (child) { made.append(child); });
-    return made;
-  }
-
-  function selected() {
-    var words = (state.q || "").toLowerCase().split(/\s+/).filter(Boolean);
-    var rows = data.rows.filter(function (row, index) {
-      return FILTERS.every(function (name) { return !state[name] || valueOf(row, name) === state[name]; }) &&
-        words.every(function (word) { return haystacks[index].indexOf(word) >= 0; });
-    });
-    return sorted(rows);
-  }
-
-  function sorted(rows) {
-    if (!state.sort) return rows;
-    var direction = state.sort[0] === "-" ? -1 : 1;
-    var column = state.sort.replace("-", "");
-    if (COLUMNS.indexOf(column) < 0) return rows;
-    return rows.map(function (row, index) { return { row: row, key: valueOf(row, column), index: index }; })
-      .sort(function (a, b) {
-        var missing = (a.key === null) - (b.key === null); /* missing is not zero: it comes last either way */
-        if (missing || a.key === b.key) return missing || a.index - b.index;
-        return (a.key < b.key ? -1 : 1) * direction;
-      }).map(function (item) { return item.row; });
-  }
-
-  /* The controls are made once; the table again for every change. */
-  var form = element("form", { class: "explorer-form", role: "search" });
-  var search = element("input", { type: "search", "aria-label": data.words.search, placeholder: data.words.search });
-  var selects = {};
-  form.append(search);
-  FILTERS.forEach(function (name) {
-    var values = Array.from(new Set(data.rows.map(function (row) { return valueOf(row, name); }))).sort();
-    var all = element("option", { value: "" }, [data.words[name]]);
-    selects[name] = element("select", { "aria-label": data.words[name] }, [all].concat(values.map(function (value) {
-      return element("option", { value: value }, [value]);
-    })));
-    form.append(selects[name]);
-  });
-  var reset = element("button", { type: "button" }, [data.words.reset]);
-  form.append(reset);
-  var count = element("p", { role: "status", class: "explorer-count" });
-  var comparison = element("div", { class: "explorer-comparison", tabindex: "-1", role: "region", "aria-label": data.words.compare });
-  var holder = element("div", { class: "explorer-table rows", tabindex: "0", role: "region", "aria-label": data.words.title });
-  var pager = element("p", { class: "explorer-pager" });
-  root.replaceChildren(form, comparison, count, holder, pager);
+  const search = element("input", { type: "search", "aria-label": words.search, placeholder: words.search,
+    input: event => change({ q: event.target.value }) });
+  const reset = element("button", { type: "button", class: "act", click: () => { history.replaceState(null, "", "#"); dlperf.read();
+    show(); } }, words.reset);
+  const region = (name, label) => element("div", { class: name, role: "region", "aria-label": label, tabindex: "-1" });
+  const facets = element("div", { class: "explorer-facets" });
+  const said = element("span", { role: "status", class: "explorer-said" });
+  const chartControls = element("div", { class: "explorer-controls" });
+  const chart = region("explorer-chart", words.metric);
+  const sides = region("explorer-sides", words.side_by_side);
+  const count = element("p", { role: "status", class: "explorer-count" });
+  const tools = element("div", { class: "explorer-controls" });
+  const holder = element("div", { class: "explorer-table rows", tabindex: "0", role: "region", "aria-label": words.title });
+  const pager = element("p", { class: "explorer-pager" });
+  const chosen = element("div", { class: "explorer-chosen" });
 
   function change(values) {
     Object.assign(state, { page: "" }, values);
-    writeAddress();
+    history.replaceState(null, "", dlperf.written());
     show();
   }
 
+  /* The page was made again: the focus stays on what was used. */
+  function keepFocus(make) {
+    const key = document.activeElement && document.activeElement.dataset.key;
+    make();
+    const again = key && root.querySelector(`[data-key="${CSS.escape(key)}"]`);
+    if (again) again.focus({ preventScroll: true });
+  }
+
+  function facet(name) {
+    const counts = new Map();
+    const put = value => counts.set(value, (counts.get(value) || 0) + 1);
+    dlperf.matching(name).forEach(row => put(String(dlperf.valueOf(row, name))));
+    state[name].forEach(value => { if (!counts.has(value)) counts.set(value, 0); });
+    const values = Array.from(counts.keys());
+    if (name === "gpu_count") values.sort((a, b) => a - b);
+    if (name === "precision") values.sort((a, b) => counts.get(b) - counts.get(a));
+    const first = opened.has(name) ? values : values.filter((value, index) => index < MOST_CHIPS || state[name].includes(value));
+    if (values.length < 2 && !state[name].length) return null;
+    const chip = value => element("button", { type: "button", class: "chip", "data-key": name + "=" + value,
+      "aria-pressed": String(state[name].includes(value)), click: () => toggle(name, value) }, value + " ",
+      element("small", {}, String(counts.get(value))));
+    const left = values.length - first.length;
+    const more = left > 0 || opened.has(name) ? element("button", { type: "button", class: "chip more", "data-key": name + "…",
+      "aria-expanded": String(opened.has(name)), click: () => { if (!opened.delete(name)) opened.add(name); show(); } },
+      left > 0 ? words.more.replace("{count}", left) : words.fewer) : null;
+    return element("fieldset", { "data-facet": name }, element("legend", {}, dlperf.titleOf(name)),
+      element("div", { class: "chips" }, ...first.map(chip), more));
+  }
+
+  function toggle(name, value) {
+    change({ [name]: state[name].includes(value) ? state[name].filter(one => one !== value) : [...state[name], value] });
+  }
+
   function header(column) {
-    var current = (state.sort || "").replace("-", "") === column;
-    var descending = current && state.sort[0] === "-";
-    var button = element("button", { type: "button" }, [data.words[column]]);
-    var first = NUMERIC.indexOf(column) >= 0 ? "-" : "";
-    button.addEventListener("click", function () {
-      change({ sort: current ? (descending ? "" : "-") + column : first + column });
-      holder.querySelector('[data-column="' + column + '"] button').focus();
-    });
-    var attributes = { scope: "col", "data-column": column, class: NUMERIC.indexOf(column) >= 0 ? "number" : "words" };
-    if (current) attributes["aria-sort"] = descending ? "descending" : "ascending";
-    return element("th", attributes, [button]);
+    const now = state.sort.replace("-", "") === column, descending = now && state.sort[0] === "-";
+    const first = dlperf.isNumber(column) ? "-" : "";
+    const button = element("button", { type: "button", "data-key": "sort " + column,
+      click: () => change({ sort: now ? (descending ? "" : "-") + column : first + column }) }, dlperf.titleOf(column));
+    return element("th", { scope: "col", "data-column": column, class: dlperf.isNumber(column) ? "number" : "words",
+      "aria-sort": now ? (descending ? "descending" : "ascending") : null }, button);
   }
 
   function cell(row, column) {
-    var words = textOf(row, column);
-    var content = column === "value" ? element("a", { href: addressOf(row) }, [words]) : words;
-    var caveats = column === "value" && row[at.value] !== null ? valueOf(row, "caveats") : "";
-    var facts = { class: "doubt", href: addressOf(row), title: caveats, "aria-label": caveats };
-    var aside = caveats ? [" ", element("a", facts, ["†"])] : [];
-    var kind = NUMERIC.indexOf(column) >= 0 ? "number" : WORDED.indexOf(column) >= 0 ? "words" : "";
-    if (column === "value" && row[at.value] === null) kind += " words"; /* why there is no figure */
-    var attributes = { "data-column": column };
-    if (kind) attributes.class = kind;
-    if (PLACES[column]) attributes["data-place"] = PLACES[column];
-    if (LABELLED.indexOf(column) >= 0 && words) attributes["data-label"] = data.words[column];
-    return element("td", attributes, [content].concat(aside));
-  }
-
-  /* In the long table unit and number of trials stand small beside what they belong to. */
-  function withAside(row, column) {
-    var made = cell(row, column);
-    var aside = column === "value" && row[at.value] !== null ? valueOf(row, "unit")
-      : column === "spread" && row[at.n] !== null ? data.words.n + " " + row[at.n] : "";
-    if (aside) made.append(" ", element("small", {}, [aside]));
-    return made;
+    const text = dlperf.textOf(row, column), missing = column === "value" && of(row, "value") === null;
+    const address = dlperf.addressOf(row), caveats = column === "value" && !missing ? of(row, "caveats") : "";
+    const small = column === "value" && !missing ? of(row, "unit") : column === "spread" && of(row, "n") ? words.n + " " + of(row, "n") : "";
+    const kind = [dlperf.isNumber(column) ? "number" : "words", missing && "words"].filter(Boolean).join(" ");
+    const labelled = dlperf.isNumber(column) && !PLACES[column] && text;
+    return element("td", { "data-column": column, class: kind, "data-place": PLACES[column], "data-label": labelled && dlperf.titleOf(column) },
+      column === "value" ? element("a", { href: address, title: missing ? null : of(row, "value") }, text) : text,
+      caveats && " ", caveats && dlperf.doubt(address, caveats), small && " ", small && element("small", {}, small));
   }
 
   function chooser(row) {
-    var address = addressOf(row);
-    var words = data.words.compare + ": " + FILTERS.map(function (name) { return valueOf(row, name); }).join(", ");
-    var box = element("input", { type: "checkbox", "aria-label": words, value: address });
-    box.checked = state.a === address || state.b === address;
-    box.addEventListener("change", function () {
-      var others = [state.a, state.b].filter(function (other) { return other && other !== address; });
-      var chosen = box.checked ? others.concat(address).slice(-2) : others;
-      Object.assign(state, { a: chosen[0] || "", b: chosen[1] || "" });
-      writeAddress();
-      show();
-      goOn(address);
-    });
-    return element("td", { "data-place": "choice" }, [box]);
+    const address = dlperf.addressOf(row), ticked = state.row.includes(address);
+    const name = [words.compare + ":", ...["case", "framework", "hardware", "precision", "nodes_gpus"].map(one => dlperf.textOf(row, one))];
+    const box = element("input", { type: "checkbox", "aria-label": name.join(" "), "data-key": address, checked: ticked,
+      disabled: !ticked && state.row.length >= MOST_SIDES,
+      change: () => change({ page: state.page, row: ticked ? state.row.filter(one => one !== address) : [...state.row, address] }) });
+    return element("td", { "data-place": "choice" }, box);
   }
 
-  /* The table was made again: the reader goes on at the comparison, once there are two to compare, else where he was. */
-  function goOn(address) {
-    var boxes = Array.from(holder.querySelectorAll("input"));
-    var there = state.a && state.b ? comparison : boxes.find(function (box) { return box.value === address; });
-    there.focus({ preventScroll: true });
-    there.scrollIntoView({ block: there === comparison ? "start" : "nearest" });
+  function columnChoice() {
+    const shown = dlperf.columns();
+    const boxes = dlperf.COLUMNS.filter(column => column !== "times").map(column => element("label", {}, element("input", {
+      type: "checkbox", "aria-label": dlperf.titleOf(column), checked: shown.includes(column), "data-key": "column " + column,
+      change: event => change({ page: state.page, columns: dlperf.COLUMNS.filter(one => one === column ? event.target.checked : shown.includes(one)).join(",") }),
+    }), " " + dlperf.titleOf(column)));
+    const open = tools.querySelector("details[open]") !== null;
+    return element("details", { open }, element("summary", {}, words.columns), element("div", { class: "choices" }, ...boxes));
   }
 
-  function compared(a, b) {
-    var notes = [];
-    if (valueOf(a, "unit") !== valueOf(b, "unit") || !a[at.value] || !b[at.value]) return data.words.no_ratio;
-    var ratio = b[at.value] / a[at.value];
-    notes.push("B ÷ A = " + ratio.toFixed(3));
-    notes.push(data.words.untested);
-    if (valueOf(a, "protocol") !== valueOf(b, "protocol")) notes.push(data.words.other_protocol);
-    return notes.join(data.words.list_separator);
-  }
-
-  function showComparison() {
-    var pair = [byAddress[state.a], byAddress[state.b]];
-    comparison.replaceChildren();
-    if (!pair[0] || !pair[1]) return;
-    var head = element("tr", {}, ["", "A", "B"].map(function (name) { return element("th", { scope: "col" }, [name]); }));
-    var told = COLUMNS.concat("protocol").filter(function (column) {
-      return pair.some(function (row) { return textOf(row, column) !== ""; });
-    });
-    var rows = told.map(function (column) {
-      var differs = textOf(pair[0], column) !== textOf(pair[1], column);
-      var cells = pair.map(function (row) { return cell(row, column); });
-      return element("tr", differs ? { class: "differs" } : {}, [element("th", { scope: "row" }, [data.words[column]])].concat(cells));
-    });
-    var table = element("table", { class: "figures", "aria-label": data.words.compare },
-      [element("thead", {}, [head]), element("tbody", {}, rows)]);
-    comparison.append(element("p", {}, [element("strong", {}, [compared(pair[0], pair[1])])]),
-      element("div", { class: "explorer-table" }, [table]));
-  }
-
-  function turn(label, page, possible) {
-    var button = element("button", { type: "button" }, [label]);
-    button.disabled = !possible;
-    button.addEventListener("click", function () {
+  function turn(label, title, page, possible) {
+    return element("button", { type: "button", "aria-label": title, disabled: !possible, click: () => {
       change({ page: String(page) });
       holder.focus({ preventScroll: true });
       holder.scrollIntoView();
-    });
-    return button;
+    } }, label);
+  }
+
+  function table(rows) {
+    const columns = dlperf.columns();
+    const head = element("tr", {}, element("th", { scope: "col" }, words.compare), ...columns.map(header));
+    const body = rows.map(row => element("tr", {}, chooser(row), ...columns.map(column => cell(row, column))));
+    return element("table", { class: "figures", "aria-label": words.title }, element("thead", {}, head), element("tbody", {}, ...body));
+  }
+
+  function showChosen() {
+    const rows = state.row.map(address => dlperf.byAddress.get(address));
+    const known = rows.length > 1 && dlperf.loadConditions(root.dataset.conditions, show);
+    sides.replaceChildren(...(rows.length > 1 ? dlperf.drawSides(rows, change) : []));
+    sides.setAttribute("aria-busy", String(rows.length > 1 && !known));
+    chosen.replaceChildren(...(rows.length ? [words.selected.replace("{count}", rows.length),
+      element("button", { type: "button", class: "act", "data-key": "side by side", disabled: rows.length < 2,
+        click: () => { sides.focus({ preventScroll: true }); sides.scrollIntoView(); } }, words.side_by_side),
+      element("button", { type: "button", class: "act", "data-key": "clear", click: () => change({ row: [] }) }, words.clear)] : []));
   }
 
   function show() {
-    search.value = state.q || "";
-    FILTERS.forEach(function (name) { selects[name].value = state[name] || ""; });
-    var rows = selected();
-    var pages = Math.max(1, Math.ceil(rows.length / PAGE));
-    var page = Math.min(Math.max(1, parseInt(state.page || "1", 10) || 1), pages);
-    count.textContent = data.words.count.replace("{count}", rows.length).replace("{total}", data.rows.length);
-    var compare = element("th", { scope: "col" }, [data.words.compare]);
-    var head = element("tr", {}, [compare].concat(SHOWN.map(header)));
-    var body = rows.slice((page - 1) * PAGE, page * PAGE).map(function (row) {
-      return element("tr", {}, [chooser(row)].concat(SHOWN.map(function (column) { return withAside(row, column); })));
+    keepFocus(() => {
+      const rows = dlperf.sorted(dlperf.matching());
+      const pages = Math.max(1, Math.ceil(rows.length / PAGE));
+      const page = Math.min(Math.max(1, parseInt(state.page || "1", 10) || 1), pages);
+      current = { rows, chart: dlperf.drawChart(rows) };
+      document.body.classList.toggle("embedded", Boolean(state.embed));
+      if (search.value !== state.q) search.value = state.q;
+      facets.replaceChildren(...dlperf.FACETS.map(facet).filter(Boolean));
+      chartControls.replaceChildren(...dlperf.chartControls(rows, current.chart, change), chartCopies);
+      chart.replaceChildren(...current.chart.body);
+      count.textContent = rows.length ? words.count.replace("{count}", rows.length.toLocaleString("en-US"))
+        .replace("{total}", data.rows.length.toLocaleString("en-US")) : words.no_rows;
+      tools.replaceChildren(columnChoice(), tableCopies);
+      holder.replaceChildren(table(rows.slice((page - 1) * PAGE, page * PAGE)));
+      pager.replaceChildren(turn("←", words.previous, page - 1, page > 1), ` ${page} / ${pages} `, turn("→", words.next, page + 1, page < pages));
+      pager.hidden = pages === 1;
+      showChosen();
     });
-    holder.replaceChildren(element("table", { class: "figures", "aria-label": data.words.title }, [element("thead", {}, [head]), element("tbody", {}, body)]));
-    pager.replaceChildren(turn("←", page - 1, page > 1), " " + page + " / " + pages + " ", turn("→", page + 1, page < pages));
-    pager.hidden = pages === 1;
-    showComparison();
   }
 
-  form.addEventListener("submit", function (event) { event.preventDefault(); });
-  search.addEventListener("input", function () { change({ q: search.value }); });
-  FILTERS.forEach(function (name) {
-    selects[name].addEventListener("change", function () {
-      var wanted = {};
-      wanted[name] = selects[name].value;
-      change(wanted);
-    });
-  });
-  reset.addEventListener("click", function () { state = {}; writeAddress(); show(); });
-  window.addEventListener("hashchange", function () { readAddress(); show(); });
-  readAddress();
+  const say = text => { said.textContent = text; };
+  const copies = (label, kinds) => element("span", { class: "copies", role: "group", "aria-label": words[label] }, words[label] + " ",
+    ...dlperf.copyButtons(kinds, () => current, say));
+  const chartCopies = copies("copy_chart", ["PNG", "SVG", "embed"]);
+  const tableCopies = copies("copy", ["Markdown", "CSV"]);
+
+  root.replaceChildren(element("div", { class: "explorer-search", role: "search" }, search, reset, said), facets, chartControls, chart,
+    sides, element("div", { class: "explorer-bar" }, count, tools), holder, pager, chosen);
+  window.addEventListener("hashchange", () => { dlperf.read(); show(); });
+  dlperf.read();
   show();
 })();

@@ -1,78 +1,218 @@
-"""The explorer: all results in one table that a script filters, sorts and compares."""
+"""Compare: all results as one chart and one table that scripts filter, sort and set side by side."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from dlperf.catalog.units import is_rate
 from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report import locations as at
-from dlperf.report.data import SiteData, distinct, is_published
-from dlperf.report.pages.overview import chip, family
+from dlperf.report.data import KINDS, SiteData, distinct, grouped, is_published
+from dlperf.report.pages.overview import METRICS, chip, family, interest
 from dlperf.report.pages.page import COLUMNS, Page
+from dlperf.report.pages.report_fairness import published_facts
 from dlperf.results.model import ConfigurationResult
+from dlperf.results.provenance import row_conditions
 
-SCHEMA = 1
+SCHEMA = 2
+SCRIPTS = ("bars.js", "explorer-state.js", "explorer-chart.js", "explorer-sides.js", "explorer-copy.js", "explorer.js")
+"""In the order in which they run."""
 TEXTS = {
-    "title": N_("All figures"),
-    "search": N_("Search"),
-    "reset": N_("Reset"),
-    "count": N_("{count} of {total} figures"),
+    "all": N_("All"),
+    "baseline": N_("Baseline"),
+    "best_of_ours": N_("Best of our measurements"),
+    "caveats": N_("Caveats"),
+    "chip": COLUMNS["hardware"],
+    "clear": N_("Clear selection"),
+    "columns": N_("Columns"),
     "compare": N_("Compare"),
-    "no_ratio": N_("no ratio: a figure is missing, or units differ"),
-    "untested": N_("a ratio of two numbers and no claim: `dlperf compare` tests it"),
-    "other_protocol": N_("different protocols: not strictly comparable"),
+    "conditions": N_("Conditions"),
+    "copied": N_("Copied"),
+    "copy": N_("Copy"),
+    "copy_chart": N_("Copy chart"),
+    "count": N_("{count} of {total} results"),
+    "differences": N_("Only differences"),
+    "embed": N_("Embed code"),
+    "fewer": N_("Fewer"),
+    "gpu": N_("1 GPU"),
+    "gpus": N_("{count} GPUs"),
+    "gpu_count": COLUMNS["gpus"],
+    "lower": N_("lower is better"),
+    "metric": N_("Metric"),
+    "more": N_("{count} more"),
     "n": N_("n"),
-    "value": COLUMNS["figure"],
-    "per_joule": COLUMNS["samples_per_joule"],
+    "next": N_("Next page"),
+    "no_bars": N_("No result has this metric under these filters."),
+    "no_rows": N_("No result matches these filters."),
+    "numerics": N_("Numerics"),
+    "origin": COLUMNS["origin"],
+    "other_conditions": N_("Models, units or protocols differ: not strictly comparable."),
+    "other_panels": N_("Further models match; choose one above to draw it: {count}."),
+    "previous": N_("Previous page"),
+    "published_key": N_("Third-party results"),
+    "remove": N_("Remove"),
+    "reset": N_("Reset"),
+    "result": N_("Result"),
+    "saved": N_("Saved as a file"),
+    "search": N_("Search"),
+    "selected": N_("{count} selected, 2–5 can be compared"),
+    "side_by_side": N_("Compare side by side"),
     "spread": N_("Spread"),
-    "list_separator": N_("; "),
-    **{name: COLUMNS[name] for name in ("source", "case", "hardware", "framework", "unit", "precision", "batch_size")},
+    "times": N_("× baseline"),
+    "title": N_("All results"),
+    "untested": N_("× is a ratio of two numbers and no claim; dlperf compare tests it."),
+    "use_as_baseline": N_("Use as baseline"),
+    "value": N_("Result"),
+    "versions": N_("Versions"),
+    "case": N_("Model"),
+    "date": COLUMNS["date"],
+    "per_joule": COLUMNS["samples_per_joule"],
+    **{
+        name: COLUMNS[name]
+        for name in ("source", "hardware", "framework", "precision", "batch_size", "sequence_length")
+    },
     **{name: COLUMNS[name] for name in ("nodes_gpus", "speedup", "efficiency", "mfu", "roofline", "protocol")},
 }
-"""Name in the script → text."""
+"""Name in the scripts → text."""
+OF_A_ROW = ("Batch per GPU", "Precision", "Nodes × GPUs")
+"""What a report states of a framework and each row states itself."""
+SECTIONS = {
+    "numerics": ("numerics.", "options.weights"),
+    "versions": ("programs.", "libraries.", "facts.", "container.", "framework_version", "python", "driver", "cuda"),
+}
+"""Section of a comparison → how the names of its conditions begin; others are of the section ``conditions``."""
 
 
 def explorer(language: Language, data: SiteData) -> str:
     """Return the page, which without scripts links to the tables and the data."""
     page = Page(language, data, at.EXPLORER)
+    scripts = (at.EXPLORER_DATA, *(f"{at.SCRIPTS}/{name}" for name in SCRIPTS))
     return page.render(
         "explorer.md.j2",
         csv=page.file_link(at.RESULTS_CSV, "CSV"),
-        scripts=[at.relative(at.EXPLORER, name) for name in (at.EXPLORER_DATA, f"{at.SCRIPTS}/explorer.js")],
+        style=at.relative(at.EXPLORER, at.EXPLORER_STYLE),
+        scripts=[at.relative(at.EXPLORER, name) for name in scripts],
+        conditions=at.relative(at.EXPLORER, at.CONDITIONS_DATA),
         configurations=at.html_address(at.EXPLORER, at.CONFIGURATIONS),
     )
 
 
 def explorer_data(language: Language, data: SiteData) -> str:
     """Return ``figures.js``: names once, then numbers only, so that 10 000 results stay under 2 MB."""
+    rows = by_relevance(data)
     readers = _names(language, data)
-    names = {column: distinct(map(name, data.ordered)) for column, name in readers.items()}
+    names = {column: distinct(map(name, rows)) for column, name in readers.items()}
     numbers = {column: {name: index for index, name in enumerate(listed)} for column, listed in names.items()}
+    newest = {id(row) for members in data.reports.values() for row in members}
     read_numbers: dict[str, Callable[[ConfigurationResult], object]] = {
         **NUMBERS,
         "roofline": data.roofline,
         "series": lambda row: data.series[row.framework],
         "newest": lambda row: int(id(row) in newest),
     }
+    document = {
+        "schema": SCHEMA,
+        "columns": [*names, *read_numbers],
+        "names": names,
+        "metrics": _metrics(language, data),
+        "words": {name: language.gettext(text) for name, text in TEXTS.items()},
+        "rows": [
+            [
+                *(numbers[name][read(row)] for name, read in readers.items()),
+                *(read(row) for read in read_numbers.values()),
+            ]
+            for row in rows
+        ],
+    }
+    return _script("dlperfFigures", document)
+
+
+def conditions_data(language: Language, data: SiteData) -> str:
+    """Return ``conditions.js``: the conditions of each row of ``figures.js``, as places of names and values in turn."""
+    page = Page(language, data, at.EXPLORER)
+    of_reports = {
+        key: tuple(_published(page, rows))
+        for key, rows in grouped(data.ordered, lambda row: (row.campaign, row.framework)).items()
+        if key[0] in data.published
+    }
+    names: dict[tuple[str, str], int] = {}
+    values: dict[str, int] = {}
+    sets: dict[tuple[int, ...], int] = {}
+    listed = []
+    for row in by_relevance(data):
+        found = of_reports.get((row.campaign, row.framework)) or _measured(page, row)
+        pairs = ((names.setdefault(name, len(names)), values.setdefault(value, len(values))) for name, value in found)
+        listed.append(sets.setdefault(tuple(number for pair in pairs for number in pair), len(sets)))
+    return _script("dlperfConditions", {"names": [*names], "values": [*values], "sets": [*sets], "rows": listed})
+
+
+def by_relevance(data: SiteData) -> list[ConfigurationResult]:
+    """Return the results by model, those measured here on accelerators first, then by value per GPU."""
     newest = {id(row) for rows in data.reports.values() for row in rows}
-    rows = [
-        [*(numbers[column][readers[column](row)] for column in names), *(read(row) for read in read_numbers.values())]
+    models = grouped(data.ordered, lambda row: (row.case, row.unit))
+    ranked = sorted(models.values(), key=lambda rows: interest(data, rows), reverse=True)
+    return [row for rows in ranked for row in sorted(rows, key=lambda row: _standing(row, id(row) in newest))]
+
+
+def _standing(row: ConfigurationResult, newest: bool) -> tuple[bool, bool, bool, float]:
+    return row.value is None, not newest, is_published(row.campaign), -row.score / row.gpus_total
+
+
+def _metrics(language: Language, data: SiteData) -> dict[str, dict[str, object]]:
+    """Return title, unit and direction of what a chart can show; without a unit, the row's own one."""
+    own: dict[str, dict[str, object]] = {name: {"title": language.gettext(title)} for name, title in METRICS.items()}
+    further = {
+        metric.id: {
+            "title": data.metric_title(language, metric.id),
+            "unit": metric.unit,
+            "lower": int(metric.direction == "lower"),
+        }
         for row in data.ordered
-    ]
-    words = {name: language.gettext(text) for name, text in TEXTS.items()}
-    document = {"schema": SCHEMA, "columns": [*names, *read_numbers], "names": names, "words": words, "rows": rows}
-    return f"window.dlperfFigures = {json.dumps(document, ensure_ascii=True, separators=(',', ':'))};\n"
+        for metric in row.metrics
+        if metric.id not in (row.metric, *own)
+    }
+    return {**own, **further}
 
 
-def _names(language: Language, data: SiteData) -> dict[str, Callable[[ConfigurationResult], str]]:
+def _measured(page: Page, row: ConfigurationResult) -> list[tuple[tuple[str, str], str]]:
+    stated = row_conditions(row, page.data.plan(row))
+    return [((_section(name), _title(page, name)), value) for name, value in stated.items() if name != "protocol"]
+
+
+def _published(page: Page, rows: Iterable[ConfigurationResult]) -> list[tuple[tuple[str, str], str]]:
+    members = tuple(rows)
+    known = published_facts(page, page.data.published[members[0].campaign], members)
+    left_out = {page._(name) for name in OF_A_ROW}
+    return [(("conditions", name), value) for name, value in known.items() if value and name not in left_out]
+
+
+def _section(name: str) -> str:
+    return next((section for section, starts in SECTIONS.items() if name.startswith(starts)), "conditions")
+
+
+def _title(page: Page, name: str) -> str:
+    kind, _, rest = name.partition(".")
+    known = {"protocol.estimator": COLUMNS["estimator"], "protocol.aggregate": COLUMNS["aggregate"]}
+    if name in known:
+        return page._(known[name])
+    return page.fact(rest if kind in ("facts", "options", "numerics", "programs") else name)
+
+
+def _script(name: str, document: object) -> str:
+    return f"window.{name} = {json.dumps(document, ensure_ascii=True, separators=(',', ':'))};\n"
+
+
+def _names(language: Language, data: SiteData) -> dict[str, Callable[[ConfigurationResult], object]]:
     return {
         "case": lambda row: data.case_title(row.case),
         "hardware": lambda row: data.hardware_title(row.hardware, row.campaign),
         "framework": lambda row: data.framework_title(row.framework, row.campaign),
         "precision": lambda row: row.precision.upper(),
         "source": lambda row: data.source_title(language, row.campaign),
+        "origin": lambda row: language.gettext(KINDS[data.kind(row.campaign)]),
+        "date": lambda row: data.created(row.campaign)[:10],
         "unit": lambda row: row.unit,
         "status": lambda row: row.status.text(language),
         "protocol": lambda row: row.protocol or "",
@@ -80,6 +220,8 @@ def _names(language: Language, data: SiteData) -> dict[str, Callable[[Configurat
         "chip": lambda row: chip(data, row),
         "family": family,
         "page": lambda row: at.html_address(at.EXPLORER, at.group_page(at.group_of(row))),
+        "axes": lambda row: row.axes,
+        "metrics": lambda row: tuple((one.id, one.value) for one in row.metrics if one.id != row.metric),
     }
 
 
@@ -97,4 +239,6 @@ NUMBERS: dict[str, Callable[[ConfigurationResult], object]] = {
     "mfu": lambda row: row.mfu,
     "per_joule": figures.per_joule,
     "published": lambda row: int(is_published(row.campaign)),
+    "rate": lambda row: int(is_rate(row.unit, row.direction)),
+    "lower": lambda row: int(row.direction == "lower"),
 }

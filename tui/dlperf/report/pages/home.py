@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from dlperf.measure.telemetry import SLOWER_CLOCK
-from dlperf.messages import N_, Language
+from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, answers, base_precision
 from dlperf.report.data import KINDS, SiteData, distinct, gpus_total, grouped, is_published
-from dlperf.report.pages.overview import chip, model_charts
-from dlperf.report.pages.page import COLUMNS, Page
+from dlperf.report.pages.overview import METRICS, chip, model_charts
+from dlperf.report.pages.page import Page
 from dlperf.report.views import Figure, Lead, Link, Table
 from dlperf.results.claims import work_left_out
 from dlperf.results.model import ConfigurationResult
@@ -27,14 +27,6 @@ MOST_REASONS = 2
 """Reasons for no claim in a headline."""
 HIGHER_CLOCK = 1 / SLOWER_CLOCK
 """Smallest ratio of clocks that is shown."""
-METRICS = {
-    "per_gpu": N_("Throughput per GPU"),
-    "value": N_("Throughput"),
-    "mfu": COLUMNS["mfu"],
-    "per_joule": COLUMNS["samples_per_joule"],
-}
-"""Column of the explorer's data, or the throughput of one GPU → its title."""
-
 
 Named = tuple[Link, Figure]
 """A framework and its value."""
@@ -94,7 +86,7 @@ def home(language: Language, data: SiteData) -> str:
         files=[page.file_link(path, name) for name, path in files.items()],
         explorer=at.html_address(page.path, at.EXPLORER),
         chart_data=at.relative(page.path, at.EXPLORER_DATA),
-        chart_script=at.relative(page.path, f"{at.SCRIPTS}/overview.js"),
+        chart_scripts=[at.relative(page.path, f"{at.SCRIPTS}/{name}") for name in ("bars.js", "overview.js")],
         feed=page.data_file(at.FEED),
     )
 

@@ -9,15 +9,24 @@ from itertools import chain
 
 from dlperf.catalog.palette import family_number
 from dlperf.catalog.units import is_rate
+from dlperf.messages import N_
 from dlperf.report import figures
 from dlperf.report.data import SiteData, gpus_total, grouped, is_published
-from dlperf.report.pages.page import Page
+from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.pages.pictures import bars
 from dlperf.report.views import Bar
 from dlperf.results.model import ConfigurationResult
 
 CHIP = re.compile(r"\b(?:GB|MI|[ABHLTPV])\d{2,3}X?\b", re.IGNORECASE)
 """Name of an accelerator within the title of a machine."""
+METRICS = {
+    "per_gpu": N_("Throughput per GPU"),
+    "value": N_("Throughput"),
+    "mfu": COLUMNS["mfu"],
+    "per_joule": COLUMNS["samples_per_joule"],
+    "efficiency": COLUMNS["efficiency"],
+}
+"""Column of the scripts' data, or the throughput of one GPU → its title."""
 SIDE_BY_SIDE = 2
 MOST_FRAMEWORKS = 4
 """Frameworks drawn of one accelerator; the script of the page shows all."""
@@ -39,7 +48,7 @@ def model_charts(page: Page) -> list[ModelChart]:
     data = page.data
     rates = [row for row in chain(*data.reports.values()) if row.value and is_rate(row.unit, row.direction)]
     models = grouped(rates, lambda row: (row.case, row.unit))
-    ranked = sorted(models.values(), key=lambda rows: _interest(data, rows), reverse=True)
+    ranked = sorted(models.values(), key=lambda rows: interest(data, rows), reverse=True)
     return [_model_chart(page, rows) for rows in ranked[:SIDE_BY_SIDE]]
 
 
@@ -58,9 +67,12 @@ def family(row: ConfigurationResult) -> str:
     return row.framework if number is None else str(number)
 
 
-def _interest(data: SiteData, rows: Iterable[ConfigurationResult]) -> tuple[bool, int]:
-    here = any(not is_published(row.campaign) for row in rows)
-    return here, len({chip(data, row) for row in rows if CHIP.fullmatch(chip(data, row))})
+def interest(data: SiteData, rows: Iterable[ConfigurationResult]) -> tuple[bool, int]:
+    """Return the sort key of models: measured here on accelerators, then the number of kinds of these."""
+    members = tuple(rows)
+    own = {row.hardware for row in members if not is_published(row.campaign)}
+    here = any(entry.accelerator for name in own if (entry := data.hardware.get(name)))
+    return here, len({chip(data, row) for row in members if CHIP.fullmatch(chip(data, row))})
 
 
 def _model_chart(page: Page, rows: Iterable[ConfigurationResult]) -> ModelChart:

@@ -1,0 +1,143 @@
+/* Results as bars, on the home page and on Compare: read from figures.js, drawn as HTML, and the same bars as an SVG. */
+(function () {
+  "use strict";
+
+  const COLOURS = 8;
+  const SHARES = ["spread", "efficiency", "mfu", "roofline"];
+  const PER_SECOND = /\/s$/;
+  const data = { columns: [], names: {}, metrics: {}, words: {}, rows: [] };
+  const at = {};
+
+  function open() {
+    Object.assign(data, window.dlperfFigures);
+    data.columns.forEach((name, index) => { at[name] = index; });
+  }
+
+  /* A row's value: names are stored once, a row holds their number. */
+  function of(row, column) {
+    const value = row[at[column]];
+    return data.names[column] ? data.names[column][value] : value;
+  }
+
+  const gpusOf = row => of(row, "nodes") * of(row, "gpus");
+  const isLower = (row, metric) => metric === "value" ? of(row, "lower") === 1 : Boolean(data.metrics[metric].lower);
+  const addressOf = row => of(row, "page") + "#" + of(row, "anchor");
+
+  function measure(row, metric) {
+    if (metric === "per_gpu") return of(row, "rate") && of(row, "value") ? of(row, "value") / gpusOf(row) : null;
+    if (metric in at) return of(row, metric);
+    const found = of(row, "metrics").find(pair => pair[0] === metric);
+    return found ? found[1] : null;
+  }
+
+  function unitOf(row, metric) {
+    const own = data.metrics[metric] && data.metrics[metric].unit;
+    if (own !== undefined) return own;
+    if (SHARES.includes(metric)) return "";
+    return metric === "per_joule" ? of(row, "unit").replace(PER_SECOND, "/J") : of(row, "unit");
+  }
+
+  /* As figures.four_digits does. */
+  function text(value, metric) {
+    if (value === null || value === undefined) return "";
+    if (SHARES.includes(metric)) return (value * 100).toFixed(metric === "spread" && value < 0.0005 ? 2 : 1) + " %";
+    if (value && Math.abs(value) < 0.001) return String(+value.toPrecision(4));
+    const digits = Math.max(0, 3 - Math.floor(Math.log10(Math.abs(value) || 1)));
+    return value.toLocaleString("en-US", { maximumFractionDigits: digits });
+  }
+
+  const distinct = values => Array.from(new Set(values));
+  const gpusText = count => count === 1 ? data.words.gpu : data.words.gpus.replace("{count}", count);
+
+  function element(tag, attributes, ...children) {
+    const made = document.createElement(tag);
+    Object.entries(attributes || {}).forEach(([name, value]) => {
+      if (typeof value === "function") made.addEventListener(name, value);
+      else if (value === true) made.setAttribute(name, "");
+      else if (value !== false && value !== undefined && value !== null) made.setAttribute(name, value);
+    });
+    made.append(...children.filter(child => child !== null && child !== undefined && child !== ""));
+    return made;
+  }
+
+  /* Best first. */
+  const ranked = (rows, metric) => rows.slice().sort((a, b) =>
+    (measure(b, metric) - measure(a, metric)) * (isLower(a, metric) ? -1 : 1));
+
+  /* The best row of each key, the best first. */
+  function bestOf(rows, metric, keyOf) {
+    const best = new Map();
+    ranked(rows, metric).forEach(row => { if (!best.has(keyOf(row))) best.set(keyOf(row), row); });
+    return Array.from(best.values());
+  }
+
+  /* What is drawn of each row: title(row) gives its name and what stands small beside it. */
+  function barsOf(rows, metric, baseline, title) {
+    const longest = Math.max(...rows.map(row => measure(row, metric))) || 1;
+    return rows.map(row => {
+      const value = measure(row, metric), base = baseline ? measure(baseline, metric) : 0;
+      const [name, aside] = title(row);
+      return {
+        name, aside, value, text: text(value, metric), share: value / longest, row, isBaseline: row === baseline,
+        times: base ? (value / base).toFixed(2) + "×" : "", series: of(row, "series") % COLOURS,
+        published: of(row, "published") === 1, caveats: of(row, "caveats"), address: addressOf(row),
+      };
+    });
+  }
+
+  /* A bar's HTML, as the macro "bars" makes it. base: the address to which links are relative. */
+  function item(bar, base) {
+    const address = new URL(bar.address, base || location).href;
+    const made = element("li", { class: `series-${bar.series}${bar.published ? " published" : ""}` },
+      element("span", { class: "name" }, bar.name + " ", element("small", {}, bar.aside)),
+      element("span", { class: "bar" }, element("span")),
+      element("span", { class: "value" }, element("a", { href: address, title: bar.value }, bar.text),
+        bar.caveats && " ", bar.caveats && doubt(address, bar.caveats)),
+      element("span", { class: "times" }, bar.times));
+    made.style.setProperty("--share", 100 * bar.share + "%");
+    return made;
+  }
+
+  const doubt = (address, caveats) => element("a", { class: "doubt", href: address, title: caveats,
+    "aria-label": data.words.caveats + ": " + caveats }, "†");
+  const list = (bars, base) => element("ul", { class: "bars" }, ...bars.map(bar => item(bar, base)));
+
+  /* Panels { title, aside, bars } below each other as one SVG, in the colours of the page. */
+  function picture(panels, footnotes) {
+    const WIDE = 860, NAME = 330, BAR = 330, ROW = 22, probe = document.body.appendChild(element("i"));
+    const seen = name => getComputedStyle(probe).getPropertyValue(name).trim();
+    const ink = seen("--md-typeset-color"), quiet = seen("--dlperf-quiet"), paper = seen("--md-default-bg-color");
+    const colours = Array.from({ length: COLOURS }, (_, number) => {
+      probe.className = "series-" + number;
+      return seen("--series");
+    });
+    probe.remove();
+    const safe = words => String(words).replace(/[&<>"]/g, sign => `&#${sign.charCodeAt(0)};`);
+    const put = (x, y, words, more) => `<text x="${x}" y="${y}" ${more || ""}>${safe(words)}</text>`;
+    const parts = [];
+    let y = 12;
+    panels.forEach(panel => {
+      y += 26;
+      parts.push(put(16, y, `${panel.title} · ${panel.aside}`, 'font-weight="700" font-size="15"'));
+      y += 10;
+      panel.bars.forEach(bar => {
+        const colour = colours[bar.series], width = Math.max(2, bar.share * BAR).toFixed(1);
+        const fill = bar.published ? `url(#hatch-${bar.series})` : colour;
+        parts.push(`<text x="16" y="${y + 15}">${safe(bar.name)} <tspan fill="${quiet}" font-size="11">${safe(bar.aside)}</tspan></text>`,
+          `<rect x="${NAME}" y="${y + 4}" width="${width}" height="14" fill="${fill}" stroke="${colour}"/>`,
+          put(NAME + BAR + 90, y + 15, bar.text + (bar.caveats ? " †" : ""), 'text-anchor="end" font-weight="600"'),
+          put(WIDE - 16, y + 15, bar.times, `text-anchor="end" fill="${quiet}"`));
+        y += ROW;
+      });
+    });
+    footnotes.forEach(words => { y += 16; parts.push(put(16, y + 8, words, `fill="${quiet}" font-size="11"`)); });
+    const hatches = colours.map((colour, number) => `<pattern id="hatch-${number}" width="5" height="5" patternUnits="userSpaceOnUse"` +
+      ` patternTransform="rotate(45)"><rect width="1.5" height="5" fill="${colour}"/></pattern>`);
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDE}" height="${y + 24}" viewBox="0 0 ${WIDE} ${y + 24}" fill="${ink}"` +
+      ` font-family="Inter, system-ui, sans-serif" font-size="13"><defs>${hatches.join("")}</defs>` +
+      `<rect width="100%" height="100%" fill="${paper}"/>${parts.join("")}</svg>`;
+  }
+
+  window.dlperf = { data, at, open, of, gpusOf, isLower, addressOf, measure, unitOf, text, distinct, gpusText, element, ranked,
+    bestOf, barsOf, doubt, list, picture, SHARES };
+})();

@@ -1,0 +1,82 @@
+/* Compare: the chart. One panel for each model and unit, so that units are never mixed. */
+(function () {
+  "use strict";
+
+  if (!window.dlperf || !dlperf.state) return;
+  const { data, of, element, state, measure } = dlperf;
+  const MOST_BARS = 12;
+  const MOST_PANELS = 2;
+  const KEYS = ["chip", "framework", "precision", "gpu_count", "hardware", "batch_size", "source"];
+
+  const keyOf = (row, depth) => KEYS.slice(0, depth).map(name => dlperf.valueOf(row, name)).join("|");
+
+  /* The best row of each hardware and framework; also of each precision, GPU count and so on, as long as all fit. */
+  function shown(rows, metric) {
+    let depth = 2;
+    while (depth < KEYS.length && new Set(rows.map(row => keyOf(row, depth + 1))).size <= MOST_BARS) depth += 1;
+    return dlperf.bestOf(rows, metric, row => keyOf(row, depth)).slice(0, MOST_BARS);
+  }
+
+  function titles(rows) {
+    const varies = name => new Set(rows.map(row => dlperf.valueOf(row, name))).size > 1;
+    const further = [varies("batch_size") && (row => of(row, "batch_size") && "BS=" + of(row, "batch_size"))].filter(Boolean);
+    return row => [of(row, "framework"), [of(row, "chip"), of(row, "precision"), dlperf.gpusText(dlperf.gpusOf(row)),
+      ...further.map(read => read(row))].filter(Boolean).join(" · ")];
+  }
+
+  function panelOf(rows, metric) {
+    const drawn = shown(rows, metric), first = drawn[0], chosen = dlperf.baseline();
+    const own = drawn.find(row => !of(row, "published")) || first;
+    const base = chosen && dlperf.comparable(chosen, first) ? chosen : own;
+    const unit = dlperf.unitOf(first, metric);
+    const aside = [unit, data.metrics[metric].title, dlperf.isLower(first, metric) && data.words.lower];
+    return { title: of(first, "case"), aside: aside.filter(Boolean).join(" · "), bars: dlperf.barsOf(drawn, metric, base, titles(drawn)) };
+  }
+
+  /* The panels of these rows, the most relevant models first, and how many more there are. */
+  function panels(rows) {
+    const metric = dlperf.metricOf(rows), groups = new Map();
+    rows.filter(row => of(row, "newest") && measure(row, metric)).forEach(row => {
+      const key = of(row, "case") + "|" + dlperf.unitOf(row, metric);
+      groups.set(key, [...(groups.get(key) || []), row]);
+    });
+    const most = Math.max(MOST_PANELS, state.case.length);
+    return { metric, drawn: Array.from(groups.values()).slice(0, most).map(members => panelOf(members, metric)), left: groups.size - most };
+  }
+
+  function select(name, pairs, chosen, change) {
+    const made = element("select", { change: event => change(event.target.value) }, ...pairs.map(([value, title]) =>
+      element("option", { value, selected: value === chosen }, title)));
+    return element("label", {}, data.words[name] + " ", made);
+  }
+
+  function controls(rows, found, change) {
+    const chosen = dlperf.baseline();
+    const offered = found.drawn.flatMap(panel => panel.bars.map(bar => bar.row));
+    const candidates = chosen && !offered.includes(chosen) ? [chosen, ...offered] : offered;
+    const several = found.drawn.length > 1;
+    const metrics = Object.entries(data.metrics).filter(([name]) => rows.some(row => measure(row, name)));
+    const nameOf = row => [...(several ? [of(row, "case")] : []), ...titles(candidates)(row)].join(" · ");
+    return [
+      select("metric", metrics.map(([name, one]) => [name, one.title]), found.metric, metric => change({ metric })),
+      select("baseline", [["", data.words.best_of_ours], ...candidates.map(row => [dlperf.addressOf(row), nameOf(row)])],
+        chosen ? state.baseline : "", baseline => change({ baseline })),
+    ];
+  }
+
+  function draw(rows) {
+    const found = panels(rows);
+    const words = data.words;
+    const notes = [words.untested];
+    if (found.left > 0) notes.unshift(words.other_panels.replace("{count}", found.left));
+    const body = found.drawn.map(panel => element("figure", { class: "chart" },
+      element("figcaption", {}, panel.title + " ", element("small", {}, panel.aside)), dlperf.list(panel.bars)));
+    const legend = element("p", { class: "legend" }, element("span", { class: "published" }, element("i", { class: "key" }),
+      words.published_key), element("span", {}, notes.join(" ")), state.embed && element("a", { href: dlperf.written({ embed: "" }),
+      target: "_blank" }, words.compare));
+    const panelled = element("div", { class: "panels" }, ...body);
+    return { ...found, body: body.length ? [panelled, legend] : [element("p", {}, words.no_bars)] };
+  }
+
+  Object.assign(dlperf, { drawChart: draw, chartControls: controls });
+})();

@@ -1,0 +1,105 @@
+/* Compare: what is shown as Markdown, CSV, SVG, PNG and as code that embeds the chart in another page. */
+(function () {
+  "use strict";
+
+  if (!window.dlperf || !dlperf.state) return;
+  const { data, of, element, state } = dlperf;
+  const SCALE = 2; /* pixels of a PNG for each of the SVG */
+
+  const fullAddress = row => new URL(dlperf.addressOf(row), location).href;
+  const selected = rows => state.row.length ? state.row.map(address => dlperf.byAddress.get(address)) : rows;
+
+  function markdown(rows) {
+    const columns = dlperf.columns(), safe = words => String(words).replace(/[|\\]/g, "\\$&");
+    const line = cells => "| " + cells.map(safe).join(" | ") + " |";
+    const notes = [];
+    const cell = (row, column) => {
+      const words = dlperf.textOf(row, column);
+      if (column !== "value" || of(row, "value") === null) return words;
+      const caveats = of(row, "caveats");
+      if (caveats && !notes.includes(caveats)) notes.push(caveats);
+      return words + " " + of(row, "unit") + (caveats ? " †" + (notes.indexOf(caveats) + 1) : "");
+    };
+    const body = selected(rows).map(row => line(columns.map(column => cell(row, column))));
+    const rule = "|" + columns.map(column => dlperf.isNumber(column) ? "---:|" : "---|").join("");
+    return [line(columns.map(dlperf.titleOf)), rule, ...body, "", ...notes.map((note, number) => `†${number + 1} ${note}  `),
+      location.href].join("\n") + "\n";
+  }
+
+  /* With all digits, and a quote before what a spreadsheet would take for a formula. */
+  function csv(rows) {
+    const safe = value => {
+      const words = value === null || value === undefined ? "" : String(value);
+      const plain = typeof value === "string" && /^[=+\-@\t\r]/.test(words) ? "'" + words : words;
+      return /[",\n]/.test(plain) ? '"' + plain.replace(/"/g, '""') + '"' : plain;
+    };
+    const columns = dlperf.columns().flatMap(column => column === "value" ? ["value", "unit"]
+      : column === "nodes_gpus" ? ["nodes", "gpus"] : [column]);
+    const lines = selected(rows).map(row => [...columns.map(column => dlperf.valueOf(row, column)), of(row, "caveats"), fullAddress(row)]);
+    return [[...columns, "caveats", "address"], ...lines].map(cells => cells.map(safe).join(",")).join("\n") + "\n";
+  }
+
+  function embedding() {
+    const address = new URL(dlperf.written({ embed: "1", row: [], page: "" }), location).href;
+    const safe = address.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
+    return `<iframe src="${safe}" title="dlperf" width="100%" height="520" loading="lazy" style="border:0"></iframe>\n`;
+  }
+
+  function svg(chart) {
+    const bars = chart.drawn.flatMap(panel => panel.bars);
+    const caveats = dlperf.distinct(bars.map(bar => bar.caveats).filter(Boolean)).map(words => "† " + words);
+    return dlperf.picture(chart.drawn, [data.words.untested, ...caveats, document.title, location.href.split("#")[0]]);
+  }
+
+  function png(chart) {
+    return new Promise((done, failed) => {
+      const image = new Image();
+      image.onerror = failed;
+      image.onload = () => {
+        const canvas = element("canvas", { width: image.width * SCALE, height: image.height * SCALE });
+        canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+        canvas.toBlob(done, "image/png");
+      };
+      image.src = "data:image/svg+xml," + encodeURIComponent(svg(chart));
+    });
+  }
+
+  function save(blob, name) {
+    const link = element("a", { href: URL.createObjectURL(blob), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    return data.words.saved;
+  }
+
+  /* Put it on the clipboard, or save it as a file where the browser refuses; gives the words that say which. */
+  async function take(blob, name) {
+    const kind = blob.type === "image/png" ? blob.type : "text/plain";
+    try {
+      await navigator.clipboard.write([new ClipboardItem({ [kind]: blob.type === kind ? blob : new Blob([blob], { type: kind }) })]);
+      return data.words.copied;
+    } catch (refused) {
+      return save(blob, name);
+    }
+  }
+
+  const KINDS = {
+    Markdown: rows => [markdown(rows), "text/plain", "dlperf.md"],
+    CSV: rows => [csv(rows), "text/csv", "dlperf.csv"],
+    SVG: (rows, chart) => [svg(chart), "image/svg+xml", "dlperf.svg"],
+    PNG: async (rows, chart) => [await png(chart), "image/png", "dlperf.png"],
+    embed: () => [embedding(), "text/plain", "dlperf.html"],
+  };
+
+  /* Buttons that copy; shown() gives the rows and the chart, say(words) tells what happened. */
+  function buttons(kinds, shown, say) {
+    return kinds.map(kind => element("button", {
+      type: "button",
+      click: async () => {
+        const [content, type, name] = await KINDS[kind](shown().rows, shown().chart);
+        say(await take(new Blob([content], { type }), name));
+      },
+    }, data.words[kind] || kind));
+  }
+
+  Object.assign(dlperf, { copyButtons: buttons, markdown, csv, embedding, svg });
+})();
