@@ -19,7 +19,7 @@ from builder import (
     running_campaign,
     training_log,
 )
-from driving import driving, screen_of, shown, until, until_gone, until_shown
+from driving import driving, press, screen_of, shown, until, until_gone, until_shown
 
 from dlperf.app.app import DlperfApp
 from dlperf.app.model.trials import Group
@@ -368,3 +368,13 @@ async def test_a_log_is_read_in_the_pager_of_the_user(workspace: Workspace, monk
         await pilot.press("v")
         await until(pilot, copied.is_file)
         assert "step=120" in copied.read_text()
+
+
+async def test_each_gpu_shows_what_it_did_over_time(workspace: Workspace):
+    running_campaign(workspace)
+    async with driving(workspace, size=(160, 40), start_screen="watch") as pilot:
+        await until_shown(pilot, "███  97 %")
+        await press(pilot, "H")
+        await until_shown(
+            pilot, "Machines over time", "h200-01 5", "███                      1,410", "595.0 W", "61.0 GiB"
+        )

@@ -114,6 +114,9 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         _unlisted("fold", "space", N_("Fold"), N_("Fold or unfold the trials of a configuration")),
         Action("events", "E", N_("Events"), N_("List what happened: trials, nodes, pauses, requests")),
         _unlisted(
+            "history", "H", N_("Machines"), N_("Show utilization, power, clock and memory of each GPU over time")
+        ),
+        _unlisted(
             "follow_running", "F", N_("Follow running"), N_("Keep the cursor on the running trial, or stop that")
         ),
         _unlisted("maximize_log", "m", N_("Zoom"), N_("Give the log the whole screen, or take it back")),

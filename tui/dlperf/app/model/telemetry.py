@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 
-from dlperf.app.model.table import Column, Row, bar
+from dlperf.app.model.table import Column, Row
+from dlperf.app.model.trials import sparkline
 from dlperf.messages import _, pgettext
 from dlperf.results.telemetry import TelemetryRow, parse_telemetry, read_telemetry
 from dlperf.view.text import printable, short_duration
 
-TAIL_BYTES = 8192
-"""Several times the last second of 16 GPUs."""
+TAIL_BYTES = 65536
+"""The last minutes of 8 GPUs."""
+SPARK_WIDTH, HISTORY_WIDTH = 6, 13
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Device:
     _: KW_ONLY
     throttled: bool = False
     foreign_processes: int = 0
+    history: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """Samples by column of telemetry, the newest last."""
 
 
 SLOWED = 0x08 | 0x40 | 0x80 | 0x20
@@ -49,12 +53,12 @@ def read_devices(path: Path, node: str) -> list[Device]:
         return []
     lines = tail.splitlines() if start + len(tail) < TAIL_BYTES else tail.splitlines()[1:]
     whole = lines if tail.endswith("\n") else lines[:-1]
-    return [_device(node, name, rows[-1:]) for name, rows in _by_device(parse_telemetry([header, *whole], node))]
+    return [_device(node, name, rows[-1:], rows) for name, rows in _by_device(parse_telemetry([header, *whole], node))]
 
 
 def read_means(path: Path, node: str) -> list[Device]:
     """Return the means of each device over the whole trial, and the peaks of memory and temperature."""
-    return [_device(node, name, rows) for name, rows in _by_device(read_telemetry(path, node))]
+    return [_device(node, name, rows, rows) for name, rows in _by_device(read_telemetry(path, node))]
 
 
 def _by_device(rows: Iterable[TelemetryRow]) -> list[tuple[str, list[TelemetryRow]]]:
@@ -64,7 +68,9 @@ def _by_device(rows: Iterable[TelemetryRow]) -> list[tuple[str, list[TelemetryRo
     return sorted(devices.items(), key=lambda item: (len(item[0]), item[0]))
 
 
-def _device(node: str, name: str, rows: Sequence[TelemetryRow]) -> Device:
+def _device(node: str, name: str, rows: Sequence[TelemetryRow], known: Sequence[TelemetryRow]) -> Device:
+    busy = "cpu_percent" if name == "CPU" else "utilization_percent"
+
     def merged(column: str, merge: Callable[[list[float]], float]) -> float | None:
         values = [row.metrics[column] for row in rows if column in row.metrics]
         return merge(values) if values else None
@@ -73,20 +79,24 @@ def _device(node: str, name: str, rows: Sequence[TelemetryRow]) -> Device:
     return Device(
         node,
         name,
-        merged("cpu_percent" if name == "CPU" else "utilization_percent", fmean),
+        merged(busy, fmean),
         merged("memory_used_mib", max),
         merged("power_watts", fmean),
         merged("temperature_celsius", max),
         merged("sm_clock_mhz", fmean),
         throttled=any((reading.throttle_reasons or 0) & SLOWED for reading in readings),
         foreign_processes=max((reading.foreign_processes or 0 for reading in readings), default=0),
+        history={
+            column: [row.metrics[column] for row in known if column in row.metrics]
+            for column in (busy, "power_watts", "sm_clock_mhz", "memory_used_mib")
+        },
     )
 
 
 def device_columns() -> tuple[Column, ...]:
     return (
         Column(_("GPU"), 4, importance=9, flexible=True),
-        Column(_("busy"), 9, importance=9),
+        Column(_("busy"), SPARK_WIDTH + 6, importance=9),
         Column(pgettext("narrow column", "memory"), 7, right=True, importance=8),
         Column(_("power"), 6, right=True, importance=7),
         Column(_("heat"), 5, right=True, importance=5),
@@ -96,7 +106,7 @@ def device_columns() -> tuple[Column, ...]:
 
 def _device_row(device: Device) -> Row:
     busy = device.utilization_percent
-    gauge = "" if busy is None else f"{bar(busy / 100, 3)} {busy:3.0f} %"
+    gauge = "" if busy is None else f"{_sparks(device, SPARK_WIDTH)[0]} {busy:3.0f} %"
     slow = device.throttled or device.foreign_processes > 0
     cells = (
         f"{device.name}{'!' if slow else ''}",
@@ -107,6 +117,36 @@ def _device_row(device: Device) -> Row:
         _with_unit(device.sm_clock_mhz),
     )
     return Row(cells, "warn" if slow else "")
+
+
+def _sparks(device: Device, width: int) -> list[str]:
+    """Return utilization, power, clock and memory over time, each from 0 to its highest."""
+    lines = []
+    for values in device.history.values():
+        step = max(1.0, len(values) / width)
+        lines.append(sparkline([values[int(index * step)] for index in range(min(width, len(values)))], width, low=0.0))
+    return lines
+
+
+def history_columns() -> tuple[Column, ...]:
+    titles = (_("busy"), _("power"), "MHz", pgettext("narrow column", "memory"))
+    return (Column(_("GPU"), 12, importance=9), *(Column(title, HISTORY_WIDTH + 9, importance=8) for title in titles))
+
+
+def history_rows(devices: Sequence[Device]) -> dict[Hashable, Row]:
+    rows: dict[Hashable, Row] = {}
+    for device in devices:
+        memory = device.memory_mib and device.memory_mib / 1024
+        texts = (
+            _with_unit(device.utilization_percent, "%"),
+            _with_unit(device.power_watts, "W"),
+            _with_unit(device.sm_clock_mhz),
+            _with_unit(memory, "GiB"),
+        )
+        sparks = _sparks(device, HISTORY_WIDTH)
+        cells = (f"{text:>8} {spark}" for spark, text in zip(sparks, texts, strict=True))
+        rows[device.node, device.name] = Row((f"{device.node} {device.name}", *cells))
+    return rows
 
 
 def device_rows(devices: Sequence[Device], unanswered: Mapping[str, float]) -> dict[Hashable, Row]:

@@ -169,12 +169,12 @@ def _throughput(progress: TrialProgress | None, result: TrialResult | None) -> s
     return ""
 
 
-def sparkline(values: Sequence[float], width: int) -> str:
-    """Return the last ``width`` values as blocks from lowest to highest."""
+def sparkline(values: Sequence[float], width: int, low: float | None = None) -> str:
+    """Return the last ``width`` values as blocks from ``low``, by default the lowest of them, to the highest."""
     shown = [value for value in values[-width:] if isfinite(value)]
     if not shown:
         return ""
-    low, high = min(shown), max(shown)
+    low, high = min(shown) if low is None else low, max(shown)
     if high - low <= NOISE * abs(high):
         return BLOCKS[4] * len(shown)
     steps = len(BLOCKS) - 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from pathlib import Path
 from typing import ClassVar
 
 from textual import on, work
@@ -14,7 +15,16 @@ from textual.widgets import Static
 from dlperf.app.actions import ACTIONS, bindings_of
 from dlperf.app.model.events import event_rows
 from dlperf.app.model.table import Column, Row
-from dlperf.app.model.telemetry import Device, device_columns, device_rows, node_summaries, read_devices, read_means
+from dlperf.app.model.telemetry import (
+    Device,
+    device_columns,
+    device_rows,
+    history_columns,
+    history_rows,
+    node_summaries,
+    read_devices,
+    read_means,
+)
 from dlperf.app.model.trials import (
     Group,
     by_configuration,
@@ -225,23 +235,28 @@ class WatchScreen(CampaignActions, LogActions):
         self._read_devices(self.campaign, key)
 
     def _read_devices(self, campaign: WatchedCampaign, key: TrialKey) -> None:
-        if campaign.status.trials[key].state.finished:
-            self.query_one("#devices-panel").border_title = _("Machines: means, peak memory and heat")
-            if key != self._averaged:
-                self._averaged = key
+        """Read the newest samples of a trial that runs; once, the means of one that has ended."""
+        ended = campaign.status.trials[key].state.finished
+        self.query_one("#devices-panel").border_title = (
+            _("Machines: means, peak memory and heat") if ended else _("Machines")
+        )
+        if not ended or key != self._averaged:
+            if ended:
                 self._show_devices(key, [], {})
-                self._read_means(key, campaign.nodes(key))
-            return
-        self._averaged = None
-        self.query_one("#devices-panel").border_title = _("Machines")
-        nodes = {node.directory.name: node.telemetry for node in campaign.nodes(key)}
-        devices = [item for name, path in nodes.items() for item in read_devices(path, name)]
-        self._show_devices(key, devices, campaign.silences(key, self.now).nodes)
+            self._averaged = key if ended else None
+            silent = campaign.silences(key, self.now).nodes
+            self._read_telemetry(key, campaign.nodes(key), read_means if ended else read_devices, silent)
 
     @work(thread=True, exclusive=True, group="telemetry")
-    def _read_means(self, key: TrialKey, nodes: Iterable[NodePaths]) -> None:
-        devices = [item for node in nodes for item in read_means(node.telemetry, node.directory.name)]
-        self.call_later(self._show_devices, key, devices, {})
+    def _read_telemetry(
+        self,
+        key: TrialKey,
+        nodes: Iterable[NodePaths],
+        read: Callable[[Path, str], list[Device]],
+        silent: Mapping[str, float],
+    ) -> None:
+        devices = [item for node in nodes for item in read(node.telemetry, node.directory.name)]
+        self.call_later(self._show_devices, key, devices, silent)
 
     def _show_devices(self, key: TrialKey, devices: list[Device], unanswered: Mapping[str, float]) -> None:
         if key != self._shown:
@@ -251,6 +266,13 @@ class WatchScreen(CampaignActions, LogActions):
         self.query_one("#devices-panel").set_class(not rows, "-nothing")
         self.query_one("#devices", RowTable).show_rows(list(rows), lambda key: rows.get(key, Row(())))
         self._draw_line()
+
+    @on(RowTable.Chosen, "#devices")
+    def action_history(self) -> None:
+        """Show what each GPU did over time."""
+        rows = history_rows(self._devices)
+        if rows:
+            self.app.push_screen(ListPage(_("Machines over time"), history_columns(), rows, chooses=False))
 
     @on(RowTable.Chosen, "#trials")
     def action_open_trial(self) -> None:
