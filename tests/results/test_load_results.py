@@ -85,6 +85,14 @@ def test_a_disturbed_trial_counts_where_its_repeat_gave_no_figure(workspace: Wor
     assert (the_row(workspace).value, the_row(workspace).n) == (pytest.approx(150.0), 1)
 
 
+def test_what_was_found_of_a_trial_that_did_not_succeed_marks_no_result(workspace: Workspace):
+    item = planned(repeats=2)
+    campaign = measured_campaign(workspace, "a", [(item, [100.0, 101.0])])
+    logs = {"n0/out.log": own_log(50.0), "n0/telemetry.csv": TELEMETRY}
+    end_trial(campaign, item, 3, logs, State.FAILED, "exit code 1")
+    assert "contended_gpu" not in codes(the_row(workspace))
+
+
 def test_mean_and_olympic_protocols_aggregate_their_own_way(workspace: Workspace):
     olympic = PROTOCOL | {"aggregate": "olympic"}
     measured_campaign(workspace, "a", [(planned(protocol=olympic), [100.0, 110.0, 101.0, 50.0])])

@@ -98,6 +98,8 @@ def _end_run(recorder: Recorder, data: dict[str, Any], number: int) -> None:
     for name, given in metrics.items() if isinstance(metrics, dict) else ():
         if _METRIC.fullmatch(f"{name}=_".encode()):
             _add_metric(recorder, name, given if isinstance(given, dict) else {"value": given})
+    if isinstance(allocated := data.get("peak_memory_bytes"), int):
+        recorder.add_metric("allocated_memory_per_gpu", [allocated / 1e9], "GB", "lower")
     recorder.complete()
 
 

@@ -65,6 +65,7 @@ def _measured_row(
     if not values:
         return replace(row, status=_status_without_figure(trials, statuses), findings=_trial_findings(trials))
     total = _aggregate(planned, values)
+    succeeded = [trial for trial in trials if trial.state == State.SUCCEEDED]  # only these make the value
     primary = planned.primary
     facts = primary.unit, primary.direction, primary.scope
     return replace(
@@ -73,7 +74,7 @@ def _measured_row(
             MetricResult(primary.id, total.value, *facts, total.spread, total.n),
             *_other_metrics(planned, [trial for trial in trials if trial.usable]),
         ),
-        findings=distinct((*findings_of_trials(values, planned.repeats), *_trial_findings(trials))),
+        findings=distinct((*findings_of_trials(values, planned.repeats), *_trial_findings(succeeded))),
         value=total.value,
         spread=total.spread,
         n=total.n,
