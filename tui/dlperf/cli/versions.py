@@ -137,12 +137,13 @@ def _run_in_turns(
         if code is not ExitCode.INTERRUPTED:
             versions.remove_worktrees(checkout, sides)
     if code is ExitCode.INTERRUPTED:
+        print_note(f"the commits stay checked out in {workspace.versions} (`git worktree remove` ends that)")
         raise typer.Exit(code)
     return versions.judge_versions(workspace, paths.name, a, b), code
 
 
 def _print_reasons(found: Sequence[Judgement]) -> None:
     """Say what a public claim of faster or slower would need besides."""
-    reasons = (str(reason) for item in found if item.pair for reason in item.pair.reasons)
+    reasons = (str(reason) for item in found if item.pair and item.pair.ratio for reason in item.pair.reasons)
     for reason in dict.fromkeys(reasons):
         print_note(f"no claim for others: {reason}")
