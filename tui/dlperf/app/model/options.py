@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeVar
 
@@ -41,6 +41,7 @@ class _Match:
 
 
 def options_of(catalog: Catalog, choice: Choice) -> dict[str, tuple[Option, ...]]:
+    catalog = _offered(catalog, choice)
     hardware = _chosen(catalog.hardware, choice.values("hardware"))
     frameworks = _chosen(catalog.frameworks, choice.values("frameworks"))
     cases = _chosen(catalog.cases, choice.values("cases"))
@@ -55,6 +56,18 @@ def options_of(catalog: Catalog, choice: Choice) -> dict[str, tuple[Option, ...]
         "axes": _axes(matches, choice),
     }
     return {axis: tuple(offers[axis]) for axis in AXES}
+
+
+def _offered(catalog: Catalog, choice: Choice) -> Catalog:
+    """Return the catalogue without frameworks on request, unless marked, and without cases of these alone."""
+    asked = choice.values("frameworks")
+    shown = {name: item for name, item in catalog.frameworks.items() if not item.on_request or name in asked}
+    known, all_known = (
+        {recipe.case for item in each for recipe in item.recipes}
+        for each in (shown.values(), catalog.frameworks.values())
+    )
+    cases = {name: item for name, item in catalog.cases.items() if name in known or name not in all_known}
+    return replace(catalog, frameworks=shown, cases=cases)
 
 
 def _chosen(entries: Mapping[str, Entry], names: Iterable[str]) -> list[Entry]:
