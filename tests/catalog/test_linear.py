@@ -12,9 +12,13 @@ from dlperf.formats import dllogger_declarations, own, paddleclas
 
 FORMATS = load_catalog().formats.values()
 CODE = (
-    *(text for texts in (*paddleclas._LAUNCHER.values(), *dllogger_declarations.ECHOED.values()) for text in texts),
-    *(paddleclas._METERS_SINCE_ITERATION_5, paddleclas._METERS_OF_2021, paddleclas._ELAPSE, paddleclas._DYNAMIC),
-    *(paddleclas._PASS, paddleclas._EPOCH_END, paddleclas._EPOCH_MEANS, own._RECORD),
+    *(
+        text
+        for texts in (*paddleclas._DATA["launcher"].values(), *dllogger_declarations.ECHOED.values())
+        for text in texts
+    ),
+    *("".join(record["pattern"]) for record in paddleclas._DATA["records"]),
+    *(paddleclas._EPOCH_END, paddleclas._EPOCH_MEANS, own._RECORD),
 )
 BUILTIN = {
     *CODE,

@@ -3,44 +3,20 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from dlperf.formats.samples import Window
 
-THROUGHPUTS = (
-    "train.total_ips",
-    "total_ips",
-    "train.ips",
-    "imgs_per_sec",
-    "throughput_train",
-    "train_throughput",
-    "training_sequences_per_second",
-    "train.throughput",
-    "train_samples_per_sec",
-    "train_items_per_sec",
-    "train_perf_fps",
-    "average_ips",
-    "average_throughput",
-    "throughput",
-    "ips",
-)
-"""ConvNets: train.total_ips (PyTorch), total_ips, train_throughput and imgs_per_sec (TensorFlow 1), train.ips (MXNet
-and Paddle), ips (Paddle's summary). BERT: throughput_train (TensorFlow 1), training_sequences_per_second (PyTorch).
-A metric of validation or inference has another name or a prefix."""
-
-LOSSES = ("train.loss", "total_loss", "average_loss", "final_loss", "loss")
+DATA = tomllib.loads(Path(__file__).with_name("dllogger.toml").read_text("utf-8"))
+THROUGHPUTS, LOSSES = tuple(DATA["throughputs"]), tuple(DATA["losses"])
 RATE_WITHOUT_WAITING = "train.compute_ips"
 """Throughput without the time spent waiting for data."""
 
 _NUMBER = rb"\d[\d.]*(?:[eE][+-]?\d+)?"
-_UNITS = {"img": "images/s", "images": "images/s", "seq": "sequences/s", "sequences": "sequences/s"}
-_UNITS_BY_NAME = {
-    "training_sequences_per_second": "sequences/s",
-    "throughput": "samples/s",
-    "train_items_per_sec": "items/s",
-}
-_WINDOWS: dict[str, Window] = {"train.ips": "interval", "train.throughput": "interval"}
+_WINDOWS: dict[str, Window] = DATA["windows"]
 
 
 class Throughput(NamedTuple):
@@ -121,5 +97,5 @@ def loss_of_data(data: Mapping[str, Any]) -> bytes | None:
 
 
 def _unit(name: str, printed: str) -> str:
-    known = _UNITS.get(printed.lower(), f"{printed}/s" if printed else None)
-    return known or _UNITS_BY_NAME.get(name, "images/s")
+    known = DATA["units"].get(printed.lower(), f"{printed}/s" if printed else None)
+    return str(known or DATA["units_by_name"].get(name, "images/s"))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 LINE_LENGTH = 600
 """Longer lines are no records."""
@@ -14,37 +16,6 @@ _NUMBER = r"\d[\d.,]*(?:[eE][+-]?\d+)?"
 _WRITTEN = r"\d+(?:,\d\d\d)*(?:\.\d+)?(?:[eE][+-]?\d+)?[KMGBT]?"
 """As the parser reads numbers."""
 _WORK = r"(?:tok(?:en)?|word|sample|seq(?:uence)?|sentence|ima?ge?|example|item|frame)s?"
-_RATES = (
-    (
-        "value",
-        rf"(?P<number>{_NUMBER}[KMGBT]?)(?P<after> ?(?P<unit>{_WORK}) ?/ ?s\w*)",
-    ),
-    (
-        "value",
-        rf"(?P<before>\b(?:[\w/.]*(?P<unit>{_WORK})(?:_per_|/)s\w*|tps|wps|ips|qps|[\w/.]*(?:throughput|[sS]peed))\W{{1,4}})"
-        rf"(?P<number>{_NUMBER})",
-    ),
-    ("milliseconds_per_step", rf"(?P<number>{_NUMBER})(?P<after> ?ms ?/ ?(?:it|iter|step|batch)\b)"),
-    ("seconds_per_step", rf"(?P<number>{_NUMBER})(?P<after> ?s ?/ ?(?:it|iter|step|batch)\b)"),
-    ("steps_per_second", rf"(?P<number>{_NUMBER})(?P<after> ?(?:it|iters?|steps?|batch(?:es)?) ?/ ?s\w*)"),
-    (
-        "milliseconds_per_step",
-        rf"(?P<before>\b[A-Za-z_ ]*(?:time|elapsed|cost)\W{{1,4}})(?P<number>{_NUMBER})(?P<after> ?ms\b)",
-    ),
-    (
-        "seconds_per_step",
-        rf"(?P<before>\b(?:[a-z]+[_ ])?(?:time|cost)\W{{1,4}})(?P<number>{_NUMBER})(?P<after> ?s(?:ec)?\b)",
-    ),
-    (
-        "milliseconds_per_step",
-        rf"(?P<before>\b[A-Za-z_ ]*(?:time|elapsed|cost)[ _]?\(?ms\W{{1,4}})(?P<number>{_NUMBER})",
-    ),
-    (
-        "seconds_per_step",
-        rf"(?P<before>(?:step|iter(?:ation)?|batch)[ _]time\W{{1,4}})(?P<number>{_NUMBER})(?! ?[a-z]?s\b)",
-    ),
-    ("value", rf"(?P<number>{_NUMBER})(?P<after> ?(?P<unit>(?:[KMGT]i?B|[MGTP]FLOPs?|[KMG]?ops)/s\b))"),
-)
 _TIME = re.compile(r"(?P<number>\d{4}-\d\d-\d\d(?P<between>[ T])\d\d:\d\d:\d\d(?P<fraction>[.,]\d+)?)")
 _ONLY = re.compile(
     rf"(?P<before>.*?)(?<![\w.,])(?P<number>{_NUMBER}[KMGBT]?)(?P<after>\s*(?P<unit>[A-Za-zµ%][\w/µ%]{{0,19}})|\s*$)"
@@ -62,7 +33,10 @@ _FIELDS = (
     ),
     ("loss", re.compile(rf"(?P<before>\b[lL]oss\W{{1,4}})(?P<number>-?{_NUMBER})"), r"[\w.+-]+"),
 )
-_COMPILED = tuple((name, re.compile(pattern)) for name, pattern in _RATES)
+_COMPILED = tuple(
+    (rate["group"], re.compile(rate["pattern"].replace("NUMBER", _NUMBER).replace("WORK", _WORK)))
+    for rate in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["rates"]
+)
 _UNITS = {"tok": "tokens/s", "wor": "words/s", "seq": "sequences/s", "ima": "images/s", "img": "images/s"}
 
 

@@ -19,12 +19,14 @@ The configuration that PaddleClas prints names several batch sizes; training use
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 
 from dlperf.catalog.linear import compile_linear
 from dlperf.formats.numbers import Clock, floats
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.rules import FunctionRule, RecordRule, Rules, metadata_rules, search_rule
-from dlperf.formats.samples import FormatInfo
+from dlperf.formats.samples import FormatInfo, Window
 
 INFO = FormatInfo(
     "paddleclas",
@@ -35,56 +37,10 @@ INFO = FormatInfo(
     "PaddleClas ppcls (static and dynamic graph), Paddle models PaddleCV/image_classification",
 )
 
-_SLASHES, _DASHES = "%Y/%m/%d %H:%M:%S", "%Y-%m-%d %H:%M:%S"
-_TIME_SLASHES = r"\[(?P<time>\d{4}/\d\d/\d\d \d\d:\d\d:\d\d)\] (?:ppcls|root) INFO: "
-_TIME_DASHES = r"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) INFO: "
-_STEP = r"epoch:(?P<epoch>\d+) +train step:(?P<step>\d+) "
-_LOSS_AFTER_RATE = r".*?, loss: *(?P<loss>[^ ,]+) [^,b]*"
-_LOSS_ANYWHERE = r".*?loss: *(?P<loss>[^ ,]+).*?"
-_METERS = (
-    r"batch_cost: *(?P<seconds_per_step>[\d.]+) s, *reader_cost: *(?P<reader_seconds>[\d.]+) s,"
-    r" ips: *(?P<value>[\d.]+) (?:samples|images)/s"
-)
-_METERS_SINCE_ITERATION_5 = _TIME_SLASHES + _STEP + _LOSS_AFTER_RATE + _METERS
-_METERS_OF_2021 = _TIME_DASHES + _STEP + _LOSS_ANYWHERE + _METERS
-_ELAPSE = (
-    _TIME_DASHES
-    + _STEP
-    + _LOSS_ANYWHERE
-    + r"elapse: *(?P<seconds_per_step>[\d.]+) ?s,?"
-    + r" *ips: *(?P<value>[\d.]+) (?:samples|images)/s"
-)
-_DYNAMIC = (
-    _TIME_SLASHES + r"\[Train\]\[Epoch (?P<epoch>\d+)/\d+\]\[Iter: (?P<step>\d+)/\d+\].*?[ ,]loss: (?P<loss>[^ ,]+)"
-    r".*?batch_cost: (?P<seconds_per_step>[\d.]+)s, reader_cost: (?P<reader_seconds>[\d.]+)s?,"
-    r".*?ips: (?P<value>[\d.]+) (?:samples|images)/s"
-)
-_PASS = (
-    r"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+)-INFO: \[Pass (?P<epoch>\d+), train batch (?P<step>\d+)\]"
-    r"\s+loss (?P<loss>[^ ,]+).*?elapse (?P<seconds_per_step>[\d.]+) sec"
-)
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _CONFIGURATION = compile_linear(r" INFO: ( *)(\w+) :(?: (.*)|$)")
 _EPOCH_END = r"END epoch:(\d+) +train "
 _EPOCH_MEANS = r"\[Train\]\[Epoch (\d+)/(\d+)\]\[Avg\]"
-_FIELDS = {
-    "DataLoader.Train.sampler.batch_size": "batch_size",
-    "TRAIN.batch_size": "global_batch_size",
-    "Arch.name": "model",
-    "ARCHITECTURE.name": "model",
-    "AMP.use_pure_fp16": "pure_fp16",
-    "use_pure_fp16": "pure_fp16",
-    "use_amp": "amp",
-}
-"""Path in the configuration → what it declares."""
-_LAUNCHER = {
-    "gpus": (
-        r"PADDLE_TRAINERS_NUM\s+(\d+)",
-        r"Building DALI Train pipeline with num_shards: (\d+)",
-        r"^worker_key:.*?, size: \{'.*?_worker': (\d+)\}",
-    ),
-    "nodes": (r"LAUNCH INFO .*\bnnodes: (\d+)$",),
-    "gpu_list": (r"LAUNCH INFO .*\bdevices: (\d[\d,]*)$",),
-}
 
 
 def rules(recorder: Recorder) -> Rules:
@@ -92,16 +48,18 @@ def rules(recorder: Recorder) -> Rules:
     configuration = _Configuration(recorder)
     return Rules(
         [
-            RecordRule(recorder, _METERS_SINCE_ITERATION_5, b" train step:", Clock(_SLASHES)),
-            RecordRule(recorder, _METERS_OF_2021, b" train step:", Clock(_DASHES)),
-            RecordRule(recorder, _ELAPSE, b" train step:", Clock(_DASHES)),
-            RecordRule(recorder, _DYNAMIC, b"[Train][Epoch ", Clock(_SLASHES)),
-            RecordRule(recorder, _PASS, b", train batch ", Clock(f"{_DASHES},%f"), "step"),
+            *(_record_rule(recorder, **record) for record in _DATA["records"]),
             search_rule(_EPOCH_END, configuration.end_epoch),
             search_rule(_EPOCH_MEANS, lambda match, number: recorder.complete() if match[1] == match[2] else None),
         ],
-        [FunctionRule(b" : ", _CONFIGURATION.search, configuration.read), *metadata_rules(recorder, _LAUNCHER)],
+        [FunctionRule(b" : ", _CONFIGURATION.search, configuration.read), *metadata_rules(recorder, _DATA["launcher"])],
     )
+
+
+def _record_rule(
+    recorder: Recorder, pattern: list[str], contains: str, time_format: str, window: Window | None = None
+) -> RecordRule:
+    return RecordRule(recorder, "".join(pattern), contains.encode(), Clock(time_format), window)
 
 
 class _Configuration:
@@ -119,8 +77,8 @@ class _Configuration:
 
     def _declare(self, path: str, text: str) -> None:
         declare = self._recorder.declare
-        if path in _FIELDS:
-            declare(_FIELDS[path], text)
+        if path in _DATA["fields"]:
+            declare(_DATA["fields"][path], text)
         if path in ("Arch.name", "ARCHITECTURE.name"):
             declare("precision", "fp32")
         elif path == "AMP":

@@ -8,35 +8,20 @@ over all nodes; ``tf_gpu8_amp_bs256.txt``; ``deeplabv3p_c8_fp32.log``; ``Deeplab
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
 from dlperf.errors import RequestError
 
 Fact = TypeVar("Fact")
 
-FRAMEWORKS = {
-    "paddle": r"paddle(paddle|clas|nlp|seg)?|plsc|fleetx",
-    "pytorch": r"pytorch|torch|pyt|mmseg(mentation)?|mmcv",
-    "tensorflow": r"tf[12]?|tensorflow[12]?",
-    "mxnet": r"mxnet|gluon",
-    "oneflow": r"oneflow",
-    "mindspore": r"mindspore",
-}
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+FRAMEWORKS: dict[str, str] = _DATA["frameworks"]
 """Framework → pattern of the whole word in a path that names it."""
-
-MODELS = {
-    "resnet50": r"resnet-?50|rn50",
-    "bert-base": r"bert(?![-_]?(large|medium|small|mini|tiny))",
-    "transformer-big": r"transformer(?![-_]?base)",
-    "hrnetw18": r"hrnet",
-    "deeplabv3p": r"deeplabv3p?",
-    "vgg16": r"vgg-?16",
-    "arcface": r"arcface|plsc",
-    "llama3-8b": r"llama[-_ ]?3(\.1)?[-_ ]8b",
-}
+MODELS: dict[str, str] = _DATA["models"]
 """Model → pattern of a part of a path that names it."""
 
 _SUFFIX = re.compile(r"(\.gz|\.log|\.txt|_log)+$", re.IGNORECASE)

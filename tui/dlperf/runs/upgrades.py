@@ -7,8 +7,10 @@ every other text is shown as it was written. ``dlperf verify --write`` derives r
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dlperf.errors import DlperfError
@@ -23,33 +25,7 @@ SCHEMA_VERSION = 2
 Data = dict[str, Any]
 Upgrades = Mapping[tuple[str, int], Callable[[Data], Data]]
 
-_CAUSES = {
-    "last_output": "{cause}; last output: {lines}",
-    "exit_code": "exit code {code_value}",
-    "ended_by_signal": "signal {number} ({name})",
-    "cancelled": "cancelled",
-    "unknown_trial": "the node knows nothing of the trial",
-    "out_of_memory": "out of memory",
-    "slurm_memory": "Slurm: out of memory",
-    "deadline": "deadline of {seconds} s",
-    "unreachable_since": "unreachable since {since}: {cause}",
-    "unreachable": "unreachable: {cause}",
-    "not_ready": "not ready: {node}: {check}: {message}",
-    "machine_left_out": "node {node}: left out, {cause}",
-    "failed_in_a_row": "failed {count} times in a row: {why}",
-    "configuration_stopped": "configuration stopped: {cause}",
-    "of_node": "node {node}: {cause}",
-    "and_more": "{subject}: {more}",
-}
-"""Code → English text of version 0.1, in the order in which they are tried."""
-_PARAMETERS = {
-    **dict.fromkeys(("code_value", "number", "count", "seconds"), r"\d{1,9}"),
-    **dict.fromkeys(("since", "node"), r"\S+?"),
-    "check": "[a-z_]+",
-    "name": r"[\w -]+",
-    "subject": r"exit code \d{1,9}|signal \d{1,3} \([\w -]+\)",
-}
-"""Parameter → its pattern where it is not any text."""
+_NUMBERS = frozenset({"code_value", "number", "count", "seconds"})
 _INNER = frozenset({"cause", "subject", "more", "why", "message"})
 """Parameters that were texts of causes themselves."""
 _DEEPEST = 8
@@ -82,17 +58,19 @@ def _value(name: str, text: str, depth: int) -> Value:
         return _message_of_text(text, depth + 1)
     if name == "check":
         return message(f"check_{text}")
-    return int(text) if _PARAMETERS.get(name) == r"\d{1,9}" else text
+    return int(text) if name in _NUMBERS else text
 
 
 @cache
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+    data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
     def group(place: re.Match[str]) -> str:
-        return f"(?P<{place[1]}>{_PARAMETERS.get(place[1], '.*?')})"
+        return f"(?P<{place[1]}>{data['parameters'].get(place[1], '.*?')})"
 
     return [
         (code, re.compile(re.sub(r"\\\{(\w+)\\\}", group, re.escape(text)), re.DOTALL))
-        for code, text in _CAUSES.items()
+        for code, text in data["causes"].items()
     ]
 
 
