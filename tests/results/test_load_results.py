@@ -16,6 +16,7 @@ from dlperf.results.frame import write_csv
 from dlperf.results.load import Filters, filters_of, load_results
 from dlperf.results.model import ConfigurationResult, Status
 from dlperf.runs.journal import campaign_status
+from dlperf.runs.keeping import tag_campaign
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import Event, State
 from dlperf.runs.store import append_records
@@ -91,6 +92,12 @@ def test_what_was_found_of_a_trial_that_did_not_succeed_marks_no_result(workspac
     logs = {"n0/out.log": own_log(50.0), "n0/telemetry.csv": TELEMETRY}
     end_trial(campaign, item, 3, logs, State.FAILED, "exit code 1")
     assert "contended_gpu" not in codes(the_row(workspace))
+
+
+def test_a_campaign_with_the_tag_superseded_gives_results_with_a_caveat(workspace: Workspace):
+    campaign = measured_campaign(workspace, "a", [(planned(), [100.0, 101.0, 102.0])])
+    tag_campaign(campaign, "night superseded")
+    assert [finding.code for finding in the_row(workspace).caveats] == ["superseded"]
 
 
 def test_mean_and_olympic_protocols_aggregate_their_own_way(workspace: Workspace):

@@ -22,6 +22,7 @@ from dlperf.report.machine import Probed
 from dlperf.results.audit import AuditRow
 from dlperf.results.identify import catalog_id
 from dlperf.results.importing import NODE as IMPORTED
+from dlperf.results.load import SUPERSEDED
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import PublishedReport
 from dlperf.runs.records import CampaignRecord
@@ -127,7 +128,8 @@ class SiteData:
     @cached_property
     def reports(self) -> dict[tuple[str, str], tuple[ConfigurationResult, ...]]:
         """Return results by source and case; of a configuration that several campaigns measured, the newest."""
-        reports = grouped(self.ordered, lambda row: (self.source(row), row.case))
+        current = (row for row in self.ordered if SUPERSEDED not in (finding.code for finding in row.findings))
+        reports = grouped(current, lambda row: (self.source(row), row.case))
         return {
             (source, case): self._newest(rows) if source.startswith(MEASURED) else rows
             for (source, case), rows in reports.items()

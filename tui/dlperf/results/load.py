@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
 from dlperf.catalog.axes import parse_scale
 from dlperf.catalog.problem import CatalogError, Problem
 from dlperf.errors import DlperfError, RequestError
+from dlperf.measure.findings import warning
 from dlperf.plan import Selection, TrialKey
 from dlperf.plan.axes import parse_axes
 from dlperf.results.logs import LogReader, log_reader
@@ -18,6 +19,7 @@ from dlperf.results.rows import rows_of_campaign, rows_of_metrics
 from dlperf.results.trial import measure_trial
 from dlperf.results.verdicts import read_verdicts
 from dlperf.runs.journal import fold
+from dlperf.runs.keeping import tags_of
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event
@@ -64,6 +66,8 @@ class Filters:
 
 
 EVERYTHING = Filters()
+SUPERSEDED = "superseded"
+"""Tag of a campaign that was measured anew: its results have a caveat of this code, and reports leave them out."""
 
 
 def load_results(
@@ -115,7 +119,10 @@ def load_campaign(
 
     record = read_campaign(paths)
     status = fold(record, read_records(paths.journal, Event)[0])
-    return record, rows_of_campaign(record, status, _trial_results(paths, record, status, open_reader, complain))
+    rows = rows_of_campaign(record, status, _trial_results(paths, record, status, open_reader, complain))
+    if SUPERSEDED in tags_of(paths):
+        rows = [replace(row, findings=(*row.findings, warning(SUPERSEDED))) for row in rows]
+    return record, rows
 
 
 def _trial_results(
