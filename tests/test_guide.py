@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from dlperf.cli import main
+from slurm_lab import slurm, slurm_cluster
+
+__all__ = ["slurm", "slurm_cluster"]
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "site" / "docs" / "guide"
@@ -71,6 +76,8 @@ def test_a_program_of_ones_own_is_measured_as_the_guide_says(typed, tmp_path):
     (row,) = json.loads(typed("dlperf results --campaign first --json"))
     assert row["status"] == "measured"
     assert row["n"] == 2
+    # nothing but what a busy machine does to a program that sleeps
+    assert {finding["code"] for finding in row["findings"]} <= {"trial_spread", "drift"}
     assert 0 < row["value"] < 32 / 0.02
     assert (tmp_path / "bench" / "site" / "html" / "results" / "frameworks" / "my-stack.html").is_file()
 
@@ -171,3 +178,27 @@ def test_logs_of_megatron_and_torchtitan_become_reports_as_the_guide_says(typed,
     for name in values:
         page = tmp_path / "bench" / "site" / "docs" / "results" / "reports" / name / "llama3-8b.md"
         assert "65536" in page.read_text()
+
+
+def type_page(typed, folder: Path, page: Path) -> str:
+    """Type the commands of a page after writing its files; return what the last one prints."""
+    first, *others = commands(page)
+    typed(first)
+    for path, text in FILE.findall(page.read_text()):
+        place = folder / "bench" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    return [typed(line) for line in others][-1]
+
+
+def test_a_cluster_is_set_up_and_measured_as_the_page_on_slurm_says(typed, tmp_path, slurm, monkeypatch):
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")  # NumPy of the tests' own Python
+    type_page(typed, tmp_path, GUIDE / "slurm.md")
+    (row,) = json.loads(typed("dlperf results --campaign first --json"))
+    assert (row["n"], row["status"]) == (2, "measured")
+
+
+def test_the_script_of_two_nodes_has_the_lines_that_the_page_shows(typed, tmp_path):
+    printed = type_page(typed, tmp_path, GUIDE / "nodes.md")
+    (excerpt,) = (text for text in shown(GUIDE / "nodes.md") if text.startswith("=== a:"))
+    assert [line for line in excerpt.splitlines() if line not in printed] == []

@@ -8,6 +8,7 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dlperf.catalog.entries import KINDS, PROGRAMS
 from dlperf.messages import LANGUAGES
 from dlperf.redaction import Found, Redactor
 from dlperf.report.locations import language_root
@@ -134,6 +135,8 @@ def create_workspace(root: Path, site_url: str = "") -> list[str]:
     files = template_files() | {name: path.read_bytes() for name, path in others.items()}
     missing = {name: data for name, data in files.items() if not (root / name).exists()}
     addresses = {config: f"site_url: {site_url.rstrip('/')}/{folder}\n" for config, folder in CONFIGS.items()}
+    for kind in (*KINDS, PROGRAMS):
+        (root / "catalog" / kind).mkdir(parents=True, exist_ok=True)
     for name, data in missing.items():
         write_atomic(root / name, data + (addresses.get(name, "").encode() if site_url else b""))
     return list(missing)
