@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from textual import events
+from textual import events, work
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
@@ -37,6 +37,8 @@ HUNG_UP = 128 + signal.SIGHUP
 MIN_SIZE = Size(80, 24)
 """Below this, the screens leave out what matters least."""
 DARK, LIGHT = "textual-dark", "textual-light"
+USED_BY_SCREENS = ("results.load", "catalog.load", "app.model.options", "app.model.planned", "plan", "render.preview")
+"""What screens import when they are used."""
 
 
 def _screen_of(place: str) -> Screen[Any]:
@@ -101,6 +103,13 @@ class DlperfApp(App[str]):
         self.set_interval(1 / self.settings.frames_per_second, self._frame)
         self.app_resume_signal.subscribe(self, lambda _app: self.screen.refresh(layout=True))
         self._leave_on_signals()
+        self.call_after_refresh(self._import_screens)
+
+    @work(thread=True, group="import")
+    def _import_screens(self) -> None:
+        """Import what the first visit of a screen needs, so that no key waits for it."""
+        for module in (*(f"app.screens.{place}" for place in (*self.MODES, "trial")), *USED_BY_SCREENS):
+            import_module(f"dlperf.{module}")
 
     def on_resize(self, event: events.Resize) -> None:
         small = event.size.width < MIN_SIZE.width or event.size.height < MIN_SIZE.height

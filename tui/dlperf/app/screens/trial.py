@@ -102,20 +102,24 @@ class TrialScreen(LogActions):
         self._shown_status = trial
         if planned is None:
             return
-        paths = self._campaign.paths.trial(self._key)
         name = f"{configuration_text(planned.configuration)} #{self._key.number}"
         state = state_text(trial.state)
         now = self._campaign.progress_of(self._key) if not trial.state.finished else None
         why = now.pending_reason if now else trial.cause if trial.state is not State.SUCCEEDED else None
         cause = printable(render(why)) if why else ""
         self.query_one("#trial-line", Static).update("  ".join(part for part in (name, state, cause) if part))
+        self._read_texts(trial, planned)
+
+    @work(thread=True, group="curve")
+    def _read_texts(self, trial: TrialStatus, planned: PlannedConfiguration) -> None:
+        paths = self._campaign.paths.trial(self._key)
         texts = {
             "figure": "\n".join(figure_lines(trial, self._campaign.result_of(self._key))),
             "environment": "\n".join(environment_lines(planned, read_environment(paths))),
             "command": command_text(paths, planned, trial.state.finished),
         }
         for page, text in texts.items():
-            self.query_one(f"#{page}-text", Static).update(text)
+            self.call_later(self.query_one(f"#{page}-text", Static).update, text)
 
     def _show_log(self) -> None:
         message = _("There is no log.") if self._trial.state.finished else _("No log yet: the trial has not started.")
