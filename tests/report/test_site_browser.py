@@ -136,6 +136,21 @@ def test_on_a_telephone_no_option_of_a_command_is_broken(watched: Watched, site:
     assert watched.page.evaluate(broken) == 0
 
 
+def test_a_reader_turns_the_chart_of_the_home_page(watched: Watched, address: str) -> None:
+    page = watched.page
+    page.goto(address + "index.html")
+    chart = page.locator(".overview figure", has_text="ResNet50V1.5").first
+    expect(chart.locator(".published .name").first).to_contain_text("paddle")
+    chart.get_by_label("GPUs").select_option("1")
+    chart.get_by_label("Precision").select_option("FP32")
+    chart.get_by_label("Metric").select_option("Throughput")
+    expect(chart.locator(".name").first).to_have_text("Alpha FP32 · 1 GPU")
+    chart.get_by_label("Baseline").select_option("Beta, V100")
+    expect(chart.locator(".times").first).to_have_text("1.05×")
+    expect(page.get_by_text("the best of our measurements")).to_be_hidden()
+    assert watched.errors == []
+
+
 EXPLORER = "results/explorer.html"
 
 

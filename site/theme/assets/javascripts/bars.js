@@ -104,7 +104,7 @@
 
   /* Panels { title, aside, bars } below each other as one SVG, in the colours of the page. */
   function picture(panels, footnotes) {
-    const WIDE = 860, NAME = 330, BAR = 330, ROW = 22, probe = document.body.appendChild(element("i"));
+    const WIDE = 860, NAME = 300, BAR = 350, ROW = 32, probe = document.body.appendChild(element("i"));
     const seen = name => getComputedStyle(probe).getPropertyValue(name).trim();
     const ink = seen("--md-typeset-color"), quiet = seen("--dlperf-quiet"), paper = seen("--md-default-bg-color");
     const colours = Array.from({ length: COLOURS }, (_, number) => {
@@ -123,14 +123,14 @@
       panel.bars.forEach(bar => {
         const colour = colours[bar.series], width = Math.max(2, bar.share * BAR).toFixed(1);
         const fill = bar.published ? `url(#hatch-${bar.series})` : colour;
-        parts.push(`<text x="16" y="${y + 15}">${safe(bar.name)} <tspan fill="${quiet}" font-size="11">${safe(bar.aside)}</tspan></text>`,
-          `<rect x="${NAME}" y="${y + 4}" width="${width}" height="14" fill="${fill}" stroke="${colour}"/>`,
-          put(NAME + BAR + 90, y + 15, bar.text + (bar.caveats ? " †" : ""), 'text-anchor="end" font-weight="600"'),
-          put(WIDE - 16, y + 15, bar.times, `text-anchor="end" fill="${quiet}"`));
+        parts.push(put(16, y + 13, bar.name), put(16, y + 25, bar.aside, `fill="${quiet}" font-size="11"`),
+          `<rect x="${NAME}" y="${y + 7}" width="${width}" height="16" fill="${fill}" stroke="${colour}"/>`,
+          put(NAME + BAR + 95, y + 20, bar.text + (bar.caveats ? " †" : ""), 'text-anchor="end" font-weight="600"'),
+          put(WIDE - 16, y + 20, bar.times, `text-anchor="end" fill="${quiet}"`));
         y += ROW;
       });
     });
-    footnotes.forEach(words => { y += 16; parts.push(put(16, y + 8, words, `fill="${quiet}" font-size="11"`)); });
+    footnotes.flatMap(words => words.match(/.{1,130}(?:\s|$)|.{1,65}/g)).forEach(words => { y += 16; parts.push(put(16, y + 8, words, `fill="${quiet}" font-size="11"`)); });
     const hatches = colours.map((colour, number) => `<pattern id="hatch-${number}" width="5" height="5" patternUnits="userSpaceOnUse"` +
       ` patternTransform="rotate(45)"><rect width="1.5" height="5" fill="${colour}"/></pattern>`);
     return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDE}" height="${y + 24}" viewBox="0 0 ${WIDE} ${y + 24}" fill="${ink}"` +

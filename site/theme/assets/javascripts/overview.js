@@ -47,6 +47,7 @@
       form.firstElementChild.disabled = false;
       offer(form.case, named(cases), figure.dataset.case);
       form.addEventListener("change", event => {
+        if (event.target.name === "baseline") root.querySelector(".legend > :last-child").hidden = true;
         if (event.target.name === "case") form.precision.value = form.scale.value = form.baseline.value = "";
         draw(figure);
       });
