@@ -249,7 +249,7 @@ def test_the_log_of_another_node_explains_a_failure_that_the_node_s_own_does_not
 def test_slurm_s_log_is_quoted_where_no_node_has_a_log(paths: TrialPaths, log: str):
     write_trial(paths, {"n0/out.log": log})
     paths.slurm_log.write_text("no Python 3.6 or newer on n2\nsrun: error: n2: task 1: Exited with exit code 1\n")
-    said = "last output: loss 1.0" if log else "Slurm's log: no Python 3.6 or newer on n2"
+    said = "last output: loss 1.0" if log else "log of the job: no Python 3.6 or newer on n2"
     assert str(measured(paths, state=State.FAILED, cause=EXIT_1).cause) == f"exit code 1; {said}"
 
 

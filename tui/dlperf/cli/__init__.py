@@ -1,26 +1,6 @@
 """The ``dlperf`` commands, a thin layer over the other packages.
 
-To add a command:
-
-1. Write it in the module of its group (``cli/campaigns.py``, ``cli/catalog.py`` …)::
-
-       commands = typer.Typer()
-
-       @commands.command()
-       def status(context: typer.Context, as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
-           \"\"\"Do something: this line is the command's help.\"\"\"
-           from dlperf.runs.journal import campaign_status      # import other packages inside the function
-
-           workspace = current_workspace(context)               # cli.options
-           ...
-           raise typer.Exit(ExitCode.MEASURED_FAILED)           # or return, for 0
-
-2. Add the module to ``GROUPS`` of ``cli/root.py``: its place there is the command's place in ``dlperf --help``.
-
-At the top of such a module only the standard library, ``typer``, ``dlperf.errors``, ``dlperf.view.text``
-and ``dlperf.cli.*`` may be imported, so that ``dlperf --help`` starts fast. Raise ``DlperfError``
-(``RequestError`` for a wrong request): ``main`` prints it and exits with its code. Print results with ``cli.output``:
-``print_json`` for ``--json``, ``print_table`` otherwise; live progress goes to stderr with ``LiveLines``.
+CONTRIBUTING.md says how to add one.
 """
 
 from __future__ import annotations

@@ -6,20 +6,7 @@ import re
 from dataclasses import replace
 
 from dlperf.messages import Message, message, quoted
-from dlperf.results.error_lines import error_line, last_line, last_statement
-
-_KNOWN = (
-    (
-        "out_of_memory",
-        r"out of memory|OutOfMemoryError|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|OOM when allocating"
-        r"|RESOURCE_EXHAUSTED|ResourceExhaustedError|\boom[-_ ]?kill|\bOOM[-_ ]killed|\bOUT_OF_MEMORY\b|\bMemoryError\b"
-        r"|std::bad_alloc|[Cc]annot allocate memory",
-    ),
-    ("nccl_timeout", r"Watchdog caught collective operation timeout|NCCL.{0,80}timed? ?out"),
-    ("nccl_error", r"ncclUnhandledCudaError|ncclSystemError|ncclInternalError|ncclRemoteError|NCCL error"),
-    ("no_space", r"No space left on device"),
-)
-"""Code → what frameworks, CUDA, the kernel and Slurm print, the most specific first."""
+from dlperf.results.error_lines import PATTERNS, error_line, last_line, last_statement
 
 _PORT_IN_USE = re.compile(r"address already in use|\bEADDRINUSE\b|\bport \d{1,5} is (?:already )?in use", re.IGNORECASE)
 
@@ -33,7 +20,7 @@ def diagnosis(log_tail: str) -> Message | None:
 
     A port in use makes the engine retry, so only that line or, without one, the last may name it.
     """
-    for code, pattern in _KNOWN:
+    for code, pattern in PATTERNS["causes"].items():
         if re.search(pattern, log_tail):
             return message(code)
     error = error_line(log_tail)
