@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+import tomllib
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from dlperf.executors.base import NodeObservation
 from dlperf.executors.verdict import node_observation
@@ -16,45 +18,12 @@ from dlperf.runs.records import State
 SILENCE_FACTOR = 5
 """How much longer than usual to wait before asking again when Slurm did not answer."""
 GONE = "GONE"
-_OVER = {
-    "COMPLETED": State.LOST,
-    "FAILED": State.LOST,
-    "CANCELLED": State.CANCELLED,
-    "TIMEOUT": State.TIMED_OUT,
-    "DEADLINE": State.TIMED_OUT,
-    "PREEMPTED": State.LOST,
-    "NODE_FAIL": State.LOST,
-    "BOOT_FAIL": State.LOST,
-    "OUT_OF_MEMORY": State.FAILED,
-    "REVOKED": State.LOST,
-}
-"""Slurm's state of a finished job → the state of a node without an exit file."""
-_CAUSES = {
-    "CANCELLED": "slurm_cancelled",
-    "TIMEOUT": "slurm_time_limit",
-    "DEADLINE": "slurm_deadline",
-    "PREEMPTED": "slurm_preempted",
-    "NODE_FAIL": "slurm_node_failed",
-    "BOOT_FAIL": "slurm_no_boot",
-    "OUT_OF_MEMORY": "slurm_memory",
-}
-"""Slurm's state of a finished job → the code of the cause."""
+_WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_OVER = {state: State(ends) for state, ends in _WORDS["over"].items()}
+_CAUSES, _STUCK = _WORDS["causes"], _WORDS["stuck"]
 _FROM_OUTSIDE = frozenset({"CANCELLED", "TIMEOUT", "DEADLINE", "PREEMPTED", "NODE_FAIL"})
 """States in which Slurm itself has ended the processes of the job."""
 _SIGTERM = 15
-_STUCK = {
-    "PartitionTimeLimit": "slurm_too_long",
-    "PartitionNodeLimit": "slurm_too_many_nodes",
-    "PartitionConfig": "slurm_too_much",
-    "PartitionDown": "slurm_partition_down",
-    "PartitionInactive": "slurm_partition_inactive",
-    "AssocMaxJobsLimit": "slurm_job_limit",
-    "QOSMaxWallDurationPerJobLimit": "slurm_qos_time",
-    "JobHeldUser": "slurm_held",
-    "JobHeldAdmin": "slurm_held_by_admin",
-    "ReqNodeNotAvail": "slurm_node_reserved",
-}
-"""Pending reasons that need an action → the code of the message that names it."""
 
 
 @dataclass(frozen=True)
