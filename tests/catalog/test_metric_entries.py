@@ -48,6 +48,25 @@ def test_time_and_batch_size_give_only_units_that_count_samples(unit, counts):
     assert counts_samples(unit) is counts
 
 
+def test_what_a_case_expects_is_measured(write):
+    planned = plan_of(write, CASE + "  metrics: []\n  expect: [final_loss < 7.5]\n")
+    assert planned.expect == ("final_loss < 7.5",)
+    assert [metric.id for metric in planned.metrics] == ["throughput", "final_loss"]
+
+
+@pytest.mark.parametrize(
+    ("expectation", "said"),
+    [
+        ("final_los < 7", "expect[0]: no final_los in metrics"),
+        ("final_loss<7", "expect[0]: 'final_loss<7' is not allowed (a metric, one of < <= > >=, and a number"),
+        ("__import__('os') < 7", "is not allowed (a metric, one of"),
+    ],
+)
+def test_an_expectation_that_means_nothing_is_refused(write, expectation, said):
+    (problem,) = problems_of(write(f'{CASE}  expect: ["{expectation}"]\n', "cases.yaml"))
+    assert said in problem
+
+
 def test_an_unknown_metric_is_refused_with_its_line_and_the_known_ones(write):
     (problem,) = problems_of(write(CASE + "  metrics: [step_time, peak_memroy]\n", "cases.yaml"))
     assert problem.startswith("cases.yaml:9: metrics[1]: no peak_memroy in metrics (")

@@ -46,6 +46,18 @@ def workspace(tmp_path: Path) -> Workspace:
     return workspace_in(tmp_path / "w")
 
 
+def test_a_trial_that_does_not_meet_what_its_case_expects_has_no_value(workspace: Workspace) -> None:
+    plan = replace(plan_with(*EVERY), repeats=2, expect=("final_loss < 0.5", "throughput >= 60"))
+    measured(workspace, "a", plan, with_losses(own_log(64.0)), with_losses(own_log(32.0)))
+    (row,) = load_results(workspace)
+    assert (row.value, row.n) == (pytest.approx(64.0), 1)
+    assert [str(item.message) for item in row.trials[1].findings] == ["expected throughput >= 60, measured 32"]
+    assert "error" in [item.severity for item in row.caveats]
+    measured(workspace, "b", replace(plan, repeats=1), own_log(64.0))
+    (row,) = load_results(workspace, Filters(campaigns=("b",)))
+    assert str(row.status) == "failed: expected final_loss < 0.5, and it was not measured"
+
+
 def test_samples_and_telemetry_give_every_built_in_metric(workspace: Workspace) -> None:
     measured(workspace, "a", plan_with(*EVERY), with_losses(own_log(64.0)))
     (row,) = load_results(workspace)

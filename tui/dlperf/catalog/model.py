@@ -34,6 +34,7 @@ Device = Literal["gpu", "cpu"]
 Option = str | int | float | bool
 AxisName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
 MetricId = AxisName
+EXPECTATION = r"^([a-z][a-z0-9_]{0,30}) (<|<=|>|>=) (-?[0-9]{1,15}(\.[0-9]{1,15})?(e[+-]?[0-9]{1,2})?)$"
 Unit = Annotated[str, StringConstraints(pattern=r"^\S.{0,29}$")]
 AxisText = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+-]{0,40}$")]
 AxisValues = Annotated[tuple[AxisText | int | float, ...], Field(min_length=1)]
@@ -306,6 +307,8 @@ class Case(Entry):
     """The primary metric: throughput, or duration where the unit is one of time, if absent."""
     metrics: tuple[MetricId, ...] = OTHER_METRICS
     """Measured beside the primary one, where the trial gives them."""
+    expect: tuple[Annotated[str, StringConstraints(pattern=EXPECTATION)], ...] = ()
+    """What a valid trial measures, such as ``final_loss < 7.5``: a trial that does not has no value."""
     precisions: Annotated[tuple[Id, ...], Field(min_length=1)]
     """The ones offered."""
     batch_sizes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]

@@ -131,6 +131,8 @@ def case_problems(item: Located[Case], ids: Ids) -> Iterator[Problem]:
         yield from _reference(item, ("metric",), "metrics", case.metric, ids)
     for index, name in enumerate(case.metrics):
         yield from _reference(item, ("metrics", index), "metrics", name, ids)
+    for index, text in enumerate(case.expect):
+        yield from _reference(item, ("expect", index), "metrics", text.partition(" ")[0], ids)
     for index, name in enumerate(case.precisions):
         yield from _reference(item, ("precisions", index), "precisions", name, ids)
     yield from _default_problems(item, (), case.axes)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel
 
+from dlperf.catalog.model import EXPECTATION
 from dlperf.catalog.problem import hint
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ _PATTERNS: dict[str, str] = {
     r"^[^-\s]\S*$": "one word that does not begin with a hyphen",
     r"^[/{]": "an absolute path; ~ is not expanded",
     r"^[A-Za-z_][A-Za-z0-9_]*$": "a variable's name has letters, digits and underscores",
+    EXPECTATION: "a metric, one of < <= > >=, and a number, with spaces between: final_loss < 7.5",
     r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$": "a file name, without folders",
 }
 """Pattern of the model → its meaning."""

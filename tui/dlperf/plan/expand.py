@@ -162,7 +162,8 @@ def planned_metrics(unit: str, case: Case | None, metrics: Mapping[str, Metric])
     """Return the metrics of a case, the primary one first; without a case, every one beside the primary one."""
     primary = (case and case.metric) or default_metric(unit)
     others = [name for name, item in metrics.items() if item.estimator != "protocol"] if case is None else case.metrics
-    wanted = dict.fromkeys((primary, *others))
+    expected = [text.partition(" ")[0] for text in case.expect] if case else []
+    wanted = dict.fromkeys((primary, *others, *expected))
     return tuple(
         PlannedMetric(name, unit if item.unit is None else item.unit, item.direction, item.scope, item.estimator)
         for name, item in ((name, metrics[name]) for name in wanted)
@@ -186,6 +187,7 @@ def _freeze(
         facts=_facts(subject),
         example=subject.hardware.example,
         metrics=metrics,
+        expect=subject.case.expect,
     )
 
 

@@ -109,6 +109,8 @@ class PlannedConfiguration:
     """The hardware is that of a published report and has no real host names: it cannot be run on."""
     metrics: tuple[PlannedMetric, ...] = ()
     """The primary metric first; none in plans of 0.1."""
+    expect: tuple[str, ...] = ()
+    """What a valid trial measures, as ``catalog.model.Case``."""
     profiled: bool = False
     """Its one trial runs under a profiler and never enters results."""
 

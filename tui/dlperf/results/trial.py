@@ -20,7 +20,7 @@ from dlperf.results.causes import diagnosis, explained
 from dlperf.results.error_lines import failed_rank
 from dlperf.results.gather import Evidence, gather
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader
-from dlperf.results.metrics import Source, metrics_of
+from dlperf.results.metrics import Source, first_unmet, metrics_of
 from dlperf.results.model import TrialResult
 from dlperf.results.provenance import conditions_of
 from dlperf.results.run_units import run_in_unit
@@ -71,6 +71,8 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
     primary = next((metric for metric in metrics if metric.id == planned.primary.id), None)
     if not by_protocol and reading is not None:
         reason = None if primary else message("no_metric", metric=planned.primary.id)
+    if primary and (unmet := first_unmet(planned.expect, metrics)):
+        primary, reason = None, unmet
     findings = _findings(evidence, reading, planned, measured)
     if evidence.replaced_logs:
         findings = (warning("log_replaced", logs=", ".join(evidence.replaced_logs)), *findings)
