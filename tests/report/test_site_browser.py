@@ -259,7 +259,7 @@ def test_two_to_five_rows_stand_side_by_side_with_their_differences_marked(watch
 
 
 @fonts
-def test_a_reader_who_ticks_rows_goes_on_where_he_was_and_then_to_the_comparison(watched: Watched, site: Path) -> None:
+def test_a_reader_who_ticks_rows_goes_on_where_he_was_and_reads_the_comparison(watched: Watched, site: Path) -> None:
     page = watched.page
     page.set_viewport_size({"width": 390, "height": 500})
     page.goto((site / EXPLORER).as_uri())
@@ -272,6 +272,10 @@ def test_a_reader_who_ticks_rows_goes_on_where_he_was_and_then_to_the_comparison
     region = page.get_by_role("region", name="Compare side by side")
     expect(region).to_be_focused()
     expect(region.get_by_role("heading")).to_be_in_viewport()
+    page.locator(".explorer-bar summary").click()
+    page.add_script_tag(path=str(AXE))
+    found = page.evaluate("axe.run('body').then(result => result.violations)")
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
 
 
 def test_what_is_shown_is_taken_away_as_markdown_csv_pictures_and_code(watched: Watched, site: Path) -> None:

@@ -161,7 +161,7 @@
   const chartCopies = copies("copy_chart", ["PNG", "SVG", "embed"]);
   const tableCopies = copies("copy", ["Markdown", "CSV"]);
 
-  root.replaceChildren(element("div", { class: "explorer-search", role: "search" }, search, reset, said), facets, chartControls, chart,
+  root.replaceChildren(element("div", { class: "explorer-search", role: "search", "aria-label": words.title }, search, reset, said), facets, chartControls, chart,
     sides, element("div", { class: "explorer-bar" }, count, tools), holder, pager, chosen);
   window.addEventListener("hashchange", () => { dlperf.read(); show(); });
   dlperf.read();
