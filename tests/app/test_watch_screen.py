@@ -373,6 +373,6 @@ async def test_a_log_is_read_in_the_pager_of_the_user(workspace: Workspace, monk
 async def test_each_gpu_shows_what_it_did_over_time(workspace: Workspace):
     running_campaign(workspace)
     async with driving(workspace, size=(160, 40), start_screen="watch") as pilot:
-        await until_shown(pilot, "███  97 %")
+        await until_shown(pilot, "▇▇▇  97 %")
         await press(pilot, "H")
-        await until_shown(pilot, "Machines over time", "h200-01 5", "1410 ███", "595 W ███", "61 GiB ███")
+        await until_shown(pilot, "Machines over time", "h200-01 5", "1410 ▇▇▇", "595 W ▇▇▇", "61 GiB ▇▇▇")

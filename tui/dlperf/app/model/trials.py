@@ -174,11 +174,12 @@ def sparkline(values: Sequence[float], width: int, low: float | None = None) -> 
     shown = [value for value in values[-width:] if isfinite(value)]
     if not shown:
         return ""
+    blocks = BLOCKS if low is None else BLOCKS[:-1]  # full ones of neighbouring rows would run into each other
     low, high = min(shown) if low is None else low, max(shown)
     if high - low <= NOISE * abs(high):
         return BLOCKS[4] * len(shown)
-    steps = len(BLOCKS) - 1
-    return "".join(BLOCKS[round((value - low) / (high - low) * steps)] for value in shown)
+    steps = len(blocks) - 1
+    return "".join(blocks[round((value - low) / (high - low) * steps)] for value in shown)
 
 
 def _time(trial: TrialStatus, live: TrialProgress | None, silent: bool, now: float) -> str:
