@@ -80,7 +80,7 @@ def home(language: Language, data: SiteData) -> str:
         summary=_summary(page, found),
         charts=model_charts(page),
         metrics=[(name, page._(title)) for name, title in METRICS.items()],
-        headlines=headlines(page, found),
+        headlines=headlines(page, [one for one in found if one.second or not is_published(one.best.campaign)] or found),
         tables=[(page._(KINDS[kind]), _table(page, kinds[kind])) for kind in KINDS if kind in kinds],
         news=_news(page),
         files=[page.file_link(path, name) for name, path in files.items()],
@@ -257,11 +257,12 @@ def _median(row: ConfigurationResult, name: str) -> float:
     return float(median([value for trial in row.trials if (value := getattr(trial, name))] or [0.0]))
 
 
-def weight(answer: Answer) -> tuple[bool, bool, bool, int, float]:
-    """Return the sort key of headlines: measured before published, all work, comparison, scale and throughput."""
+def weight(answer: Answer) -> tuple[object, ...]:
+    """Return the sort key of headlines: measured here, all work, comparison, claim, scale and throughput."""
     best = answer.best
     whole = not work_left_out(best.framework)
-    return not is_published(best.campaign), whole, answer.second is not None, gpus_total(best), best.score
+    leads = answer.claim is not None and answer.claim.improves
+    return not is_published(best.campaign), whole, answer.second is not None, leads, gpus_total(best), best.score
 
 
 def _table(page: Page, found: Sequence[Answer]) -> Table:
