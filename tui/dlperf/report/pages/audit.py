@@ -25,6 +25,10 @@ CONSTANT = ("case", "hardware", "framework", "precision", "batch_size", "unit", 
 PLACES = {"published_value": "value", "difference": "aside"}
 
 
+NOT_READ = "no_log_here"
+"""Verdict on a result whose log this build does not have."""
+
+
 @dataclass(frozen=True)
 class Counts:
     """Numbers of third-party results: all, with a public log, recomputed, and so on."""
@@ -49,6 +53,8 @@ class Section:
     title: str
     anchor: str
     table: Table
+    unread: Table
+    """Those whose log is not here."""
 
 
 def audit(language: Language, data: SiteData) -> str:
@@ -96,8 +102,12 @@ def _anchor(report: str) -> str:
 
 
 def _section(page: Page, report: str, rows: Rows) -> Section:
-    table = page.table(COLUMNS, [_row(page, row) for row in rows if row.log], constant=CONSTANT, places=PLACES)
-    return Section(_title(page, report), _anchor(report), table)
+    logged = grouped((row for row in rows if row.log), lambda row: row.verdict.code == NOT_READ)
+    read, unread = (
+        page.table(COLUMNS, [_row(page, row) for row in logged.get(key, ())], constant=CONSTANT, places=PLACES)
+        for key in (False, True)
+    )
+    return Section(_title(page, report), _anchor(report), read, unread)
 
 
 def _row(page: Page, row: AuditRow) -> tuple[object, ...]:

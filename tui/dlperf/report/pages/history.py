@@ -161,5 +161,6 @@ def _chart(page: Page, rows: Series, compared: Sequence[Claim | None]) -> str:
     name = page.data.framework_title(rows[0].framework)
     line = Line(name, points, page.data.series[rows[0].framework], regressions, spans)
     days = tuple(page.data.created(row.campaign)[:10] or row.campaign for row in rows)
-    label = page._("History") + page.language.colon + " · ".join(_names(page, rows[0]))
-    return plot(Plot(label, page._("Campaign"), rows[0].unit, (line,), height=HEIGHT, names=days))
+    label = page._("Changes") + page.language.colon + " · ".join(_names(page, rows[0]))
+    unit = page._("{unit}, axis not from 0", unit=rows[0].unit)
+    return plot(Plot(label, page._("Campaign"), unit, (line,), height=HEIGHT, names=days))
