@@ -6,9 +6,10 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress, islice
 from math import fsum, isfinite, nan
-from operator import sub
+from operator import lt, sub
 
 
 def finite_indices(column: Sequence[float]) -> Sequence[int]:
@@ -28,7 +29,7 @@ def _all_finite(numbers: Iterable[float]) -> bool:
 
 
 def positive(numbers: Sequence[float]) -> Sequence[float]:
-    return array("d", (number for number in numbers if number > 0))
+    return array("d", filter(partial(lt, 0.0), numbers))
 
 
 def total(numbers: Iterable[float]) -> float:

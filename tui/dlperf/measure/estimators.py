@@ -263,7 +263,9 @@ def steady(reading: Reading, skip: int = 0) -> Estimate:
     """
     rest = reading.usable[min(_records_within(reading, skip), len(reading.usable) // 2) :]
     slow = frozenset(slow_among(reading, rest))
-    used = [index for index in rest if index not in slow and reading.values[index] > 0]
+    measured = zip(rest, entries_at(reading.values, rest), strict=True)
+    used: Sequence[int] = [index for index, speed in measured if speed > 0 and index not in slow]
+    used = rest if len(used) == len(rest) else used  # a range is read faster
     need(bool(used), "none_after", records=len(reading.usable) - len(rest))
     seconds = entries_at(reading.run.samples.seconds_per_step, used)
     speeds = entries_at(reading.values, used)

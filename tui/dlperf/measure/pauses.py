@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import statistics
+from array import array
 from collections.abc import Sequence
+from itertools import compress
+from operator import sub, truediv
 
 from dlperf.measure.columns import entries_at
 from dlperf.measure.reading import Reading
@@ -21,16 +24,27 @@ def paused_share(reading: Reading) -> float:
     A pause makes a record take ``PAUSE`` times as long as usual and is rare. The last record is no pause: a stall
     at the end is something else.
     """
-    times, done = reading.run.samples.time, reading.steps_done
-    inside = (range(first + 1, last + 1) for first, last in reading.segments(0, len(times) - 1))
-    gaps = [(times[index] - times[index - 1], done[index] - done[index - 1]) for part in inside for index in part]
-    gaps = [(time, steps) for time, steps in gaps if time >= 0 and steps > 0]
-    if len(gaps) < 3:
+    seconds, steps = _between_records(reading)
+    if len(seconds) < 3:
         return 0.0
-    usual = statistics.median(time / steps for time, steps in gaps)
+    usual = statistics.median(map(truediv, seconds, steps))
     limit = 2 * reading.clock_resolution
-    lost = [time - usual * steps for time, steps in gaps[:-1] if time > PAUSE * usual * steps + limit]
-    return sum(lost) / sum(time for time, _ in gaps) if len(lost) <= MOST_PAUSES * len(gaps) else 0.0
+    gaps = zip(seconds[:-1], steps[:-1], strict=True)
+    lost = [time - usual * count for time, count in gaps if time > PAUSE * usual * count + limit]
+    return sum(lost) / sum(seconds) if len(lost) <= MOST_PAUSES * len(seconds) else 0.0
+
+
+def _between_records(reading: Reading) -> tuple[array[float], array[float]]:
+    """Seconds and steps from each record to the next of its epoch, where both are known and none goes back."""
+    times, done = reading.run.samples.time, reading.steps_done
+    seconds, steps = array("d"), array("d")
+    for first, last in reading.segments(0, len(times) - 1):
+        for gaps, column in ((seconds, times), (steps, done)):
+            gaps.extend(map(sub, column[first + 1 : last + 1], column[first:last]))
+    known = [time >= 0 and count > 0 for time, count in zip(seconds, steps, strict=True)]
+    if all(known):
+        return seconds, steps
+    return array("d", compress(seconds, known)), array("d", compress(steps, known))
 
 
 def slow_among(reading: Reading, indices: Sequence[int]) -> list[int]:
