@@ -13,6 +13,8 @@ import pytest
 import dlperf.workloads
 
 WORKLOADS = Path(dlperf.workloads.__file__).parent
+SMALL = Path(__file__).with_name("small.py")
+"""Starts a program of these with a network of fewer layers."""
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "OMP_WAIT_POLICY": "PASSIVE",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from interpreters import WORKLOADS, interpreter, run, torchrun, trains
+from interpreters import SMALL, WORKLOADS, interpreter, run, torchrun, trains
 from test_programs import IMAGES, VGG, parsed
 
 from dlperf.catalog.load import load_catalog
@@ -133,7 +133,7 @@ def launch_of(framework: str, way: Way) -> Launch:
     launcher = "jax" if framework == "jax" else item.launch.launcher  # on one host JAX has one process for all GPUs
     program = str(WORKLOADS / item.launch.files[0])
     interpreters = (interpreter(way.module), "-u")
-    command = (program, *way.arguments)
+    command = (str(SMALL), program, *way.arguments)
     return replace(item.launch, nodes=nodes, launcher=launcher, interpreter=interpreters, command=command)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from interpreters import WORKLOADS, interpreter, run, trains
+from interpreters import SMALL, WORKLOADS, interpreter, run, trains
 
 from dlperf.catalog.load import load_catalog
 from dlperf.formats.registry import detect, parser_for
@@ -137,7 +137,7 @@ def test_a_program_learns_and_its_log_gives_a_figure(name: str, tmp_path: Path):
     module, program, arguments = CASES[name]
     profile = tmp_path / "profile.json"
     asked = ["--profile", profile] if name in ("pytorch gpt2", "jax gpt2") else []
-    done = run(interpreter(module), WORKLOADS / program, *arguments, *asked)
+    done = run(interpreter(module), SMALL, WORKLOADS / program, *arguments, *asked)
     assert done.returncode == 0, done.stderr
     (trained,) = parsed(done.stdout)
     assert trained.complete
@@ -162,7 +162,7 @@ def test_a_program_learns_and_its_log_gives_a_figure(name: str, tmp_path: Path):
 )
 def test_a_run_that_does_not_learn_has_no_summary(name: str, rate: str, problem: str):
     module, program, arguments = CASES[name]
-    done = run(interpreter(module), WORKLOADS / program, *arguments, "--learning-rate", rate)
+    done = run(interpreter(module), SMALL, WORKLOADS / program, *arguments, "--learning-rate", rate)
     assert done.returncode == 1
     assert f"no figure: {problem}" in done.stderr
     assert "step=8" in done.stdout

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from interpreters import WORKLOADS, interpreter, run, trains
+from interpreters import SMALL, WORKLOADS, interpreter, run, trains
 from PIL import Image
 from test_programs import parsed
 
@@ -100,7 +100,7 @@ def test_a_program_learns_from_real_images_and_its_log_says_so(
         pytest.skip(f"{python} has no Pillow")
     source = request.getfixturevalue({"folder": "folder", "tfrecord": "tfrecords", "recordio": "recordio"}[kind])
     fast = ["--no-xla"] if module == "tensorflow" else []
-    done = run(python, WORKLOADS / program, *STEPS, *fast, "--workers", "2", "--data", source)
+    done = run(python, SMALL, WORKLOADS / program, *STEPS, *fast, "--workers", "2", "--data", source)
     assert done.returncode == 0, done.stderr
     (trained,) = parsed(done.stdout)
     assert trained.complete

@@ -29,6 +29,7 @@ from torch.nn import functional
 
 EMBEDDING = 512
 MARGIN, SCALE = 0.5, 64.0
+STAGES = ((64, 3), (128, 4), (256, 14), (512, 3))
 
 
 class Block(nn.Module):
@@ -59,7 +60,7 @@ def face_resnet50(image_size=112):
     """Network from images to embeddings; 43 590 848 parameters at 112×112."""
     layers = [nn.Conv2d(3, 64, 3, padding=1, bias=False), nn.BatchNorm2d(64), nn.PReLU(64)]
     inputs = 64
-    for width, blocks in ((64, 3), (128, 4), (256, 14), (512, 3)):
+    for width, blocks in STAGES:
         for block in range(blocks):
             layers.append(Block(inputs, width, 2 if block == 0 else 1))
             inputs = width

@@ -26,6 +26,8 @@ from torch import nn
 from torch.nn import functional
 
 CLASSES = 1000
+STAGES = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
+VGG = ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3))
 
 
 class Bottleneck(nn.Module):
@@ -67,7 +69,7 @@ def resnet50():
     stem = nn.Conv2d(3, 64, 7, stride=2, padding=3, bias=False)
     layers = [stem, nn.BatchNorm2d(64), nn.ReLU(inplace=True), max_pool()]
     inputs = 64
-    for width, blocks, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+    for width, blocks, stride in STAGES:
         for block in range(blocks):
             layers.append(Bottleneck(inputs, width, stride if block == 0 else 1))
             inputs = 4 * width
@@ -78,7 +80,7 @@ def vgg16(image_size=224):
     """Configuration D of Simonyan and Zisserman 2014; 138 357 544 parameters at 224×224."""
     layers = []
     inputs = 3
-    for width, convolutions in ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)):
+    for width, convolutions in VGG:
         for _ in range(convolutions):
             layers += [nn.Conv2d(inputs, width, 3, padding=1), nn.ReLU(inplace=True)]
             inputs = width

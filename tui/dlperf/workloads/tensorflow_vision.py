@@ -30,6 +30,7 @@ from tensorflow import keras
 from tensorflow.keras import layers
 
 CLASSES = 1000
+STAGES = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
 POLICIES = {"fp32": "float32", "tf32": "float32", "amp": "mixed_float16", "bf16": "mixed_bfloat16"}
 LOSS_SCALE = {"amp": 128.0}
 """Static, as NVIDIA's TensorFlow configuration of ResNet-50."""
@@ -83,7 +84,7 @@ def block(x, width, stride, projected):
 def resnet50(images):
     x = layers.ReLU()(convolution(images, 64, 7, 2))
     x = layers.MaxPooling2D(3, 2)(layers.ZeroPadding2D(1)(x))
-    for width, blocks, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+    for width, blocks, stride in STAGES:
         for index in range(blocks):
             x = block(x, width, stride if index == 0 else 1, index == 0)
     return layers.Dense(CLASSES, kernel_initializer=SMALL.clone())(layers.GlobalAveragePooling2D()(x))
