@@ -21,7 +21,9 @@ from jinja2 import (
     StrictUndefined,
     TemplateError,
     TemplateSyntaxError,
+    nodes,
 )
+from jinja2.compiler import CodeGenerator, Frame
 from markupsafe import Markup
 
 from dlperf.errors import DlperfError
@@ -43,8 +45,8 @@ class Safe(Markup):
     """Markup that also escapes interpolated values for Markdown."""
 
     @classmethod
-    def escape(cls, value: Any, /) -> Safe:
-        if isinstance(value, Safe):
+    def escape(cls, value: Any, /) -> Markup:  # type: ignore[override]
+        if isinstance(value, Markup):
             return value
         return cls(value.__html__()) if hasattr(value, "__html__") else _escaped(value)
 
@@ -88,10 +90,24 @@ def draw(name: str, *view: object) -> str:
     return LINE_BREAK.sub("", macro(name, ENGLISH, CHARTS)(*view))
 
 
+class _Compiler(CodeGenerator):
+    """Writes no call that escapes again what ``finalize`` has made safe."""
+
+    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
+        self.write(finalize.src)
+
+    def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
+        self.write(")")
+
+
+class _Environment(Environment):
+    code_generator_class = _Compiler
+
+
 @cache
 def _environment(code: Code, folder: Path | None) -> Environment:
     language = LANGUAGES[code]
-    environment = Environment(
+    environment = _Environment(
         loader=ChoiceLoader([FileSystemLoader([folder] if folder else []), FileSystemLoader(TEMPLATES)]),
         autoescape=True,
         undefined=StrictUndefined,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -118,7 +119,12 @@ class TrialPaths:
 
     def nodes(self) -> tuple[NodePaths, ...]:
         """The nodes that have a folder, in name order: those that left a log or telemetry, or still run."""
-        return tuple(NodePaths(path) for path in sorted(self.directory.glob("nodes/*")) if path.is_dir())
+        try:
+            with os.scandir(self.directory / "nodes") as entries:
+                found = sorted(entry.path for entry in entries if entry.is_dir())
+        except OSError:
+            return ()
+        return tuple(NodePaths(Path(path)) for path in found)
 
 
 @dataclass(frozen=True)
