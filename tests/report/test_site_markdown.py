@@ -11,6 +11,7 @@ import yaml
 from html_text import Document, rows_of
 from hypothesis import example, given
 from hypothesis import strategies as st
+from mkdocs.utils.yaml import yaml_load
 
 from dlperf.messages import CHINESE, ENGLISH
 from dlperf.report import markdown as md
@@ -55,11 +56,7 @@ NASTY = [
 
 def _configured() -> python_markdown.Markdown:
     """Markdown with the extensions of the site."""
-
-    class Loader(yaml.SafeLoader):
-        pass
-
-    extensions = yaml.load(template_files()["mkdocs.base.yml"], Loader)["markdown_extensions"]
+    extensions = yaml_load(template_files()["mkdocs.base.yml"])["markdown_extensions"]
     names = [item if isinstance(item, str) else next(iter(item)) for item in extensions]
     settings = {next(iter(item)): next(iter(item.values())) for item in extensions if isinstance(item, dict)}
     return python_markdown.Markdown(extensions=[*names, "fenced_code"], extension_configs=settings)
