@@ -39,7 +39,7 @@ listener_threads 1
 worker_threads 1
 scheduler_threads 1
 """
-SETTINGS = {"min_uid": "0", "min_gid": "0", "load_report_time": "00:00:01"}
+SETTINGS = {"min_uid": "0", "min_gid": "0", "load_report_time": "00:00:01", "execd_params": "ENABLE_ADDGRP_KILL=true"}
 SCHEDULING = {"schedule_interval": "0:0:1", "flush_submit_sec": "1", "flush_finish_sec": "1"}
 LIMITS = ("rt", "cpu", "fsize", "data", "stack", "core", "rss", "vmem")
 NONE = (

@@ -1,4 +1,7 @@
-"""Grid Engine as an executor of dlperf: a job for each trial, of one node. Written for Son of Grid Engine 8.1.9."""
+"""Grid Engine as an executor of dlperf: a job for each trial, of one node. Written for Son of Grid Engine 8.1.9.
+
+With ``execd_params ENABLE_ADDGRP_KILL=true``, a time limit ends every process of a job; without, only the first.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,12 @@ from dlperf.messages import quoted
 from dlperf.render.batch import LOG, wanted_minutes
 
 FIND = "qstat -s prsz | awk -v name=\"$0\" '$3 == name { print $1; exit }'"
+UNQUEUE = """
+state=$(qstat | awk -v job="$0" '$1 == job { print $5 }')
+case $state in *qw*) exec qdel "$0" ;; ?*) exit 1 ;; esac
+"""
+"""Fails while the job runs: it ends itself at dlperf's request, which is repeated until the job is gone. qdel would
+kill its supervisor and leave the program running."""
 FAILURES = {"37": "TIMEOUT", "100": "CANCELLED"}
 """The first word of ``failed`` in the accounting: a limit such as h_rt; ended by a signal, as after qdel."""
 
@@ -50,7 +59,7 @@ class GridEngine(Scheduler):
         return ("sh", "-c", FIND, job_name(name))
 
     def cancel(self, number: str) -> Sequence[str]:
-        return ("qdel", number)
+        return ("sh", "-c", UNQUEUE, number)
 
     async def jobs(self, run: Run, numbers: Sequence[str]) -> dict[str, Job]:
         answer = await run(["qstat", "-xml"])
