@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from traceback import extract_tb
@@ -36,8 +36,9 @@ from dlperf.report.charts import axis, svg
 TEMPLATES = Path(__file__).parent / "templates"
 MACROS = "macros.html.j2"
 CHARTS = "charts.svg.j2"
-HAN_SPACE = re.compile(r"([\u4e00-\u9fff](?:</\w+>)*) (?=(?:<\w[^<>]*>)*[\u4e00-\u9fff])")
-"""A space between two Chinese characters, where a Latin word would need one."""
+HAN = "[\u4e00-\u9fff]"
+BEGINS_HAN = re.compile(rf"(?:<[^<>]*>)*{HAN}")
+ENDS_HAN = re.compile(rf"{HAN}(?:</\w+>)*$")
 LINE_BREAK = re.compile(r"\n\s*")
 
 
@@ -154,7 +155,19 @@ def _marked(language: Language, translate: Callable[..., str]) -> Callable[..., 
     """Mark translations as safe Markdown and escape the values interpolated into them."""
 
     def translated(*texts: Any, **values: object) -> Safe:
-        filled = Safe(translate(*texts)).format(**values)
-        return Safe(HAN_SPACE.sub(r"\1", str(filled))) if language.code == "zh" and values else filled
+        text = translate(*texts)
+        if language.code == "zh":
+            text = _without_spaces(text, values)
+        return Safe(text).format(**values)
 
     return translated
+
+
+def _without_spaces(text: str, values: Mapping[str, object]) -> str:
+    """Remove the space between a Chinese text and a Chinese value: it is there for Latin words."""
+    for name, value in values.items():
+        if BEGINS_HAN.match(str(value)):
+            text = re.sub(rf"(?<={HAN}) (?={{{name}}})", "", text)
+        if ENDS_HAN.search(str(value)):
+            text = re.sub(rf"(?<={{{name}}}) (?={HAN})", "", text)
+    return text
