@@ -180,7 +180,7 @@ def test_a_gpu_that_is_slower_than_the_others_is_found() -> None:
     (finding,) = findings_of_telemetry(clocks(g0=1880, g1=1760, g2=1880, g3=1865))
 
     assert finding == note("slower_gpu", gpu=message("one_gpu", name="a:1"), clock=1760.0, others=1875.0)
-    assert str(finding.message) == "GPU a:1 ran at 1760 MHz, the others at 1875 MHz and wait for it at every step"
+    assert str(finding.message) == "GPU a:1 ran at 1,760 MHz, the others at 1,875 MHz and wait for it at every step"
 
 
 @pytest.mark.parametrize(
