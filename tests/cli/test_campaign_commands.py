@@ -211,6 +211,9 @@ def test_a_new_workspace_can_run_and_is_made_once(counting, tmp_path):
     counting.dlperf("--workspace", str(root), "catalog", "check")
     counting.dlperf("--workspace", str(root), "run", *SELECTION, "-b", "32", "--repeats", "1")
     assert "is a workspace already" in counting.dlperf("init", str(root), code=2).stderr
+    (root / "mkdocs.base.yml").unlink()
+    counting.dlperf("init", str(root))
+    assert (root / "mkdocs.base.yml").is_file(), "written anew"
 
 
 def test_the_quickstart_measures_this_machine_and_builds_a_site(counting, tmp_path):

@@ -24,6 +24,8 @@ commands = typer.Typer()
 
 QUICKSTART_DIRECTORY = Path("dlperf-quickstart")
 TRIAL_SECONDS = 60.0
+OF_THIS_VERSION = ("mkdocs.base.yml", "site/theme")
+"""Files of a workspace that pages of another version may not fit; a user removes them to have them written anew."""
 
 
 @commands.command()
@@ -160,6 +162,11 @@ def _create(root: Path, site_url: str = "") -> list[str]:
 
     if site_url and not site_url.startswith(("http://", "https://")):
         raise RequestError(f"--site-url {site_url}: an address begins with https://")
-    if (root / "mkdocs.yml").exists() and (root / "runs").is_dir():
-        raise RequestError(f"{root.resolve()} is a workspace already")
-    return create_workspace(root, site_url)
+    if not ((root / "mkdocs.yml").exists() and (root / "runs").is_dir()):
+        return create_workspace(root, site_url)
+    if renewed := create_workspace(root, only=OF_THIS_VERSION):
+        return renewed
+    raise RequestError(
+        f"{root.resolve()} is a workspace already: remove {' and '.join(OF_THIS_VERSION)} there first "
+        "to get those of this version"
+    )

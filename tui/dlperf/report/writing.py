@@ -129,11 +129,15 @@ def template_files() -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in named.items() if not _is_generated(name)}
 
 
-def create_workspace(root: Path, site_url: str = "") -> list[str]:
-    """Write the files that a workspace lacks, those of the site and others, and return their paths."""
+def create_workspace(root: Path, site_url: str = "", only: tuple[str, ...] = ("",)) -> list[str]:
+    """Write the files that a workspace lacks, those of the site and others, and return their paths.
+
+    Args:
+        only: how the paths of these files begin.
+    """
     others = {path.relative_to(WORKSPACE).as_posix(): path for path in sorted(WORKSPACE.rglob("*")) if path.is_file()}
     files = template_files() | {name: path.read_bytes() for name, path in others.items()}
-    missing = {name: data for name, data in files.items() if not (root / name).exists()}
+    missing = {name: data for name, data in files.items() if name.startswith(only) and not (root / name).exists()}
     addresses = {config: f"site_url: {site_url.rstrip('/')}/{folder}\n" for config, folder in CONFIGS.items()}
     for kind in (*KINDS, PROGRAMS):
         (root / "catalog" / kind).mkdir(parents=True, exist_ok=True)
