@@ -54,6 +54,7 @@ MISSING = {
     "numerics_unknown": (LOW, replace(HIGH, numerics={})),
     "other_gpus": (LOW, of_trials(HIGH, conditions=CONDITIONS | {"gpu.uuid": "GPU-2"})),
     "gpus_unrecorded": (LOW, of_trials(HIGH, conditions={})),
+    "losses_differ": (of_trials(LOW, losses=((100, 3.7),)), of_trials(HIGH, losses=((100, 3.2), (200, 2.0)))),
     "not_interleaved": (LOW, of_trials(HIGH, started="2026-01-02T00:00:00Z")),
     "short_window": (LOW, of_trials(HIGH, window_seconds=3.5)),
     "window_unrecorded": (LOW, of_trials(HIGH, window_seconds=None)),

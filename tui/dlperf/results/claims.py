@@ -12,6 +12,7 @@ from typing import Any
 
 from dlperf.catalog.axes import REVISION
 from dlperf.catalog.units import is_speed
+from dlperf.measure.convergence import unlike_losses
 from dlperf.measure.findings import WINDOW_SECONDS
 from dlperf.measure.significance import (
     LEAST_TRIALS,
@@ -160,6 +161,7 @@ def _obstacles(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Messa
     yield from _unequal_settings(a, b)
     yield from _few_trials(len(a.values), len(b.values))
     yield from _unequal_numerics(a, b)
+    yield from _unequal_losses(a, b)
     yield from _machines(a, b)
     yield from _windows(a, b)
     for row in (a, b):
@@ -194,6 +196,12 @@ def _numerics(row: ConfigurationResult) -> dict[str, str]:
     """Return the numerics that were at work: one GPU exchanges no gradients."""
     alone = row.gpus_total == 1
     return {name: kind for name, kind in row.numerics.items() if not (alone and name == "reduction")}
+
+
+def _unequal_losses(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
+    """Programs that do not train alike may not do the same work."""
+    if unlike := unlike_losses(*([trial.losses for trial in _usable(row)] for row in (a, b))):
+        yield message("losses_differ", **unlike)
 
 
 def _few_trials(a: int, b: int) -> Iterator[Message]:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from dlperf.catalog.axes import Configuration
 from dlperf.catalog.units import Direction, Scope
+from dlperf.measure.convergence import Losses
 from dlperf.measure.findings import Finding
 from dlperf.messages import ENGLISH, Language, Message, message
 from dlperf.runs.upgrades import SCHEMA_VERSION, StoredMessage
@@ -75,6 +76,8 @@ class TrialResult:
     """All of the plan that the trial gave, the primary one first; none in plans of 0.1."""
     conditions: dict[str, str] = field(default_factory=dict)
     """Machine, GPUs, program files and loaded libraries, see ``results.provenance``; empty where not recorded."""
+    losses: Losses = ()
+    """Steps and their loss, see ``measure.convergence``."""
     findings: tuple[Finding, ...] = ()
     schema: int = SCHEMA_VERSION
 

@@ -7,6 +7,7 @@ from math import isfinite, nan
 
 from dlperf.catalog.units import counts_samples
 from dlperf.errors import DlperfError
+from dlperf.measure.convergence import losses_at_steps
 from dlperf.measure.figure import Figure, figure_of
 from dlperf.measure.findings import Finding, error, findings_of_window, warning
 from dlperf.measure.reading import NotEstimable, Reading
@@ -110,6 +111,7 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
         samples_per_joule=samples_per_joule(source.throughput, power) if source.throughput else None,
         metrics=metrics if planned.metrics else (),
         conditions=conditions_of(evidence.nodes, evidence.programs, evidence.printed),
+        losses=losses_at_steps(run.samples.step, run.samples.loss) if run else (),
         findings=(*findings, *_telemetry_findings(window)),
     )
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from dlperf.measure.convergence import Losses, common_steps
 from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report.answer import contest_of
-from dlperf.report.data import distinct, grouped
+from dlperf.report.data import distinct, gpus_total, grouped
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.report_conditions import (
     Results,
@@ -26,6 +29,7 @@ IMAGE = N_("Image")
 """Label of a container image, the same in every column."""
 SHOWN = ("gpu.uuid", "gpu.vbios", "libraries.nccl", "libraries.cudnn", "libraries.cublas")
 """Conditions of the trials beside those of the machines."""
+LOSS_STEPS = 3
 REPLACED = ((N_("NCCL of the machine"), "libraries.nccl"), (N_("cuDNN of the machine"), "libraries.cudnn"))
 """What a machine has is not shown where it is known what was loaded."""
 
@@ -37,8 +41,11 @@ def fairness(page: Page, results: Results) -> dict[str, object]:
     """
     report = page.data.published.get(results[0].campaign)
     by_framework = grouped(results if report else _contested(results), framework_of)
+    losses = {} if report else _losses(page, by_framework)
     known = {
-        name: published_facts(page, report, rows) if report else _measured_facts(page, name, rows)
+        name: published_facts(page, report, rows)
+        if report
+        else _measured_facts(page, name, rows) | losses.get(name, {})
         for name, rows in by_framework.items()
     }
     names = distinct(name for facts in known.values() for name in facts if len(known) > 1)
@@ -72,6 +79,29 @@ def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, s
         page._("Batch per GPU"): listed(page.language, (figures.batch_text(row) for row in results)),
         page._("SM clock while measured"): _clocks(results),
     }
+
+
+def _losses(page: Page, by_framework: Mapping[str, Results]) -> dict[str, dict[str, str]]:
+    """Return the loss at the last steps that all trials have, of the most GPUs and samples that all frameworks ran."""
+    points = {
+        name: grouped(rows, lambda row: (gpus_total(row), row.batch_size or 0)) for name, rows in by_framework.items()
+    }
+    largest = max(set.intersection(*(set(rows) for rows in points.values())), default=(0, 0))
+    measured = {
+        name: [trial.losses for row in rows.get(largest, ()) for trial in row.trials if trial.losses]
+        for name, rows in points.items()
+    }
+    steps = common_steps([losses for side in measured.values() for losses in side])[-LOSS_STEPS:]
+    return {name: {_at(page, step): _range(step, side) for step in steps} for name, side in measured.items() if side}
+
+
+def _at(page: Page, step: int) -> str:
+    return page._("Loss at step {step}", step=f"{step:,}")
+
+
+def _range(step: int, trials: Sequence[Losses]) -> str:
+    losses = [dict(trial)[step] for trial in trials]
+    return "–".join(distinct(f"{loss:.3g}" for loss in (min(losses), max(losses))))
 
 
 def _clocks(results: Results) -> str:
