@@ -20,6 +20,14 @@ from dlperf.runs.paths import Workspace
 ROOT = Path(__file__).parents[2]
 
 
+ALL_LAID_OUT = """
+const sheet = new CSSStyleSheet();
+sheet.replaceSync("* { content-visibility: visible !important }");
+document.adoptedStyleSheets = [sheet];
+"""
+"""A browser leaves out what is far below; the tests look at all of a page."""
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a whole site, built as ``--strict`` builds it."""
@@ -58,6 +66,7 @@ def browser() -> Iterator[object]:
 def watched(browser) -> Iterator[Watched]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(PATIENCE_MILLISECONDS)
+    context.add_init_script(ALL_LAID_OUT)
     yield Watched(context.new_page())
     context.close()
 
