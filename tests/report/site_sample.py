@@ -8,8 +8,9 @@ from pathlib import Path
 
 from site_rows import LOG, measured, published
 
+from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.catalog.metrics import Protocol
-from dlperf.catalog.model import Accelerator, Case, Container, Framework, Hardware, Recipe
+from dlperf.catalog.model import Case, Container, Framework, Recipe
 from dlperf.measure.findings import warning
 from dlperf.messages import ENGLISH, message
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey

@@ -9,9 +9,9 @@ from typing import get_args
 import pytest
 from site_sample import sample
 
+from dlperf.catalog.entry import Translation
 from dlperf.catalog.load import load_catalog
 from dlperf.catalog.metrics import Protocol
-from dlperf.catalog.model import Translation
 from dlperf.measure.estimators import ESTIMATORS
 from dlperf.messages import CHINESE, ENGLISH, Message, message, quoted
 from dlperf.plan import Selection, expand

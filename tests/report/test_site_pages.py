@@ -11,8 +11,8 @@ from html_text import Document, rows_of
 from site_rows import measured, published
 from site_sample import make_workspace, pages, sample
 
+from dlperf.catalog.hardware import SlurmOptions
 from dlperf.catalog.load import load_catalog
-from dlperf.catalog.model import SlurmOptions
 from dlperf.messages import CHINESE, ENGLISH, message
 from dlperf.report import locations as at
 from dlperf.report.build import overview_pages

@@ -10,9 +10,11 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
+from dlperf.catalog.entry import Entry
+from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.catalog.log_format import LogFormat
 from dlperf.catalog.metrics import Metric, Protocol
-from dlperf.catalog.model import Accelerator, Case, Entry, Framework, Hardware, Precision
+from dlperf.catalog.model import Case, Framework, Precision
 from dlperf.catalog.problem import Problem, field_name, listed
 from dlperf.catalog.wording import wording
 from dlperf.catalog.yamlfile import Document, Location, read_document

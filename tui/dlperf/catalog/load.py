@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from dlperf.catalog.entries import KINDS, PROGRAMS, Layer, Located, read_layer, unrecognised_files
+from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.catalog.log_format import LogFormat
 from dlperf.catalog.metrics import Metric, Protocol
-from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, Precision
+from dlperf.catalog.model import Case, Framework, Precision
 from dlperf.catalog.problem import CatalogError, Problem
 from dlperf.catalog.references import REFERENCE_PROBLEMS, Ids, format_problems, framework_problems
 from dlperf.errors import DlperfError, RequestError

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from dlperf.catalog.model import Entry, MetricId, Model
+from dlperf.catalog.entry import Entry, MetricId, Model
 from dlperf.catalog.patterns import tells_time
 from dlperf.catalog.units import Direction
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from dlperf.catalog.model import Entry, MetricId, PositiveInt
+from dlperf.catalog.entry import Entry, MetricId, PositiveInt
 from dlperf.catalog.patterns import BY_TIME
 from dlperf.catalog.units import Direction, Scope
 

@@ -1,107 +1,35 @@
-"""The typed model of the catalogue.
-
-Every entry is one YAML mapping with an ``id``. Models are frozen, forbid unknown keys and do not
-coerce types, so that a typing error in a file is reported.
-"""
+"""Entries of precisions, cases and frameworks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from dlperf.catalog.axes import AxisValue
-from dlperf.catalog.machines import AbsolutePath, Container, Node, Preparation, Runtime, ShellLine, Word
-from dlperf.messages import Code
-
-Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")]
-Scale = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,4}n[1-9][0-9]{0,2}g$")]
-Launcher = Literal[
-    "plain",
-    "torchrun",
-    "multiproc",
-    "mpirun",
-    "horovodrun",
-    "paddle",
-    "paddle-ips",
-    "paddle-cluster",
-    "jax",
-    "tensorflow",
-]
-"""How processes are started; each is a function of ``dlperf.render.launchers``."""
-Device = Literal["gpu", "cpu"]
-Option = str | int | float | bool
-AxisName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
-MetricId = AxisName
-EXPECTATION = r"^([a-z][a-z0-9_]{0,30}) (<|<=|>|>=) (-?[0-9]{1,15}(\.[0-9]{1,15})?(e[+-]?[0-9]{1,2})?)$"
-Unit = Annotated[str, StringConstraints(pattern=r"^\S.{0,29}$")]
-AxisText = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+-]{0,40}$")]
-AxisValues = Annotated[tuple[AxisText | int | float, ...], Field(min_length=1)]
-PositiveInt = Annotated[int, Field(gt=0)]
-VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-Environment = dict[VariableName, str]
-Command = Annotated[tuple[str, ...], Field(min_length=1)]
-FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
-Seconds = Annotated[float, Field(gt=0)]
-
-
-class Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-
-class Translation(Model):
-    """An entry's texts in another language; where one is empty, the English text stands."""
-
-    title: str = ""
-    """Of the entry."""
-    description: str = ""
-    """Of the entry."""
-    version: str = ""
-    """Of a framework."""
-    source: str = ""
-    """Of the entry."""
-    facts: dict[str, str] = {}
-    """Values of the entry's facts, by name."""
-
-
-class Entry(Model):
-    """What every catalogue entry has."""
-
-    id: Id
-    """Its name in commands, files and references."""
-    title: str
-    """What readers see."""
-    description: str = ""
-    """A sentence or two for readers."""
-    source: str = ""
-    """Where the facts come from: report, paper, data sheet, commit."""
-    zh: Translation | None = Field(None, validation_alias=AliasChoices("zh", "chinese"))
-    """In Chinese; names of products stay as they are. Version 0.1 called it ``chinese``."""
-
-    def localized(self, language: Code) -> Self:
-        """The entry in a language, English where it has no translation."""
-        if language == "en" or self.zh is None:
-            return self
-        texts = {name: getattr(self.zh, name) for name in ("title", "description", "version", "source")}
-        return self.model_copy(update={name: text for name, text in texts.items() if text and hasattr(self, name)})
-
-
-class PreparedEntry(Entry):
-    """An entry that prepares the shell in which programs start."""
-
-    modules: tuple[Word, ...] = ()
-    """Environment modules (Lmod, environment-modules) that are loaded first, such as ``cuda/12.4``."""
-    prologue: tuple[ShellLine, ...] = ()
-    """Lines of bash that run next, as they are, without placeholders: ``source /opt/venv/bin/activate``.
-
-    One that fails ends the trial. Hardware's come first and run on the node, before a container's runtime; a
-    framework's run where its program does, in the container if it has one.
-    """
-
-    @property
-    def preparation(self) -> Preparation:
-        return Preparation(self.modules, self.prologue)
+from dlperf.catalog.entry import (
+    EXPECTATION,
+    AxisName,
+    AxisText,
+    AxisValues,
+    Command,
+    Device,
+    Entry,
+    Environment,
+    FileName,
+    Id,
+    Launcher,
+    MetricId,
+    Model,
+    Option,
+    PositiveInt,
+    PreparedEntry,
+    Scale,
+    Seconds,
+    Unit,
+)
+from dlperf.catalog.machines import AbsolutePath, Container
 
 
 class Numerics(Model):
@@ -133,94 +61,6 @@ class Precision(Entry):
     """The precision whose peak its matrix products have, where an accelerator lists none for it."""
     cpu: bool = False
     """Machines without a GPU have it."""
-
-
-class Accelerator(Entry):
-    """A GPU model with its published peaks."""
-
-    match: tuple[str, ...] = ()
-    """Regular expressions; one must be found in the name that the driver reports."""
-    memory_gb: Annotated[float, Field(gt=0)]
-    """Of the device, in 10^9 bytes."""
-    bandwidth_gb_per_s: Annotated[float, Field(gt=0)]
-    """Of the memory, in 10^9 bytes/s."""
-    peak_tflops: dict[Id, Annotated[float, Field(gt=0)]]
-    """Dense peak per precision, without sparsity, in 10^12 FLOP/s."""
-    power_limit_watts: Annotated[float, Field(gt=0)] | None = None
-    """As sold."""
-
-
-class QueueOptions(Model):
-    """How to ask a scheduler for this hardware; ``nodes`` then lists the login node alone."""
-
-    exclusive: bool = True
-    """False shares nodes with other jobs; a campaign then runs one of its trials at a time."""
-    time_limit_minutes: PositiveInt | None = None
-    """Of a job; the trial's deadline and some minutes if absent."""
-    extra: tuple[str, ...] = ()
-    """Further options of the command that queues a job; they come last and take precedence."""
-    max_nodes: PositiveInt = 1
-    """That jobs of one campaign may take at once."""
-
-
-class SlurmOptions(QueueOptions):
-    """How to ask Slurm for this hardware."""
-
-    partition: str | None = None
-    """``--partition``; the cluster's default if absent."""
-    account: str | None = None
-    """``--account``."""
-    qos: str | None = None
-    """``--qos``."""
-    constraint: str | None = None
-    """``--constraint``: features of nodes."""
-    licenses: str | None = None
-    """``--licenses``."""
-    reservation: str | None = None
-    """``--reservation``."""
-    gres: str | None = None
-    """For one node, with ``{gpus}`` for the count: ``gpu:{gpus}`` if absent."""
-    array: bool = False
-    """All repeats of a configuration as one job array: queued at once, run back to back and not interleaved."""
-
-
-class Hardware(PreparedEntry):
-    """Machines to run on."""
-
-    accelerator: Id | None = None
-    """None is a machine without a GPU: its "GPUs" are worker processes on the CPU."""
-    gpus_per_node: PositiveInt = 1
-    """GPUs, or worker processes on a CPU."""
-    nodes: Annotated[tuple[Node, ...], Field(min_length=1)]
-    """The machines, in the order of ranks; under a scheduler its login node alone."""
-    executor: Id = "direct"
-    """``direct`` starts programs itself; ``slurm``, or the scheduler of an installed package, queues them as jobs."""
-    slurm: SlurmOptions | None = None
-    """Of the executor ``slurm``."""
-    queue: QueueOptions | None = None
-    """Of any other scheduler."""
-    runtime: Runtime | None = None
-    """Container runtime of these machines, in place of the framework's own choice."""
-    data: dict[Id, AbsolutePath] = {}
-    """Where data sets lie on the nodes, by data set id; recipes say ``{data.imagenet}``.
-
-    In a container the program finds it where the framework mounts it, else at the same path.
-    """
-    env: Environment = {}
-    """For the program and, where it runs in a container, for the runtime on the node, too."""
-    secret: tuple[str, ...] = ()
-    """Names of variables and options whose values are hidden everywhere but on the node, besides those that look so."""
-    log_limit_gb: Annotated[float, Field(gt=0)] = 2.0
-    """Of all logs of a trial, in 10^9 bytes; a trial that writes more is ended."""
-    facts: dict[str, str] = {}
-    """Stated environment (cpu, memory, os, driver, interconnect, topology), shown with the probed one."""
-    example: bool = False
-    """A machine of a published report: its host names are placeholders, it cannot be run on as it is."""
-
-    @property
-    def job(self) -> QueueOptions | None:
-        """How to ask the scheduler; None where programs are started directly."""
-        return self.slurm or self.queue
 
 
 class Axis(Model):

@@ -18,9 +18,10 @@ from dlperf.plan.model import Impossible, Plan, PlannedConfiguration, PlannedMet
 from dlperf.plan.subject import Subject, device, devices_of, fits, peak_of, precisions_of, why_impossible
 
 if TYPE_CHECKING:
+    from dlperf.catalog.hardware import Accelerator, Hardware
     from dlperf.catalog.load import Catalog
     from dlperf.catalog.metrics import Metric
-    from dlperf.catalog.model import Accelerator, Case, Framework, Hardware
+    from dlperf.catalog.model import Case, Framework
 
 MOST_REPEATS = 10_000
 

@@ -13,7 +13,7 @@ from dlperf.plan.model import Launch
 from dlperf.plan.subject import Subject
 
 if TYPE_CHECKING:
-    from dlperf.catalog.model import Option
+    from dlperf.catalog.entry import Option
 
 
 class UnresolvedError(Exception):

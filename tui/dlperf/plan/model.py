@@ -95,13 +95,13 @@ class PlannedConfiguration:
     unit: str
     """Of the primary metric."""
     protocol: dict[str, Any]
-    """The protocol's fields, as ``catalog.model.Protocol`` dumps them."""
+    """The protocol's fields, as ``catalog.metrics.Protocol`` dumps them."""
     repeats: int
     options: dict[str, str | int | float | bool] = field(default_factory=dict)
     numerics: dict[str, str] = field(default_factory=dict)
     """Data types of weights, compute, gradients, reduction and optimizer, and loss scaling; empty in plans of 0.1."""
     accelerator: dict[str, Any] | None = None
-    """The accelerator's fields, as ``catalog.model.Accelerator`` dumps them."""
+    """The accelerator's fields, as ``catalog.hardware.Accelerator`` dumps them."""
     gflops_per_sample: float | None = None
     facts: dict[str, str] = field(default_factory=dict)
     """Stated facts of framework and hardware: version, image, commit, cpu, driver …"""

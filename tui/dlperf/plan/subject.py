@@ -12,9 +12,10 @@ from dlperf.messages import Message, message, quoted
 from dlperf.plan.axes import declared_axes
 
 if TYPE_CHECKING:
+    from dlperf.catalog.hardware import Accelerator, Hardware
     from dlperf.catalog.log_format import LogFormat
     from dlperf.catalog.metrics import Protocol
-    from dlperf.catalog.model import Accelerator, Case, Framework, Hardware, Precision, Recipe, Variant
+    from dlperf.catalog.model import Case, Framework, Precision, Recipe, Variant
 
 STARTED_ONCE = frozenset({"mpirun", "horovodrun"})
 """Launchers that start on the first node and reach the others themselves."""

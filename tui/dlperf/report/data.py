@@ -9,8 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
+from dlperf.catalog.entry import Entry
+from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.catalog.metrics import Metric, Protocol
-from dlperf.catalog.model import Accelerator, Case, Entry, Framework, Hardware
+from dlperf.catalog.model import Case, Framework
 from dlperf.catalog.units import is_rate
 from dlperf.measure.statistics import bandwidth_limit, flop_limit, roofline_share
 from dlperf.messages import N_, Language

@@ -238,3 +238,13 @@ def nodes_of(record: CampaignRecord, key: TrialKey) -> tuple[str, ...]:
         if item.configuration.id == key.configuration:
             return tuple(node.name for node in item.launch.nodes)
     return ()
+
+
+def no_log_text(trial: TrialStatus) -> str:
+    """Return why a trial has no log to show."""
+    if trial.state is State.PLANNED:
+        return _("No log yet: the trial has not started.")
+    if trial.state.finished:
+        cause = render(trial.cause) if trial.cause else _("the reason is not known")
+        return _("The trial left no log: {cause}", cause=printable(cause))
+    return _("No log yet: the node has not written anything so far.")

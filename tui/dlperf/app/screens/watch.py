@@ -30,6 +30,7 @@ from dlperf.app.model.trials import (
     by_configuration,
     configuration_text,
     group_row,
+    no_log_text,
     row_keys,
     trial_columns,
     trial_row,
@@ -43,15 +44,14 @@ from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.errors import DlperfError
-from dlperf.messages import N_, _, render
+from dlperf.messages import N_, _
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import NodePaths
 from dlperf.runs.records import CampaignStatus, State, TrialStatus
 from dlperf.view.campaigns import sort_campaigns
 from dlperf.view.text import printable
 
-REFRESH_SECONDS = 0.2
-TELEMETRY_SECONDS = 1.0
+REFRESH_SECONDS, TELEMETRY_SECONDS = 0.2, 1.0
 NEEDING_A_CAMPAIGN = frozenset(action.id for action in ACTIONS["watch"])
 FRAME_ROWS, MIN_ROWS = 3, 8
 """Rows of the table of trials: of its border and header, and of the smallest."""
@@ -209,8 +209,8 @@ class WatchScreen(CampaignActions, LogActions):
             return Row((printable(configuration),), "group")
         trials = self._groups.get(configuration, [])
         stopped = campaign.status.stopped_configurations.get(configuration)
-        results = [campaign.result_of(trial.key) for trial in trials]
-        values = [result.value for result in results if result is not None and result.value is not None]
+        results = filter(None, (campaign.result_of(trial.key) for trial in trials))
+        values = [result.value for result in results if result.value is not None]
         return group_row(planned.configuration, trials, stopped, values, planned.unit)
 
     @on(RowTable.Highlighted, "#trials")
@@ -222,24 +222,22 @@ class WatchScreen(CampaignActions, LogActions):
         selected = self.trials.selected
         if self.campaign is None or not isinstance(selected, (Group, TrialKey)):
             return
-        key = trial_to_show(selected, self.campaign.status)
-        if key is None:
+        if (key := trial_to_show(selected, self.campaign.status)) is None:
             return
         if key != self._shown:
             self._shown = key
             self.forget_stream()
         planned = self.campaign.planned(key.configuration)
         name = configuration_text(planned.configuration) if planned else key.configuration
-        message = _no_log_text(self.campaign.status.trials[key])
+        message = no_log_text(self.campaign.status.trials[key])
         self.show_streams(self.campaign.streams(key), message, f"{name} #{key.number}")
         self._read_devices(self.campaign, key)
 
     def _read_devices(self, campaign: WatchedCampaign, key: TrialKey) -> None:
         """Read the newest samples of a trial that runs; once, the means of one that has ended."""
         ended = campaign.status.trials[key].state.finished
-        self.query_one("#devices-panel").border_title = (
-            _("Machines: means, peak memory and heat") if ended else _("Machines")
-        )
+        title = _("Machines: means, peak memory and heat") if ended else _("Machines")
+        self.query_one("#devices-panel").border_title = title
         if not ended or key != self._averaged:
             if ended:
                 self._show_devices(key, [], {})
@@ -350,12 +348,3 @@ class WatchScreen(CampaignActions, LogActions):
             self._status_changed()
         else:
             self.search_typed(event)
-
-
-def _no_log_text(trial: TrialStatus) -> str:
-    if trial.state is State.PLANNED:
-        return _("No log yet: the trial has not started.")
-    if trial.state.finished:
-        cause = render(trial.cause) if trial.cause else _("the reason is not known")
-        return _("The trial left no log: {cause}", cause=printable(cause))
-    return _("No log yet: the node has not written anything so far.")

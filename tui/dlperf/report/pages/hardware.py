@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dlperf.catalog.model import Accelerator, Hardware
+from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.messages import Language
 from dlperf.plan.subject import max_nodes
 from dlperf.report import figures

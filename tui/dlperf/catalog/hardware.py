@@ -1,0 +1,105 @@
+"""Entries of accelerators and of the machines that hold them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from dlperf.catalog.entry import (
+    Entry,
+    Environment,
+    Id,
+    Model,
+    PositiveInt,
+    PreparedEntry,
+)
+from dlperf.catalog.machines import AbsolutePath, Node, Runtime
+
+
+class Accelerator(Entry):
+    """A GPU model with its published peaks."""
+
+    match: tuple[str, ...] = ()
+    """Regular expressions; one must be found in the name that the driver reports."""
+    memory_gb: Annotated[float, Field(gt=0)]
+    """Of the device, in 10^9 bytes."""
+    bandwidth_gb_per_s: Annotated[float, Field(gt=0)]
+    """Of the memory, in 10^9 bytes/s."""
+    peak_tflops: dict[Id, Annotated[float, Field(gt=0)]]
+    """Dense peak per precision, without sparsity, in 10^12 FLOP/s."""
+    power_limit_watts: Annotated[float, Field(gt=0)] | None = None
+    """As sold."""
+
+
+class QueueOptions(Model):
+    """How to ask a scheduler for this hardware; ``nodes`` then lists the login node alone."""
+
+    exclusive: bool = True
+    """False shares nodes with other jobs; a campaign then runs one of its trials at a time."""
+    time_limit_minutes: PositiveInt | None = None
+    """Of a job; the trial's deadline and some minutes if absent."""
+    extra: tuple[str, ...] = ()
+    """Further options of the command that queues a job; they come last and take precedence."""
+    max_nodes: PositiveInt = 1
+    """That jobs of one campaign may take at once."""
+
+
+class SlurmOptions(QueueOptions):
+    """How to ask Slurm for this hardware."""
+
+    partition: str | None = None
+    """``--partition``; the cluster's default if absent."""
+    account: str | None = None
+    """``--account``."""
+    qos: str | None = None
+    """``--qos``."""
+    constraint: str | None = None
+    """``--constraint``: features of nodes."""
+    licenses: str | None = None
+    """``--licenses``."""
+    reservation: str | None = None
+    """``--reservation``."""
+    gres: str | None = None
+    """For one node, with ``{gpus}`` for the count: ``gpu:{gpus}`` if absent."""
+    array: bool = False
+    """All repeats of a configuration as one job array: queued at once, run back to back and not interleaved."""
+
+
+class Hardware(PreparedEntry):
+    """Machines to run on."""
+
+    accelerator: Id | None = None
+    """None is a machine without a GPU: its "GPUs" are worker processes on the CPU."""
+    gpus_per_node: PositiveInt = 1
+    """GPUs, or worker processes on a CPU."""
+    nodes: Annotated[tuple[Node, ...], Field(min_length=1)]
+    """The machines, in the order of ranks; under a scheduler its login node alone."""
+    executor: Id = "direct"
+    """``direct`` starts programs itself; ``slurm``, or the scheduler of an installed package, queues them as jobs."""
+    slurm: SlurmOptions | None = None
+    """Of the executor ``slurm``."""
+    queue: QueueOptions | None = None
+    """Of any other scheduler."""
+    runtime: Runtime | None = None
+    """Container runtime of these machines, in place of the framework's own choice."""
+    data: dict[Id, AbsolutePath] = {}
+    """Where data sets lie on the nodes, by data set id; recipes say ``{data.imagenet}``.
+
+    In a container the program finds it where the framework mounts it, else at the same path.
+    """
+    env: Environment = {}
+    """For the program and, where it runs in a container, for the runtime on the node, too."""
+    secret: tuple[str, ...] = ()
+    """Names of variables and options whose values are hidden everywhere but on the node, besides those that look so."""
+    log_limit_gb: Annotated[float, Field(gt=0)] = 2.0
+    """Of all logs of a trial, in 10^9 bytes; a trial that writes more is ended."""
+    facts: dict[str, str] = {}
+    """Stated environment (cpu, memory, os, driver, interconnect, topology), shown with the probed one."""
+    example: bool = False
+    """A machine of a published report: its host names are placeholders, it cannot be run on as it is."""
+
+    @property
+    def job(self) -> QueueOptions | None:
+        """How to ask the scheduler; None where programs are started directly."""
+        return self.slurm or self.queue
