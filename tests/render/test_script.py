@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dlperf.catalog import model
+from dlperf.catalog import entry, machines
 from dlperf.catalog.placeholders import fill
 from dlperf.errors import RequestError
 from dlperf.plan import Container, Launch, Node, Preparation
@@ -222,8 +222,8 @@ def test_what_cannot_be_rendered_is_said_in_one_line(fields, message):
 
 
 def test_the_catalogue_names_the_launchers_and_runtimes_that_there_are():
-    assert set(get_args(model.Launcher)) == LAUNCHERS.keys()
-    assert set(get_args(model.Runtime)) - {"none"} == RUNTIMES.keys()
+    assert set(get_args(entry.Launcher)) == LAUNCHERS.keys()
+    assert set(get_args(machines.Runtime)) - {"none"} == RUNTIMES.keys()
     assert LAUNCHERS.keys() >= STARTED_ONCE
 
 
