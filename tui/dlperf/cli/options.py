@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.cli.output import print_note
-from dlperf.errors import DlperfError, RequestError
+from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import one_line
 
 if TYPE_CHECKING:
@@ -53,6 +53,14 @@ def optional_workspace(context: typer.Context) -> Workspace | None:
 def print_skipped(problem: object) -> None:
     """Print a problem of something that is left out."""
     print_note(f"dlperf: skipped: {one_line(str(problem))}")
+
+
+def report_unreadable(unreadable: list[DlperfError]) -> None:
+    """Name the campaigns and reports that cannot be read and exit with an error: the output is incomplete."""
+    for error in unreadable:
+        print_skipped(error)
+    if unreadable:
+        raise typer.Exit(ExitCode.MEASURED_FAILED)
 
 
 def current_catalog(context: typer.Context, complain: Callable[[Problem], object] | None = print_skipped) -> Catalog:

@@ -67,7 +67,7 @@ def results(
         print_json(rows)
     elif not (csv or parquet):
         _print_rows(rows)
-    _report_unreadable(unreadable)
+    options.report_unreadable(unreadable)
 
 
 def _refuse_unknown_campaigns(workspace: Workspace, wanted: Sequence[str]) -> None:
@@ -79,14 +79,6 @@ def _refuse_unknown_campaigns(workspace: Workspace, wanted: Sequence[str]) -> No
     for name in wanted:
         if name not in known:
             raise RequestError(f"--campaign {name}: no such campaign ({hint(name, known)})")
-
-
-def _report_unreadable(unreadable: list[DlperfError]) -> None:
-    """Name the campaigns and reports that cannot be read and exit with an error: the output is incomplete."""
-    for error in unreadable:
-        options.print_skipped(error)
-    if unreadable:
-        raise typer.Exit(ExitCode.MEASURED_FAILED)
 
 
 def _write_tables(rows: list[ConfigurationResult], csv: Path | None, parquet: Path | None) -> None:
@@ -190,7 +182,7 @@ def compare(
         print_json(outcome)
     else:
         _print_comparisons(outcome)
-    _report_unreadable(unreadable)
+    options.report_unreadable(unreadable)
     if fail_below is not None and _falls_short(outcome, fail_below, allow_missing):
         raise typer.Exit(ExitCode.MEASURED_FAILED)
 
@@ -276,7 +268,7 @@ def verify(
         print_json(found)
     else:
         _print_verifications(found)
-    _report_unreadable(unreadable)
+    options.report_unreadable(unreadable)
     if any(item.differences for item in found):
         raise typer.Exit(ExitCode.MEASURED_FAILED)
 

@@ -11,6 +11,7 @@ from dlperf import __version__
 from dlperf.cli import (
     campaigns,
     catalog,
+    database,
     gates,
     importing,
     machines,
@@ -33,6 +34,7 @@ GROUPS = (
     status.commands,
     parse.commands,
     results.commands,
+    database.commands,
     reproduce.commands,
     gates.commands,
     versions.commands,

@@ -1,0 +1,80 @@
+"""``dlperf export`` and ``dlperf query``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dlperf.cli import options
+from dlperf.cli.output import print_json, print_note, print_table
+from dlperf.errors import DlperfError, RequestError
+from dlperf.view.text import count_noun
+
+if TYPE_CHECKING:
+    from dlperf.results.database import Answer
+
+commands = typer.Typer()
+
+
+@commands.command()
+def export(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="SQLite file, such as results.sqlite.")],
+) -> None:
+    """Write all results into an SQLite file. Replaces one of an earlier export."""
+    from dlperf.results.database import results_database, write_database
+
+    unreadable: list[DlperfError] = []
+    database = results_database(options.current_workspace(context), unreadable.append)
+    write_database(database, file)
+    ((results,),) = database.execute("SELECT count(*) FROM results")
+    print_note(f"{count_noun(results, 'result')} written to {file}")
+    options.report_unreadable(unreadable)
+
+
+@commands.command()
+def query(
+    context: typer.Context,
+    sql: Annotated[str | None, typer.Argument(metavar="SQL", help="A SELECT over the tables of --schema.")] = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Print tables and columns with their meaning.")] = False,
+    as_json: options.JsonOption = False,
+    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write CSV.")] = None,
+) -> None:
+    """Query all results with SQL, which can only read them."""
+    from dlperf.results.database import SCHEMA, query_database, results_database
+
+    if schema:
+        print(SCHEMA.read_text("utf-8"), end="")
+        return
+    if not sql:
+        raise RequestError("query: name what to select, such as 'SELECT * FROM results', or give --schema")
+    unreadable: list[DlperfError] = []
+    answer = query_database(results_database(options.current_workspace(context), unreadable.append), sql)
+    if csv:
+        _write_csv(answer, csv)
+    if as_json:
+        print_json(_objects(answer))
+    elif not csv:
+        print_table(answer.columns, answer.rows)
+    options.report_unreadable(unreadable)
+
+
+def _objects(answer: Answer) -> list[dict[str, object]]:
+    if twice := {name for name in answer.columns if answer.columns.count(name) > 1}:
+        raise RequestError(f"query: several columns are called {min(twice)!r}: name them with AS for --json")
+    return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+
+def _write_csv(answer: Answer, path: Path) -> None:
+    import csv
+
+    try:
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(answer.columns)
+            writer.writerows(answer.rows)
+    except OSError as error:
+        raise RequestError(f"--csv {path}: {error.strerror or error}") from error
+    print_note(f"{count_noun(len(answer.rows), 'row')} written to {path}")
