@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+from dataclasses import replace
 
 import pytest
 from trials import LOCAL, finished, local_nodes, printed, run_to_end, shell_trial
@@ -36,6 +37,12 @@ async def test_a_trial_that_is_over_is_removed_whole(executor, client, home, tmp
     assert outcome.bytes > len("done\n") * 2
     assert [folder.name for folder in (home / ".dlperf").iterdir()] == ["bin"]
     assert trial.paths.node("node0").log.read_text() == "done\n"
+
+
+async def test_empty_logs_and_what_a_build_left_do_not_keep_the_folder(executor, client, tmp_path):
+    trial = shell_trial(tmp_path, ": >ranks/0.log")
+    trial = replace(trial, launch=replace(trial.launch, build=("true",)))
+    assert (await client.remove(trial.trial_id, await archived_run(executor, trial), ())).problem == ""
 
 
 async def test_a_trial_that_runs_stays(executor, client, home, tmp_path):

@@ -211,6 +211,34 @@ def test_data_that_a_container_mounts_nowhere_has_the_same_path_in_it(catalog):
     assert mounted.container.mounts == {'/data, and "more"': '/data, and "more"'}
 
 
+def with_build(catalog, name, *lines, **recipe):
+    """The catalogue with one framework, whose only recipe is changed."""
+    framework = catalog.frameworks[name]
+    changed = framework.recipes[0].model_copy(update=recipe)
+    built = framework.model_copy(update={"build": lines, "recipes": (changed,)})
+    return replace(catalog, frameworks={name: built})
+
+
+def test_a_case_is_built_after_its_framework_in_the_same_folder(catalog):
+    built = with_build(catalog, "with-jax", "make")
+    tiny = catalog.cases["tiny"].model_copy(update={"build": ("make tiny",)})
+    both = replace(built, cases={"tiny": tiny})
+    assert launch(both, frameworks=("with-jax",), scales=("1",)).build == ("make", "make tiny")
+
+
+def test_a_command_that_uses_a_build_which_nothing_makes_cannot_run(catalog):
+    without = with_build(catalog, "with-jax", command=("{build}/train",))
+    plan = expand(replace(VARIED, frameworks=("with-jax",), scales=("1",)), without)
+    assert set(reasons(plan).values()) == {"with-jax uses {build}, but neither it nor tiny has `build:`"}
+
+
+def test_a_launcher_that_starts_the_other_nodes_itself_does_not_wait_for_their_builds(catalog):
+    built = with_build(catalog, "with-mpirun", "make")
+    plan = expand(replace(VARIED, frameworks=("with-mpirun",), batch_sizes=(4,), scales=("1n2g", "2n2g")), built)
+    assert [item.configuration.nodes for item in plan.configurations] == [1]
+    assert set(reasons(plan).values()) == {"mpirun starts the other nodes before their builds have ended"}
+
+
 def test_hardware_without_containers_runs_the_program_on_the_node_itself(catalog):
     direct = launch(catalog, hardware=("bare",), frameworks=("in-docker",), scales=("1",))
     assert direct.container is None

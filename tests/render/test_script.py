@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -242,9 +243,19 @@ def test_a_machine_prepares_itself_before_the_container_and_a_framework_inside_i
     assert "\nsource /opt/venv/bin/activate\nexec " in inside
 
 
+def test_a_build_is_on_the_node_and_its_folder_in_the_container(tmp_path):
+    folder = tmp_path / "trial" / "node"
+    launch = launch_of("{build}/train", container=Container("image", "podman"), build=("make",))
+    files = render_trial("t", launch, Runtime("127.0.0.1", "1", {"node": str(folder)}))["node"].files
+    (built,) = re.findall(r"^cd (.*)$", files["build.sh"].decode(), re.MULTILINE)
+    assert Path(built).parent == tmp_path / "builds"
+    assert f"--mount type=bind,source={built},target={built}" in files["launch.sh"].decode()
+    assert f"{built}/train" in files["payload.sh"].decode()
+
+
 def test_a_secret_of_a_prologue_is_kept_apart_and_comes_back_on_the_node(tmp_path):
     line = "export HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz0123456789"
-    launch = launch_of("train.py", program_preparation=Preparation((), (line,)))
+    launch = launch_of("train.py", program_preparation=Preparation((), (line,)), build=(line,))
     hidden = Hidden()
     kept = hidden.launch(launch)
     assert "hf_abc" not in repr(kept)

@@ -64,7 +64,7 @@ def test_a_result_keeps_its_gpus_programs_and_loaded_libraries(tmp_path: Path):
 
 def test_a_result_of_a_trial_without_such_files_has_unknown_conditions(tmp_path: Path):
     hostile = {
-        "n0/environment.json": '{"gpus": [7, {"uuid": {"a": []}}], "cpu": 3}',
+        "n0/environment.json": '{"gpus": [7, {"uuid": {"a": []}}], "cpu": 3, "packages": 7}',
         "n0/exit.json": '{"libraries": 1}',
     }
     assert measured(TrialPaths(tmp_path / "trial"), {"n0/out.log": own_log(80.0), **hostile}).conditions == {}

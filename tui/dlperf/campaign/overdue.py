@@ -15,14 +15,14 @@ from dlperf.runs.records import TrialStatus
 def is_overdue(launch: Launch, status: TrialStatus, now: str, silent_seconds: float, patience: float) -> bool:
     """Whether a machine was silent for ``patience`` seconds, and the trial's deadline passed as long ago.
 
-    Before that a payload may still run there; a supervisor ends it at its deadline. The wait in a queue and for an
-    image that is pulled, which has a deadline of its own, do not count.
+    Before that a payload may still run there; a supervisor ends it at its deadline. The wait in a queue, and for an
+    image or a build, which have deadlines of their own, do not count.
     """
     begun = status.started or (status.since if launch.executor == "direct" else None)
     if begun is None or silent_seconds < patience:
         return False
-    deadlines = 2 if launch.container else 1
-    return seconds_between(begun, now) >= deadlines * launch.deadline_seconds + patience
+    pull_seconds = launch.deadline_seconds if launch.container else 0.0
+    return seconds_between(begun, now) >= pull_seconds + launch.longest_seconds + patience
 
 
 def why_overdue(cause: Message, patience: float) -> Message:

@@ -46,11 +46,13 @@ class Start:
 def starts_of(plan: Plan) -> dict[str, list[Start]]:
     """Return hardware → a start for every launcher, interpreter, environment, container and module, the largest.
 
-    Only of frameworks that were asked for: no machine has all of the catalogue's.
+    Only of frameworks that were asked for: no machine has all of the catalogue's. What is built first is left out.
     """
     largest: dict[tuple[str, tuple[object, ...]], Start] = {}
     chosen = plan.configurations if plan.selection.frameworks else ()
-    for item in sorted(chosen, key=lambda item: (len(item.launch.nodes), item.launch.gpus)):
+    for item in sorted(
+        (item for item in chosen if not item.launch.build), key=lambda item: (len(item.launch.nodes), item.launch.gpus)
+    ):
         start = start_of(item)
         launch = start.planned.launch
         words = (launch.launcher, launch.launcher_options, launch.interpreter, launch.command)

@@ -40,6 +40,8 @@ PositiveInt = Annotated[int, Field(gt=0)]
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Environment = dict[VariableName, str]
 Command = Annotated[tuple[str, ...], Field(min_length=1)]
+BuildLines = tuple[ShellLine, ...]
+"""Lines of bash that run once on each node and content, before its first trial, in the folder ``{build}``."""
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
 Seconds = Annotated[float, Field(gt=0)]
 

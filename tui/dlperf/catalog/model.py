@@ -13,6 +13,7 @@ from dlperf.catalog.entry import (
     AxisName,
     AxisText,
     AxisValues,
+    BuildLines,
     Command,
     Device,
     Entry,
@@ -167,6 +168,8 @@ class Case(Entry):
     """Training (forward and backward) of one sample, in 10^9 FLOP."""
     language_model: LanguageModel | None = None
     """In place of ``gflops_per_sample`` where the unit is tokens; needs the axis ``sequence_length``."""
+    build: BuildLines = ()
+    """Run after the framework's, in the same folder."""
     bytes_per_sample: Annotated[float, Field(gt=0)] | None = None
     """Device-memory traffic of training one sample at 16 bit, for the roofline."""
 
@@ -263,6 +266,12 @@ class Framework(PreparedEntry):
     """Where the programs come from."""
     commit: str = ""
     """Of the repository."""
+    build: BuildLines = ()
+    """Lines of bash that run once on each node before its first trial: clone, install, build an image.
+
+    They run in an empty folder, ``{build}`` in commands, with the recipe's files that they name, after the modules; not
+    in the container. The folder is used again while lines, modules and these files are the same.
+    """
     env: Environment = {}
     """Variables of all its programs."""
     secret: tuple[str, ...] = ()

@@ -23,6 +23,7 @@ PLACEHOLDERS = {
     "skip_steps": "steps that the protocol drops",
     "take_steps": "steps that the protocol measures",
     "files": "folder on the node that holds the recipe's files",
+    "build": "folder on the node in which the lines of `build` of framework and case ran",
     "ranks": "folder on the node for logs that a launcher writes per rank",
     "node_rank": "0 … nodes-1, known when a trial starts",
     "master_address": "address of node 0, known when a trial starts",
@@ -31,7 +32,7 @@ PLACEHOLDERS = {
 }
 """Name → meaning; there are also ``{data.ID}`` and the axes of case and recipe."""
 
-RUNTIME = frozenset({"files", "ranks", "node_rank", "master_address", "master_port"})
+RUNTIME = frozenset({"build", "files", "ranks", "node_rank", "master_address", "master_port"})
 """Placeholders whose values are known when a trial starts."""
 
 _NAME = r"[a-z_][a-z0-9_.-]*"

@@ -48,6 +48,7 @@ class Hidden:
             slurm=slurm,
             node_preparation=launch.node_preparation.with_texts(partial(self._text, named=named)),
             program_preparation=launch.program_preparation.with_texts(partial(self._text, named=named)),
+            build=tuple(self._text(line, named) for line in launch.build),
         )
 
     def _words(self, words: Iterable[str], named: frozenset[str]) -> tuple[str, ...]:
@@ -104,6 +105,7 @@ def revealed(launch: Launch, secrets: Mapping[str, str]) -> Launch:
         fill_launch(launch, reveal),
         node_preparation=launch.node_preparation.with_texts(reveal),
         program_preparation=launch.program_preparation.with_texts(reveal),
+        build=tuple(map(reveal, launch.build)),
     )
     if launch.slurm and launch.slurm.get("extra"):
         return replace(launch, slurm=launch.slurm | {"extra": tuple(map(reveal, launch.slurm["extra"]))})

@@ -53,6 +53,7 @@ def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
         workdir=recipe.workdir,
         node_preparation=hardware.preparation,
         program_preparation=subject.framework.preparation,
+        build=subject.framework.build + subject.case.build,
         slurm=_slurm(subject),
         deadline_seconds=recipe.deadline_seconds,
         stall_seconds=recipe.stall_seconds,
@@ -65,6 +66,10 @@ def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
     launch = fill_launch(
         _with_variants(launch, subject, arguments), _filler(subject, _values(subject, container), used)
     )
+    if "build" in used and not launch.build:
+        raise UnresolvedError(
+            f"{subject.framework.id} uses {{build}}, but neither it nor {subject.case.id} has `build:`"
+        )
     if container is None:
         return launch
     planned = _planned_container(container, subject, used)

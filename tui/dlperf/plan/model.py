@@ -54,6 +54,8 @@ class Launch:
     """Of the node's shell, also before the container's runtime."""
     program_preparation: Preparation = field(default_factory=Preparation)
     """Of the shell that starts the program, in the container if there is one."""
+    build: tuple[str, ...] = ()
+    """Lines of bash that run once on each node, see ``render.build``."""
     container: Container | None = None
     slurm: dict[str, Any] | None = None
     """How to ask the scheduler, whichever it is."""
@@ -72,6 +74,11 @@ class Launch:
     def queued(self) -> bool:
         """Whether it runs as a job of a scheduler."""
         return self.executor != "direct"
+
+    @property
+    def longest_seconds(self) -> float:
+        """The deadline of the program, and of a build before it, which has one of its own."""
+        return self.deadline_seconds * (2 if self.build else 1)
 
 
 @dataclass(frozen=True)

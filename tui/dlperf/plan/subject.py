@@ -130,7 +130,13 @@ def _excluded(subject: Subject) -> Message | None:
     separate = subject.configuration.nodes > 1 and not subject.hardware.job
     if subject.launcher in STARTED_ONCE and subject.recipe.files and separate:
         return message("one_path", launcher=subject.launcher)
+    if subject.launcher in STARTED_ONCE and subject.configuration.nodes > 1 and _is_built(subject):
+        return message("build_started_once", launcher=subject.launcher)
     return None
+
+
+def _is_built(subject: Subject) -> bool:
+    return bool(subject.framework.build or subject.case.build)
 
 
 def _not_measurable(subject: Subject) -> Message | None:

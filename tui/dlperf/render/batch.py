@@ -75,4 +75,4 @@ def job_script(directives: Sequence[str], batch: Batch, start: Sequence[str] = (
 def wanted_minutes(launch: Launch) -> int:
     """The time limit of the catalogue, or the trial's deadline with some time to spare."""
     asked = (launch.slurm or {}).get("time_limit_minutes")
-    return int(asked or math.ceil((launch.deadline_seconds + SPARE_SECONDS) / 60))
+    return int(asked or math.ceil((launch.longest_seconds + SPARE_SECONDS) / 60))

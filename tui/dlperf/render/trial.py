@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from dlperf.catalog.machines import Node, Preparation
@@ -12,6 +12,7 @@ from dlperf.catalog.placeholders import finish
 from dlperf.errors import RequestError
 from dlperf.plan.filling import fill_launch
 from dlperf.plan.model import Launch
+from dlperf.render.build import BUILD, Build, build_script
 from dlperf.render.containers import ContainerCommand, in_container
 from dlperf.render.launchers import Launcher, NodeLaunch, find_launcher
 
@@ -77,14 +78,15 @@ def render_trial(trial_id: str, launch: Launch, runtime: Runtime) -> dict[str, R
     for rank, node in enumerate(launch.nodes):
         start = launcher.everywhere or rank == 0
         scripts = _scripts(trial_id, launch, runtime, launcher, rank) if start else {}
-        rendered[node.name] = RenderedNode(programs | scripts, start)
+        rendered[node.name] = RenderedNode(programs | scripts | _build_script(trial_id, launch, runtime, rank), start)
     return rendered
 
 
 def _scripts(trial_id: str, launch: Launch, runtime: Runtime, launcher: Launcher, rank: int) -> dict[str, bytes]:
     node = launch.nodes[rank]
     folder, trial_mark = runtime.folders[node.name], mark(trial_id, node.name)
-    launch = fill_launch(launch, partial(_filled, _values(launch, runtime, rank)))
+    values = _values(launch, runtime, rank)
+    launch, built = fill_launch(launch, partial(_filled, values)), values.get("build", "")
     environment = _environment(trial_mark, launch, node)
     task = NodeLaunch(launch, rank, environment, runtime.master_address, runtime.master_port, f"{folder}/ranks")
     command = launcher.words(task)
@@ -94,9 +96,29 @@ def _scripts(trial_id: str, launch: Launch, runtime: Runtime, launcher: Launcher
         workdir = launch.workdir or (f"{folder}/files" if launch.files else folder)
         return {LAUNCH: _script(comment, environment, on_node, workdir, launch.setup, command)}
     return {
-        LAUNCH: _script(comment, {}, on_node, None, (), _container_command(launch, trial_mark, folder, node)),
+        LAUNCH: _script(comment, {}, on_node, None, (), _container_command(launch, trial_mark, folder, node, built)),
         PAYLOAD: _script(comment, environment, in_container, None, launch.setup, command),
     }
+
+
+def _build_script(trial_id: str, launch: Launch, runtime: Runtime, rank: int) -> dict[str, bytes]:
+    """The script that builds on a node before anything starts there; none where nothing is to be built."""
+    if not launch.build:
+        return {}
+    build, name = _build(launch, runtime), launch.nodes[rank].name
+    python = [_filled(_values(launch, runtime, rank), word) for word in build.python]
+    return {BUILD: build_script(build, runtime.folders[name], python, f"trial {trial_id}, node {name}")}
+
+
+def _build(launch: Launch, runtime: Runtime) -> Build:
+    """What is built: on the node itself, also where the program runs in a container."""
+    modules = () if launch.container else launch.program_preparation.modules
+    prepared = (launch.node_preparation, Preparation(modules))
+    lines = tuple(line for preparation in prepared if preparation for line in _preparing(preparation))
+    paths = [f"{name}={launch.env[name]}" for name in ("PATH", "PYTHONPATH") if name in launch.env]
+    python = ("env", *paths, launch.interpreter[0]) if launch.interpreter and not launch.container else ()
+    files = {name: runtime.programs[name] for name in launch.files}
+    return Build(lines, launch.build, python, files)
 
 
 def preparations(launch: Launch) -> tuple[tuple[Preparation, ...], tuple[Preparation, ...]]:
@@ -120,7 +142,8 @@ def _filled(values: Mapping[str, str], text: str) -> str:
 
 def _values(launch: Launch, runtime: Runtime, rank: int) -> dict[str, str]:
     folder = runtime.folders[launch.nodes[rank].name]
-    return {
+    built = {"build": _build(launch, runtime).folder(folder)} if launch.build else {}
+    return built | {
         "files": f"{folder}/files",
         "ranks": f"{folder}/ranks",
         "node_rank": str(rank),
@@ -140,12 +163,14 @@ def _environment(trial_mark: str, launch: Launch, node: Node) -> dict[str, str]:
     return environment | launch.env | {"DLPERF_TRIAL": trial_mark}
 
 
-def _container_command(launch: Launch, trial_mark: str, folder: str, node: Node) -> tuple[str, ...]:
+def _container_command(launch: Launch, trial_mark: str, folder: str, node: Node, built: str) -> tuple[str, ...]:
     container = launch.container
     assert container is not None
     if container.runtime == "pyxis" and launch.executor != "slurm":
         raise RequestError("container runtime 'pyxis' belongs to Slurm: name another as `runtime:` of the hardware")
     workdir = launch.workdir or container.workdir
+    if launch.build:
+        container = replace(container, mounts={built: built} | container.mounts)
     payload = (shell_of(*preparations(launch)[1]), f"{folder}/{PAYLOAD}")
     return in_container(ContainerCommand(container, trial_mark, folder, bool(node.gpu_indices), workdir, payload))
 

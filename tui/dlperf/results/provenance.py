@@ -1,7 +1,8 @@
 """The conditions of a trial by dotted name: machine, GPUs, program files, and the libraries that were loaded. Pure.
 
-``gpu.uuid``, ``gpu.vbios``, ``driver``, ``programs.<file>`` (SHA-256), ``libraries.nccl``, ``modules.cuda`` and so on;
-what is not recorded is absent. Several values, of several nodes or GPUs, are joined by a comma.
+``gpu.uuid``, ``gpu.vbios``, ``driver``, ``programs.<file>`` (SHA-256), ``packages`` (SHA-256), ``libraries.nccl``,
+``modules.cuda`` and so on; what is not recorded is absent. Several values, of several nodes or GPUs, are joined by a
+comma.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from dlperf.plan import PlannedConfiguration
@@ -29,11 +31,15 @@ LONGEST = 2000
 """Characters of a fact, which is whatever a node wrote."""
 OF_THE_FRAMEWORK = (
     *(f"facts.{name}" for name in ("version", "repository", "commit", "image", "patches")),
-    *("container.", "programs.", "framework_version", "python", "modules.", "prologue"),
+    *("container.", "programs.", "framework_version", "python", "modules.", "prologue", "build", "packages"),
 )
 """Conditions that are expected to differ between frameworks."""
-OF_THE_SOFTWARE = ("programs.", "libraries.", "modules.", "framework_version", "numerics.", "options.", "protocol")
+OF_THE_SOFTWARE = (
+    *("programs.", "libraries.", "modules.", "build", "packages"),
+    *("framework_version", "numerics.", "options.", "protocol"),
+)
 """Conditions that are expected to be equal also on different hardware."""
+HASHES = ("programs.", "packages")
 HASH_DIGITS = 12
 ABSENT = "none"
 PRINTED_NCCL = re.compile(rb"NCCL version ([0-9][0-9.]{0,20})")
@@ -79,6 +85,9 @@ def _facts(node: NodeFacts) -> Iterator[tuple[str, str]]:
             yield from ((f"gpu.{name}", gpu[name]) for name in ("uuid", *OF_A_GPU) if name in gpu)
     if not gpus and "boot_id" in known:
         yield MACHINE, known["boot_id"]
+    packages = node.environment.get("packages")
+    if isinstance(packages, list):
+        yield "packages", sha256("\n".join(map(str, packages)).encode()).hexdigest()
     for name, version in flattened(node.libraries):
         yield f"libraries.{name.partition('.')[0]}", version
     for name, version in node.modules.items():
@@ -92,7 +101,8 @@ def row_conditions(row: ConfigurationResult, planned: PlannedConfiguration | Non
         stated["protocol"] = {name: planned.protocol.get(name) for name in ("estimator", "aggregate")}
         launch = planned.launch
         prologue = "; ".join((*launch.node_preparation.prologue, *launch.program_preparation.prologue))
-        stated |= {"options": planned.options, "facts": planned.facts, "prologue": prologue}
+        shell = {"prologue": prologue, "build": "; ".join(launch.build)}
+        stated |= {"options": planned.options, "facts": planned.facts, **shell}
     return dict(flattened(stated)) | merged([row])
 
 
@@ -101,7 +111,7 @@ def merged(rows: Iterable[ConfigurationResult]) -> dict[str, str]:
     found: dict[str, dict[str, None]] = {}
     for trial in (trial for row in rows for trial in row.trials if trial.usable):
         for name, value in trial.conditions.items():
-            found.setdefault(name, {})[value[:HASH_DIGITS] if name.startswith("programs.") else value] = None
+            found.setdefault(name, {})[value[:HASH_DIGITS] if name.startswith(HASHES) else value] = None
     return {name: " / ".join(values) for name, values in found.items()}
 
 

@@ -15,6 +15,7 @@ OWN_FILES = frozenset(
     [
         *("job.json", "heartbeat", "supervisor.log", "sweeper.json", "cancel.json"),
         *("submit.lock", "slurm.json", "allocation.json", "payload.sh"),
+        *("build.sh", "build.failed", "packages.txt"),
     ]
 )
 """Files of the supervisor and of Slurm jobs, which are not archived or change after they were sent."""
@@ -79,7 +80,8 @@ def unarchived_problem(
     names = [
         name
         for path, name in ((path, os.path.relpath(path, directory)) for path in files)
-        if not (is_own(name) or is_discarded(name, discarded) or is_archived(path, archived.get(escaped(name), ())))
+        if not (is_own(name) or is_empty_log(path, name) or is_discarded(name, discarded))
+        and not is_archived(path, archived.get(escaped(name), ()))
     ]
     shown = map(escaped, sorted(names)[:LISTED])
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
@@ -90,6 +92,12 @@ def is_own(name: str) -> bool:
     parts = name.split(os.sep)
     compiled = "__pycache__" in parts[:-1] and name.endswith(".pyc")
     return compiled or (len(parts) <= 2 and parts[-1] in OWN_FILES)
+
+
+def is_empty_log(path: str, name: str) -> bool:
+    """Whether it is a log in which nothing was written, which is not archived."""
+    parts = name.split(os.sep)[1:]
+    return (parts == ["out.log"] or parts[:1] == ["ranks"]) and regular_size(path) == 0
 
 
 def is_discarded(name: str, patterns: Sequence[str]) -> bool:

@@ -27,7 +27,7 @@ from .endings import (
     now,
     sweep,
 )
-from .files import SCHEMA, Json, log_streams, read_json, write_json
+from .files import SCHEMA, Json, log_streams, read_json, read_text, write_json
 from .lease import LeaseHeldError, take_lease
 from .libraries import Libraries
 from .machine import environment
@@ -153,7 +153,7 @@ class Supervisor:
         """The descriptor that holds the machine."""
 
     def run(self) -> None:
-        self.finish(self.take_machine() or self.pull_image() or self.run_payload())
+        self.finish(self.take_machine() or self.build() or self.pull_image() or self.run_payload())
 
     def take_machine(self) -> Optional[Ending]:
         """Take the lease of this machine; the ending if another trial has it."""
@@ -165,14 +165,29 @@ class Supervisor:
             return Ending("failed", message("lease_unusable", reason=str(error)))
         return None
 
+    def build(self) -> Optional[Ending]:
+        """Build what the trial runs, before the clock starts; the ending if that failed."""
+        if not os.path.exists("build.sh"):
+            return None
+        ending = self.run_process(in_group(self.record["group"], ["bash", "build.sh"]), "ranks/build.log")
+        self.restart_clock()
+        if ending.state == "failed":
+            command = read_text("build.failed") or "build.sh"
+            return Ending("failed", message("build_failed", command=command, cause=ending.cause))
+        return None if ending.state == "succeeded" else ending
+
+    def restart_clock(self) -> None:
+        """Count what follows only."""
+        self.started = now()
+        self.monitor.restart(self.started)
+
     def pull_image(self) -> Optional[Ending]:
         """Pull the container's image before the clock starts; the ending if that failed."""
         if not self.keeps or image_digest(self.container):
             return None
         image = self.container["image"]
         ending = self.run_process([self.container["runtime"], "pull", image])
-        self.started = now()
-        self.monitor.restart(self.started)
+        self.restart_clock()
         if ending.state == "failed":
             return Ending("failed", message("cannot_pull", image=image, cause=ending.cause))
         return None if ending.state == "succeeded" else ending
@@ -185,20 +200,22 @@ class Supervisor:
     def write_environment(self) -> None:
         found_by = "group" if self.record["group"] else "descent" if self.adopts else "label" if self.keeps else "mark"
         with contextlib.suppress(OSError):  # the folder was removed, or the disk is full
-            write_json("environment.json", dict(environment(self.container), processes_found_by=found_by))
+            facts = dict(environment(self.container), processes_found_by=found_by)
+            packages = read_text("packages.txt").split()
+            write_json("environment.json", dict(facts, packages=packages) if packages else facts)
 
-    def run_process(self, command: List[str]) -> Ending:
+    def run_process(self, command: List[str], log: str = "out.log") -> Ending:
         try:
-            self.payload = self.start_process(command)
+            self.payload = self.start_process(command, log)
         except OSError as error:
             return Ending("failed", message("cannot_start", command=command[0], reason=str(error.strerror)))
         return self.watch(self.payload)
 
-    def start_process(self, command: List[str]) -> "subprocess.Popen[bytes]":
+    def start_process(self, command: List[str], path: str) -> "subprocess.Popen[bytes]":
         """Start a process in its own session, which writes to the log file directly."""
         variables = runtime_variables(self.container)
         variables[MARK_VARIABLE.encode("ascii")] = self.mark.encode("utf-8")
-        log = os.open("out.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             return subprocess.Popen(
                 command,

@@ -82,7 +82,7 @@ def _commands(page: Page, results: Results) -> dict[str, object]:
 
 def _preparing(launch: Launch) -> list[str]:
     prepared = (*launch.node_preparation.lines, *launch.program_preparation.lines)
-    return [*prepared, *map(shlex.join, launch.setup)]
+    return [*launch.build, *prepared, *map(shlex.join, launch.setup)]
 
 
 def run_command(selection: Selection) -> str:

@@ -1,0 +1,86 @@
+"""Builds: what the lines of ``build`` of framework and case leave on a node, before its first trial."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+from trials import run_to_end, shell_trial
+
+from dlperf.runs.records import State
+
+
+@pytest.fixture
+def built(tmp_path):
+    """A function that makes a trial whose program is built by lines of bash."""
+
+    def trial(*lines, program="cat {build}/made", **fields):
+        plain = shell_trial(tmp_path, program)
+        return replace(plain, launch=replace(plain.launch, build=lines, **fields))
+
+    return trial
+
+
+def node_of(trial):
+    return trial.paths.node("here")
+
+
+async def test_lines_are_built_once_on_a_node_and_again_where_one_of_them_changes(executor, home, built):
+    lines = ("echo x >>$HOME/builds", "echo compiling", "wc -l <$HOME/builds >made")
+    trials = [built(*lines), built(*lines), built(*lines, "true")]
+    printed = []
+    for trial in trials:
+        assert (await run_to_end(executor, trial)).state is State.SUCCEEDED
+        printed.append(node_of(trial).log.read_text())
+    assert printed == ["1\n", "1\n", "2\n"]
+    logs = [(node_of(trial).ranks / "build.log").read_text() for trial in trials]
+    assert [log.partition(":")[0] for log in logs] == ["compiling\n", "used again", "compiling\n"]
+
+
+async def test_the_time_of_a_build_is_not_measured_and_has_its_own_deadline(executor, built):
+    trial = built("sleep 1.2", "touch made", program="sleep 1; cat {build}/made", deadline_seconds=2.0)
+    assert (await run_to_end(executor, trial)).state is State.SUCCEEDED
+    assert json.loads(node_of(trial).exit.read_text())["duration_seconds"] < 2.0
+
+
+@pytest.fixture
+def odd_home(tmp_path, monkeypatch):
+    """A home folder whose path a shell must quote."""
+    folder = tmp_path / "o'dd $HOME"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    return folder
+
+
+async def test_a_build_that_fails_names_its_command_and_is_not_used_again(executor, odd_home, built):
+    trials = [built("cd /", 'echo x >>"$HOME/builds"', 'test -e "$HOME/key"', "touch made") for _ in range(2)]
+    for trial in trials:
+        seen = await run_to_end(executor, trial)
+        assert seen.state is State.FAILED
+        assert str(seen.cause) == 'the build failed at: test -e "$HOME/key" (exit code 1)'
+        assert not node_of(trial).log.exists()
+    assert (odd_home / "builds").read_text() == "x\nx\n"
+
+
+async def test_a_build_uses_the_files_of_the_recipe_that_it_names_and_changes_with_them(
+    executor, home, built, tmp_path
+):
+    (tmp_path / "catalog" / "workloads").mkdir(parents=True)
+    executor._workspace_catalog = tmp_path / "catalog"
+    for name, text, expected in (("a.txt", "1", "1"), ("a.txt", "2", "2"), ("b.txt", "9", "2")):
+        (tmp_path / "catalog" / "workloads" / "b.txt").touch()
+        (tmp_path / "catalog" / "workloads" / name).write_text(text)
+        trial = built("cp a.txt made", files=("a.txt", "b.txt"))
+        assert (await run_to_end(executor, trial)).state is State.SUCCEEDED
+        assert node_of(trial).log.read_text() == expected
+    assert len([path for path in (home / ".dlperf" / "builds").iterdir() if path.is_dir()]) == 2
+
+
+async def test_the_packages_of_the_program_are_recorded_with_each_trial(executor, built):
+    for _ in range(2):
+        trial = built("touch made", program="print(1)", interpreter=(sys.executable, "-c"), command=("print(1)",))
+        assert (await run_to_end(executor, trial)).state is State.SUCCEEDED
+        packages = json.loads(node_of(trial).environment.read_text())["packages"]
+        assert any(line.startswith("pytest==") for line in packages)
