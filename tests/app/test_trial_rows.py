@@ -30,6 +30,18 @@ def test_a_trial_shows_its_other_metrics_with_their_units():
     assert [line.split() for line in lines[lines.index("Other metrics") + 1 :]] == [["step_time", "0.125", "s"]]
 
 
+def test_a_cost_stands_with_its_price_source_and_date():
+    cost = MetricValue(
+        "cost_per_million", 31.25, "EUR/million images", "lower", basis="3.6 EUR/GPU-hour (x, 2026-11-01)"
+    )
+    metrics = MetricValue("throughput", 64.0, "images/s"), cost
+    lines = figure_lines(TrialStatus(KEY, State.SUCCEEDED), TrialResult(1, "succeeded", value=64.0, metrics=metrics))
+    assert lines[-1].split(maxsplit=1) == [
+        "cost_per_million",
+        "31.25 EUR/million images  3.6 EUR/GPU-hour (x, 2026-11-01)",
+    ]
+
+
 def test_parts_are_packed_into_lines_and_none_is_broken():
     assert packed(["about 2h20 left", "3 running", "中位数 12"], 26) == ["about 2h20 left  3 running", "中位数 12"]
     assert packed(["longer than the line"], 5) == ["longer than the line"]

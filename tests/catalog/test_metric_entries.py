@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from entries import CASE, FRAMEWORK, problems_of
+from entries import BOX, CASE, FRAMEWORK, problems_of
 
 from dlperf.catalog.load import load_catalog
 from dlperf.catalog.units import counts_samples
@@ -41,6 +41,45 @@ def test_a_case_names_a_metric_of_the_workspace_as_its_primary_one(write):
         PlannedMetric("final_loss", "", "lower", "global", "final_loss"),
     )
     assert planned.unit == "GB/s"
+
+
+PRICE = "  price: {amount: 3.29, currency: USD, source: list of Example Cloud, date: 2026-11-01}\n"
+
+
+def test_hardware_with_a_price_gives_its_cases_a_cost_by_what_they_count(write):
+    folder = write(CASE.replace("images/s", "tokens/s"), "cases.yaml")
+    write(FRAMEWORK.replace("lenet5", "small").replace("dlperf\n", "dlperf\n  devices: [cpu]\n"), "frameworks.yaml")
+    for price in ("", PRICE):
+        write(BOX + price, "hardware.yaml")
+        selection = Selection(hardware=("box",), frameworks=("mine",), cases=("small",))
+        (planned,) = expand(selection, load_catalog(folder)).configurations
+        costs = [(item.unit, item.basis) for item in planned.metrics if item.id == "cost_per_million"]
+        basis = "3.29 USD/GPU-hour (list of Example Cloud, 2026-11-01)"
+        assert costs == ([("USD/million tokens", basis)] if price else [])
+
+
+@pytest.mark.parametrize(
+    ("price", "said"),
+    [
+        (PRICE.replace(", date: 2026-11-01", ""), "price.date: is missing"),
+        (PRICE.replace("source: list of Example Cloud, ", ""), "price.source: is missing"),
+        (PRICE.replace("USD", "dollars"), "price.currency: 'dollars' is not allowed"),
+        (PRICE.replace("3.29", "0"), "price.amount: should be greater than 0 (got the number 0)"),
+        (
+            PRICE.replace("2026-11-01", "last week"),
+            "price.date: expected a date such as 2026-11-01, got the text 'last week'",
+        ),
+    ],
+)
+def test_a_price_is_refused_without_source_or_date(write, price, said):
+    (problem,) = problems_of(write(BOX + price, "hardware.yaml"))
+    assert problem.startswith("hardware.yaml:")
+    assert said in problem
+
+
+def test_a_cost_is_no_primary_metric(write):
+    (problem,) = problems_of(write(CASE + "  metric: cost_per_million\n", "cases.yaml"))
+    assert problem == "cases.yaml:9: metric: cost_per_million is computed from a price (name it in metrics instead)"
 
 
 @pytest.mark.parametrize(("unit", "counts"), [("images/s", True), ("tokens/s", True), ("GB/s", False), ("ms", False)])

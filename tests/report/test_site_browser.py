@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,6 +16,7 @@ from site_rows import measured
 from dlperf.messages import ENGLISH
 from dlperf.report.data import SiteData
 from dlperf.report.pages.explorer import explorer_data
+from dlperf.results.model import ConfigurationResult, MetricResult
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = playwright.expect
@@ -337,6 +339,26 @@ def test_compare_stays_fast_with_ten_thousand_results(watched: Watched, site: Pa
     watched.page.get_by_role("button", name="Next page").click()
     expect(explorer_figures(watched.page).first).to_have_text("10,049")
     expect(watched.page.get_by_role("region", name="All results")).to_be_focused()
+
+
+def test_compare_shows_costs_with_their_prices_and_each_currency_alone(watched: Watched, site: Path) -> None:
+    def priced(framework: str, currency: str) -> ConfigurationResult:
+        price = f"2 {currency}/GPU-hour (list, 2026-11-01)"
+        cost = MetricResult("cost_per_million", 31.25, f"{currency}/million images", "lower", basis=price)
+        return replace(measured(framework), metrics=(cost,))
+
+    rows = (priced("alpha", "EUR"), priced("beta", "EUR"), priced("gamma", "USD"))
+    script = explorer_data(ENGLISH, SiteData(rows))
+    watched.page.route("**/figures.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+    watched.page.goto((site / EXPLORER).as_uri() + "#metric=cost_per_million&columns=framework,value,cost_per_million")
+    asides = [
+        f"{currency}/million images · cost_per_million · lower is better · 2 {currency}/GPU-hour (list, 2026-11-01)"
+        for currency in ("EUR", "USD")
+    ]
+    expect(watched.page.locator(".explorer-chart figcaption")).to_contain_text(asides)
+    cells = watched.page.locator("#figure-explorer td[data-column=cost_per_million]")
+    expect(cells.first).to_have_text("31.25 EUR/million images: 2 EUR/GPU-hour (list, 2026-11-01)")
+    assert watched.errors == []
 
 
 def test_without_scripts_charts_and_tables_are_there(browser, site: Path) -> None:

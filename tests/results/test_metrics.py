@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from handmade_trials import end_trial, own_log, planned, workspace_in, write_pla
 
 import dlperf
 from dlperf.catalog.load import load_catalog
+from dlperf.catalog.machines import Price
+from dlperf.cli import main
 from dlperf.errors import RequestError
 from dlperf.plan import PlannedConfiguration, PlannedMetric
 from dlperf.plan.expand import planned_metrics
@@ -95,6 +98,25 @@ def test_another_metric_than_the_primary_one_can_be_compared(workspace: Workspac
     assert (pair.a.unit, pair.ratio, pair.gain) == ("J", pytest.approx(0.5), pytest.approx(2.0))
     with pytest.raises(RequestError, match=r"--metric enrgy_per_sample: no result has this metric \(did you mean"):
         compare_in_workspace(workspace, "a", "b", metric="enrgy_per_sample")
+
+
+def test_the_cost_of_a_million_samples_stands_with_its_price_source_and_date(
+    workspace: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, rate, amount in (("a", 64.0, 3.6), ("b", 128.0, 1.8)):
+        price = Price(amount, "EUR", "contract 7", date(2026, 11, 1))
+        metrics = planned_metrics("images/s", None, load_catalog().metrics, price)
+        measured(workspace, name, replace(plan_with(*metrics), price=price), own_log(rate))
+    row, _ = load_results(workspace, Filters(metrics=("cost_per_million",)))
+    basis = "3.6 EUR/GPU-hour (contract 7, 2026-11-01)"
+    assert (row.unit, row.direction, row.basis) == ("EUR/million images", "lower", basis)
+    assert row.value == pytest.approx(2 * 3.6 / 3600 / 64 * 1e6)
+    (pair,) = compare_in_workspace(workspace, "a", "b", metric="cost_per_million").pairs
+    assert (pair.ratio, pair.gain) == (pytest.approx(0.25), pytest.approx(4.0))
+    for command in (["results", "--metric", "cost_per_million"], ["compare", "a", "b", "--metric", "cost_per_million"]):
+        with pytest.raises(SystemExit):
+            main(["--workspace", str(workspace.root), *command])
+        assert basis in capsys.readouterr().err
 
 
 def test_the_long_form_has_a_row_for_each_metric_with_unit_and_direction(workspace: Workspace) -> None:

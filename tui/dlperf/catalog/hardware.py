@@ -14,7 +14,7 @@ from dlperf.catalog.entry import (
     PositiveInt,
     PreparedEntry,
 )
-from dlperf.catalog.machines import AbsolutePath, Node, Runtime
+from dlperf.catalog.machines import AbsolutePath, Node, Price, Runtime
 
 
 class Accelerator(Entry):
@@ -96,6 +96,8 @@ class Hardware(PreparedEntry):
     """Of all logs of a trial, in 10^9 bytes; a trial that writes more is ended."""
     facts: dict[str, str] = {}
     """Stated environment (cpu, memory, os, driver, interconnect, topology), shown with the probed one."""
+    price: Price | None = None
+    """Of a GPU-hour, from which the metric ``cost_per_million`` is computed, for campaigns planned from then on."""
     example: bool = False
     """A machine of a published report: its host names are placeholders, it cannot be run on as it is."""
 

@@ -178,6 +178,12 @@ def _reference_problems(merged: Merged, ids: Ids) -> Iterator[Problem]:
     for kind, problems in REFERENCE_PROBLEMS.items():
         for item in merged[kind].values():
             yield from problems(item, ids)
+    costs = {name for name, item in merged["metrics"].items() if item.entry.estimator == "cost"}
+    for item in merged["cases"].values():
+        if item.entry.metric in costs:
+            yield item.problem(
+                ("metric",), f"{item.entry.metric} is computed from a price (name it in metrics instead)"
+            )
     yield from chain.from_iterable(map(format_problems, merged["formats"].values()))
     for item in merged["frameworks"].values():
         yield from framework_problems(item, ids, cases)

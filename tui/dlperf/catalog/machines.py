@@ -1,10 +1,11 @@
-"""Nodes and containers: read from the catalogue, resolved by the plan, kept in its records.
+"""Nodes, containers and prices: read from the catalogue, resolved by the plan, kept in its records.
 
 Dataclasses, so that a viewer of plans does not load pydantic, which validates them when it reads files.
 """
 
 from __future__ import annotations
 
+import datetime
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -40,7 +41,28 @@ Port = Annotated[int, Rule((("gt", 0), ("lt", 65536), ("strict", True)))]
 Index = Annotated[int, Rule((("strict", True),))]
 Flag = Annotated[bool, Rule((("strict", True),))]
 ShellLine = Annotated[str, Rule((("pattern", r"^[^\n\x00]+$"),))]
+Amount = Annotated[float, Rule((("gt", 0), ("strict", True), ("allow_inf_nan", False)))]
+Currency = Annotated[str, Rule((("pattern", r"^[A-Z]{3}$"),))]
+Stated = Annotated[str, Rule((("min_length", 1),))]
 NO_OTHERS = {"extra": "forbid"}
+
+
+@dataclass(frozen=True)
+class Price:
+    """What an hour of one GPU costs, or of one process of a machine without GPUs."""
+
+    amount: Amount
+    """For an hour of one GPU."""
+    currency: Currency
+    """By ISO 4217."""
+    source: Stated
+    """Where it stands: price list, contract, quotation."""
+    date: datetime.date
+    """When it was valid."""
+    __pydantic_config__: ClassVar[dict[str, str]] = NO_OTHERS
+
+    def __str__(self) -> str:
+        return f"{self.amount:g} {self.currency}/GPU-hour ({self.source}, {self.date})"
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ Source = Literal[
     "mfu",
     "peak_memory",
     "energy",
+    "cost",
     "final_loss",
 ]
 """What dlperf computes a metric from; each is a function of ``dlperf.results.metrics``.

@@ -25,6 +25,9 @@ _EXPECTED = {
     "dict_type": "a mapping",
     "model_type": "a mapping",
     "dataclass_type": "a mapping",
+    **dict.fromkeys(
+        ("date_type", "date_from_datetime_parsing", "date_from_datetime_inexact"), "a date such as 2026-11-01"
+    ),
 }
 
 _PLAIN = re.compile(r"-?[0-9]+(\.[0-9]+)?|true|false")
@@ -38,6 +41,7 @@ _PATTERNS: dict[str, str] = {
     r"^[^-\s]\S*$": "one word that does not begin with a hyphen",
     r"^[/{]": "an absolute path; ~ is not expanded",
     r"^[A-Za-z_][A-Za-z0-9_]*$": "a variable's name has letters, digits and underscores",
+    r"^[A-Z]{3}$": "three capital letters, such as EUR",
     EXPECTATION: "a metric, one of < <= > >=, and a number, with spaces between: final_loss < 7.5",
     r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$": "a file name, without folders",
 }

@@ -111,6 +111,8 @@ def _print_rows(rows: list[ConfigurationResult]) -> None:
         "caveats",
     )
     print_table(headers, map(_cells, rows), optional=("axes", "metric", "caveats"))
+    for text in dict.fromkeys(f"{row.metric}: {row.basis}" for row in rows if row.basis):
+        print_note(text)
     for text, count in Counter(str(finding.message) for row in rows for finding in row.caveats).most_common(
         MOST_CAVEATS
     ):
@@ -208,6 +210,8 @@ def _print_comparisons(outcome: Comparisons) -> None:
     only_a = (_missing_cells(item, "B", (item.row.value, None)) for item in outcome.only_a)
     only_b = (_missing_cells(item, "A", (None, item.row.value)) for item in outcome.only_b)
     print_table(headers, (*map(_pair_cells, outcome.pairs), *only_a, *only_b), optional=("axes",))
+    for row in (row for pair in outcome.pairs for row in (pair.a, pair.b) if row.basis):
+        print_note(f"{row.metric} of {row.campaign}, {row.hardware}: {row.basis}")
     for point in outcome.ambiguous:
         print_note(f"not compared: {point}")
     for difference, count in Counter(text for pair in outcome.pairs for text in pair.differences).items():

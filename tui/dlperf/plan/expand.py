@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dlperf.catalog.axes import Configuration, parse_scale, profiled_configuration
 from dlperf.catalog.problem import hint
-from dlperf.catalog.units import default_metric
+from dlperf.catalog.units import counts_samples, default_metric
 from dlperf.errors import RequestError
 from dlperf.messages import message, quoted
 from dlperf.plan.axes import axis_points, declared_axes, in_step, parse_axes
@@ -20,6 +20,7 @@ from dlperf.plan.subject import Subject, device, devices_of, fits, peak_of, prec
 if TYPE_CHECKING:
     from dlperf.catalog.hardware import Accelerator, Hardware
     from dlperf.catalog.load import Catalog
+    from dlperf.catalog.machines import Price
     from dlperf.catalog.metrics import Metric
     from dlperf.catalog.model import Case, Framework
 
@@ -153,22 +154,38 @@ def _planned(
     if reason is not None:
         return Impossible(configuration, reason)
     try:
-        metrics = planned_metrics(case.unit, case, catalog.metrics)
+        metrics = planned_metrics(case.unit, case, catalog.metrics, hardware.price)
         return _freeze(subject, selection.repeats or protocol.repeats, metrics, arguments)
     except UnresolvedError as error:
         return Impossible(configuration, quoted(error))
 
 
-def planned_metrics(unit: str, case: Case | None, metrics: Mapping[str, Metric]) -> tuple[PlannedMetric, ...]:
-    """Return the metrics of a case, the primary one first; without a case, every one beside the primary one."""
+def planned_metrics(
+    unit: str, case: Case | None, metrics: Mapping[str, Metric], price: Price | None = None
+) -> tuple[PlannedMetric, ...]:
+    """Return the metrics of a case, the primary one first; without a case, every one beside the primary one.
+
+    A cost needs a price.
+    """
     primary = (case and case.metric) or default_metric(unit)
     others = [name for name, item in metrics.items() if item.estimator != "protocol"] if case is None else case.metrics
     expected = [text.partition(" ")[0] for text in case.expect] if case else []
     wanted = dict.fromkeys((primary, *others, *expected))
+    known = ((name, metrics[name]) for name in wanted)
     return tuple(
-        PlannedMetric(name, unit if item.unit is None else item.unit, item.direction, item.scope, item.estimator)
-        for name, item in ((name, metrics[name]) for name in wanted)
+        _planned_cost(name, item, unit, price)
+        if price and item.estimator == "cost"
+        else PlannedMetric(name, unit if item.unit is None else item.unit, item.direction, item.scope, item.estimator)
+        for name, item in known
+        if price or item.estimator != "cost"
     )
+
+
+def _planned_cost(name: str, item: Metric, unit: str, price: Price) -> PlannedMetric:
+    """Return the metric in the price's currency per million of what the unit counts."""
+    counted = unit.removesuffix("/s") if counts_samples(unit) and unit else "samples"
+    cost = f"{price.currency}/million {counted}"
+    return PlannedMetric(name, cost, item.direction, item.scope, item.estimator, basis=str(price))
 
 
 def _freeze(
@@ -184,6 +201,7 @@ def _freeze(
         options=options_of(subject),
         numerics=_numerics(subject),
         accelerator=_accelerator_facts(subject),
+        price=subject.hardware.price,
         gflops_per_sample=subject.case.gflops(dict(subject.configuration.axes)),
         facts=_facts(subject),
         example=subject.hardware.example,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dlperf.catalog.axes import Configuration
-from dlperf.catalog.machines import Container, Node, Preparation
+from dlperf.catalog.machines import Container, Node, Preparation, Price
 from dlperf.catalog.units import Direction, Scope
 from dlperf.messages import Message
 
@@ -90,6 +90,8 @@ class PlannedMetric:
     direction: Direction = "higher"
     scope: Scope = "global"
     estimator: str = "last"
+    basis: str = ""
+    """What the value rests on besides the trial, such as a price with source and date; shown with it everywhere."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ class PlannedConfiguration:
     """Data types of weights, compute, gradients, reduction and optimizer, and loss scaling; empty in plans of 0.1."""
     accelerator: dict[str, Any] | None = None
     """The accelerator's fields, as ``catalog.hardware.Accelerator`` dumps them."""
+    price: Price | None = None
     gflops_per_sample: float | None = None
     facts: dict[str, str] = field(default_factory=dict)
     """Stated facts of framework and hardware: version, image, commit, cpu, driver …"""

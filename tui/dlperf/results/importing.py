@@ -209,7 +209,8 @@ def _planned(
         framework = catalog.frameworks.get(point.framework)
         accelerator = catalog.accelerators.get(hardware.accelerator or "") if hardware else None
         unit = case.unit if case else first.unit
-        metrics = planned_metrics(unit, case, catalog.metrics)
+        price = hardware.price if hardware else None
+        metrics = planned_metrics(unit, case, catalog.metrics, price)
         yield PlannedConfiguration(
             configuration=point,
             launch=Launch(NODE, (Node(NODE, "local", NODE, NODE, gpu_indices=()),), point.gpus, NODE, (), ()),
@@ -218,6 +219,7 @@ def _planned(
             protocol=request.protocol or {"id": first.estimator, "estimator": first.estimator, "aggregate": "median"},
             repeats=1 + len(others),
             accelerator=accelerator.model_dump(mode="json") if accelerator else None,
+            price=price,
             gflops_per_sample=case.gflops(dict(point.axes)) if case else None,
             facts=(hardware.facts if hardware else {}) | (framework.facts if framework else {}) | {"imported": "yes"},
             metrics=metrics,

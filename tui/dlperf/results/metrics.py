@@ -93,6 +93,13 @@ def _energy(source: Source) -> float | None:
     return source.power_watts / source.throughput if source.power_watts and source.throughput else None
 
 
+def _cost(source: Source) -> float | None:
+    planned = source.planned
+    if planned.price is None or not source.throughput:
+        return None
+    return planned.price.amount * planned.configuration.gpus_total * 1e6 / (3600 * source.throughput)
+
+
 def _step_time(source: Source) -> float | None:
     return statistics.median(source.step_seconds) if source.step_seconds else None
 
@@ -115,6 +122,7 @@ COMPUTED: dict[str, Callable[[Source], float | None]] = {
     "mfu": _mfu,
     "peak_memory": lambda source: source.peak_memory_mib and source.peak_memory_mib * GB_PER_MIB,
     "energy": _energy,
+    "cost": _cost,
     "final_loss": _final_loss,
 }
 """By the estimator of the catalogue."""
@@ -157,7 +165,7 @@ def _measured(source: Source, metric: PlannedMetric) -> MetricValue | None:
         value, unit = MERGED.get(metric.estimator, statistics.median)(printed.values), printed.unit or unit
     if value is None or not isfinite(value):
         return None
-    return MetricValue(metric.id, value, unit, metric.direction, metric.scope)
+    return MetricValue(metric.id, value, unit, metric.direction, metric.scope, metric.basis)
 
 
 def _computed(source: Source, metric: PlannedMetric) -> float | None:

@@ -25,6 +25,8 @@ class MetricValue:
     unit: str
     direction: Direction = "higher"
     scope: Scope = "global"
+    basis: str = ""
+    """What it rests on besides the trial, such as a price with its source and date."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,8 @@ class ConfigurationResult(Configuration):
     """Number of the figure where a report prints several for one configuration."""
     metrics: tuple[MetricResult, ...] = ()
     """All metrics, the primary one first."""
+    basis: str = ""
+    """What the value rests on besides the trials; empty for primary metrics."""
 
     def as_data(self) -> dict[str, Any]:
         """Return the fields for JSON output."""

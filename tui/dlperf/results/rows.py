@@ -71,7 +71,7 @@ def _measured_row(
     return replace(
         row,
         metrics=(
-            MetricResult(primary.id, total.value, *facts, total.spread, total.n),
+            MetricResult(primary.id, total.value, *facts, spread=total.spread, n=total.n),
             *_other_metrics(planned, [trial for trial in trials if trial.usable]),
         ),
         findings=distinct((*findings_of_trials(values, planned.repeats), *_trial_findings(succeeded))),
@@ -137,7 +137,7 @@ def row_of_metric(row: ConfigurationResult, name: str) -> ConfigurationResult | 
         return None
     trials = tuple(_trial_of(trial, name) for trial in row.trials)
     row = replace(row, trials=trials, speedup=None, efficiency=None, mfu=None, samples_per_joule=None)
-    row = replace(row, metric=name, unit=metric.unit, direction=metric.direction)
+    row = replace(row, metric=name, unit=metric.unit, direction=metric.direction, basis=metric.basis)
     return replace(row, value=metric.value, spread=metric.spread, n=metric.n)
 
 

@@ -26,12 +26,19 @@
   function measure(row, metric) {
     if (metric === "per_gpu") return of(row, "rate") && of(row, "value") ? of(row, "value") / gpusOf(row) : null;
     if (metric in at) return of(row, metric);
-    const found = of(row, "metrics").find(pair => pair[0] === metric);
-    return found ? found[1] : null;
+    const [, value = null] = metricIn(row, metric);
+    return value;
   }
 
+  /* Id and value; a metric that rests on more than the trial, such as a price, also has its own unit, and what it rests on. */
+  function metricIn(row, metric) {
+    return (of(row, "metrics") || []).find(found => found[0] === metric) || [];
+  }
+
+  const basisOf = (row, metric) => metricIn(row, metric)[3];
+
   function unitOf(row, metric) {
-    const own = data.metrics[metric] && data.metrics[metric].unit;
+    const own = metricIn(row, metric)[2] || (data.metrics[metric] && data.metrics[metric].unit);
     if (own !== undefined) return own;
     if (SHARES.includes(metric)) return "";
     return metric === "per_joule" ? of(row, "unit").replace(PER_SECOND, "/J") : of(row, "unit");
@@ -138,6 +145,6 @@
       `<rect width="100%" height="100%" fill="${paper}"/>${parts.join("")}</svg>`;
   }
 
-  window.dlperf = { data, at, open, of, gpusOf, isLower, addressOf, measure, unitOf, text, distinct, gpusText, element, ranked,
+  window.dlperf = { data, at, open, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, distinct, gpusText, element, ranked,
     bestOf, barsOf, doubt, list, picture, SHARES };
 })();

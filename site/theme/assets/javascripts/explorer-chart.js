@@ -27,9 +27,10 @@
   function panelOf(rows, metric) {
     const drawn = shown(rows, metric), first = drawn[0], chosen = dlperf.baseline();
     const own = drawn.find(row => !of(row, "published")) || first;
-    const base = chosen && dlperf.comparable(chosen, first) ? chosen : own;
+    const base = chosen && dlperf.comparable(chosen, first, metric) ? chosen : own;
     const unit = dlperf.unitOf(first, metric);
-    const aside = [unit, data.metrics[metric].title, dlperf.isLower(first, metric) && data.words.lower];
+    const bases = dlperf.distinct(drawn.map(row => dlperf.basisOf(row, metric)).filter(Boolean));
+    const aside = [unit, data.metrics[metric].title, dlperf.isLower(first, metric) && data.words.lower, ...bases];
     return { title: of(first, "case"), aside: aside.filter(Boolean).join(" · "), bars: dlperf.barsOf(drawn, metric, base, titles(drawn)) };
   }
 

@@ -33,9 +33,10 @@
       const plain = typeof value === "string" && /^[=+\-@\t\r]/.test(words) ? "'" + words : words;
       return /[",\n]/.test(plain) ? '"' + plain.replace(/"/g, '""') + '"' : plain;
     };
+    const exact = (row, column) => dlperf.basisOf(row, column) ? dlperf.textOf(row, column) : dlperf.valueOf(row, column);
     const columns = dlperf.columns().flatMap(column => column === "value" ? ["value", "unit"]
       : column === "nodes_gpus" ? ["nodes", "gpus"] : [column]);
-    const lines = selected(rows).map(row => [...columns.map(column => dlperf.valueOf(row, column)), of(row, "caveats"), fullAddress(row)]);
+    const lines = selected(rows).map(row => [...columns.map(column => exact(row, column)), of(row, "caveats"), fullAddress(row)]);
     return [[...columns, "caveats", "address"], ...lines].map(cells => cells.map(safe).join(",")).join("\n") + "\n";
   }
 

@@ -40,6 +40,8 @@
     if (column === "times") return value.toFixed(2) + "×";
     if (column === "speedup") return value.toFixed(2);
     if (axes.includes(column) || column === "batch_size") return String(value);
+    const basis = dlperf.basisOf(row, column);
+    if (basis) return `${text(value, column)} ${dlperf.unitOf(row, column)}: ${basis}`;
     return typeof value === "number" ? text(value, column) : value;
   }
 
@@ -75,7 +77,8 @@
   }
 
   const baseline = () => byAddress.get(state.baseline);
-  const comparable = (a, b) => of(a, "case") === of(b, "case") && of(a, "unit") === of(b, "unit");
+  const comparable = (a, b, metric) => of(a, "case") === of(b, "case") && of(a, "unit") === of(b, "unit") &&
+    dlperf.unitOf(a, metric) === dlperf.unitOf(b, metric);
 
   /* The metric that was chosen; else the first that any of the rows has. */
   function metricOf(rows) {
@@ -86,7 +89,7 @@
 
   function ratio(row, base) {
     const against = base || baseline(), metric = metricOf(against ? [against] : []);
-    if (!against || !comparable(row, against) || !measure(row, metric) || !measure(against, metric)) return null;
+    if (!against || !comparable(row, against, metric) || !measure(row, metric) || !measure(against, metric)) return null;
     return measure(row, metric) / measure(against, metric);
   }
 

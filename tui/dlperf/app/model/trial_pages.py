@@ -12,7 +12,7 @@ from dlperf.app.model.trials import LOOKS
 from dlperf.measure.findings import Finding
 from dlperf.messages import N_, _, render
 from dlperf.plan import PlannedConfiguration
-from dlperf.results.model import TrialResult
+from dlperf.results.model import MetricValue, TrialResult
 from dlperf.results.provenance import flattened
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.bounded import load_json
@@ -47,12 +47,17 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
         lines += [
             "",
             _("Other metrics"),
-            *(_labelled(f"  {item.id}", number(item.value, item.unit)) for item in others),
+            *(_labelled(f"  {item.id}", _value_with_basis(item)) for item in others),
         ]
     if result.estimates:
         lines += ["", _("The same samples under other estimators")]
         lines += [_labelled(f"  {name}", number(value, result.unit)) for name, value in result.estimates.items()]
     return lines
+
+
+def _value_with_basis(metric: MetricValue) -> str:
+    value = number(metric.value, metric.unit)
+    return f"{value}  {printable(metric.basis)}" if metric.basis else value
 
 
 def finding_text(finding: Finding) -> str:

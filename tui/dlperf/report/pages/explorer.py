@@ -13,7 +13,7 @@ from dlperf.report.data import KINDS, SiteData, distinct, grouped, is_published
 from dlperf.report.pages.overview import METRICS, chip, family, interest
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.pages.report_fairness import published_facts
-from dlperf.results.model import ConfigurationResult
+from dlperf.results.model import ConfigurationResult, MetricResult
 from dlperf.results.provenance import row_conditions
 
 SCHEMA = 2
@@ -166,7 +166,7 @@ def _metrics(language: Language, data: SiteData) -> dict[str, dict[str, object]]
     further = {
         metric.id: {
             "title": data.metric_title(language, metric.id),
-            "unit": metric.unit,
+            "unit": "" if metric.basis else metric.unit,
             "lower": int(metric.direction == "lower"),
         }
         for row in data.ordered
@@ -174,6 +174,11 @@ def _metrics(language: Language, data: SiteData) -> dict[str, dict[str, object]]
         if metric.id not in (row.metric, *own)
     }
     return {**own, **further}
+
+
+def _metric(metric: MetricResult) -> tuple[str | float, ...]:
+    """Return id and value; unit and basis, too, where they may differ by row."""
+    return (metric.id, metric.value, *((metric.unit, metric.basis) if metric.basis else ()))
 
 
 def _measured(page: Page, row: ConfigurationResult) -> list[tuple[tuple[str, str], str]]:
@@ -221,7 +226,7 @@ def _names(language: Language, data: SiteData) -> dict[str, Callable[[Configurat
         "family": family,
         "page": lambda row: at.html_address(at.EXPLORER, at.group_page(at.group_of(row))),
         "axes": lambda row: row.axes,
-        "metrics": lambda row: tuple((one.id, one.value) for one in row.metrics if one.id != row.metric),
+        "metrics": lambda row: tuple(_metric(one) for one in row.metrics if one.id != row.metric),
     }
 
 

@@ -69,6 +69,7 @@ def _facts(page: Page, entry: Hardware) -> Table:
             (page._("Nodes"), str(max_nodes(entry))),
             (page._("GPUs per node"), str(entry.gpus_per_node)),
             (page._("Executor"), entry.executor),
+            (page._("Price"), str(entry.price or "")),
             *((page.fact(fact), value) for fact, value in localize_facts(page.language, entry, entry.facts).items()),
         )
     )

@@ -94,7 +94,7 @@ def metrics(page: Page, row: ConfigurationResult) -> Table:
     """Return a table of the metrics beside the primary one."""
     rows = [
         (
-            page.data.metric_title(page.language, metric.id),
+            _title_with_basis(page.data.metric_title(page.language, metric.id), metric.basis),
             figures.four_digits(metric.value),
             metric.unit,
             figures.spread(metric.spread),
@@ -103,6 +103,10 @@ def metrics(page: Page, row: ConfigurationResult) -> Table:
     ]
     heads = page._("Metric"), page._("Value"), page._("Unit"), page._("Spread")
     return filled([Column(head) for head in heads], rows)
+
+
+def _title_with_basis(title: str, basis: str) -> str:
+    return f"{title}: {basis}" if basis else title
 
 
 def estimates(page: Page, trials: Sequence[TrialResult]) -> Table:
