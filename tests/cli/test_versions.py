@@ -10,7 +10,9 @@ import pytest
 from counting_workspace import Counting
 from dlperf.cli import main
 from dlperf.results.conditions import compare_in_workspace
+from dlperf.results.load import load_results
 from dlperf.view.versions import first_bad_commit
+from waiting import until
 
 ENTRY = """\
 id: mine
@@ -27,6 +29,7 @@ recipes:
     workdir: FOLDER
 """
 SCRIPT = """\
+if [ -e "$HOME/broken" ]; then exit 7; fi
 for step in 10 20 30 40 50 60 70 80 90 100 110 120; do
     echo "DLPERF 2026-01-01T00:0$((step / 60)):$(printf %02d $((step % 60))).000000Z" \\
         "step=$step epoch=0 samples=$((step * $1 / SLOWER)) loss=1"
@@ -71,6 +74,25 @@ def test_two_commits_run_in_turns_in_one_campaign_and_the_slower_one_fails(count
     # the clock in these logs is made up, so that a claim has its long window
     assert pair.verdict.code == "slower"
     assert f"facts.commit: {fast} against {slow}" in pair.differences
+
+
+def test_a_version_runs_again_after_its_campaign_has_ended(counting, checkout):
+    sides = [commit(checkout, slower) for slower in ("1", "2")]
+    (counting.home / "broken").touch()
+    counting.dlperf("ab", "--a", "HEAD~1", "--b", "HEAD", *WORDS, "--repeats", "1", "--name", "turns", code=1)
+    (counting.home / "broken").unlink()
+    counting.dlperf("retry", "turns")
+    until(lambda: git(checkout, "worktree", "list").count("\n") == 1, lambda: git(checkout, "worktree", "list"))
+    values = {row.configuration: row.value for row in load_results(counting.workspace)}
+    assert sorted(values.values()) == [16.0, 32.0]
+    (slower,) = (name for name in values if sides[1][:12] in name)
+    done = counting.dlperf("reproduce", f"turns/{slower}", "--repeats", "1", "--name", "again")
+    assert "yours: 16.00 images/s (again, 1 trials, spread -)" in done.stdout
+    assert git(checkout, "worktree", "list").count("\n") == 1
+    entry = counting.workspace.catalog / "frameworks" / "mine.yaml"
+    entry.write_text(ENTRY.replace("FOLDER", "/elsewhere"))
+    done = counting.dlperf("reproduce", f"turns/{slower}", code=2)
+    assert done.stderr == f"dlperf: mine: measured in {checkout}: name it as `workdir` again\n"
 
 
 def test_the_first_slower_commit_is_found(counting, checkout):

@@ -43,18 +43,24 @@ def confirm_plan(plan: Plan, yes: bool) -> None:
 
 
 def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
-    """Run a campaign's engine until it is finished or a signal ends it; running trials then continue."""
+    """Run a campaign's engine until it is finished or a signal ends it; running trials then continue.
+
+    The commits that it compares are checked out meanwhile, and stay so for running trials.
+    """
     from dlperf.campaign.rules import exit_code, failures, succeeded_without_value
     from dlperf.runs.journal import CampaignReader
+    from dlperf.view.versions import add_worktrees, remove_worktrees
 
     print_note(f"campaign {one_line(paths.name)}: {paths.directory}")
     reader = CampaignReader(paths)
+    add_worktrees(reader.record.configurations)
     signal = asyncio.run(_run_and_draw(workspace, reader))
     name = shlex.quote(one_line(paths.name))
     if signal is not None:
         print_note(f"stopped by {signal}: running trials continue on their nodes")
         print_note(f"`dlperf resume {name}` continues the campaign, `dlperf cancel {name}` ends it")
         return ExitCode.INTERRUPTED
+    remove_worktrees(reader.record.configurations)
     print_results(paths)
     status = reader.refresh()
     if failures(status):

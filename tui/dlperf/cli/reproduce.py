@@ -72,6 +72,8 @@ def reproduce(
 def _plan_again(context: typer.Context, original: ConfigurationResult, given: Selection) -> Plan:
     from dlperf.measure.significance import LEAST_TRIALS
     from dlperf.plan import expand
+    from dlperf.plan.versions import plan_version_again
+    from dlperf.results.conditions import planned_configurations
     from dlperf.results.reproduction import selection_of_result
 
     wanted = selection_of_result(original, given.repeats or max(LEAST_TRIALS, original.n or 0))
@@ -79,7 +81,8 @@ def _plan_again(context: typer.Context, original: ConfigurationResult, given: Se
     plan = expand(replace(wanted, **chosen), options.current_catalog(context))
     if len(plan.configurations) > 1:
         raise RequestError("several configurations would run: name one hardware and one framework")
-    return plan
+    planned = planned_configurations(options.current_workspace(context), original.campaign).get(original.configuration)
+    return plan_version_again(plan, planned, wanted.repeats or 1) if planned and planned.version else plan
 
 
 def _print_agreement(found: Claim, verdict: Message) -> None:

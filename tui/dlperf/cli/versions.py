@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +15,7 @@ from dlperf.view.text import count_noun
 
 if TYPE_CHECKING:
     from dlperf.plan import Plan, Selection
-    from dlperf.plan.versions import Version
+    from dlperf.plan.model import Version
     from dlperf.results.baselines import Judgement
     from dlperf.runs.paths import Workspace
 
@@ -55,7 +54,7 @@ def ab(
     workspace, plan = options.current_workspace(context), _plan(context, selection)
     checkout = versions.checkout_of(plan)
     sides = [versions.find_version(workspace, checkout, side, text) for side, text in (("a", a), ("b", b))]
-    found, code = _run_in_turns(workspace, plan, checkout, sides, name, yes)
+    found, code = _run_in_turns(workspace, plan, sides, name, yes)
     verdict = print_judgements(found, f"A ({sides[0].label})", ci)
     _print_reasons(found)
     raise typer.Exit(code or verdict)
@@ -88,7 +87,7 @@ def bisect(
     def is_bad(commit: str, left: int) -> bool | None:
         print_note(f"{count_noun(left, 'commit')} to try; next: {commit[:12]}")
         sides = [versions.find_version(workspace, checkout, side, text) for side, text in (("a", first), ("b", commit))]
-        found, _ = _run_in_turns(workspace, plan, checkout, sides, None, yes or commit != last)
+        found, _ = _run_in_turns(workspace, plan, sides, None, yes or commit != last)
         print_judgements(found, first[:12], None)
         measured = [item for item in found if item.pair and item.pair.gain is not None]
         return any(item.failed for item in measured) if len(measured) == len(found) else None
@@ -112,12 +111,12 @@ def _plan(context: typer.Context, selection: Selection) -> Plan:
 
 
 def _run_in_turns(
-    workspace: Workspace, plan: Plan, checkout: Path, sides: Sequence[Version], name: str | None, yes: bool
+    workspace: Workspace, plan: Plan, sides: Sequence[Version], name: str | None, yes: bool
 ) -> tuple[list[Judgement], ExitCode]:
     """Run both versions as one campaign; return the verdicts and the engine's exit code.
 
     Raises:
-        typer.Exit: a signal ended the engine; the checked-out versions stay for the trials that still run.
+        typer.Exit: a signal ended the engine.
     """
     from dlperf.campaign.create import create_campaign
     from dlperf.cli.foreground import confirm_plan, run_in_foreground
@@ -128,16 +127,9 @@ def _run_in_turns(
     a, b = sides
     both = plan_versions(plan, sides, plan.selection.repeats or LEAST_TRIALS)
     confirm_plan(both, yes)
-    code = ExitCode.MEASURED_FAILED
-    try:
-        versions.add_worktrees(checkout, sides)
-        paths = create_campaign(workspace, both, name)
-        code = run_in_foreground(workspace, paths)
-    finally:
-        if code is not ExitCode.INTERRUPTED:
-            versions.remove_worktrees(checkout, sides)
+    paths = create_campaign(workspace, both, name)
+    code = run_in_foreground(workspace, paths)
     if code is ExitCode.INTERRUPTED:
-        print_note(f"the commits stay checked out in {workspace.versions} (`git worktree remove` ends that)")
         raise typer.Exit(code)
     return versions.judge_versions(workspace, paths.name, a, b), code
 

@@ -95,6 +95,21 @@ class PlannedMetric:
 
 
 @dataclass(frozen=True)
+class Version:
+    """A version of a program, one side of a comparison."""
+
+    label: str
+    """Value of the axis ``revision``."""
+    commit: str = ""
+    moved: tuple[str, str] | None = None
+    """The folder of the program's checkout and the one that stands for it."""
+    environment: str = ""
+    """Folder of a Python environment."""
+    programs: tuple[str, ...] = ()
+    """Names of the programs of the environment."""
+
+
+@dataclass(frozen=True)
 class PlannedConfiguration:
     """A configuration with everything that running, measuring and reporting need, frozen at planning."""
 
@@ -121,6 +136,8 @@ class PlannedConfiguration:
     """The primary metric first; none in plans of 0.1."""
     expect: tuple[str, ...] = ()
     """What a valid trial measures, as ``catalog.model.Case``."""
+    version: Version | None = None
+    """That of the program, where versions are compared."""
     profiled: bool = False
     """Its one trial runs under a profiler and never enters results."""
 

@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from dlperf.catalog.axes import REVISION
 from dlperf.errors import RequestError
-from dlperf.plan.model import Launch, Plan, PlannedConfiguration
+from dlperf.plan.model import Launch, Plan, PlannedConfiguration, Version
 
 ACTIVATE = "bin/activate"
 """What sources a Python environment, below its folder."""
-
-
-@dataclass(frozen=True)
-class Version:
-    """One side of a comparison."""
-
-    label: str
-    """Value of the axis ``revision``."""
-    commit: str = ""
-    moved: tuple[str, str] | None = None
-    """The folder of the program's checkout and the one that stands for it."""
-    environment: str = ""
-    """Folder of a Python environment."""
-    programs: frozenset[str] = frozenset()
-    """Names of the programs of the environment."""
 
 
 def plan_versions(plan: Plan, versions: Iterable[Version], repeats: int) -> Plan:
@@ -53,6 +38,7 @@ def _of_version(item: PlannedConfiguration, version: Version, repeats: int) -> P
         configuration=replace(point, axes=(*point.axes, (REVISION, version.label))),
         launch=_launch(item.launch, version),
         repeats=max(item.repeats, repeats),
+        version=version,
         facts=item.facts | ({"commit": version.commit} if version.commit else {}),
     )
 
@@ -82,3 +68,19 @@ def _change(version: Version) -> Callable[[str], str]:
         return text
 
     return change
+
+
+def plan_version_again(plan: Plan, original: PlannedConfiguration, repeats: int) -> Plan:
+    """Return a plan of the version of a program that a result was measured with.
+
+    Raises:
+        RequestError: the program lies elsewhere now.
+    """
+    version = original.version
+    assert version is not None
+    again = plan_versions(plan, [version], repeats)
+    for item in again.configurations:
+        if item.launch.workdir != original.launch.workdir:
+            folder = version.moved[0] if version.moved else original.launch.workdir
+            raise RequestError(f"{item.configuration.framework}: measured in {folder}: name it as `workdir` again")
+    return again

@@ -16,7 +16,7 @@ from dlperf.runs.store import read_campaign
 Plan = dict[str, PlannedConfiguration]
 
 
-def _plan(workspace: Workspace, name: str) -> Plan:
+def planned_configurations(workspace: Workspace, name: str) -> Plan:
     """Return the planned configurations of a campaign by id; none for a third-party report."""
     paths = workspace.campaign(name) if "/" not in name else None
     if paths is None or not paths.plan.is_file():
@@ -43,7 +43,7 @@ def compare_in_workspace(
     rows = load_results(workspace, Filters(metrics=(metric,) if metric else ()), complain)
     found = compare(rows, parse_selector(a, rows), parse_selector(b, rows))
     campaigns = {row.campaign for pair in found.pairs for row in (pair.a, pair.b)}
-    plans = {name: _plan(workspace, name) for name in campaigns}
+    plans = {name: planned_configurations(workspace, name) for name in campaigns}
     pairs = []
     for pair in found.pairs:
         planned = (plans[row.campaign].get(row.configuration) for row in (pair.a, pair.b))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dlperf.catalog.axes import REVISION
 from dlperf.catalog.units import is_speed
 from dlperf.errors import RequestError
 from dlperf.measure.significance import LEAST_TRIALS, SIGNIFICANT
@@ -31,7 +32,7 @@ def find_result(text: str, rows: Sequence[ConfigurationResult]) -> Configuration
 
 
 def selection_of_result(row: ConfigurationResult, repeats: int) -> Selection:
-    """Return the selection that plans the configuration of a result again."""
+    """Return the selection that plans the configuration of a result again, in the version that the catalogue has."""
     return Selection(
         hardware=(row.hardware,),
         frameworks=(row.framework,),
@@ -41,7 +42,7 @@ def selection_of_result(row: ConfigurationResult, repeats: int) -> Selection:
         scales=(row.scale,),
         protocol=row.protocol,
         repeats=repeats,
-        axes=tuple(f"{name}={value}" for name, value in row.axes),
+        axes=tuple(f"{name}={value}" for name, value in row.axes if name != REVISION),
     )
 
 

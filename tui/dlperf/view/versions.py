@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError
-from dlperf.plan import Plan
-from dlperf.plan.versions import ACTIVATE, Version
+from dlperf.plan import Plan, PlannedConfiguration
+from dlperf.plan.model import Version
+from dlperf.plan.versions import ACTIVATE
 from dlperf.results.baselines import Judgement, judge
 from dlperf.results.compare import Selector, compare
 from dlperf.results.load import Filters, load_results
@@ -45,7 +46,7 @@ def find_version(workspace: Workspace, checkout: Path, side: str, text: str) -> 
     if "/" in text and folder.is_dir():
         label = f"{side}-{re.sub(r'[^A-Za-z0-9.-]+', '-', folder.name)[:40]}"
         if (folder / ACTIVATE).is_file():
-            programs = frozenset(path.name for path in folder.glob("bin/*"))
+            programs = tuple(sorted(path.name for path in folder.glob("bin/*")))
             return Version(label, environment=str(folder), programs=programs)
         return Version(label, moved=(str(checkout), str(folder)))
     try:
@@ -79,23 +80,28 @@ def find_range(checkout: Path, good: str, bad: str) -> tuple[str, str]:
     return first, last
 
 
-def add_worktrees(checkout: Path, versions: Sequence[Version]) -> None:
-    """Check out the commits of versions, each in a folder of its own.
+def add_worktrees(planned: Iterable[PlannedConfiguration]) -> None:
+    """Check out the commits that a campaign compares, each in a folder of its own, unless they are.
 
     Raises:
         DlperfError: git cannot.
     """
-    for version in versions:
-        if version.commit and version.moved and not Path(version.moved[1]).exists():
-            _git(checkout, "worktree", "add", "--quiet", "--force", "--detach", version.moved[1], version.commit)
+    for checkout, folder, commit in _commits(planned):
+        if not Path(folder).exists():
+            _git(Path(checkout), "worktree", "add", "--quiet", "--force", "--detach", folder, commit)
 
 
-def remove_worktrees(checkout: Path, versions: Sequence[Version]) -> None:
+def remove_worktrees(planned: Iterable[PlannedConfiguration]) -> None:
     """Remove what ``add_worktrees`` added."""
-    for version in versions:
-        if version.commit and version.moved:
-            with suppress(DlperfError):
-                _git(checkout, "worktree", "remove", "--force", version.moved[1])
+    for checkout, folder, _ in _commits(planned):
+        with suppress(DlperfError):
+            _git(Path(checkout), "worktree", "remove", "--force", folder)
+
+
+def _commits(planned: Iterable[PlannedConfiguration]) -> list[tuple[str, str, str]]:
+    """Return checkout, folder and hash of each commit, once."""
+    versions = (item.version for item in planned)
+    return list(dict.fromkeys((*item.moved, item.commit) for item in versions if item and item.moved and item.commit))
 
 
 def judge_versions(workspace: Workspace, campaign: str, a: Version, b: Version) -> list[Judgement]:
