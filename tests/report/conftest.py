@@ -43,6 +43,8 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("repository")
     for path in ROOT.glob("mkdocs*.yml"):
         shutil.copy(path, copy)
+    (copy / "site").mkdir()
+    shutil.copy(ROOT / "site/redirects.txt", copy / "site")
     for name in ("catalog", "runs", "site/theme"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns(".cache"))
     shutil.copytree(ROOT / "site/docs", copy / "site/docs", ignore=shutil.ignore_patterns("results", "data"))

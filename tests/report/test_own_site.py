@@ -100,7 +100,7 @@ LISTS = (
     "results/configurations/h200-4x-resnet50/h200-4x_pytorch-compiled_resnet50.html",
     "results/configurations/published/plsc-arcface/tesla-v100-sxm2-16gb_paddlepaddle-1.8.5_arcface.html",
     "results/history.html",
-    "results/protocols.html",
+    "results/methodology.html",
     "results/audit.html",
 )
 
@@ -113,6 +113,14 @@ def test_a_list_is_read_whole_on_a_phone(watched: Watched, own_site: Path, page:
     assert watched.page.evaluate(CUT) == []
     assert watched.page.evaluate("document.documentElement.scrollWidth") == 390
     assert watched.page.locator(".rows tbody tr").count() > 1
+
+
+def test_the_address_of_a_page_that_moved_leads_to_its_place_on_the_new_one(watched: Watched, own_site: Path) -> None:
+    watched.page.goto((own_site / "zh/results/protocols.html").as_uri() + "#protocol-dlperf-v1")
+    watched.page.wait_for_url("**/zh/results/methodology.html#protocol-dlperf-v1")
+    assert watched.page.locator("#protocol-dlperf-v1").count() == 1
+    watched.page.goto((own_site / "guide/reading.html").as_uri())
+    watched.page.wait_for_url("**/results/methodology.html#definitions")
 
 
 MATRIX = "results/reports/published/perf-resnet50-2.5/resnet50.html"
@@ -138,7 +146,7 @@ def test_the_names_of_rows_stay_where_a_matrix_is_moved_on_a_phone(watched: Watc
 
 @pytest.mark.parametrize(
     ("word", "title"),
-    [("吞吐率", "VGG-16"), ("加速比", "如何读数据"), ("显存", "一张 NVIDIA H200"), ("正则表达式", "终端界面")],
+    [("吞吐率", "VGG-16"), ("加速比", "如何读结果"), ("显存", "一张 NVIDIA H200"), ("正则表达式", "终端界面")],
 )
 def test_the_search_finds_chinese_words_inside_longer_runs(
     watched: Watched, own_site: Path, serve, word: str, title: str
@@ -186,7 +194,7 @@ READ_ALOUD = (
     "results/reports/published/fleetx-vgg16/vgg16.html",
     "results/explorer.html",
     "results/history.html",
-    "results/protocols.html",
+    "results/methodology.html",
     "guide/data.html",
 )
 

@@ -83,20 +83,20 @@ def test_search_finds_a_page(watched: Watched, address: str) -> None:
 
 
 def test_the_language_switch_stays_on_the_page(watched: Watched, address: str) -> None:
-    watched.page.goto(address + "results/protocols.html")
+    watched.page.goto(address + "results/methodology.html")
     watched.page.locator(".md-select__link[lang=zh]").evaluate("link => link.click()")
-    watched.page.wait_for_url("**/zh/results/protocols.html")
+    watched.page.wait_for_url("**/zh/results/methodology.html")
     watched.page.locator(".md-select__link[lang=en]").evaluate("link => link.click()")
-    watched.page.wait_for_url(lambda url: url.endswith("/results/protocols.html") and "/zh/" not in url)
+    watched.page.wait_for_url(lambda url: url.endswith("/results/methodology.html") and "/zh/" not in url)
 
 
 def test_the_theme_that_a_reader_chose_holds_in_the_other_language(watched: Watched, address: str) -> None:
     body = watched.page.locator("body")
-    watched.page.goto(address + "results/protocols.html")
+    watched.page.goto(address + "results/methodology.html")
     expect(body).to_have_attribute("data-md-color-scheme", "default")
     watched.page.locator("label[title=Dark]").click()
     expect(body).to_have_attribute("data-md-color-scheme", "slate")
-    for page in ("zh/results/protocols.html", "zh/index.html", "guide/data.html"):
+    for page in ("zh/results/methodology.html", "zh/index.html", "guide/data.html"):
         watched.page.goto(address + page)
         expect(body).to_have_attribute("data-md-color-scheme", "slate")
 

@@ -84,6 +84,22 @@ def test_a_chart_of_the_history_shows_dates_the_spread_of_the_trials_and_rings_a
     assert ">0</text>" not in chart
 
 
+def test_changes_are_told_by_the_versions_of_a_framework_where_these_differ() -> None:
+    data = twice(400.0, 380.0)
+    rows = tuple(
+        replace(
+            row,
+            trials=tuple(replace(one, conditions=one.conditions | {"framework_version": build}) for one in row.trials),
+        )
+        for row, build in zip(data.results, ("2.10.0", "2.11.0"), strict=True)
+    )
+    text = history(ENGLISH, replace(data, results=rows))
+    chart = text[text.index("<svg") : text.index("</svg>")]
+    assert [build for build in ("2.10.0", "2.11.0") if f">{build}</text>" in chart] == ["2.10.0", "2.11.0"]
+    assert ">Version and commit</text>" in chart
+    assert text.count('<td class="words">2.11.0</td>') == 1
+
+
 def test_a_configuration_leads_to_its_history() -> None:
     data = twice(400.0, 380.0)
     group, rows = next(iter(data.groups.items()))

@@ -192,11 +192,12 @@ def test_the_audit_says_so_where_results_were_checked_when_transcribed_only() ->
 
 
 def test_the_protocols_stand_side_by_side_before_each_is_described() -> None:
-    text = pages(sample())[at.PROTOCOLS]
-    overview = text[: text.index("## ")]
+    text = pages(sample())[at.METHODOLOGY]
+    overview = text[text.index("{ #protocols }") : text.index("\n<ul>", text.index("{ #protocols }"))]
     assert '<a href="#protocol-dlperf-v1"><code>dlperf-v1</code></a>' in overview
     assert '<td data-label="Steps dropped">20</td><td data-label="Steps measured">100</td>' in overview
-    assert overview.endswith('">3</td></tr>\n</tbody></table>\n</div>\n\n'), "the figures that rest on it"
+    assert '<li id="protocol-dlperf-v1"><code>dlperf-v1</code> ' in text
+    assert overview.endswith('">3</td></tr>\n</tbody></table>\n</div>\n'), "the figures that rest on it"
 
 
 def test_a_long_table_has_its_figures_where_a_telephone_shows_them() -> None:

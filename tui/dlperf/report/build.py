@@ -31,7 +31,6 @@ from dlperf.report.pages.home import every_answer, home
 from dlperf.report.pages.methodology import methodology
 from dlperf.report.pages.models import model
 from dlperf.report.pages.profiles import OfferedProfile
-from dlperf.report.pages.protocols import protocols
 from dlperf.report.pages.report import report, reports_index
 from dlperf.report.pages.trial_evidence import Shapes, curves, log_lines, pictures
 from dlperf.report.parallel import parallel_map
@@ -169,7 +168,6 @@ def overview_pages(language: Language, data: SiteData) -> Iterator[tuple[str, st
     yield at.PALETTE, style_sheet()
     yield at.HISTORY, history(language, data)
     yield at.METHODOLOGY, methodology(language, data)
-    yield at.PROTOCOLS, protocols(language, data)
     yield at.AUDIT, audit(language, data)
 
 

@@ -20,7 +20,6 @@ REPORTS = "results/reports/index.md"
 HARDWARE = "results/hardware/index.md"
 FRAMEWORKS = "results/frameworks/index.md"
 CONFIGURATIONS = "results/configurations/index.md"
-PROTOCOLS = "results/protocols.md"
 METHODOLOGY = "results/methodology.md"
 AUDIT = "results/audit.md"
 EXPLORER = "results/explorer.md"
@@ -147,7 +146,7 @@ def protocol_anchor(protocol: str) -> str:
 
 
 def protocol_page(protocol: str) -> str:
-    return f"{PROTOCOLS}#{protocol_anchor(protocol)}"
+    return f"{METHODOLOGY}#{protocol_anchor(protocol)}"
 
 
 def log_download(sha256: str) -> str:

@@ -14,11 +14,12 @@ from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.charts.plot import Line, Plot, plot
 from dlperf.report.data import SiteData, distinct
+from dlperf.report.pages.page import COLUMNS as PAGE_COLUMNS
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Column, Link, Table, Text, date
 from dlperf.results.claims import Claim, claim
 from dlperf.results.model import ConfigurationResult
-from dlperf.results.provenance import differing
+from dlperf.results.provenance import HASH_DIGITS, differing, row_conditions
 
 WORSE = ("slower", "worse")
 """Verdicts of a regression."""
@@ -28,7 +29,7 @@ MOST = 200
 HEIGHT = 200
 OVERVIEW = ("configuration", "verdict", "change", "figure", "change_since_first", "campaigns", "date")
 """Columns, the most important first because a telephone shows only these."""
-COLUMNS = ("date", "figure", "verdict", "change", "campaign", "changed_conditions")
+COLUMNS = ("date", "build", "figure", "verdict", "change", "campaign", "changed_conditions")
 
 Series = Sequence[ConfigurationResult]
 
@@ -121,12 +122,20 @@ def _axes(page: Page, row: ConfigurationResult, among: Series) -> tuple[tuple[st
 def _row(page: Page, row: ConfigurationResult, compared: Claim | None) -> tuple[object, ...]:
     return (
         date(page.data.created(row.campaign)),
+        _build(page, row),
         page.figure(row),
         _verdict(page, compared) if compared else "",
         _change(compared) if compared else "",
         page.link(row.campaign, at.group_page(at.group_of(row))),
         _changed(page, compared) if compared else "",
     )
+
+
+def _build(page: Page, row: ConfigurationResult) -> str:
+    """Return the framework's version as its log printed it, and the commit of its program where one is known."""
+    stated = row_conditions(row, page.data.plan(row))
+    parts = (stated.get("framework_version", ""), stated.get("facts.commit", "")[:HASH_DIGITS])
+    return " · ".join(filter(None, parts))
 
 
 def _changed(page: Page, compared: Claim) -> str:
@@ -160,7 +169,10 @@ def _chart(page: Page, rows: Series, compared: Sequence[Claim | None]) -> str:
     spans = tuple((float(number), min(row.values), max(row.values)) for number, row in enumerate(rows, 1) if row.values)
     name = page.data.framework_title(rows[0].framework)
     line = Line(name, points, page.data.series[rows[0].framework], regressions, spans)
+    builds = tuple(_build(page, row) for row in rows)
     days = tuple(page.data.created(row.campaign)[:10] or row.campaign for row in rows)
+    by_build = all(builds) and len(set(builds)) > 1
     label = page._("Changes") + page.language.colon + " · ".join(_names(page, rows[0]))
     unit = page._("{unit}, axis not from 0", unit=rows[0].unit)
-    return plot(Plot(label, page._("Campaign"), unit, (line,), height=HEIGHT, names=days))
+    axis, names = ("build", builds) if by_build else ("date", days)
+    return plot(Plot(label, page._(PAGE_COLUMNS[axis]), unit, (line,), height=HEIGHT, names=names))

@@ -1,4 +1,4 @@
-"""The methodology page: definitions, tests and limits of what is claimed, with comparisons of this site as examples."""
+"""The methodology page: how to read a result, what is claimed, tests and protocols, with comparisons as examples."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dlperf.report import locations as at
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData, grouped
 from dlperf.report.pages.page import Page
+from dlperf.report.pages.protocols import protocol_views
 from dlperf.report.views import Column, Listed, Table
 from dlperf.results import claims
 from dlperf.results.claims import Claim, machine_variation
@@ -31,7 +32,7 @@ def methodology(language: Language, data: SiteData) -> str:
     found = [answer.claim for rows in own for answer in answers(rows) if answer.claim is not None]
     return page.render(
         "methodology.md.j2",
-        protocols=at.html_address(page.path, at.PROTOCOLS),
+        **protocol_views(page),
         audit=at.html_address(page.path, at.AUDIT),
         least=significance.LEAST_TRIALS,
         level=f"{significance.SIGNIFICANT:g}",

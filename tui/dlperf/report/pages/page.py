@@ -40,6 +40,7 @@ COLUMNS = {
     **{f"{kind}_figures": title for kind, title in KINDS.items()},
     "aggregate": N_("Repeats merged by"),
     "accelerator": N_("Accelerator"),
+    "build": N_("Version and commit"),
     "campaign": N_("Campaign"),
     "campaigns": N_("Campaigns"),
     "change": N_("Change"),
@@ -124,6 +125,7 @@ WORDED = (
     *("axes", "configuration", "estimator", "aggregate", "lead", "log", "origin", "report", "rival", "verdict"),
     "version",
     "changed_conditions",
+    "build",
 )
 """Columns that contain text."""
 PLACED = {"figure": "value", "unit": "aside"}

@@ -1,4 +1,4 @@
-"""The protocol page: protocols and estimators."""
+"""Protocols and estimators of the methodology page, and a protocol's facts on other pages."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from dlperf.catalog.metrics import Protocol
 from dlperf.measure.estimators import signature
-from dlperf.messages import N_, Language
+from dlperf.messages import N_
 from dlperf.report import locations as at
-from dlperf.report.data import SiteData
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.views import Link, Table
 
@@ -50,19 +49,16 @@ class Described:
     anchor: str
     title: str
     description: str
-    facts: Table | None
     source: str
 
 
-def protocols(language: Language, data: SiteData) -> str:
-    page = Page(language, data, at.PROTOCOLS)
-    return page.render(
-        "protocols.md.j2",
-        overview=_overview(page),
-        methodology=at.html_address(page.path, at.METHODOLOGY),
-        protocols=[_described(page, name) for name in sorted(data.protocols)],
-        estimators=[(signature(name), page._(definition)) for name, definition in DEFINITIONS.items()],
-    )
+def protocol_views(page: Page) -> dict[str, object]:
+    """Return what the methodology page shows of all protocols and estimators."""
+    return {
+        "overview": _overview(page),
+        "protocols": [_described(page, name) for name in sorted(page.data.protocols)],
+        "estimators": [(signature(name), page._(definition)) for name, definition in DEFINITIONS.items()],
+    }
 
 
 def _overview(page: Page) -> Table:
@@ -103,6 +99,5 @@ def _described(page: Page, name: str) -> Described:
         anchor=at.protocol_anchor(name),
         title=protocol.title if protocol.title != name else "",
         description=protocol.description if protocol.description != protocol.title else "",
-        facts=protocol_facts(page, name),
         source=protocol.source,
     )
