@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,7 @@ from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import one_line
 
 if TYPE_CHECKING:
+    from dlperf.plan import Selection
     from dlperf.runs.control import Action
     from dlperf.runs.paths import CampaignPaths, Workspace
 
@@ -33,19 +35,11 @@ DetachOption = Annotated[bool, typer.Option("--detach", help="Run the engine in 
 
 
 @commands.command()
+@options.selecting(*options.AXES, "repeats", "protocol", "profile")
 def run(
     context: typer.Context,
-    hardware: options.HardwareOption = None,
-    framework: options.FrameworkOption = None,
-    case: options.CaseOption = None,
-    precision: options.PrecisionOption = None,
-    batch_size: options.BatchSizeOption = None,
-    gpus: options.GpusOption = None,
-    axes: options.SetOption = None,
+    selection: Selection,
     name: options.NameOption = None,
-    repeats: options.RepeatsOption = None,
-    protocol: options.ProtocolOption = None,
-    profile: options.ProfileOption = False,
     detach: DetachOption = False,
     gate: Annotated[
         str | None,
@@ -69,9 +63,7 @@ def run(
         raise RequestError("--gate judges what ended: leave out --detach" if detach else "--ci: add --gate BASELINE")
     workspace = options.current_workspace(context)
     baseline = read_baseline(workspace, gate) if gate else None
-    repeats = repeats or (baseline.repeats if baseline else None)
-    values = (hardware, framework, case, precision, batch_size, gpus, repeats, protocol, axes, profile)
-    selection = options.selection_of(*values)
+    selection = replace(selection, repeats=selection.repeats or (baseline.repeats if baseline else None))
     selected = selection.hardware or selection.frameworks or selection.cases
     catalog = options.current_catalog(context)
     if not (selected or baseline):

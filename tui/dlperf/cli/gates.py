@@ -14,6 +14,7 @@ from dlperf.errors import ExitCode
 from dlperf.view.text import count_noun, percent
 
 if TYPE_CHECKING:
+    from dlperf.plan import Selection
     from dlperf.results.baselines import Judgement
 
 commands = typer.Typer()
@@ -24,16 +25,11 @@ BaselineName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the b
 
 
 @group.command()
+@options.selecting(*options.AXES)
 def save(
     context: typer.Context,
     name: BaselineName,
-    hardware: options.HardwareOption = None,
-    framework: options.FrameworkOption = None,
-    case: options.CaseOption = None,
-    precision: options.PrecisionOption = None,
-    batch_size: options.BatchSizeOption = None,
-    gpus: options.GpusOption = None,
-    axes: options.SetOption = None,
+    selection: Selection,
     campaign: options.CampaignsOption = None,
     metric: options.MetricsOption = None,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite a baseline of that name.")] = False,
@@ -47,7 +43,6 @@ def save(
     from dlperf.results.load import Filters, filters_of, load_results
 
     workspace = options.current_workspace(context)
-    selection = options.selection_of(hardware, framework, case, precision, batch_size, gpus, axes=axes)
     filters = filters_of(selection, campaigns=options.split("--campaign", campaign))
     rows = load_results(workspace, Filters(metrics=options.split("--metric", metric)), options.print_skipped)
     baseline = baseline_of(name, [row for row in rows if filters.matches(row)], rows)

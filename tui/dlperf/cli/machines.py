@@ -15,6 +15,7 @@ from dlperf.view.text import count_noun, file_size, number, one_line
 if TYPE_CHECKING:
     from dlperf.executors.base import CheckItem, Trial
     from dlperf.executors.cleaning import Cleaned
+    from dlperf.plan import Selection
     from dlperf.results.health import Fleet
 
 commands = typer.Typer()
@@ -26,12 +27,10 @@ UNARCHIVED = "not in the archive"
 
 
 @commands.command()
+@options.selecting("hardware", "framework", "case", "gpus", required="hardware")
 def check(
     context: typer.Context,
-    hardware: options.RequiredHardwareOption,
-    framework: options.FrameworkOption = None,
-    case: options.CaseOption = None,
-    gpus: options.GpusOption = None,
+    selection: Selection,
     as_json: options.JsonOption = False,
 ) -> None:
     """Check whether machines are ready. Checks GPUs (as described, idle), images, data, disk and clock.
@@ -46,7 +45,7 @@ def check(
     from dlperf.cli.campaign_text import why_nothing_runs
     from dlperf.plan import expand
 
-    plan = expand(options.selection_of(hardware, framework, case, None, None, gpus), options.current_catalog(context))
+    plan = expand(selection, options.current_catalog(context))
     if not plan.configurations:
         raise RequestError(why_nothing_runs(plan))
     refuse_examples(plan)
@@ -59,11 +58,10 @@ def check(
 
 
 @commands.command()
+@options.selecting("hardware", "gpus", "repeats", required="hardware")
 def diagnose(
     context: typer.Context,
-    hardware: options.RequiredHardwareOption,
-    gpus: options.GpusOption = None,
-    repeats: options.RepeatsOption = None,
+    selection: Selection,
     name: options.NameOption = None,
     yes: options.YesOption = False,
     as_json: options.JsonOption = False,
@@ -82,8 +80,7 @@ def diagnose(
     from dlperf.results.logs import log_reader
 
     workspace = options.current_workspace(context)
-    wanted = options.selection_of(hardware, None, None, None, None, gpus, repeats)
-    plan = plan_diagnosis(wanted, options.current_catalog(context))
+    plan = plan_diagnosis(selection, options.current_catalog(context))
     confirm_plan(plan, yes)
     paths = create_campaign(workspace, plan, name)
     code = run_in_foreground(workspace, paths)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -108,11 +110,8 @@ def _complete(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
 
 
 Words = list[str] | None
-ProfileOption = Annotated[
-    bool, typer.Option("--profile", help="Run one more trial of each configuration under a profiler, after the others.")
-]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 """Values of an option that may be repeated, each a comma-separated list."""
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 OptionalCampaign = Annotated[
@@ -122,31 +121,6 @@ OptionalCampaign = Annotated[
         help="Name or unique substring; default: all campaigns.",
         autocompletion=complete_campaigns,
     ),
-]
-_HARDWARE: Any = {"metavar": "H,…", "help": "Machines.", "autocompletion": complete_ids("hardware")}
-HardwareOption = Annotated[Words, typer.Option("--hardware", "-H", **_HARDWARE)]
-RequiredHardwareOption = Annotated[list[str], typer.Option("--hardware", "-H", **_HARDWARE)]
-FrameworkOption = Annotated[
-    Words,
-    typer.Option("--framework", "-f", metavar="F,…", help="Frameworks.", autocompletion=complete_ids("frameworks")),
-]
-CaseOption = Annotated[
-    Words,
-    typer.Option("--case", "-c", metavar="C,…", help="Models on data sets.", autocompletion=complete_ids("cases")),
-]
-PrecisionOption = Annotated[
-    Words,
-    typer.Option(
-        "--precision", "-p", metavar="P,…", help="fp32, amp, bf16, fp8 …", autocompletion=complete_ids("precisions")
-    ),
-]
-BatchSizeOption = Annotated[Words, typer.Option("--batch-size", "-b", metavar="B,…", help="Samples per GPU.")]
-GpusOption = Annotated[
-    Words, typer.Option("--gpus", "-g", metavar="G,…", help="2n8g for 2 nodes × 8 GPUs, 8 for 1n8g.")
-]
-SetOption = Annotated[
-    Words,
-    typer.Option("--set", metavar="AXIS=V,…", help="Values of an axis of the case, such as sequence_length=8192."),
 ]
 MetricsOption = Annotated[
     Words,
@@ -170,30 +144,67 @@ CiOption = Annotated[
 NameOption = Annotated[
     str | None, typer.Option("--name", metavar="NAME", help="Campaign name; default: time and contents.")
 ]
-RepeatsOption = Annotated[int | None, typer.Option("--repeats", metavar="N", help="Trials per configuration.")]
-ProtocolOption = Annotated[
-    str | None,
-    typer.Option(
-        "--protocol",
-        metavar="ID",
-        help="Protocol; default: that of each case.",
-        autocompletion=complete_ids("protocols"),
-    ),
-]
 
 
-def selection_of(
-    hardware: Words,
-    framework: Words,
-    case: Words,
-    precision: Words,
-    batch_size: Words,
-    gpus: Words,
-    repeats: int | None = None,
-    protocol: str | None = None,
-    axes: Words = None,
-    profile: bool = False,
-) -> Selection:
+def _words(*names: str, metavar: str, help: str, kind: str = "") -> Any:
+    """Return an option for comma-separated words, such as ids of a kind of catalogue entry."""
+    completer = complete_ids(kind) if kind else None
+    return Annotated[Words, typer.Option(*names, metavar=metavar, help=help, autocompletion=completer)]
+
+
+AXES: dict[str, Any] = {
+    "hardware": _words("--hardware", "-H", metavar="H,…", help="Machines.", kind="hardware"),
+    "framework": _words("--framework", "-f", metavar="F,…", help="Frameworks.", kind="frameworks"),
+    "case": _words("--case", "-c", metavar="C,…", help="Models on data sets.", kind="cases"),
+    "precision": _words("--precision", "-p", metavar="P,…", help="fp32, amp, bf16, fp8 …", kind="precisions"),
+    "batch_size": _words("--batch-size", "-b", metavar="B,…", help="Samples per GPU."),
+    "gpus": _words("--gpus", "-g", metavar="G,…", help="2n8g for 2 nodes × 8 GPUs, 8 for 1n8g."),
+    "axes": _words("--set", metavar="AXIS=V,…", help="Values of an axis of the case, such as sequence_length=8192."),
+}
+"""Options of what is measured, by parameter."""
+_SELECTION: dict[str, Any] = AXES | {
+    "repeats": Annotated[int | None, typer.Option("--repeats", metavar="N", help="Trials per configuration.")],
+    "protocol": Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID", help="Protocol; default: that of each case.", autocompletion=complete_ids("protocols")
+        ),
+    ],
+    "profile": Annotated[
+        bool,
+        typer.Option("--profile", help="Run one more trial of each configuration under a profiler, after the others."),
+    ],
+}
+Command = Callable[..., None]
+
+
+def selecting(*names: str, required: str = "") -> Callable[[Command], Command]:
+    """Give a command options of these names in place of its parameter ``selection``, which receives their values.
+
+    The option ``required`` must be given.
+    """
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def wrapped(**given: Any) -> None:
+            selection = _selection_of({name: given.pop(name) for name in names})
+            command(**given, selection=selection)
+
+        found: list[Parameter] = []
+        for own in signature(command, eval_str=True, locals={"Selection": object}).parameters.values():
+            found += map(option, names) if own.name == "selection" else [own]
+        wrapped.__signature__ = signature(wrapped).replace(parameters=found)  # type: ignore[attr-defined]
+        wrapped.__annotations__ = {each.name: each.annotation for each in found}
+        return wrapped
+
+    def option(name: str) -> Parameter:
+        default = Parameter.empty if name == required else None
+        return Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=_SELECTION[name])
+
+    return decorate
+
+
+def _selection_of(values: Mapping[str, Any]) -> Selection:
     """Return the values of the options as a selection.
 
     Raises:
@@ -201,20 +212,23 @@ def selection_of(
     """
     from dlperf.plan.model import Selection
 
-    given = _set_values(axes)
+    axes = _set_values(values.get("axes"))
+    also = {name: axes.pop(name, ()) for name in ("precision", "batch_size")}
+
+    def words(name: str) -> tuple[str, ...]:
+        return split(f"--{name.replace('_', '-')}", [*(values.get(name) or ()), *also.get(name, ())])
+
     return Selection(
-        hardware=split("--hardware", hardware),
-        frameworks=split("--framework", framework),
-        cases=split("--case", case),
-        precisions=split("--precision", [*(precision or ()), *given.pop("precision", ())]),
-        batch_sizes=tuple(
-            map(_parse_batch_size, split("--batch-size", [*(batch_size or ()), *given.pop("batch_size", ())]))
-        ),
-        scales=split("--gpus", gpus),
-        axes=tuple(f"{name}={value}" for name, values in given.items() for value in values),
-        repeats=repeats,
-        protocol=protocol,
-        profile=profile,
+        hardware=words("hardware"),
+        frameworks=words("framework"),
+        cases=words("case"),
+        precisions=words("precision"),
+        batch_sizes=tuple(map(_parse_batch_size, words("batch_size"))),
+        scales=words("gpus"),
+        axes=tuple(f"{name}={value}" for name, values in axes.items() for value in values),
+        repeats=values.get("repeats"),
+        protocol=values.get("protocol"),
+        profile=bool(values.get("profile")),
     )
 
 

@@ -14,32 +14,22 @@ from dlperf.errors import RequestError
 from dlperf.view.text import count_noun
 
 if TYPE_CHECKING:
-    from dlperf.plan.model import Impossible, Plan, PlannedConfiguration
+    from dlperf.plan.model import Impossible, Plan, PlannedConfiguration, Selection
 
 commands = typer.Typer()
 
 
 @commands.command()
+@options.selecting(*options.AXES, "repeats", "protocol", "profile")
 def plan(
     context: typer.Context,
-    hardware: options.HardwareOption = None,
-    framework: options.FrameworkOption = None,
-    case: options.CaseOption = None,
-    precision: options.PrecisionOption = None,
-    batch_size: options.BatchSizeOption = None,
-    gpus: options.GpusOption = None,
-    axes: options.SetOption = None,
-    repeats: options.RepeatsOption = None,
-    protocol: options.ProtocolOption = None,
-    profile: options.ProfileOption = False,
+    selection: Selection,
     as_json: options.JsonOption = False,
     render: Annotated[bool, typer.Option("--render", help="Print the scripts of every node.")] = False,
 ) -> None:
     """Show what would run. Options may be repeated or take comma-separated values."""
     from dlperf.plan import expand
 
-    values = (hardware, framework, case, precision, batch_size, gpus, repeats, protocol, axes, profile)
-    selection = options.selection_of(*values)
     result = expand(selection, options.current_catalog(context))
     if as_json:
         print_json(_document(result, render))

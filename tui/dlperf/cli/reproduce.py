@@ -24,16 +24,14 @@ commands = typer.Typer()
 
 
 @commands.command()
+@options.selecting("hardware", "framework", "protocol", "repeats")
 def reproduce(
     context: typer.Context,
     result: Annotated[
         str,
         typer.Argument(metavar="RESULT", help="CAMPAIGN/CONFIGURATION; of a third-party result published/REPORT/…"),
     ],
-    hardware: options.HardwareOption = None,
-    framework: options.FrameworkOption = None,
-    protocol: options.ProtocolOption = None,
-    repeats: options.RepeatsOption = None,
+    selection: Selection,
     name: options.NameOption = None,
     yes: options.YesOption = False,
     as_json: options.JsonOption = False,
@@ -51,8 +49,7 @@ def reproduce(
 
     workspace = options.current_workspace(context)
     original = find_result(result, load_results(workspace, complain=options.print_skipped))
-    given = options.selection_of(hardware, framework, None, None, None, None, repeats, protocol)
-    plan = _plan_again(context, original, given)
+    plan = _plan_again(context, original, selection)
     confirm_plan(plan, yes)
     paths = create_campaign(workspace, plan, name)
     with redirect_stdout(sys.stderr) if as_json else nullcontext():

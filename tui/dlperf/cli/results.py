@@ -17,6 +17,7 @@ from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, percent
 
 if TYPE_CHECKING:
+    from dlperf.plan import Selection
     from dlperf.results.claims import Claim
     from dlperf.results.compare import Comparisons, Missing
     from dlperf.results.model import ConfigurationResult
@@ -29,15 +30,10 @@ MOST_CAVEATS = 10
 
 
 @commands.command()
+@options.selecting(*options.AXES)
 def results(
     context: typer.Context,
-    hardware: options.HardwareOption = None,
-    framework: options.FrameworkOption = None,
-    case: options.CaseOption = None,
-    precision: options.PrecisionOption = None,
-    batch_size: options.BatchSizeOption = None,
-    gpus: options.GpusOption = None,
-    axes: options.SetOption = None,
+    selection: Selection,
     campaign: options.CampaignsOption = None,
     status: Annotated[
         options.Words, typer.Option("--status", metavar="WORD,…", help="measured, published, not run, failed …")
@@ -51,7 +47,7 @@ def results(
     from dlperf.results.load import filters_of, load_results
 
     filters = filters_of(
-        options.selection_of(hardware, framework, case, precision, batch_size, gpus, axes=axes),
+        selection,
         campaigns=options.split("--campaign", campaign),
         statuses=options.split("--status", status),
         metrics=options.split("--metric", metric),

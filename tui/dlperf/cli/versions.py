@@ -25,19 +25,12 @@ SIDE = "commit, folder of a Python environment, or of another checkout (with a s
 
 
 @commands.command()
+@options.selecting(*options.AXES, "repeats", "protocol")
 def ab(
     context: typer.Context,
     a: Annotated[str, typer.Option("--a", metavar="REF", help=f"Before: {SIDE}.")],
     b: Annotated[str, typer.Option("--b", metavar="REF", help=f"After: {SIDE}.")],
-    hardware: options.HardwareOption = None,
-    framework: options.FrameworkOption = None,
-    case: options.CaseOption = None,
-    precision: options.PrecisionOption = None,
-    batch_size: options.BatchSizeOption = None,
-    gpus: options.GpusOption = None,
-    axes: options.SetOption = None,
-    repeats: options.RepeatsOption = None,
-    protocol: options.ProtocolOption = None,
+    selection: Selection,
     name: options.NameOption = None,
     ci: options.CiOption = None,
     yes: options.YesOption = False,
@@ -50,7 +43,6 @@ def ab(
     """
     from dlperf.view import versions
 
-    selection = options.selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol, axes)
     workspace, plan = options.current_workspace(context), _plan(context, selection)
     checkout = versions.checkout_of(plan)
     sides = [versions.find_version(workspace, checkout, side, text) for side, text in (("a", a), ("b", b))]
@@ -61,25 +53,17 @@ def ab(
 
 
 @commands.command()
+@options.selecting(*options.AXES, "repeats", "protocol")
 def bisect(
     context: typer.Context,
     good: Annotated[str, typer.Argument(metavar="GOOD", help="Commit that is fast enough.")],
     bad: Annotated[str, typer.Argument(metavar="BAD", help="Later commit that is worse.")],
-    hardware: options.HardwareOption = None,
-    framework: options.FrameworkOption = None,
-    case: options.CaseOption = None,
-    precision: options.PrecisionOption = None,
-    batch_size: options.BatchSizeOption = None,
-    gpus: options.GpusOption = None,
-    axes: options.SetOption = None,
-    repeats: options.RepeatsOption = None,
-    protocol: options.ProtocolOption = None,
+    selection: Selection,
     yes: options.YesOption = False,
 ) -> None:
     """Find the first commit that is worse than GOOD. Each step runs `dlperf ab` against GOOD."""
     from dlperf.view import versions
 
-    selection = options.selection_of(hardware, framework, case, precision, batch_size, gpus, repeats, protocol, axes)
     workspace, plan = options.current_workspace(context), _plan(context, selection)
     checkout = versions.checkout_of(plan)
     first, last = versions.find_range(checkout, good, bad)
