@@ -76,7 +76,8 @@ CREATE TABLE metrics (
   direction TEXT,
   scope TEXT,                -- global, per_gpu, per_node
   spread REAL,               -- of all trials together
-  n INTEGER
+  n INTEGER,
+  basis TEXT                 -- what it rests on besides the trials, such as a price with source and date
 );
 
 CREATE TABLE caveats (
