@@ -83,6 +83,16 @@ def test_a_gpu_with_fewer_links_than_its_siblings_is_named(links, right, message
     assert [(item.ok, str(item.message)) for item in told if item.check == "nvlink"] == [(right, message)]
 
 
+@pytest.mark.parametrize(("vendor", "count"), [("AMD", 1), (None, 0)])
+def test_a_vendor_whose_hardware_never_ran_is_named(vendor, count):
+    launch = Launch("direct", NODES[:1], 1, "plain", (), ("true",), expected_gpu=("H100",))
+    answer = NOTHING_ODD | {"gpus": [gpu(0)], "gpu_processes": [], "nvlinks": {}, "never_run_vendor": vendor}
+    found = items(NODES[0], launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), answer)
+    said = [str(item.message) for item in found if item.check == "gpu_vendor" and item.ok]
+    assert len(said) == count
+    assert all("AMD GPUs follow published outputs of its tools and never ran" in text for text in said)
+
+
 def test_the_state_of_infiniband_is_said_and_a_node_with_other_ports_up_is_named():
     up = {"name": "mlx5_0:1", "state": "ACTIVE", "rate": "400 Gb/sec (4X NDR)"}
     down = {"name": "mlx5_1:1", "state": "DOWN", "rate": "40 Gb/sec (4X QDR)"}

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.nodes.supervisor import gpus
 from dlperf.nodes.supervisor.containers import image_digest, runtime_error
+from dlperf.nodes.supervisor.gpus import vendor_here
 from dlperf.nodes.supervisor.machine import cuda_version, infiniband_ports
+from dlperf.nodes.supervisor.nvidia import Nvidia
 
 NVLINK = """\
 GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-aaaa-1)
@@ -25,13 +26,13 @@ def test_the_links_of_each_gpu_are_counted(tmp_path, monkeypatch: pytest.MonkeyP
     (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\ncat << 'END'\n{NVLINK}END\n")
     (tmp_path / "nvidia-smi").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.setattr(gpus, "has_nvidia", lambda: True)
-    assert gpus.nvlinks() == {"GPU-aaaa-1": 2, "GPU-bbbb-2": 1}
+    assert Nvidia().links() == {"GPU-aaaa-1": 2, "GPU-bbbb-2": 1}
 
 
-def test_a_machine_without_a_driver_has_no_links(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(gpus, "has_nvidia", lambda: False)
-    assert gpus.nvlinks() == {}
+def test_a_machine_without_a_driver_has_neither_gpus_nor_links(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    vendor = vendor_here()
+    assert (vendor.name, vendor.gpus(), vendor.links(), vendor.applications()) == ("", [], {}, [])
 
 
 def test_the_ports_of_each_adapter_are_told(tmp_path):

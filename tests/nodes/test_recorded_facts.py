@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.nodes.supervisor import gpus, telemetry
+from dlperf.nodes.supervisor import nvidia as nvidia_module
+from dlperf.nodes.supervisor import telemetry
 from dlperf.nodes.supervisor.libraries import Libraries
 from dlperf.nodes.supervisor.machine import environment
+from dlperf.nodes.supervisor.nvidia import EnergyCounters, Nvidia
 from dlperf.nodes.supervisor.processes import MARK_VARIABLE
 
 MAP_FILES = """
@@ -41,7 +43,7 @@ def nvidia(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "nvidia-smi").write_text(SMI)
     (tmp_path / "nvidia-smi").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.setattr(gpus, "has_nvidia", lambda: True)
+    monkeypatch.setattr(Nvidia, "is_present", lambda self: True)
     return tmp_path
 
 
@@ -75,13 +77,15 @@ def test_each_row_of_telemetry_holds_the_energy_counter_of_its_gpu(nvidia, monke
     (nvidia / "nvml.c").write_text(NVML)
     library = nvidia / "libnvidia-ml.so.1"
     subprocess.run(["cc", "-shared", "-o", library, nvidia / "nvml.c"], check=True)
-    load = gpus.importlib.import_module("ctypes").CDLL
+    load = nvidia_module.importlib.import_module("ctypes").CDLL
     monkeypatch.setattr("ctypes.CDLL", lambda name: load(str(library) if name == library.name else name))
-    monitored = telemetry.GpuTelemetry([0], "mark", {})
-    row = monitored.row("GPU-aa, 0, 98, 1000, 690.1, 1700, 3201, 0x4, 60", 5.0)
+    monitored = telemetry.GpuTelemetry(Nvidia(), [0], "mark", {})
+    (reading,) = monitored.vendor.readings("GPU-aa, 0, 98, 1000, 690.1, 1700, [N/A], 0x4, 60")
+    row = monitored.row(reading, 5.0)
     monitored.close()
     assert dict(zip(monitored.header.split(","), row.split(","), strict=True))["energy_millijoules\n"] == "5000000123\n"
+    assert row.startswith("5.000,0,98,1000,690.1,1700,,0x4,60,0,")
 
 
 def test_a_machine_without_nvml_has_no_energy_counter():
-    assert gpus.EnergyCounters().read("GPU-aa") is None
+    assert EnergyCounters().read("GPU-aa") is None

@@ -156,6 +156,15 @@ def test_a_value_that_the_log_prints_is_a_metric(workspace: Workspace) -> None:
     assert (found["accuracy"], found["mfu"]) == ((0.5, ""), (pytest.approx(8.0), "%"))
 
 
+def test_a_result_of_hardware_that_never_ran_says_so(workspace: Workspace) -> None:
+    plan = plan_with(*EVERY)
+    campaign = write_planned(workspace, "a", [plan])
+    end_trial(campaign, plan, 1, {"n0/out.log": own_log(64.0), "n0/environment.json": '{"never_run_vendor": "AMD"}'})
+    (row,) = load_results(workspace)
+    said = "telemetry and checks of AMD GPUs follow published outputs of its tools and never ran on such hardware"
+    assert said in [str(finding.message) for finding in row.caveats]
+
+
 def test_of_a_log_without_a_throughput_all_telemetry_counts(workspace: Workspace) -> None:
     lines = (
         '{time} run {{"gpus": 2, "steps": 2}}',

@@ -159,7 +159,10 @@ def _gpus(node: Node, launch: Launch, facts: Facts) -> list[CheckItem]:
     counted = CheckItem(node.name, "gpu_count", len(gpus) >= launch.gpus, count, {"gpus": len(gpus)})
     if not gpus:
         return [counted]
-    return [counted, *_gpu_model(node, launch, gpus), _gpu_idle(node, gpus, facts), *_nvlink(node, gpus, facts)]
+    further = [*_gpu_model(node, launch, gpus), _gpu_idle(node, gpus, facts), *_nvlink(node, gpus, facts)]
+    vendor = facts.get("never_run_vendor")
+    unproven = [CheckItem(node.name, "gpu_vendor", True, message("never_run_vendor", vendor=vendor))] if vendor else []
+    return [counted, *unproven, *further]
 
 
 def _gpu_model(node: Node, launch: Launch, gpus: list[Facts]) -> list[CheckItem]:

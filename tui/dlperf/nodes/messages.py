@@ -96,6 +96,7 @@ class Facts(TypedDict):
     lease: dict[Word, Line] | None
     disk_free_bytes: Size
     gpus: list[Gpu]
+    never_run_vendor: NotRequired[Word | None]
     nvlinks: dict[Word, Size]
     infiniband: list[Port]
     gpu_processes: list[GpuProcess]

@@ -17,7 +17,7 @@ from dlperf.plan import PlannedConfiguration
 from dlperf.results.model import ConfigurationResult
 
 OF_A_MACHINE = (
-    *("os", "kernel", "architecture", "cpu.model", "cpu.threads", "python", "driver", "driver_cuda", "cuda"),
+    *("os", "kernel", "architecture", "cpu.model", "cpu.threads", "python", "driver", "driver_cuda", "cuda", "rocm"),
     *("container.image", "container.digest"),
 )
 OF_A_GPU = (

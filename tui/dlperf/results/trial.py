@@ -112,7 +112,7 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
         metrics=metrics if planned.metrics else (),
         conditions=conditions_of(evidence.nodes, evidence.programs, evidence.printed),
         losses=losses_at_steps(run.samples.step, run.samples.loss) if run else (),
-        findings=(*findings, *_telemetry_findings(window)),
+        findings=(*findings, *_vendor_findings(evidence), *_telemetry_findings(window)),
     )
 
 
@@ -193,6 +193,11 @@ def _window(evidence: Evidence, measured: Figure | None) -> tuple[float, float]:
 def _window_seconds(evidence: Evidence, measured: Figure | None) -> float | None:
     first, last = _window(evidence, measured)
     return round(last - first, 6) if isfinite(last - first) else None
+
+
+def _vendor_findings(evidence: Evidence) -> tuple[Finding, ...]:
+    vendors = {str(name) for node in evidence.nodes if (name := node.environment.get("never_run_vendor"))}
+    return tuple(warning("never_run_vendor", vendor=name) for name in sorted(vendors))
 
 
 def _telemetry_findings(window: list[TelemetryRow]) -> tuple[Finding, ...]:

@@ -12,9 +12,9 @@ from typing import DefaultDict, List, Optional
 
 from .containers import image_digest, runtime_error
 from .files import ROOT, SCHEMA, Json, read_text, readable_json
-from .gpus import CLOCK_FACTS, gpu_facts, gpu_processes, nvlinks
+from .gpus import vendor_here
 from .lease import lease_owner
-from .processes import boot_id, output
+from .processes import boot_id
 
 PORTS = range(20000, 30000)
 SLURM_FACTS = ("SLURM_JOB_ID", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST", "SLURMD_NODENAME", "SLURM_CLUSTER_NAME")
@@ -22,9 +22,8 @@ SLURM_FACTS = ("SLURM_JOB_ID", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST", "SLU
 
 def environment(container: Json) -> Json:
     """The content of ``environment.json``."""
-    gpus = gpu_facts()
-    for gpu, clocks in zip(gpus, gpu_facts(CLOCK_FACTS)):
-        gpu.update(clocks)
+    vendor = vendor_here()
+    gpus = vendor.gpus()
     facts = {
         "schema": SCHEMA,
         "hostname": socket.gethostname(),
@@ -44,20 +43,9 @@ def environment(container: Json) -> Json:
         },
     }
     if gpus:
-        facts.update(gpu_environment(gpus))
+        facts.update(vendor.environment(gpus), driver=gpus[0]["driver"], cuda=cuda_version())
+        facts["never_run_vendor"] = vendor.name if vendor.never_run else None
     return facts
-
-
-def gpu_environment(gpus: List[Json]) -> Json:
-    supported = re.search(r"CUDA Version: *([0-9.]+)", output(["nvidia-smi"], timeout=30))
-    return {
-        "driver": gpus[0]["driver"],
-        "driver_cuda": supported.group(1) if supported else None,
-        "cuda": cuda_version(),
-        "cudnn": library_version("cudnn"),
-        "nccl": library_version("nccl"),
-        "topology": re.sub(r"\x1b\[[0-9;]*m", "", output(["nvidia-smi", "topo", "-m"], timeout=30)),
-    }
 
 
 def slurm_facts() -> Optional[Json]:
@@ -68,15 +56,16 @@ def slurm_facts() -> Optional[Json]:
 
 def readiness(container: Json, files: List[str], addresses: List[str]) -> Json:
     """What a check before a trial needs to know of this machine."""
-    digest = image_digest(container)
+    digest, vendor = image_digest(container), vendor_here()
     return {
         "clock": time.time(),
         "lease": lease_owner(),
         "disk_free_bytes": shutil.disk_usage(ROOT).free,
-        "gpus": gpu_facts(),
-        "nvlinks": nvlinks(),
+        "gpus": vendor.gpus(),
+        "never_run_vendor": vendor.name if vendor.never_run else None,
+        "nvlinks": vendor.links(),
         "infiniband": infiniband_ports(),
-        "gpu_processes": [process_facts(uuid, pid) for uuid, pid in gpu_processes()],
+        "gpu_processes": [process_facts(uuid, pid) for uuid, pid in vendor.applications()],
         "image_digest": digest,
         "runtime_complaint": "" if digest else runtime_error(container),
         "cuda": cuda_version(),
@@ -128,13 +117,6 @@ def memory_fact(name: str) -> Optional[int]:
 def os_name() -> str:
     found = re.search(r'^PRETTY_NAME="?([^"\n]*)', read_text("/etc/os-release"), re.MULTILINE)
     return found.group(1) if found else platform.system()
-
-
-def library_version(name: str) -> Optional[str]:
-    """The version in a shared library's file name, as the loader would find it on this machine."""
-    found = re.search(rf"lib{re.escape(name)}\.so\S* .*=> (\S+)", output(["ldconfig", "-p"]))
-    version = re.search(r"\.so\.([0-9.]+)$", os.path.realpath(found.group(1))) if found else None
-    return version.group(1) if version else None
 
 
 def cuda_version(path: str = "/usr/local/cuda/version.json") -> Optional[str]:

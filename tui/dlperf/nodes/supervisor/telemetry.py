@@ -1,30 +1,22 @@
 """The rows of ``telemetry.csv``: load of the GPUs, or of the processors where no GPU is used."""
 
+import contextlib
 import os
+import signal
 import subprocess
 import time
-from typing import IO, Dict, List, Optional, Set, Tuple, Union
+from typing import IO, Dict, List, Set, Tuple, Union
 
 from .containers import container_ids, keeps_containers
 from .files import Json, read_text
-from .gpus import Application, EnergyCounters, gpu_processes, has_nvidia, parse_application
+from .gpus import vendor_here
 from .machine import memory_fact
 from .processes import has_mark, own_payload, process_table
+from .vendor import COLUMNS, ENERGY, Application, Reading, Stream, Vendor
 
 TICK_SECONDS = 1.0
 
 APPLICATIONS_SECONDS = 2.0
-
-GPU_SAMPLES = (
-    ("utilization_percent", "utilization.gpu"),
-    ("memory_used_mib", "memory.used"),
-    ("power_watts", "power.draw"),
-    ("sm_clock_mhz", "clocks.sm"),
-    ("memory_clock_mhz", "clocks.mem"),
-    ("throttle_reasons", "clocks_throttle_reasons.active"),
-    ("temperature_celsius", "temperature.gpu"),
-)
-"""Our column, nvidia-smi's field (by the name that both old and new drivers know)."""
 
 
 class Table:
@@ -82,60 +74,46 @@ class CpuTelemetry:
 
 
 class GpuTelemetry:
-    """Load of the trial's GPUs, once a second, from two nvidia-smi processes that keep running.
+    """Load of the trial's GPUs, once a second, from two programs of their vendor that keep running.
 
     ``foreign_processes`` counts processes on the GPU that are not the trial's: they invalidate a measurement.
     """
 
-    header = "time,gpu," + ",".join(name for name, _ in GPU_SAMPLES) + ",foreign_processes,energy_millijoules\n"
+    header = ",".join(("time", "gpu", *COLUMNS, "foreign_processes", ENERGY)) + "\n"
 
-    def __init__(self, indices: List[int], mark: str, container: Json) -> None:
-        self.mark, self.container = mark, container
+    def __init__(self, vendor: Vendor, indices: List[int], mark: str, container: Json) -> None:
+        self.vendor, self.mark, self.container = vendor, mark, container
         self.seen: Dict[Application, float] = {}
         self.containers: List[str] = []
         self.own: Set[int] = set()
-        self.energy = EnergyCounters()
-        fields = ",".join(["uuid", "index"] + [field for _, field in GPU_SAMPLES])
-        chosen = ["-i", ",".join(str(index) for index in indices)] if indices else []
-        self.samples = self.start_query(["--query-gpu=" + fields, *chosen], TICK_SECONDS)
-        self.applications = self.start_query(["--query-compute-apps=gpu_uuid,pid", *chosen], APPLICATIONS_SECONDS)
-        self.sources = [child.stdout for child in (self.samples, self.applications) if child.stdout]
-        self.rest = dict.fromkeys(self.sources, b"")
-
-    @staticmethod
-    def start_query(query: List[str], seconds: float) -> "subprocess.Popen[bytes]":
-        loop = ["--format=csv,noheader,nounits", "-lms", str(int(seconds * 1000))]
-        null = subprocess.DEVNULL
-        return subprocess.Popen(["nvidia-smi", *query, *loop], stdin=null, stdout=subprocess.PIPE, stderr=null)
+        self.readings = Documents(vendor.reading_stream(indices, TICK_SECONDS))
+        self.applications = Documents(vendor.application_stream(indices, APPLICATIONS_SECONDS))
+        self.sources = [self.readings.source, self.applications.source]
 
     def tick(self, moment: float) -> str:
         return ""
 
     def receive(self, source: IO[bytes], moment: float) -> str:
-        """The rows that new output of nvidia-smi gives."""
-        data = os.read(source.fileno(), 65536)
-        if not data:
+        """The rows that new output of the vendor's programs gives."""
+        documents = self.readings if source is self.readings.source else self.applications
+        found, goes_on = documents.receive()
+        if not goes_on:
             self.sources.remove(source)
-        whole, _, self.rest[source] = (self.rest[source] + data).rpartition(b"\n")
-        lines = whole.decode("utf-8", "replace").splitlines()
-        if source is self.applications.stdout:
-            self.add_applications([parse_application(line) for line in lines])
+        if documents is self.applications:
+            self.add_applications([one for text in found for one in self.vendor.applications_in(text)])
             return ""
-        return "".join(self.row(line, moment) for line in lines if line.count(",") > len(GPU_SAMPLES))
+        return "".join(self.row(reading, moment) for text in found for reading in self.vendor.readings(text))
 
-    def row(self, line: str, moment: float) -> str:
-        cells = [cell.strip() for cell in line.split(",")]
-        values = ["" if cell.startswith("[") else cell for cell in cells[1:]]
-        energy = self.energy.read(cells[0])
-        further = [str(self.count_foreign(cells[0])), "" if energy is None else str(energy)]
-        return ",".join([f"{moment:.3f}", *values, *further]) + "\n"
+    def row(self, reading: Reading, moment: float) -> str:
+        values = reading.values
+        cells = (*map(values.get, COLUMNS), self.count_foreign(reading.uuid), values.get(ENERGY))
+        return ",".join([f"{moment:.3f}", reading.gpu, *("" if cell is None else str(cell) for cell in cells)]) + "\n"
 
-    def add_applications(self, applications: List[Optional[Application]]) -> None:
+    def add_applications(self, applications: List[Application]) -> None:
         for found in applications:
-            if found:
-                self.seen[found] = time.monotonic()
-                if self.is_own(found[1]):
-                    self.own.add(found[1])
+            self.seen[found] = time.monotonic()
+            if self.is_own(found[1]):
+                self.own.add(found[1])
 
     def count_foreign(self, uuid: str) -> int:
         since = time.monotonic() - 2 * APPLICATIONS_SECONDS
@@ -152,19 +130,40 @@ class GpuTelemetry:
 
     def left_on_gpus(self) -> List[int]:
         """The trial's processes that are still on a GPU."""
-        return [pid for _, pid in gpu_processes() if pid in self.own]
+        return [pid for _, pid in self.vendor.applications() if pid in self.own]
 
     def close(self) -> None:
-        for child in (self.samples, self.applications):
-            child.kill()
-            child.wait()
+        for documents in (self.readings, self.applications):
+            documents.close()
+
+
+class Documents:
+    """What a program prints, document by document."""
+
+    def __init__(self, stream: Stream) -> None:
+        null, pipe = subprocess.DEVNULL, subprocess.PIPE
+        self.child = subprocess.Popen(stream.command, stdin=null, stdout=pipe, stderr=null, preexec_fn=os.setpgrp)
+        self.source: IO[bytes] = self.child.stdout  # type: ignore[assignment]
+        self.end, self.rest = stream.end, b""
+
+    def receive(self) -> Tuple[List[str], bool]:
+        """The documents that are complete now, and whether more may come."""
+        data = os.read(self.source.fileno(), 65536)
+        *whole, self.rest = (self.rest + data).split(self.end)
+        return [text.decode("utf-8", "replace") for text in whole], bool(data)
+
+    def close(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.child.pid, signal.SIGKILL)
+        self.child.wait()
 
 
 Telemetry = Union[CpuTelemetry, GpuTelemetry]
 
 
 def open_telemetry(gpu_indices: List[int], mark: str, container: Json) -> Telemetry:
-    """Start telemetry of the trial's GPUs; of the processors where it uses none, or nvidia-smi is absent."""
-    if gpu_indices and has_nvidia():
-        return GpuTelemetry(gpu_indices, mark, container)
+    """Start telemetry of the trial's GPUs; of the processors where it uses none, or no vendor's tool is there."""
+    vendor = vendor_here()
+    if gpu_indices and vendor.name:
+        return GpuTelemetry(vendor, gpu_indices, mark, container)
     return CpuTelemetry(container)
