@@ -198,6 +198,19 @@ def test_a_cluster_is_set_up_and_measured_as_the_page_on_slurm_says(typed, tmp_p
     assert (row["n"], row["status"]) == (2, "measured")
 
 
+def test_the_page_on_python_runs_as_it_stands(typed, tmp_path, monkeypatch, capsys):
+    page = GUIDE / "python.md"
+    typed(*commands(page))
+    for path, text in FILE.findall(page.read_text()):
+        (tmp_path / "bench" / path).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    exec("\n".join(text for language, text in BLOCK.findall(page.read_text()) if language == "python"), {})
+    said = capsys.readouterr().out
+    assert "2 configurations, 4 trials" in said
+    assert "2.00; no claim: batch_size 8 against 16; 2 trials each are too few to tell" in said
+    assert "unknown hardware 'locl': did you mean local?" in said
+
+
 def test_the_script_of_two_nodes_has_the_lines_that_the_page_shows(typed, tmp_path):
     printed = type_page(typed, tmp_path, GUIDE / "nodes.md")
     (excerpt,) = (text for text in shown(GUIDE / "nodes.md") if text.startswith("=== a:"))

@@ -85,7 +85,7 @@ def test_results_are_csv_and_parquet_for_a_table_program(run: Command, tmp_path:
 
 
 def test_the_frame_has_the_columns_of_the_json_and_nan_for_what_is_missing(workspace: Workspace):
-    frame = dlperf.load_results(workspace.root / "runs")
+    frame = dlperf.Workspace(workspace.root / "runs").results()
     assert [key for key in KEYS if key not in frame.columns] == []
     assert frame["mfu"].isna().all()
     assert frame["n"].tolist() == [3, 3, 3]
@@ -93,7 +93,7 @@ def test_the_frame_has_the_columns_of_the_json_and_nan_for_what_is_missing(works
 
 
 def test_the_frame_of_an_empty_workspace_has_its_columns(tmp_path: Path):
-    frame = dlperf.load_results(workspace_in(tmp_path / "w").root)
+    frame = dlperf.Workspace(workspace_in(tmp_path / "w").root).results()
     assert len(frame) == 0
     assert "value" in frame.columns
 

@@ -121,7 +121,7 @@ def test_the_cost_of_a_million_samples_stands_with_its_price_source_and_date(
 
 def test_the_long_form_has_a_row_for_each_metric_with_unit_and_direction(workspace: Workspace) -> None:
     measured(workspace, "a", plan_with(*EVERY), own_log(64.0), own_log(65.0))
-    frame = dlperf.load_results(workspace.root, metrics=["all"]).set_index("metric")
+    frame = dlperf.Workspace(workspace.root).results(metrics="all").set_index("metric")
     assert frame["value"]["step_time"] == pytest.approx((8 / 64 + 8 / 65) / 2)
     assert (frame["unit"]["step_time"], frame["direction"]["step_time"]) == ("s", "lower")
     assert [trial.value for trial in frame["trials"]["step_time"]] == [pytest.approx(8 / 64), pytest.approx(8 / 65)]

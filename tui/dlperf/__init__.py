@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    import pandas as pd
+    from dlperf.errors import DlperfError
+    from dlperf.view.workspace import Workspace
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "load_results"]
+__all__ = ["DlperfError", "Workspace", "__version__"]
+
+_MODULES = {"DlperfError": "dlperf.errors", "Workspace": "dlperf.view.workspace"}
 
 
-def load_results(workspace: str | Path = ".", metrics: Sequence[str] = ()) -> pd.DataFrame:
-    """Every configuration measured or published in a workspace, one row each, or one for each of these metrics.
-
-    The columns are those of ``dlperf results --json``; a missing figure is NaN, never zero.
-    ``metrics`` are ids, or ``all``.
-    """
-    from dlperf.results.frame import results_frame
-    from dlperf.results.load import Filters
-
-    return results_frame(workspace, Filters(metrics=tuple(metrics)))
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: every command imports this package."""
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

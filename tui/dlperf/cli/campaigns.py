@@ -55,32 +55,33 @@ def run(
     """Run a selection as a campaign. Options may be repeated or take comma-separated values."""
     from dlperf.campaign.create import create_campaign
     from dlperf.cli.foreground import confirm_plan, run_in_foreground
-    from dlperf.plan import expand
     from dlperf.results.baselines import judge_campaign, plan_of_baseline, read_baseline
     from dlperf.view.start import start_campaign
 
     if (detach and gate) or (ci and not gate):
         raise RequestError("--gate judges what ended: leave out --detach" if detach else "--ci: add --gate BASELINE")
-    workspace = options.current_workspace(context)
-    baseline = read_baseline(workspace, gate) if gate else None
+    workspace = options.open_workspace(context)
+    baseline = read_baseline(workspace.paths, gate) if gate else None
     selection = replace(selection, repeats=selection.repeats or (baseline.repeats if baseline else None))
     selected = selection.hardware or selection.frameworks or selection.cases
-    catalog = options.current_catalog(context)
     if not (selected or baseline):
         raise RequestError(
             "nothing is selected: add --hardware, --framework or --case; `dlperf plan` lists what can run"
         )
-    plan = plan_of_baseline(baseline, selection, catalog) if baseline and not selected else expand(selection, catalog)
+    if baseline and not selected:
+        plan = plan_of_baseline(baseline, selection, workspace.catalog())
+    else:
+        plan = workspace.plan(selection)
     if baseline and selected:
         baseline = baseline.only({item.configuration.id for item in plan.configurations})
     confirm_plan(plan, yes)
     if detach:
-        _print_started(*start_campaign(workspace, plan, name))
+        _print_started(*start_campaign(workspace.paths, plan, name))
         return
-    paths = create_campaign(workspace, plan, name)
-    code = run_in_foreground(workspace, paths)
+    paths = create_campaign(workspace.paths, plan, name)
+    code = run_in_foreground(workspace.paths, paths)
     if baseline and code is not ExitCode.INTERRUPTED:
-        found = judge_campaign(workspace, baseline, paths.name, options.print_skipped)
+        found = judge_campaign(workspace.paths, baseline, paths.name, options.print_skipped)
         verdict = print_judgements(found, f"baseline {gate}", ci)
         code = code or verdict
     raise typer.Exit(code)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -15,6 +15,7 @@ from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import one_line
 
 if TYPE_CHECKING:
+    import dlperf
     from dlperf.catalog.load import Catalog
     from dlperf.catalog.problem import Problem
     from dlperf.plan.model import Selection
@@ -38,6 +39,20 @@ def current_workspace(context: typer.Context) -> Workspace:
     return Workspace.find(workspace_option(context) or Path.cwd())
 
 
+def open_workspace(context: typer.Context, complain: Callable[[object], object] | None = None) -> dlperf.Workspace:
+    """Return the current workspace as Python programs have it.
+
+    Args:
+        complain: called for what cannot be read and is left out; by default it is printed.
+
+    Raises:
+        RequestError: there is none.
+    """
+    from dlperf.view.workspace import Workspace
+
+    return Workspace(workspace_option(context) or Path.cwd(), complain or print_skipped)
+
+
 def optional_workspace(context: typer.Context) -> Workspace | None:
     """Return the current workspace, or None outside of any.
 
@@ -57,7 +72,7 @@ def print_skipped(problem: object) -> None:
     print_note(f"dlperf: skipped: {one_line(str(problem))}")
 
 
-def report_unreadable(unreadable: list[DlperfError]) -> None:
+def report_unreadable(unreadable: Sequence[object]) -> None:
     """Name the campaigns and reports that cannot be read and exit with an error: the output is incomplete."""
     for error in unreadable:
         print_skipped(error)
@@ -74,13 +89,9 @@ def current_catalog(context: typer.Context, complain: Callable[[Problem], object
     Raises:
         CatalogError: without ``complain``, a file is invalid.
     """
-    from dlperf.catalog.load import Check, load_catalog
-    from dlperf.formats.registry import format_ids
-    from dlperf.measure.estimators import parse_estimator
+    from dlperf.view.workspace import load_entries
 
-    workspace = optional_workspace(context)
-    checks = (Check("protocols", "estimator", lambda protocol: parse_estimator(protocol.estimator)),)
-    return load_catalog(workspace.catalog if workspace else None, format_ids(), checks, complain)
+    return load_entries(optional_workspace(context), complain)
 
 
 def complete_ids(kind: str) -> Callable[[typer.Context, str], list[str]]:

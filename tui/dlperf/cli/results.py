@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +12,7 @@ import typer
 from dlperf.catalog.axes import axes_text
 from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_table
-from dlperf.errors import DlperfError, ExitCode, RequestError
+from dlperf.errors import DlperfError, ExitCode
 from dlperf.view.text import count_noun, percent
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from dlperf.results.compare import Comparisons, Missing
     from dlperf.results.model import ConfigurationResult
     from dlperf.results.verify import Verification
-    from dlperf.runs.paths import Workspace
 
 commands = typer.Typer()
 MOST_CAVEATS = 10
@@ -44,19 +42,13 @@ def results(
     parquet: Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="Write Parquet.")] = None,
 ) -> None:
     """List results, or the reasons why there are none. Includes spread and number of trials."""
-    from dlperf.results.load import filters_of, load_results
-
-    filters = filters_of(
+    unreadable: list[object] = []
+    rows = options.open_workspace(context, unreadable.append).rows(
         selection,
         campaigns=options.split("--campaign", campaign),
         statuses=options.split("--status", status),
         metrics=options.split("--metric", metric),
     )
-    unreadable: list[DlperfError] = []
-    workspace = options.current_workspace(context)
-    rows = load_results(workspace, filters, unreadable.append)
-    if not rows:
-        _refuse_unknown_campaigns(workspace, filters.campaigns)
     if csv or parquet:
         _write_tables(rows, csv, parquet)
     if as_json:
@@ -64,17 +56,6 @@ def results(
     elif not (csv or parquet):
         _print_rows(rows)
     options.report_unreadable(unreadable)
-
-
-def _refuse_unknown_campaigns(workspace: Workspace, wanted: Sequence[str]) -> None:
-    """Reject a misspelt name, which would look like a campaign without results."""
-    from dlperf.catalog.problem import hint
-
-    known = [paths.name for paths in workspace.campaigns()]
-    known += [f"published/{paths.name}" for paths in workspace.published_reports()]
-    for name in wanted:
-        if name not in known:
-            raise RequestError(f"--campaign {name}: no such campaign ({hint(name, known)})")
 
 
 def _write_tables(rows: list[ConfigurationResult], csv: Path | None, parquet: Path | None) -> None:
@@ -172,10 +153,8 @@ def compare(
 
     With --fail-below, results of A for which B has no row or several rows fail, too.
     """
-    from dlperf.results.conditions import compare_in_workspace
-
-    unreadable: list[DlperfError] = []
-    outcome = compare_in_workspace(options.current_workspace(context), a, b, unreadable.append, metric)
+    unreadable: list[object] = []
+    outcome = options.open_workspace(context, unreadable.append).compare(a, b, metric)
     if as_json:
         print_json(outcome)
     else:

@@ -10,22 +10,16 @@ import pandas as pd
 
 from dlperf.errors import RequestError
 from dlperf.results.columns import flat_columns, number_columns, parquet
-from dlperf.results.load import Filters, load_results
 from dlperf.results.model import ConfigurationResult
-from dlperf.runs.paths import Workspace
 
 _NESTED = ("trials", "findings")
 
 
-def results_frame(workspace: str | Path, filters: Filters | None = None) -> pd.DataFrame:
-    """Return one row per configuration of the workspace at or above a folder; see ``dlperf.load_results``.
+def results_frame(rows: Sequence[ConfigurationResult]) -> pd.DataFrame:
+    """Return rows as a data frame.
 
     A missing figure is NaN and a missing whole number ``<NA>``; ``trials`` and ``findings`` hold lists of dataclasses.
-
-    Raises:
-        RequestError: there is no workspace.
     """
-    rows = load_results(Workspace.find(Path(workspace)), filters or Filters())
     columns = flat_columns(rows)
     return _typed(columns | {name: [list(getattr(row, name)) for row in rows] for name in _NESTED})
 

@@ -1,0 +1,188 @@
+"""The Python API: a workspace and what the commands do in it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dlperf.catalog.problem import hint
+from dlperf.errors import DlperfError, RequestError
+from dlperf.plan.model import Plan, Selection
+from dlperf.runs import paths
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dlperf.catalog.load import Catalog
+    from dlperf.results.compare import Comparisons
+    from dlperf.results.model import ConfigurationResult
+
+Words = str | Sequence[str]
+"""One or several, as ``Sizes``."""
+Sizes = int | Sequence[int]
+Complain = Callable[[Any], object]
+EVERYTHING = Selection()
+POLL_SECONDS = 0.2
+
+
+def load_entries(workspace: paths.Workspace | None, complain: Complain | None) -> Catalog:
+    """Load the built-in catalogue and, of a workspace, its entries.
+
+    Args:
+        complain: called for each problem of an entry that is left out.
+
+    Raises:
+        CatalogError: without ``complain``, a file is invalid.
+    """
+    from dlperf.catalog.load import Check, load_catalog
+    from dlperf.formats.registry import format_ids
+    from dlperf.measure.estimators import parse_estimator
+
+    checks = (Check("protocols", "estimator", lambda protocol: parse_estimator(protocol.estimator)),)
+    return load_catalog(workspace.catalog if workspace else None, format_ids(), checks, complain)
+
+
+class Workspace:
+    """The workspace at or above a folder."""
+
+    def __init__(self, folder: str | Path = ".", complain: Complain | None = None) -> None:
+        """Find the workspace.
+
+        Args:
+            complain: called for each entry, campaign or report that is left out because it cannot be read; without it
+                the first one raises an error.
+
+        Raises:
+            RequestError: there is none.
+        """
+        self.paths = paths.Workspace.find(Path(folder))
+        self._complain = complain
+
+    @staticmethod
+    def select(
+        *,
+        hardware: Words = (),
+        framework: Words = (),
+        case: Words = (),
+        precision: Words = (),
+        batch_size: Sizes = (),
+        gpus: Words = (),
+        axes: Mapping[str, Words | Sizes] | None = None,
+        repeats: int | None = None,
+        protocol: str | None = None,
+        profile: bool = False,
+    ) -> Selection:
+        """Return a selection; what is left out means everything that the catalogue offers. ``gpus`` are as ``2n8g``."""
+        points = [f"{name}={value}" for name, values in (axes or {}).items() for value in _several(values)]
+        return Selection(
+            hardware=_several(hardware),
+            frameworks=_several(framework),
+            cases=_several(case),
+            precisions=_several(precision),
+            batch_sizes=_several(batch_size),
+            scales=_several(gpus),
+            axes=tuple(points),
+            repeats=repeats,
+            protocol=protocol,
+            profile=profile,
+        )
+
+    def catalog(self) -> Catalog:
+        """Return the entries that a selection can name, built-in ones included."""
+        return load_entries(self.paths, self._complain)
+
+    def plan(self, selection: Selection) -> Plan:
+        """Return the configurations that a selection would run, and those that cannot run, with the reason.
+
+        Raises:
+            RequestError: an id is unknown, or nothing fits the selection.
+        """
+        from dlperf.plan import expand
+
+        return expand(selection, self.catalog())
+
+    def start(self, plan: Plan, name: str | None = None) -> str:
+        """Start a campaign, whose engine runs on when Python ends, and return its name.
+
+        Raises:
+            DlperfError: nothing of the plan can run, the name is taken, or the engine did not start.
+        """
+        from dlperf.view.start import start_campaign
+
+        return start_campaign(self.paths, plan, name)[0].name
+
+    def run(self, plan: Plan, name: str | None = None) -> str:
+        """Start a campaign, wait until all its trials have ended, and return its name.
+
+        Raises:
+            DlperfError: it cannot start, or its engine ended early.
+        """
+        from dlperf.runs.journal import CampaignReader
+        from dlperf.runs.lock import engine_pid
+
+        started = self.start(plan, name)
+        reader = CampaignReader(self.paths.campaign(started))
+        while engine_pid(reader.paths) is not None:
+            time.sleep(POLL_SECONDS)
+        if not reader.refresh().finished:
+            log = reader.paths.engine_log
+            raise DlperfError(f"campaign {started!r}: its engine ended early: see {log}, then run `dlperf resume`")
+        return started
+
+    def results(
+        self,
+        selection: Selection = EVERYTHING,
+        *,
+        campaigns: Words = (),
+        statuses: Words = (),
+        metrics: Words = (),
+    ) -> pd.DataFrame:
+        """Return ``rows`` as a data frame with the columns of ``dlperf results --json``; a missing value is NaN."""
+        from dlperf.results.frame import results_frame
+
+        return results_frame(self.rows(selection, campaigns=campaigns, statuses=statuses, metrics=metrics))
+
+    def rows(
+        self,
+        selection: Selection = EVERYTHING,
+        *,
+        campaigns: Words = (),
+        statuses: Words = (),
+        metrics: Words = (),
+    ) -> list[ConfigurationResult]:
+        """Return each measured or published configuration, or a row for each of the metrics (``all``: every one).
+
+        Raises:
+            RequestError: a campaign or metric is unknown.
+        """
+        from dlperf.results.load import filters_of, load_results
+
+        words = {"campaigns": _several(campaigns), "statuses": _several(statuses), "metrics": _several(metrics)}
+        rows = load_results(self.paths, filters_of(selection, **words), self._complain)
+        if not rows:
+            self._refuse_unknown(words["campaigns"])
+        return rows
+
+    def compare(self, a: str, b: str, metric: str | None = None) -> Comparisons:
+        """Compare B with A, each a campaign, a configuration id, or ``axis=value[,axis=value…]``.
+
+        Raises:
+            RequestError: a side matches nothing, or the two share no configuration.
+        """
+        from dlperf.results.conditions import compare_in_workspace
+
+        return compare_in_workspace(self.paths, a, b, self._complain, metric)
+
+    def _refuse_unknown(self, campaigns: Sequence[str]) -> None:
+        """Reject a misspelt name, which would look like a campaign without results."""
+        known = [found.name for found in self.paths.campaigns()]
+        known += [f"published/{found.name}" for found in self.paths.published_reports()]
+        for name in campaigns:
+            if name not in known:
+                raise RequestError(f"--campaign {name}: no such campaign ({hint(name, known)})")
+
+
+def _several(values: Any) -> tuple[Any, ...]:
+    return (values,) if isinstance(values, (str, int)) else tuple(values)
