@@ -146,3 +146,11 @@ def test_another_metric_is_judged_by_its_direction(run: Run):
     run("baseline", "save", "steps", "--campaign", "first", "--metric", "step_time")
     out, _ = run("baseline", "compare", "steps", "slower", code=1)
     assert "slower: +100" in out
+
+
+def test_a_campaign_is_judged_by_its_history(run: Run, tmp_path: Path):
+    out, err = run("baseline", "trend", "slower", "--ci", str(tmp_path / "ci"), code=1)
+    assert "4 campaigns, 10 are needed to see a trend" in out
+    assert "gate failed: 1 of 1 worse than the last 30 campaigns or missing" in err
+    assert "10 are needed" in (tmp_path / "ci" / "junit.xml").read_text()
+    run("baseline", "trend", "slower", "--last", "9", code=2)

@@ -101,7 +101,7 @@ def baseline_of(name: str, rows: Sequence[ConfigurationResult], known: Sequence[
     """
     latest: dict[tuple[str, str], ConfigurationResult] = {}
     measured = (row for row in rows if row.status.code == "measured" and row.value)
-    for row in sorted(measured, key=_last_start):
+    for row in sorted(measured, key=last_start):
         latest[row.configuration, row.metric] = row
     if not latest:
         raise RequestError("no measured result is selected: see `dlperf results`, or measure one with `dlperf run`")
@@ -110,7 +110,8 @@ def baseline_of(name: str, rows: Sequence[ConfigurationResult], known: Sequence[
     return Baseline(name, tuple(_reference(row, between[row.hardware]) for row in latest.values()), utc_now())
 
 
-def _last_start(row: ConfigurationResult) -> str:
+def last_start(row: ConfigurationResult) -> str:
+    """Return when the last trial of a result began."""
     return max((trial.started or "" for trial in row.trials), default="")
 
 
