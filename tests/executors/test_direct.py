@@ -47,7 +47,9 @@ async def test_everything_comes_home(executor, tmp_path):
     paths = trial.paths.node("here")
     assert paths.log.read_bytes().startswith(b"out\nerr\n")
     assert (paths.ranks / "worker.0").read_bytes() == b"rank\n"
-    assert paths.telemetry.read_text().startswith("time,cpu_percent,memory_used_mib,foreign_cpu_percent\n")
+    assert paths.telemetry.read_text().startswith(
+        "time,cpu_percent,memory_used_mib,foreign_cpu_percent,cpu_package_millijoules,node_watts\n"
+    )
     assert json.loads(paths.environment.read_text())["cpu"]["threads"] == os.cpu_count()
     assert json.loads(paths.exit.read_text())["code"] == 0
     assert paths.launch.read_bytes() == TrialFiles(trial.paths).read(trial.paths.rendered / "here" / "launch.sh")

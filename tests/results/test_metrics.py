@@ -81,6 +81,23 @@ def test_samples_and_telemetry_give_every_built_in_metric(workspace: Workspace) 
     )
 
 
+def test_energy_of_processors_and_machines_counts_a_machine_of_several_nodes_once(workspace: Workspace) -> None:
+    plan = replace(plan_with(*EVERY), launch=planned(1, nodes=3).launch)
+    rows = "".join(f"{1769860800 + second},50,{1000 * 320 * second},1280\n" for second in range(14))
+    telemetry = "time,cpu_percent,cpu_package_millijoules,node_watts\n" + rows
+    campaign = write_planned(workspace, "a", [plan])
+    files = {"n0/out.log": own_log(64.0)}
+    for node, machine in (("n0", "one"), ("n1", "two"), ("n2", "two")):
+        files[f"{node}/telemetry.csv"] = telemetry
+        files[f"{node}/environment.json"] = json.dumps({"boot_id": machine})
+    end_trial(campaign, plan, 1, files)
+    (row,) = load_results(workspace)
+    found = {metric.id: metric.value for metric in row.metrics}
+    assert found["cpu_energy_per_sample"] == pytest.approx(2 * 320 / 64)
+    assert found["node_energy_per_sample"] == pytest.approx(2 * 1280 / 64)
+    assert "energy_per_sample" not in found
+
+
 def test_a_case_may_be_measured_by_step_time_where_less_is_better(workspace: Workspace) -> None:
     step_time = next(metric for metric in EVERY if metric.id == "step_time")
     for name, rate in (("a", 64.0), ("b", 128.0)):

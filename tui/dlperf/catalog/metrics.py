@@ -21,6 +21,8 @@ Source = Literal[
     "mfu",
     "peak_memory",
     "energy",
+    "package_energy",
+    "node_energy",
     "cost",
     "final_loss",
 ]

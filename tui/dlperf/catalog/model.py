@@ -131,7 +131,8 @@ class LanguageModel(Model):
 
 OTHER_METRICS = (
     *("step_time", "step_time_p95", "model_tflops_per_gpu", "mfu"),
-    *("peak_memory_per_gpu", "allocated_memory_per_gpu", "energy_per_sample", "cost_per_million"),
+    *("peak_memory_per_gpu", "allocated_memory_per_gpu", "energy_per_sample"),
+    *("cpu_energy_per_sample", "node_energy_per_sample", "cost_per_million"),
     *("final_loss", "time_to_train"),
 )
 

@@ -33,7 +33,12 @@ class Source:
     reading: Reading | None
     figure: Figure | None
     power_watts: float | None = None
+    """Of all GPUs together."""
     peak_memory_mib: float | None = None
+    package_watts: float | None = None
+    """Of all processors together."""
+    node_watts: float | None = None
+    """Of all machines together."""
 
     @property
     def printed(self) -> Mapping[str, PrintedMetric]:
@@ -89,8 +94,8 @@ def _mfu(source: Source) -> float | None:
     return 100 * tflops / (peak * point.gpus_total) if tflops and peak else None
 
 
-def _energy(source: Source) -> float | None:
-    return source.power_watts / source.throughput if source.power_watts and source.throughput else None
+def _per_sample(source: Source, watts: float | None) -> float | None:
+    return watts / source.throughput if watts and source.throughput else None
 
 
 def _cost(source: Source) -> float | None:
@@ -121,7 +126,9 @@ COMPUTED: dict[str, Callable[[Source], float | None]] = {
     "model_tflops": _model_tflops,
     "mfu": _mfu,
     "peak_memory": lambda source: source.peak_memory_mib and source.peak_memory_mib * GB_PER_MIB,
-    "energy": _energy,
+    "energy": lambda source: _per_sample(source, source.power_watts),
+    "package_energy": lambda source: _per_sample(source, source.package_watts),
+    "node_energy": lambda source: _per_sample(source, source.node_watts),
     "cost": _cost,
     "final_loss": _final_loss,
 }

@@ -19,6 +19,8 @@ TIME_ZONE_STEP = 900.0
 LONGEST_ROW = 4096
 """Characters."""
 ENERGY = "energy_millijoules"
+PACKAGE_ENERGY = "cpu_package_millijoules"
+NODE_POWER = "node_watts"
 EDGE = 2.0
 """Seconds by which a window may exceed telemetry taken at 1 Hz."""
 
@@ -77,17 +79,17 @@ def by_gpu(rows: Iterable[TelemetryRow]) -> dict[str, list[TelemetryRow]]:
     return found
 
 
-def mean_power(gpus: Iterable[Sequence[TelemetryRow]]) -> float | None:
-    """Return the watts of all GPUs together, averaged over time; None where one GPU reports none."""
-    watts = [[row.metrics["power_watts"] for row in rows if "power_watts" in row.metrics] for rows in gpus]
+def mean_power(devices: Iterable[Sequence[TelemetryRow]], column: str = "power_watts") -> float | None:
+    """Return the watts of all GPUs or machines together, averaged over time; None where one of them reports none."""
+    watts = [[row.metrics[column] for row in rows if column in row.metrics] for rows in devices]
     return total(map(fmean, watts)) if watts and all(watts) else None
 
 
-def counted_power(gpus: Iterable[Sequence[TelemetryRow]]) -> float | None:
-    """Return the watts of all GPUs together by their energy counters; None where one GPU has none, or it was reset."""
+def counted_power(devices: Iterable[Sequence[TelemetryRow]], column: str = ENERGY) -> float | None:
+    """Return the watts of all GPUs or machines together by their counters; None where one has none, or was reset."""
     watts = []
-    for rows in gpus:
-        counted = [(row.time, row.metrics[ENERGY]) for row in rows if ENERGY in row.metrics]
+    for rows in devices:
+        counted = [(row.time, row.metrics[column]) for row in rows if column in row.metrics]
         (first, before), (last, after) = (counted[0], counted[-1]) if counted else ((0.0, 0.0), (0.0, 0.0))
         if last <= first or after <= before:
             return None

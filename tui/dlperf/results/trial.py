@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from math import isfinite, nan
 
@@ -26,6 +27,8 @@ from dlperf.results.model import TrialResult
 from dlperf.results.provenance import conditions_of
 from dlperf.results.run_units import run_in_unit
 from dlperf.results.telemetry import (
+    NODE_POWER,
+    PACKAGE_ENERGY,
     TelemetryRow,
     by_gpu,
     counted_power,
@@ -62,12 +65,15 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
     reading = Reading(run, point.gpus_total, point.gpus, point.batch_size) if run else None
     measured, reason = _figure(reading, planned)
     whole = not by_protocol and measured is None
-    window = [row for rows in evidence.telemetry for row in rows] if whole else _measured_rows(evidence, measured)
+    nodes = evidence.telemetry if whole else _measured_rows(evidence, measured)
+    window = [row for rows in nodes for row in rows]
+    machines = _by_machine(evidence, nodes)
     gpus = by_gpu(window).values()
     counted = counted_power(gpus)
     power = mean_power(gpus) if counted is None else counted
     memory = peak_memory(row for rows in evidence.telemetry for row in rows)
-    source = Source(planned, reading, measured, power, memory)
+    packages, whole_nodes = counted_power(machines, PACKAGE_ENERGY), mean_power(machines, NODE_POWER)
+    source = Source(planned, reading, measured, power, memory, packages, whole_nodes)
     metrics = metrics_of(source) if status.state is State.SUCCEEDED else ()
     primary = next((metric for metric in metrics if metric.id == planned.primary.id), None)
     if not by_protocol and reading is not None:
@@ -175,10 +181,16 @@ def _failed_node(launch: Launch, tail: str) -> str:
     return launch.nodes[node].name if node < len(launch.nodes) else ""
 
 
-def _measured_rows(evidence: Evidence, measured: Figure | None) -> list[TelemetryRow]:
-    """Return the telemetry of all nodes between the first and the last record that gave the figure."""
+def _measured_rows(evidence: Evidence, measured: Figure | None) -> list[list[TelemetryRow]]:
+    """Return the telemetry of each node between the first and the last record that gave the figure."""
     first, last = _window(evidence, measured)
-    return [row for rows in evidence.telemetry for row in in_window(rows, first, last)]
+    return [in_window(rows, first, last) for rows in evidence.telemetry]
+
+
+def _by_machine(evidence: Evidence, nodes: Sequence[Sequence[TelemetryRow]]) -> list[Sequence[TelemetryRow]]:
+    """Return the rows of each machine, once where several nodes of a trial are parts of one."""
+    names = [node.environment.get("boot_id") or number for number, node in enumerate(evidence.nodes)]
+    return list({str(name): rows for name, rows in zip(names, nodes, strict=True)}.values())
 
 
 def _window(evidence: Evidence, measured: Figure | None) -> tuple[float, float]:

@@ -9,9 +9,10 @@ import re
 import shutil
 from typing import Any, Dict, List, Optional
 
+from .documents import Stream, repeated
 from .files import Json, read_text
 from .processes import output
-from .vendor import ENERGY, Application, Reading, Stream, Vendor, installed_version, repeated
+from .vendor import ENERGY, Application, Reading, Vendor, installed_version
 
 VIOLATIONS = {
     "ppt": 0x04,

@@ -7,9 +7,10 @@ import re
 import shutil
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from .documents import Stream
 from .files import Json
 from .processes import output
-from .vendor import COLUMNS, ENERGY, Application, Reading, Stream, Vendor, installed_version
+from .vendor import COLUMNS, ENERGY, Application, Reading, Vendor, installed_version
 
 GPU_FACTS = (
     ("index", "index", int),

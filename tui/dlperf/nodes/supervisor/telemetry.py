@@ -1,18 +1,17 @@
 """The rows of ``telemetry.csv``: load of the GPUs, or of the processors where no GPU is used."""
 
-import contextlib
 import os
-import signal
-import subprocess
 import time
 from typing import IO, Dict, List, Set, Tuple, Union
 
 from .containers import container_ids, keeps_containers
+from .documents import Documents
 from .files import Json, read_text
 from .gpus import vendor_here
 from .machine import memory_fact
+from .node_power import NodePower
 from .processes import has_mark, own_payload, process_table
-from .vendor import COLUMNS, ENERGY, Application, Reading, Stream, Vendor
+from .vendor import COLUMNS, ENERGY, Application, Reading, Vendor
 
 TICK_SECONDS = 1.0
 
@@ -137,33 +136,37 @@ class GpuTelemetry:
             documents.close()
 
 
-class Documents:
-    """What a program prints, document by document."""
+class Telemetry:
+    """The rows of GPUs or processors, to each of which the power of the whole machine is added."""
 
-    def __init__(self, stream: Stream) -> None:
-        null, pipe = subprocess.DEVNULL, subprocess.PIPE
-        self.child = subprocess.Popen(stream.command, stdin=null, stdout=pipe, stderr=null, preexec_fn=os.setpgrp)
-        self.source: IO[bytes] = self.child.stdout  # type: ignore[assignment]
-        self.end, self.rest = stream.end, b""
+    def __init__(self, rows: Union[CpuTelemetry, GpuTelemetry], power: NodePower) -> None:
+        self.rows, self.power = rows, power
+        self.header = rows.header.replace("\n", f",{','.join(power.columns)}\n")
 
-    def receive(self) -> Tuple[List[str], bool]:
-        """The documents that are complete now, and whether more may come."""
-        data = os.read(self.source.fileno(), 65536)
-        *whole, self.rest = (self.rest + data).split(self.end)
-        return [text.decode("utf-8", "replace") for text in whole], bool(data)
+    @property
+    def sources(self) -> List[IO[bytes]]:
+        return self.rows.sources + self.power.sources
+
+    def tick(self, moment: float) -> str:
+        return self.power.added_to(self.rows.tick(moment))
+
+    def receive(self, source: IO[bytes], moment: float) -> str:
+        if source in self.power.sources:
+            self.power.receive()
+            return ""
+        return self.power.added_to(self.rows.receive(source, moment))
+
+    def left_on_gpus(self) -> List[int]:
+        return self.rows.left_on_gpus()
 
     def close(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.child.pid, signal.SIGKILL)
-        self.child.wait()
-
-
-Telemetry = Union[CpuTelemetry, GpuTelemetry]
+        self.rows.close()
+        self.power.close()
 
 
 def open_telemetry(gpu_indices: List[int], mark: str, container: Json) -> Telemetry:
     """Start telemetry of the trial's GPUs; of the processors where it uses none, or no vendor's tool is there."""
     vendor = vendor_here()
-    if gpu_indices and vendor.name:
-        return GpuTelemetry(vendor, gpu_indices, mark, container)
-    return CpuTelemetry(container)
+    is_gpu = bool(gpu_indices and vendor.name)
+    rows = GpuTelemetry(vendor, gpu_indices, mark, container) if is_gpu else CpuTelemetry(container)
+    return Telemetry(rows, NodePower())

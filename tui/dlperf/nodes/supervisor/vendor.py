@@ -4,6 +4,7 @@ import os
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
+from .documents import Stream
 from .files import Json
 from .processes import output
 
@@ -16,14 +17,6 @@ COLUMNS = (
 """Of telemetry; ``throttle_reasons`` is a bit mask of ``measure/telemetry.py``."""
 ENERGY = "energy_millijoules"
 """Since the driver was loaded; empty where the GPU has no counter."""
-
-
-class Stream(NamedTuple):
-    """A program that prints one document after the other until it is killed."""
-
-    command: List[str]
-    end: bytes
-    """Follows each document."""
 
 
 class Reading(NamedTuple):
@@ -78,12 +71,6 @@ class Vendor:
     def applications_in(self, document: str) -> List[Application]:
         """What a document of ``application_stream`` says."""
         raise NotImplementedError
-
-
-def repeated(command: List[str], seconds: float) -> Stream:
-    """The stream of a command that prints one document and ends."""
-    loop = f'while :; do "$@"; printf "\\f"; sleep {seconds:g}; done'
-    return Stream(["sh", "-c", loop, "sh", *command], b"\f")
 
 
 def installed_version(name: str) -> Optional[str]:
