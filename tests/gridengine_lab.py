@@ -9,7 +9,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from plugins import forget_plugins, install_example
 from ports import free_ports
 from waiting import until
 
@@ -137,17 +137,12 @@ def gridengine_cluster() -> Iterator[GridEngineLab]:
 
 
 @pytest.fixture
-def gridengine(gridengine_cluster: GridEngineLab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> GridEngineLab:
+def gridengine(
+    gridengine_cluster: GridEngineLab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[GridEngineLab]:
     """The cluster, on whose login node the example of ``docs/gridengine`` is installed beside dlperf."""
     for name in ("SGE_ROOT", "SGE_CELL", "SGE_QMASTER_PORT", "SGE_EXECD_PORT"):
         monkeypatch.setenv(name, gridengine_cluster.environment[name])
-    installed = tmp_path / "site-packages" / "dlperf_gridengine-1.0.dist-info"
-    installed.mkdir(parents=True)
-    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: dlperf-gridengine\nVersion: 1.0\n")
-    entry = re.search(r'^\[project.entry-points."(.*)"\]\n(.*)$', (PLUGIN / "pyproject.toml").read_text(), re.M)
-    assert entry
-    (installed / "entry_points.txt").write_text(f"[{entry[1]}]\n{entry[2]}\n".replace('"', ""))
-    monkeypatch.syspath_prepend(str(installed.parent))
-    monkeypatch.syspath_prepend(str(PLUGIN))
-    monkeypatch.delitem(sys.modules, "dlperf_gridengine", raising=False)
-    return gridengine_cluster
+    install_example("gridengine", tmp_path / "site-packages", monkeypatch)
+    yield gridengine_cluster
+    forget_plugins()

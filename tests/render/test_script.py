@@ -223,7 +223,7 @@ def test_what_cannot_be_rendered_is_said_in_one_line(fields, message):
 
 
 def test_the_catalogue_names_the_launchers_and_runtimes_that_there_are():
-    assert set(get_args(entry.Launcher)) == LAUNCHERS.keys()
+    assert set(get_args(entry.LauncherName)) == LAUNCHERS.keys()
     assert set(get_args(machines.Runtime)) - {"none"} == RUNTIMES.keys()
     assert LAUNCHERS.keys() >= STARTED_ONCE
 

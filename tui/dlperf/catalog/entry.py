@@ -11,11 +11,12 @@ from typing import Annotated, Literal, Self
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 
 from dlperf.catalog.machines import Preparation, ShellLine, Word
+from dlperf.catalog.plugins import LAUNCHERS, or_installed
 from dlperf.messages import Code
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,62}$")]
 Scale = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,4}n[1-9][0-9]{0,2}g$")]
-Launcher = Literal[
+LauncherName = Literal[
     "plain",
     "torchrun",
     "multiproc",
@@ -28,6 +29,7 @@ Launcher = Literal[
     "tensorflow",
 ]
 """How processes are started; each is a function of ``dlperf.render.launchers``."""
+Launcher = Annotated[LauncherName, or_installed(LAUNCHERS)]
 Device = Literal["gpu", "cpu"]
 Option = str | int | float | bool
 AxisName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,30}$")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -15,6 +15,7 @@ from dlperf.catalog.entry import (
     PreparedEntry,
 )
 from dlperf.catalog.machines import AbsolutePath, Node, Price, Runtime
+from dlperf.catalog.plugins import EXECUTORS, or_installed
 
 
 class Accelerator(Entry):
@@ -75,7 +76,7 @@ class Hardware(PreparedEntry):
     """GPUs, or worker processes on a CPU."""
     nodes: Annotated[tuple[Node, ...], Field(min_length=1)]
     """The machines, in the order of ranks; under a scheduler its login node alone."""
-    executor: Id = "direct"
+    executor: Annotated[Literal["direct", "slurm"], or_installed(EXECUTORS)] = "direct"
     """``direct`` starts programs itself; ``slurm``, or the scheduler of an installed package, queues them as jobs."""
     slurm: SlurmOptions | None = None
     """Of the executor ``slurm``."""

@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from dlperf.catalog.entry import Entry, MetricId, PositiveInt
 from dlperf.catalog.patterns import BY_TIME
+from dlperf.catalog.plugins import METRICS, or_installed
 from dlperf.catalog.units import Direction, Scope
 
 Printed = Literal["last", "mean", "median", "p95", "min", "max"]
@@ -43,8 +44,9 @@ class Metric(Entry):
     """Which values are better."""
     scope: Scope = "global"
     """A computed value is divided by the GPUs or nodes; a printed one is taken as it is."""
-    estimator: Source | Printed = "last"
-    """Where the value comes from; from ``last`` on, a statistic of the values in the log."""
+    estimator: Annotated[Source | Printed, or_installed(METRICS)] = "last"
+    """Where the value comes from, also a function of an installed package; from ``last`` on, a statistic of what the
+    log prints."""
 
 
 class Protocol(Entry):

@@ -226,7 +226,7 @@ class Recipe(Model):
     command: Command
     """Program and arguments, with placeholders (see ``dlperf.catalog.placeholders``)."""
     launcher: Launcher = "plain"
-    """How processes are started and find each other."""
+    """How processes are started and find each other; also a launcher of an installed package."""
     launcher_options: tuple[str, ...] = ()
     """Options of the launcher's own command."""
     env: Environment = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from importlib.metadata import entry_points
 from itertools import chain, product
 from typing import Any
 
@@ -24,8 +23,6 @@ from dlperf.catalog.placeholders import PLACEHOLDERS, unknown_names
 from dlperf.catalog.problem import Problem, hint, listed
 from dlperf.catalog.yamlfile import Location
 
-EXECUTORS = "dlperf.executors"
-"""Entry points of packages that bring a scheduler."""
 RESULT_COLUMNS = frozenset(
     {"axes", "campaign", "case", "configuration", "date", "efficiency", "findings", "framework", "hardware", "mfu", "n"}
     | {"printed", "protocol", "recomputed", "scale", "source", "speedup", "spread", "status", "trials", "unit", "value"}
@@ -92,11 +89,6 @@ def hardware_problems(item: Located[Hardware], ids: Ids) -> Iterator[Problem]:
 
 def _executor_problems(item: Located[Hardware]) -> Iterator[Problem]:
     hardware = item.entry
-    installed = ("direct", "slurm", *sorted(entry.name for entry in entry_points(group=EXECUTORS)))
-    if hardware.executor not in installed:
-        names = ", ".join(map(repr, installed))
-        yield item.problem(("executor",), f"{hardware.executor!r} is not one of {names}")
-        return
     for name, asked in (("slurm", hardware.slurm), ("queue", hardware.queue)):
         wanted = hardware.executor == "slurm" if name == "slurm" else hardware.executor not in ("direct", "slurm")
         if wanted != (asked is not None):

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Sequence
-from importlib.metadata import entry_points
 from typing import Protocol
 
-from dlperf.catalog.references import EXECUTORS
+from dlperf.catalog.plugins import EXECUTORS, installed, load_plugin
 from dlperf.errors import RequestError
 from dlperf.executors.base import CheckItem
 from dlperf.executors.jobs import Job, SilentSchedulerError
@@ -85,8 +84,7 @@ def find_scheduler(name: str) -> Scheduler:
         from dlperf.executors.slurm import Slurm
 
         return Slurm()
-    found = entry_points(group=EXECUTORS, name=name)
-    if not found:
+    if name not in installed(EXECUTORS):
         raise RequestError(f"unknown executor {name!r}: no installed package has it as entry point of {EXECUTORS}")
-    scheduler: Scheduler = next(iter(found)).load()()
+    scheduler: Scheduler = load_plugin(EXECUTORS, name)()
     return scheduler

@@ -11,6 +11,7 @@ from dlperf.catalog.entries import read_layer
 from dlperf.catalog.linear import compile_linear
 from dlperf.catalog.load import BUILTIN
 from dlperf.catalog.log_format import Dialect, LogFormat
+from dlperf.catalog.plugins import FORMATS, installed, load_plugin
 from dlperf.catalog.problem import hint
 from dlperf.errors import RequestError
 from dlperf.formats import dllogger, mllog, own, paddleclas
@@ -105,7 +106,9 @@ def _formats(extra: Iterable[LogFormat]) -> dict[str, _Format]:
 @cache
 def _builtin_formats() -> dict[str, _Format]:
     declared = read_layer(BUILTIN, ("formats",)).entries["formats"].values()
-    formats = (*_CODE_FORMATS, *(_declared_format(located.entry) for located in declared))
+    modules = [load_plugin(FORMATS, name) for name in installed(FORMATS)]
+    brought = (_Format(module.INFO, module.rules) for module in modules)
+    formats = (*brought, *_CODE_FORMATS, *(_declared_format(located.entry) for located in declared))
     return {entry.info.id: entry for entry in formats}
 
 

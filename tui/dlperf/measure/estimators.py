@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from math import isfinite
 from operator import mul
 
+from dlperf.catalog import plugins
 from dlperf.catalog.patterns import BY_TIME
+from dlperf.catalog.plugins import installed, load_plugin
 from dlperf.catalog.units import counts_samples
 from dlperf.errors import RequestError
 from dlperf.measure.columns import entries_at, total
@@ -61,7 +63,7 @@ class Estimator:
     def __call__(self, reading: Reading) -> Estimate:
         """Apply the rule, or return the result of an earlier application to this reading."""
         if self not in reading.estimates:
-            reading.estimates[self] = ESTIMATORS[self.name](reading, **dict(self.arguments))
+            reading.estimates[self] = _rule(self.name)(reading, **dict(self.arguments))
         return reading.estimates[self]
 
 
@@ -92,13 +94,19 @@ def parse_estimator(text: str) -> Estimator:
         RequestError: an unknown name, or arguments that the estimator does not take.
     """
     match = _CALL.fullmatch(text)
-    if match is None or match[1] not in ESTIMATORS:
-        raise RequestError(f"estimator {text!r} is unknown: choose {', '.join(map(signature, ESTIMATORS))}")
+    names = {**ESTIMATORS, **installed(plugins.ESTIMATORS)}
+    if match is None or match[1] not in names:
+        raise RequestError(f"estimator {text!r} is unknown: choose {', '.join(map(signature, names))}")
     words = [word.strip() for word in (match[2] or "").split(",") if word.strip()]
     try:
         return Estimator(match[1], _bind(match[1], words))
     except (TypeError, ValueError) as error:
         raise RequestError(f"estimator {text!r}: {error}; write {signature(match[1])} with whole numbers") from error
+
+
+def _rule(name: str) -> Rule:
+    """Return a rule, built in or of an installed package."""
+    return ESTIMATORS[name] if name in ESTIMATORS else load_plugin(plugins.ESTIMATORS, name)
 
 
 def signature(name: str) -> str:
@@ -109,7 +117,7 @@ def signature(name: str) -> str:
 
 def _parameters(name: str) -> dict[str, inspect.Parameter]:
     """Return the rule's arguments behind the reading, in order."""
-    return dict(list(inspect.signature(ESTIMATORS[name]).parameters.items())[1:])
+    return dict(list(inspect.signature(_rule(name)).parameters.items())[1:])
 
 
 def _required(name: str) -> list[str]:

@@ -6,7 +6,9 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dlperf.catalog import plugins
 from dlperf.catalog.machines import Node
+from dlperf.catalog.plugins import installed, load_plugin
 from dlperf.errors import RequestError
 from dlperf.plan.filling import GPUS
 from dlperf.plan.model import Launch
@@ -84,10 +86,12 @@ def launcher(name: str) -> Callable[[LauncherFunction], LauncherFunction]:
 
 
 def find_launcher(name: str) -> Launcher:
-    """Return a launcher by name. Raises RequestError for an unknown one."""
-    if name not in LAUNCHERS:
+    """Return a launcher by name, built in or of an installed package. Raises RequestError for an unknown one."""
+    if name in LAUNCHERS:
+        return LAUNCHERS[name]
+    if name not in installed(plugins.LAUNCHERS):
         raise RequestError(f"unknown launcher {name!r}: known are {', '.join(sorted(LAUNCHERS))}")
-    return LAUNCHERS[name]
+    return Launcher(load_plugin(plugins.LAUNCHERS, name), everywhere=True)
 
 
 @launcher("plain")

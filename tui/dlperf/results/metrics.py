@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 from math import isfinite
 
+from dlperf.catalog.plugins import METRICS, installed, load_plugin
 from dlperf.catalog.units import counts_samples
 from dlperf.formats.samples import PrintedMetric
 from dlperf.measure.columns import finite
@@ -176,6 +177,9 @@ def _measured(source: Source, metric: PlannedMetric) -> MetricValue | None:
 
 
 def _computed(source: Source, metric: PlannedMetric) -> float | None:
+    if metric.estimator not in COMPUTED and metric.estimator in installed(METRICS):
+        value: float | None = load_plugin(METRICS, metric.estimator)(source)
+        return value
     computed = COMPUTED[metric.estimator](source) if metric.estimator in COMPUTED else None
     if computed is None or metric.estimator not in TOTALS:
         return computed

@@ -1,0 +1,54 @@
+"""What installed packages add to dlperf: entry points, by group and name. CONTRIBUTING.md says what each is."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from pydantic import ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+
+from dlperf.errors import DlperfError
+
+EXECUTORS = "dlperf.executors"
+FORMATS = "dlperf.formats"
+ESTIMATORS = "dlperf.estimators"
+METRICS = "dlperf.metrics"
+LAUNCHERS = "dlperf.launchers"
+
+
+@cache
+def installed(group: str) -> dict[str, EntryPoint]:
+    """Return the entry points of a group by name."""
+    return {entry.name: entry for entry in entry_points(group=group)}
+
+
+def load_plugin(group: str, name: str) -> Any:
+    """Return the object of an installed entry point.
+
+    Raises:
+        DlperfError: it cannot be imported.
+    """
+    entry = installed(group)[name]
+    try:
+        return entry.load()
+    except Exception as error:
+        package = entry.dist.name if entry.dist else entry.module
+        why = f"{type(error).__name__}: {error}"
+        raise DlperfError(
+            f"package {package}: {name!r} of {group} cannot be loaded ({why}): update the package, or uninstall it"
+        ) from error
+
+
+def or_installed(group: str) -> WrapValidator:
+    """Return a validator that accepts, besides what a field takes, the names of installed entry points."""
+
+    def validate(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return handler(value)
+        except ValidationError:
+            if isinstance(value, str) and value in installed(group):
+                return value
+            raise
+
+    return WrapValidator(validate)
