@@ -12,9 +12,11 @@ from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from traceback import extract_tb
+from types import CodeType
 from typing import Any
 
 from jinja2 import (
+    BytecodeCache,
     ChoiceLoader,
     Environment,
     FileSystemLoader,
@@ -23,6 +25,7 @@ from jinja2 import (
     TemplateSyntaxError,
     nodes,
 )
+from jinja2.bccache import Bucket
 from jinja2.compiler import CodeGenerator, Frame
 from markupsafe import Markup
 
@@ -105,11 +108,29 @@ class _Environment(Environment):
     code_generator_class = _Compiler
 
 
+class _Compiled(BytecodeCache):
+    """Templates that were compiled for one language, which the other uses too."""
+
+    def __init__(self) -> None:
+        self._codes: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._codes.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if bucket.code is not None:
+            self._codes[bucket.key, bucket.checksum] = bucket.code
+
+
+_compiled = _Compiled()
+
+
 @cache
 def _environment(code: Code, folder: Path | None) -> Environment:
     language = LANGUAGES[code]
     environment = _Environment(
         loader=ChoiceLoader([FileSystemLoader([folder] if folder else []), FileSystemLoader(TEMPLATES)]),
+        bytecode_cache=_compiled,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
