@@ -11,10 +11,9 @@ from dlperf.measure.statistics import outliers
 from dlperf.plan import PlannedConfiguration, PlannedMetric
 from dlperf.results.gather import gather
 from dlperf.results.logs import LogReader
-from dlperf.runs.journal import campaign_status
+from dlperf.runs.journal import CampaignReader
 from dlperf.runs.paths import CampaignPaths, TrialPaths
 from dlperf.runs.records import State
-from dlperf.runs.store import read_campaign
 
 CASE = "node-health"
 UNFORGIVEN = "memory_errors_uncorrected"
@@ -70,8 +69,9 @@ def diagnosis_of(paths: CampaignPaths, logs: LogReader) -> list[Fleet]:
     """Return what a campaign of diagnosis measured."""
     fleets: dict[tuple[str, str], dict[Place, list[float]]] = defaultdict(lambda: defaultdict(list))
     metrics: dict[str, PlannedMetric] = {}
-    trials = campaign_status(paths).trials
-    for planned in read_campaign(paths).configurations:
+    reader = CampaignReader(paths)
+    trials = reader.refresh().trials
+    for planned in reader.record.configurations:
         point = planned.configuration
         metrics |= {item.id: item for item in planned.metrics}
         name = f"{(planned.accelerator or {}).get('id', 'CPU')} {point.precision} {point.scale}"

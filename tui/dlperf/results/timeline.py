@@ -17,15 +17,16 @@ from dlperf.formats.samples import Run
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.measure.statistics import outliers
 from dlperf.plan import PlannedConfiguration
-from dlperf.results.gather import gather, nodes_of
+from dlperf.redaction import Redactor
+from dlperf.results.gather import Evidence, gather, nodes_of
 from dlperf.results.logs import BLOCK, BUILTIN_FORMATS, LogReader, open_log
 from dlperf.results.model import TrialResult
-from dlperf.results.telemetry import TelemetryRow, read_telemetry
+from dlperf.results.telemetry import TelemetryRow
 from dlperf.results.trial import result_of
 from dlperf.runs.archive import sha256_of
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import TrialStatus
-from dlperf.runs.secrets import redact_for_runs
+from dlperf.runs.secrets import secrets_of
 from dlperf.runs.store import dump_record, redacted_record, write_atomic, write_record
 from dlperf.runs.upgrades import SCHEMA_VERSION
 
@@ -100,12 +101,13 @@ def origin_of(result: TrialResult, log_sha256: str | None, telemetry_sha256: Map
     return Origin(log_sha256, dict(telemetry_sha256), steps, lines, result.samples)
 
 
-def _timeline_of(paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, run: Run | None) -> Timeline:
-    """Derive a timeline from the files of a trial and the run of its log."""
+def _timeline_of(paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, evidence: Evidence) -> Timeline:
+    """Derive the timeline of a trial from its evidence."""
+    run = evidence.run
     telemetry = {node.directory.name: node.telemetry for node in nodes_of(paths, planned) if node.telemetry.is_file()}
     points = _throughput(run, planned) if run else []
     log = log_of(paths, result)
-    rows = [row for node, path in telemetry.items() for row in read_telemetry(path, node)]
+    rows = [row for of_node in evidence.telemetry for row in of_node]
     series = {metric: thinned(_series(rows, metric)) for metric in METRICS}
     return Timeline(
         origin_of(result, result.log_sha256, {name: sha256_of(path) for name, path in telemetry.items()}),
@@ -186,7 +188,8 @@ def _log_lines(log: Path, result: TrialResult) -> LogLines:
         rest = tuple(deque(islice(lines, max(0, last - first + 1 - ENDS)), ENDS))
         after = tuple(islice(lines, AROUND))
     left_out = max(0, last - first + 1 - len(head) - len(rest))
-    quoted = (tuple(_quoted(log, line) for line in part) for part in (head, rest, before, after))
+    redactor = Redactor(secrets_of(log))
+    quoted = (tuple(_quoted(redactor, line) for line in part) for part in (head, rest, before, after))
     head_text, rest_text, before_text, after_text = quoted
     return LogLines(head_text, left_out, rest_text, first, before_text, after_text)
 
@@ -203,9 +206,9 @@ def _beginnings(stream: BufferedIOBase) -> Iterator[bytes]:
         return
 
 
-def _quoted(log: Path, line: bytes) -> str:
+def _quoted(redactor: Redactor, line: bytes) -> str:
     # redacted before it is cut, because the rest of a cut secret is not found
-    text = redact_for_runs(log, line).decode("utf-8", "replace").rstrip("\r\n")
+    text = redactor.redact(line)[0].decode("utf-8", "replace").rstrip("\r\n")
     return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…"
 
 
@@ -223,13 +226,13 @@ def derive(
     """Measure a trial, see ``measure_trial``, and derive its timeline, both without secrets."""
     evidence = gather(paths, planned, logs)
     result = result_of(evidence, planned, status)
-    timeline = _timeline_of(paths, planned, result, evidence.run)
+    timeline = _timeline_of(paths, planned, result, evidence)
     return Derived(redacted_record(paths.result, result), redacted_record(paths.timeline, timeline))
 
 
 def derive_timeline(paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, logs: LogReader) -> Timeline:
     """Derive the timeline of a trial that was measured before."""
-    return redacted_record(paths.timeline, _timeline_of(paths, planned, result, gather(paths, planned, logs).run))
+    return redacted_record(paths.timeline, _timeline_of(paths, planned, result, gather(paths, planned, logs)))
 
 
 def write_derived(paths: TrialPaths, derived: Derived) -> None:

@@ -18,10 +18,10 @@ from dlperf.results.timeline import Timeline, derive, write_timeline
 from dlperf.results.verdicts import read_verdicts
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.clock import utc_now
-from dlperf.runs.journal import campaign_status, figure_data
+from dlperf.runs.journal import CampaignReader, figure_data
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import Event, JournaledFigure, State, TrialStatus
-from dlperf.runs.store import append_records, read_campaign, read_record_if_whole, record_bytes, write_record
+from dlperf.runs.store import append_records, read_record_if_whole, record_bytes, write_record
 
 RECORDED_LATER = ("window_seconds", "telemetry_samples", "power_source", "conditions")
 """Fields that results of older versions do not have."""
@@ -65,10 +65,11 @@ def verify_campaign(paths: CampaignPaths, logs: LogReader, *, write: bool = Fals
     Raises:
         DlperfError: the campaign's plan cannot be read, or there is no log format of its.
     """
-    planned = {item.configuration.id: item for item in read_campaign(paths).configurations}
+    reader = CampaignReader(paths)
+    planned = {item.configuration.id: item for item in reader.record.configurations}
     for format_id in {item.format for item in planned.values()} - {""}:
         describe(format_id, logs.formats)
-    ended = [item for item in campaign_status(paths).trials.values() if item.state.finished]
+    ended = [item for item in reader.refresh().trials.values() if item.state.finished]
     differences: list[Difference] = []
     figures = 0
     for status in ended:
