@@ -1,4 +1,5 @@
-/* An option such as --batch-size is not broken inside its name where a command goes on in the next line. */
+/* Code: an option such as --batch-size is not broken inside its name where a command goes on in the next line, and the copy
+   button, which the theme adds later, is no landmark of the page. */
 (function () {
   "use strict";
 
@@ -22,4 +23,8 @@
     while (walker.nextNode()) if (!walker.currentNode.parentNode.closest(".option")) texts.push(walker.currentNode);
     texts.forEach(mark);
   });
+
+  new MutationObserver(function () {
+    document.querySelectorAll("nav.md-code__nav:not([role])").forEach(function (nav) { nav.setAttribute("role", "none"); });
+  }).observe(document.querySelector("article") || document.body, { childList: true, subtree: true });
 })();
