@@ -7,17 +7,19 @@ import sys
 from dataclasses import replace
 
 import pytest
-from trials import run_to_end, shell_trial
+from trials import LOCAL, local_nodes, run_to_end, shell_trial
 
+from dlperf.plan import Container
 from dlperf.runs.records import State
+from podman_lab import IMAGE
 
 
 @pytest.fixture
 def built(tmp_path):
     """A function that makes a trial whose program is built by lines of bash."""
 
-    def trial(*lines, program="cat {build}/made", **fields):
-        plain = shell_trial(tmp_path, program)
+    def trial(*lines, program="cat {build}/made", nodes=(LOCAL,), **fields):
+        plain = shell_trial(tmp_path, program, nodes)
         return replace(plain, launch=replace(plain.launch, build=lines, **fields))
 
     return trial
@@ -84,3 +86,18 @@ async def test_the_packages_of_the_program_are_recorded_with_each_trial(executor
         assert (await run_to_end(executor, trial)).state is State.SUCCEEDED
         packages = json.loads(node_of(trial).environment.read_text())["packages"]
         assert any(line.startswith("pytest==") for line in packages)
+
+
+async def test_nodes_that_share_their_home_folder_build_once(executor, home, built):
+    trial = built("echo x >>$HOME/builds", "sleep 0.3", "echo done >made", nodes=local_nodes(2), launcher="jax")
+    assert (await run_to_end(executor, trial)).state is State.SUCCEEDED
+    assert (home / "builds").read_text() == "x\n"
+    assert [trial.paths.node(name).log.read_text() for name in ("node0", "node1")] == ["done\n"] * 2
+
+
+async def test_an_image_is_built_before_the_container_starts(executor, podman, built):
+    image = Container("localhost/dlperf-built:1", "podman")
+    lines = (f"printf 'FROM {IMAGE}\\nENV MADE=here\\n' >Containerfile", "podman build -t localhost/dlperf-built:1 .")
+    trial = built(*lines, program="echo $MADE; ls {build}", container=image)
+    assert (await run_to_end(executor, trial)).state is State.SUCCEEDED
+    assert node_of(trial).log.read_text() == "here\nContainerfile\n"

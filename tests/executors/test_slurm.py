@@ -33,6 +33,15 @@ async def test_a_trial_over_two_nodes_comes_home(executor, tmp_path):
     assert processes_of(trial) == []
 
 
+async def test_a_build_runs_once_for_all_nodes_of_a_job(executor, home, tmp_path):
+    trial = slurm_trial(tmp_path, "cat {build}/made", nodes=2, launcher="jax")
+    lines = ("echo x >>$HOME/builds", "echo $SLURM_JOB_ID >made")
+    trial = replace(trial, launch=replace(trial.launch, build=lines))
+    assert (await run_to_end(executor, trial)).state is State.SUCCEEDED
+    assert (home / "builds").read_text() == "x\n"
+    assert len({trial.paths.node(f"node{rank}").log.read_text() for rank in range(2)}) == 1
+
+
 async def test_a_failing_node_ends_its_siblings_and_is_named(executor, tmp_path):
     script = "test $SLURM_NODEID = 0 && exec sleep 60; echo broken; exit 3"
     trial = slurm_trial(tmp_path, script, nodes=2)

@@ -128,15 +128,12 @@ def _excluded(subject: Subject) -> Message | None:
         return quoted(reason)
     # Nodes of a job share their files.
     separate = subject.configuration.nodes > 1 and not subject.hardware.job
-    if subject.launcher in STARTED_ONCE and subject.recipe.files and separate:
+    if not separate or subject.launcher not in STARTED_ONCE:
+        return None
+    if subject.recipe.files:
         return message("one_path", launcher=subject.launcher)
-    if subject.launcher in STARTED_ONCE and subject.configuration.nodes > 1 and _is_built(subject):
-        return message("build_started_once", launcher=subject.launcher)
-    return None
-
-
-def _is_built(subject: Subject) -> bool:
-    return bool(subject.framework.build or subject.case.build)
+    built = subject.framework.build or subject.case.build
+    return message("build_started_once", launcher=subject.launcher) if built else None
 
 
 def _not_measurable(subject: Subject) -> Message | None:
