@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-from reporting import Reporter
+from reporting import WARM_UP_STEPS, Reporter
 
 DTYPES = {
     "fp32": jnp.float32,
@@ -148,7 +148,7 @@ def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, per_s
     parameters = jax.jit(create, out_shardings=_shardings(mesh, placement))(jax.random.key(options.seed))
     state = optimizer.start(parameters)
     step = jax.jit(_step(loss, optimizer, LOSS_SCALE.get(options.precision, 1.0)), donate_argnums=(0, 1))
-    for _ in range(2):  # twice: the second call compiles again if XLA placed a result elsewhere than its input
+    for _ in range(WARM_UP_STEPS):  # the second call compiles again if XLA placed a result elsewhere than its input
         parameters, state, value = step(parameters, state, *next(batches))
     value.block_until_ready()
     version, rank = jax.__version__, jax.process_index()

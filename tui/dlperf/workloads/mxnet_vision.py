@@ -24,7 +24,7 @@ import mxnet as mx
 from mxnet import autograd, gluon, init, nd
 from mxnet.gluon import nn
 from mxnet.gluon.model_zoo.vision import vgg16
-from reporting import Reporter
+from reporting import WARM_UP_STEPS, Reporter
 
 CLASSES = 1000
 DTYPES = {"fp32": "float32", "fp16": "float16"}
@@ -145,8 +145,9 @@ def training_step(net, trainer, options):
 
 def train(step, batches, options, **facts):
     """Warm up, train and report."""
-    first = next(batches)
-    step(first)
+    for _ in range(WARM_UP_STEPS):
+        first = next(batches)
+        step(first)
     mx.nd.waitall()
     report = Reporter(
         options,

@@ -26,7 +26,7 @@ from paddle import nn
 from paddle.nn import functional
 from paddle.vision.models import resnet50, vgg16
 from paddle.vision.models.resnet import BottleneckBlock
-from reporting import Reporter
+from reporting import WARM_UP_STEPS, Reporter
 
 CLASSES = 1000
 MODELS = {"resnet50": resnet50, "vgg16": vgg16}
@@ -127,7 +127,8 @@ def check_ranks_agree(model):
 def train(step, batches, options, **facts):
     """Warm up, train and report."""
     world = dist.get_world_size()
-    step(*next(batches)).item()
+    for _ in range(WARM_UP_STEPS):
+        step(*next(batches)).item()
     report = Reporter(
         options,
         dist.get_rank(),

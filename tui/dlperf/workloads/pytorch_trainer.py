@@ -13,7 +13,7 @@ import tempfile
 import torch
 import torch._inductor.config
 import torch.distributed as dist
-from reporting import Reporter
+from reporting import WARM_UP_STEPS, Reporter
 from torch.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
 
 DTYPES = {
@@ -183,7 +183,6 @@ def graphed(trainer, batch):
     with torch.cuda.stream(stream):
         for _ in range(3):
             trainer.gradients(*static)
-            trainer.update()
     torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, capture_error_mode="thread_local"):  # NCCL's watchdog thread calls CUDA
@@ -226,9 +225,10 @@ def train(world, trainer, batches, options, per_sample=1, **facts):
 
     ``per_sample``: how many units of the rate, such as tokens, a sample holds.
     """
-    first = next(batches)
-    trainer.gradients(*first)
-    trainer.update()
+    for _ in range(WARM_UP_STEPS):
+        first = next(batches)
+        trainer.gradients(*first)
+        trainer.update()
     gradients = graphed(trainer, first) if options.cuda_graph else trainer.gradients
     world.synchronize()
     version = torch.__version__

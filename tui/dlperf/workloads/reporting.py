@@ -13,6 +13,9 @@ import time
 LEAST_FALL = 0.99
 """Highest ratio of the last to the first loss that counts as learning: above it, chance alone could be the reason.
 Real images are learned more slowly than synthetic ones: with them, any fall counts."""
+WARM_UP_STEPS = 2
+"""Steps that every program trains before the first one it counts, so that the losses of two frameworks at step n
+follow the same number of updates; JAX compiles again at its second step."""
 STATED = (
     *("model", "precision", "batch_size", "steps", "image_size", "sequence_length", "classes"),
     *("compile", "cuda_graph"),

@@ -25,7 +25,7 @@ if __name__ == "__main__":
 
 import image_data
 import tensorflow as tf
-from reporting import Reporter
+from reporting import WARM_UP_STEPS, Reporter
 from tensorflow import keras
 from tensorflow.keras import layers
 
@@ -225,7 +225,8 @@ def check_devices_agree(strategy, model):
 def train(strategy, step, batches, options, **facts):
     """Warm up, train and report."""
     devices = strategy.num_replicas_in_sync
-    step(next(batches)).numpy()
+    for _ in range(WARM_UP_STEPS):
+        step(next(batches)).numpy()
     resolver = strategy.cluster_resolver
     report = Reporter(
         options,
