@@ -54,7 +54,11 @@ def test_the_gpus_of_a_machine_are_recorded_and_marked_as_never_run(amd: Amd):
         "max_memory_clock_mhz": 1300.0,
         "utilization_percent": 97.0,
         "memory_used_mib": 150000.0,
+        "memory_errors_corrected": 3,
+        "memory_errors_uncorrected": 1,
+        "driver_errors": first["driver_errors"],
     }
+    assert (second["memory_errors_corrected"], second["memory_errors_uncorrected"]) == (None, None)
     assert second["uuid"] == SECOND
     assert (facts["driver"], facts["topology"], facts["never_run_vendor"]) == (
         "6.16.6",

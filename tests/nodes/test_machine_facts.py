@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from dlperf.nodes.supervisor import kernel_log, machine
 from dlperf.nodes.supervisor.containers import image_digest, runtime_error
 from dlperf.nodes.supervisor.gpus import vendor_here
 from dlperf.nodes.supervisor.machine import cuda_version, infiniband_ports
 from dlperf.nodes.supervisor.nvidia import Nvidia
+from dlperf.nodes.supervisor.vendor import Vendor
 
 NVLINK = """\
 GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-aaaa-1)
@@ -33,6 +36,34 @@ def test_a_machine_without_a_driver_has_neither_gpus_nor_links(monkeypatch: pyte
     monkeypatch.setenv("PATH", "/nowhere")
     vendor = vendor_here()
     assert (vendor.name, vendor.gpus(), vendor.links(), vendor.applications()) == ("", [], {}, [])
+
+
+XID = "NVRM: Xid (PCI:0000:3b:00): {}, pid=7, GPU has fallen off the bus."
+
+
+def test_errors_of_failing_hardware_are_found_in_the_kernels_log_and_given_to_their_gpu(monkeypatch):
+    reader, writer = os.pipe2(os.O_DIRECT | os.O_NONBLOCK)  # each read gives one record, as of /dev/kmsg
+    for second, text in enumerate(
+        (XID.format(79), XID.format(31), "usb 1-1: new device\n SUBSYSTEM=usb", XID.format(48))
+    ):
+        os.write(writer, f"6,{second},{second}000000,-;{text}\n".encode())
+    log = list(kernel_log.records(reader))
+    os.close(reader)
+    os.close(writer)
+    monkeypatch.setattr(machine, "kernel_lines", lambda since: [text for moment, text in log if moment >= since])
+    gpus = [{"pci_bus": "00000000:3B:00.0"}, {"pci_bus": "00000000:5E:00.0"}]
+    machine.add_driver_errors(Nvidia(), gpus)
+    assert [gpu["driver_errors"] for gpu in gpus] == [[79, 48], []]
+    assert machine.driver_errors(Nvidia(), since=1.0) == [{"pci_bus": "0000:3b:00", "code": 48}]
+    assert machine.driver_errors(Vendor()) == []
+
+
+def test_errors_are_unknown_where_the_kernels_log_may_not_be_read(monkeypatch):
+    assert kernel_log.kernel_lines(path="/nowhere") is None
+    monkeypatch.setattr(machine, "kernel_lines", lambda since: None)
+    gpus = [{"pci_bus": None}]
+    machine.add_driver_errors(Nvidia(), gpus)
+    assert gpus == [{"pci_bus": None, "driver_errors": None}]
 
 
 def test_the_ports_of_each_adapter_are_told(tmp_path):

@@ -31,6 +31,7 @@ int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *energy
 """
 SMI = """#!/bin/sh
 case "$*" in
+*ecc.errors*) echo "2, 0";;
 *clocks.applications*) echo "1980, [Requested functionality has been deprecated]";;
 *index,name*) echo "0, NVIDIA H200, GPU-aa, 0:1, 143771, 580.1, 96.00.B9, 700, 1980, 3201, Enabled, Enabled, 0, 0";;
 esac
@@ -70,6 +71,7 @@ def test_the_libraries_that_a_process_mapped_are_recorded_with_their_versions(tm
 def test_a_gpu_is_recorded_with_its_vbios_and_clocks_that_the_driver_still_knows(nvidia):
     (gpu,) = environment({})["gpus"]
     assert (gpu["uuid"], gpu["vbios"], gpu["power_limit_watts"]) == ("GPU-aa", "96.00.B9", 700.0)
+    assert (gpu["memory_errors_corrected"], gpu["memory_errors_uncorrected"]) == (2, 0)
     assert (gpu["application_sm_clock_mhz"], gpu["application_memory_clock_mhz"]) == (1980.0, None)
 
 

@@ -98,6 +98,25 @@ def test_energy_of_processors_and_machines_counts_a_machine_of_several_nodes_onc
     assert "energy_per_sample" not in found
 
 
+def test_errors_of_gpus_are_metrics_and_those_of_the_trials_time_a_caveat(workspace: Workspace) -> None:
+    plan = plan_with(*EVERY)
+    campaign = write_planned(workspace, "a", [plan])
+    gpus = [
+        {"index": 0, "memory_errors_corrected": 4, "driver_errors": None},
+        {"index": 1, "memory_errors_corrected": 7},
+    ]
+    reported = [{"pci_bus": "0000:3b:00", "code": 79}, {"pci_bus": "0000:3b:00", "code": 48}, 7]
+    files = {"environment.json": {"gpus": gpus}, "exit.json": {"driver_errors": reported}}
+    end_trial(
+        campaign, plan, 1, {"n0/out.log": own_log(64.0), **{f"n0/{name}": json.dumps(files[name]) for name in files}}
+    )
+    (row,) = load_results(workspace)
+    found = {metric.id: metric.value for metric in row.metrics}
+    assert (found["memory_errors_corrected"], "driver_errors" in found) == (7.0, False)
+    said = "the driver reported errors of failing hardware (48, 79) on the GPUs 0000:3b:00 while the trial ran"
+    assert said in [str(finding.message) for finding in row.caveats]
+
+
 def test_a_case_may_be_measured_by_step_time_where_less_is_better(workspace: Workspace) -> None:
     step_time = next(metric for metric in EVERY if metric.id == "step_time")
     for name, rate in (("a", 64.0), ("b", 128.0)):

@@ -26,6 +26,9 @@ Source = Literal[
     "node_energy",
     "cost",
     "final_loss",
+    "memory_errors_corrected",
+    "memory_errors_uncorrected",
+    "driver_errors",
 ]
 """What dlperf computes a metric from; each is a function of ``dlperf.results.metrics``.
 

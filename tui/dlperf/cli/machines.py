@@ -71,7 +71,8 @@ def diagnose(
     Measures matrix products, memory, copies from and to the host, all-reduce, disk.
 
     Runs the case node-health on all nodes and GPUs of each hardware, an ordinary campaign. Exits with 1 if a GPU or
-    node is an outlier: worse than the median of five or more alike by 2 % and by a modified z-score of 3.5.
+    node is an outlier: worse than the median of five or more alike by 2 % and by a modified z-score of 3.5, or with
+    uncorrected memory errors or driver errors (Xid).
     """
     from dlperf.campaign.create import create_campaign
     from dlperf.cli.foreground import confirm_plan, run_in_foreground
@@ -90,7 +91,15 @@ def diagnose(
     elif found:
         headers = ("fleet", "metric", "unit", "median", "lowest", "highest", "of", "outliers")
         print_table(headers, map(_fleet_row, found))
+        if any(planned.accelerator for planned in plan.configurations) and "driver_errors" not in _metrics(found):
+            print_note(
+                "driver errors (Xid) are unknown: reading the kernel's log needs root or kernel.dmesg_restrict=0"
+            )
     raise typer.Exit(ExitCode.MEASURED_FAILED if any(fleet.outliers for fleet in found) else code)
+
+
+def _metrics(fleets: list[Fleet]) -> set[str]:
+    return {fleet.metric for fleet in fleets}
 
 
 def _fleet_row(fleet: Fleet) -> tuple[object, ...]:

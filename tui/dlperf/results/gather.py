@@ -78,6 +78,7 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
                 _readable_json(node.environment, files),
                 _facts(record, "libraries"),
                 _facts(record, "modules"),
+                _mappings(record, "driver_errors"),
                 _gpu_indices(rows),
             )
             for node, record, rows in zip(nodes, exits, telemetry, strict=True)
@@ -123,6 +124,11 @@ def _number(record: Mapping[str, Any], name: str) -> float:
 def _facts(record: Mapping[str, Any], name: str) -> dict[str, Any]:
     found = record.get(name)
     return found if isinstance(found, dict) else {}
+
+
+def _mappings(record: Mapping[str, Any], name: str) -> tuple[dict[str, Any], ...]:
+    found = record.get(name)
+    return tuple(item for item in found if isinstance(item, dict)) if isinstance(found, list) else ()
 
 
 def _programs(files: TrialFiles) -> dict[str, str]:

@@ -10,14 +10,15 @@ from statistics import median
 from dlperf.measure.statistics import outliers
 from dlperf.plan import PlannedConfiguration, PlannedMetric
 from dlperf.results.gather import gather
+from dlperf.results.gpu_errors import error_counts
 from dlperf.results.logs import LogReader
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.paths import CampaignPaths, TrialPaths
 from dlperf.runs.records import State
 
 CASE = "node-health"
-UNFORGIVEN = "memory_errors_uncorrected"
-"""Metric of which any count is an outlier."""
+UNFORGIVEN = ("memory_errors_uncorrected", "driver_errors")
+"""Metrics of which any count is an outlier."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,10 @@ def diagnosis_of(paths: CampaignPaths, logs: LogReader) -> list[Fleet]:
 def _values(planned: PlannedConfiguration, paths: TrialPaths, logs: LogReader) -> Iterator[tuple[str, Place, float]]:
     """Yield the metrics of each rank of a trial; one that is printed once per node is the node's."""
     point, nodes = planned.configuration, planned.launch.nodes
-    run = gather(paths, planned, logs).run
-    for metric in planned.metrics if run else ():
-        values = run.metrics[metric.id].values if run and metric.id in run.metrics else ()
+    evidence = gather(paths, planned, logs)
+    printed = evidence.run.metrics if evidence.run else {}
+    for metric in planned.metrics:
+        values = printed[metric.id].values if metric.id in printed else error_counts(evidence.nodes, planned, metric.id)
         for index, value in enumerate(values):
             if metric.scope == "per_node" and len(values) == point.nodes:
                 yield metric.id, (point.hardware, nodes[index].name, None), value
@@ -103,4 +105,4 @@ def _judged(metric: PlannedMetric, members: dict[Place, list[float]]) -> Iterato
     centre, far = median(values), outliers(values)
     for index, (place, value) in enumerate(zip(members, values, strict=True)):
         worse = value < centre if metric.direction == "higher" else value > centre
-        yield Measurement(*place, value, (index in far and worse) or (metric.id == UNFORGIVEN and value > 0))
+        yield Measurement(*place, value, (index in far and worse) or (metric.id in UNFORGIVEN and value > 0))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import pairwise
 from math import isfinite
 
@@ -18,6 +18,7 @@ from dlperf.measure.figure import Figure
 from dlperf.measure.reading import Reading
 from dlperf.messages import Message, message
 from dlperf.plan import PlannedConfiguration, PlannedMetric
+from dlperf.results.gpu_errors import COUNTED
 from dlperf.results.model import MetricValue
 
 PERCENTILE_LEAST = 20
@@ -40,6 +41,8 @@ class Source:
     """Of all processors together."""
     node_watts: float | None = None
     """Of all machines together."""
+    gpu_errors: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """By ``gpu_errors.COUNTED``, of each GPU."""
 
     @property
     def printed(self) -> Mapping[str, PrintedMetric]:
@@ -114,6 +117,10 @@ def _step_time_p95(source: Source) -> float | None:
     return percentile_95(source.step_seconds) if len(source.step_seconds) >= PERCENTILE_LEAST else None
 
 
+def _most_errors(name: str, source: Source) -> float | None:
+    return max(source.gpu_errors.get(name, ()), default=None)
+
+
 def _final_loss(source: Source) -> float | None:
     losses = finite(source.reading.run.samples.loss) if source.reading else ()
     return losses[-1] if losses else None
@@ -132,6 +139,7 @@ COMPUTED: dict[str, Callable[[Source], float | None]] = {
     "node_energy": lambda source: _per_sample(source, source.node_watts),
     "cost": _cost,
     "final_loss": _final_loss,
+    **{name: partial(_most_errors, name) for name in COUNTED},
 }
 """By the estimator of the catalogue."""
 MERGED: dict[str, Callable[[Sequence[float]], float]] = {

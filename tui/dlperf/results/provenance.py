@@ -55,6 +55,8 @@ class NodeFacts:
     """Library → versions, of ``exit.json``."""
     modules: Mapping[str, Any] = field(default_factory=dict)
     """The same of environment modules."""
+    driver_errors: tuple[Mapping[str, Any], ...] = ()
+    """That the kernel's log holds from the time of the trial."""
     gpus: frozenset[str] = frozenset()
     """Indices of the trial's GPUs; all of the machine if empty."""
 

@@ -21,6 +21,7 @@ from dlperf.plan.subject import STARTED_ONCE
 from dlperf.results.causes import diagnosis, explained
 from dlperf.results.error_lines import failed_rank
 from dlperf.results.gather import Evidence, gather
+from dlperf.results.gpu_errors import COUNTED, error_counts, findings_of_drivers
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader
 from dlperf.results.metrics import Source, first_unmet, metrics_of
 from dlperf.results.model import TrialResult
@@ -73,7 +74,8 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
     power = mean_power(gpus) if counted is None else counted
     memory = peak_memory(row for rows in evidence.telemetry for row in rows)
     packages, whole_nodes = counted_power(machines, PACKAGE_ENERGY), mean_power(machines, NODE_POWER)
-    source = Source(planned, reading, measured, power, memory, packages, whole_nodes)
+    errors = {name: counts for name in COUNTED if (counts := error_counts(evidence.nodes, planned, name))}
+    source = Source(planned, reading, measured, power, memory, packages, whole_nodes, errors)
     metrics = metrics_of(source) if status.state is State.SUCCEEDED else ()
     primary = next((metric for metric in metrics if metric.id == planned.primary.id), None)
     if not by_protocol and reading is not None:
@@ -118,7 +120,7 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
         metrics=metrics if planned.metrics else (),
         conditions=conditions_of(evidence.nodes, evidence.programs, evidence.printed),
         losses=losses_at_steps(run.samples.step, run.samples.loss) if run else (),
-        findings=(*findings, *_vendor_findings(evidence), *_telemetry_findings(window)),
+        findings=(*findings, *_machine_findings(evidence), *_telemetry_findings(window)),
     )
 
 
@@ -207,9 +209,10 @@ def _window_seconds(evidence: Evidence, measured: Figure | None) -> float | None
     return round(last - first, 6) if isfinite(last - first) else None
 
 
-def _vendor_findings(evidence: Evidence) -> tuple[Finding, ...]:
+def _machine_findings(evidence: Evidence) -> tuple[Finding, ...]:
     vendors = {str(name) for node in evidence.nodes if (name := node.environment.get("never_run_vendor"))}
-    return tuple(warning("never_run_vendor", vendor=name) for name in sorted(vendors))
+    unproven = tuple(warning("never_run_vendor", vendor=name) for name in sorted(vendors))
+    return unproven + findings_of_drivers(evidence.nodes)
 
 
 def _telemetry_findings(window: list[TelemetryRow]) -> tuple[Finding, ...]:

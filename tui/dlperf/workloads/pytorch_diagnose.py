@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
 import tempfile
 import time
 
@@ -124,21 +123,6 @@ def disk(options):
     return {"disk_write": size / written, "disk_read": size / read}
 
 
-def memory_errors(world):
-    """ECC errors of this GPU since the driver was loaded, where it counts them."""
-    if world.device.type != "cuda":
-        return {}
-    names = {"corrected": "memory_errors_corrected", "uncorrected": "memory_errors_uncorrected"}
-    query = ",".join(f"ecc.errors.{kind}.volatile.total" for kind in names)
-    gpu = "GPU-" + str(torch.cuda.get_device_properties(world.device).uuid)
-    command = ["nvidia-smi", "-i", gpu, "--query-gpu=" + query, "--format=csv,noheader,nounits"]
-    try:
-        told = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout.split(",")
-    except (OSError, subprocess.TimeoutExpired):
-        return {}
-    return {name: int(text) for name, text in zip(names.values(), told) if text.strip().isdigit()}
-
-
 def main(options):
     world = World()
     if world.device.type == "cpu":
@@ -152,7 +136,6 @@ def main(options):
         found.update(measure(world, options))
     if os.environ.get("LOCAL_RANK", "0") == "0":
         found.update(disk(options))
-    found.update(memory_errors(world))
     everywhere = [found]
     if world.size > 1:
         everywhere = [None] * world.size

@@ -22,7 +22,8 @@ VIOLATIONS = {
     "prochot": 0x80,
 }
 """What slows a GPU now, by amd-smi's name → its bit among NVIDIA's reasons, which telemetry holds."""
-METRICS = ["metric", "--usage", "--power", "--clock", "--temperature", "--mem-usage", "--energy", "--throttle"]
+METRIC = "metric"
+"""With all sections: their options differ between versions, and an unknown one fails the whole query."""
 
 
 class Amd(Vendor):
@@ -38,7 +39,7 @@ class Amd(Vendor):
         return shutil.which("amd-smi") is not None and os.path.exists("/sys/module/amdgpu")
 
     def gpus(self) -> List[Json]:
-        loads = {entry["gpu"]: entry for entry in query(*METRICS)}
+        loads = {entry["gpu"]: entry for entry in query(METRIC)}
         return [self.gpu(entry, loads.get(entry["gpu"], {})) for entry in query("static")]
 
     def gpu(self, static: Json, metric: Json) -> Json:
@@ -56,6 +57,8 @@ class Amd(Vendor):
             "max_memory_clock_mhz": mean_of(clocks, "mem", "max_clk"),
             "utilization_percent": load.get("utilization_percent"),
             "memory_used_mib": load.get("memory_used_mib"),
+            "memory_errors_corrected": whole(number_at(metric, "ecc.total_correctable_count")),
+            "memory_errors_uncorrected": whole(number_at(metric, "ecc.total_uncorrectable_count")),
         }
 
     def uuid(self, index: int) -> str:
@@ -75,7 +78,7 @@ class Amd(Vendor):
         return self.applications_in(output(["amd-smi", "process", "--json"], timeout=30))
 
     def reading_stream(self, indices: List[int], seconds: float) -> Stream:
-        return repeated(["amd-smi", *METRICS, *chosen(indices), "--json"], seconds)
+        return repeated(["amd-smi", METRIC, *chosen(indices), "--json"], seconds)
 
     def readings(self, document: str) -> List[Reading]:
         return [self.reading(entry) for entry in entries(document)]
@@ -90,7 +93,7 @@ class Amd(Vendor):
             "memory_clock_mhz": mean_of(clocks, "mem", "clk"),
             "throttle_reasons": throttle_reasons(member(entry, "throttle")),
             "temperature_celsius": number_at(entry, "temperature.hotspot", "temperature.edge"),
-            ENERGY: int(1000 * energy) if energy else None,  # a GPU without a counter reports 0 J
+            ENERGY: whole(1000 * energy) if energy else None,  # a GPU without a counter reports 0 J
         }
         return Reading(self.uuid(entry["gpu"]), str(entry["gpu"]), values)
 
@@ -153,6 +156,10 @@ def value_at(entry: Json, *paths: str) -> Any:
 def number_at(entry: Json, *paths: str) -> Optional[float]:
     found = value_at(entry, *paths)
     return float(found) if isinstance(found, (int, float)) else None
+
+
+def whole(number: Optional[float]) -> Optional[int]:
+    return None if number is None else int(number)
 
 
 def text_at(entry: Json, *paths: str) -> Optional[str]:

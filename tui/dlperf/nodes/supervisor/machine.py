@@ -13,9 +13,12 @@ from typing import DefaultDict, List, Optional
 from .containers import image_digest, runtime_error
 from .files import ROOT, SCHEMA, Json, read_text, readable_json
 from .gpus import vendor_here
+from .kernel_log import kernel_lines
 from .lease import lease_owner
 from .processes import boot_id
+from .vendor import Vendor, bus_of
 
+MOST_ERRORS = 100
 PORTS = range(20000, 30000)
 SLURM_FACTS = ("SLURM_JOB_ID", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST", "SLURMD_NODENAME", "SLURM_CLUSTER_NAME")
 
@@ -44,8 +47,24 @@ def environment(container: Json) -> Json:
     }
     if gpus:
         facts.update(vendor.environment(gpus), driver=gpus[0]["driver"], cuda=cuda_version())
+        add_driver_errors(vendor, gpus)
         facts["never_run_vendor"] = vendor.name if vendor.never_run else None
     return facts
+
+
+def add_driver_errors(vendor: Vendor, gpus: List[Json]) -> None:
+    """Add to each GPU the errors that its driver reported since the boot; None where the log may not be read."""
+    found = driver_errors(vendor)
+    for gpu in gpus:
+        own = [error["code"] for error in found or () if bus_of(error["pci_bus"]) == bus_of(gpu["pci_bus"] or "")]
+        gpu["driver_errors"] = None if found is None else own
+
+
+def driver_errors(vendor: Vendor, since: float = 0.0) -> Optional[List[Json]]:
+    """The errors of failing GPUs in the kernel's log, from a time on in seconds since the boot."""
+    lines = kernel_lines(since) if vendor.name else []
+    found = [vendor.driver_error(line) for line in lines or ()]
+    return None if lines is None else [{"pci_bus": one[0], "code": one[1]} for one in found if one][:MOST_ERRORS]
 
 
 def slurm_facts() -> Optional[Json]:

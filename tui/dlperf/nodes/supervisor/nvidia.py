@@ -34,6 +34,14 @@ CLOCK_FACTS = (
     ("application_memory_clock_mhz", "clocks.applications.memory", float),
 )
 """Asked for separately: drivers after 575 call them deprecated, and an unknown field fails the whole query."""
+ERROR_FACTS = (
+    ("memory_errors_corrected", "ecc.errors.corrected.volatile.total", int),
+    ("memory_errors_uncorrected", "ecc.errors.uncorrected.volatile.total", int),
+)
+"""ECC errors since the driver was loaded."""
+XID = re.compile(r"NVRM: Xid \(PCI:([0-9a-fA-F:.]+)\): (\d+)")
+OF_PROGRAMS = (13, 31, 43, 45)
+"""Xids that a fault of the program usually causes, and not the hardware (NVIDIA, Xid errors)."""
 SAMPLED = (
     *("utilization.gpu", "memory.used", "power.draw", "clocks.sm", "clocks.mem"),
     *("clocks_throttle_reasons.active", "temperature.gpu"),
@@ -60,8 +68,9 @@ class Nvidia(Vendor):
         return gpu_facts(GPU_FACTS)
 
     def environment(self, gpus: List[Json]) -> Json:
-        for gpu, clocks in zip(gpus, gpu_facts(CLOCK_FACTS)):
-            gpu.update(clocks)
+        for facts in (CLOCK_FACTS, ERROR_FACTS):
+            for gpu, found in zip(gpus, gpu_facts(facts)):
+                gpu.update(found)
         supported = re.search(r"CUDA Version: *([0-9.]+)", output(["nvidia-smi"], timeout=30))
         return {
             "driver_cuda": supported.group(1) if supported else None,
@@ -82,6 +91,10 @@ class Nvidia(Vendor):
             if link:
                 found[uuid] = found.get(uuid, 0) + ("inactive" not in link.group(1).lower())
         return found
+
+    def driver_error(self, line: str) -> Optional[Tuple[str, int]]:
+        found = XID.search(line)
+        return (found.group(1), int(found.group(2))) if found and int(found.group(2)) not in OF_PROGRAMS else None
 
     def reading_stream(self, indices: List[int], seconds: float) -> Stream:
         return stream("--query-gpu=" + ",".join(("uuid", "index", *SAMPLED)), indices, seconds)

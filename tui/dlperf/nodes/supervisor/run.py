@@ -28,9 +28,10 @@ from .endings import (
     sweep,
 )
 from .files import SCHEMA, Json, log_streams, read_json, read_text, write_json
+from .gpus import vendor_here
 from .lease import LeaseHeldError, take_lease
 from .libraries import Libraries
-from .machine import environment
+from .machine import driver_errors, environment
 from .processes import MARK_VARIABLE, identity_of
 from .scope import adopt_orphans, close_group, in_group, open_group, reap_orphans
 from .telemetry import TICK_SECONDS, Table, Telemetry, open_telemetry
@@ -285,7 +286,13 @@ class Supervisor:
         record = exit_record(ending, code, self.started, ended, left)
         write_json(
             "exit.json",
-            dict(record, telemetry_rows_lost=lost, libraries=libraries.versions(), modules=libraries.modules),
+            dict(
+                record,
+                telemetry_rows_lost=lost,
+                libraries=libraries.versions(),
+                modules=libraries.modules,
+                driver_errors=driver_errors(vendor_here(), self.started.monotonic),
+            ),
         )
 
     def restore_files(self) -> None:

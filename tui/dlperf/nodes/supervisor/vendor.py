@@ -56,6 +56,10 @@ class Vendor:
         """A GPU's UUID → how many of its links to other GPUs are up; only GPUs that have any, up or down."""
         return {}
 
+    def driver_error(self, line: str) -> Optional[Tuple[str, int]]:
+        """PCI address and number of the error of failing hardware in a line of the kernel's log; None in any other."""
+        return None
+
     def reading_stream(self, indices: List[int], seconds: float) -> Stream:
         """What prints the load of these GPUs (all, if none is named) every so many seconds."""
         raise NotImplementedError
@@ -71,6 +75,12 @@ class Vendor:
     def applications_in(self, document: str) -> List[Application]:
         """What a document of ``application_stream`` says."""
         raise NotImplementedError
+
+
+def bus_of(address: str) -> Tuple[int, ...]:
+    """Domain, bus and device of a PCI address, which tools write with four or eight digits, in either case."""
+    parts = address.partition(".")[0].split(":")
+    return tuple(int(part, 16) for part in parts) if all(re.fullmatch("[0-9a-fA-F]+", part) for part in parts) else ()
 
 
 def installed_version(name: str) -> Optional[str]:
