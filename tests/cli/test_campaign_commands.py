@@ -278,7 +278,10 @@ def test_a_log_that_gave_no_figure_is_read_again_once_its_format_is_mended(count
     written.parent.mkdir()
     written.write_text(SPEED.format(record="(?P<time>.*) step=(?P<step>\\d+) speed=(?P<value>.*)"))
     done = run(counting, "-b", "32", "--repeats", "1", "--name", "try", code=1)
-    assert "1 trial gave no figure: fix the log format, then `dlperf verify try --write`" in done.stderr
+    assert (
+        "1 trial gave no figure, for the reason above: if it is the log format, fix that, then `dlperf verify try"
+        in done.stderr
+    )
     assert "bs32_1n1g/1: succeeded: no figure" in done.stderr
     written.write_text(SPEED.format(record="at (?P<time>[^ Z]+)Z step=(?P<step>\\d+) .*throughput=(?P<value>.*)"))
     counting.dlperf("verify", "try", "--write", code=1)

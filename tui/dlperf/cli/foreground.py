@@ -67,8 +67,8 @@ def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
         print_note(f"some trials failed: see `dlperf status {name}`, run them again with `dlperf retry {name}`")
     if without := succeeded_without_value(status):
         print_note(
-            f"{count_noun(len(without), 'trial')} gave no figure: fix the log format, then "
-            f"`dlperf verify {name} --write` measures the same logs again"
+            f"{count_noun(len(without), 'trial')} gave no figure, for the reason above: if it is the log format, fix "
+            f"that, then `dlperf verify {name} --write` measures the same logs again"
         )
     return exit_code(status)
 
