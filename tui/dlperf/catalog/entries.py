@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from dlperf.catalog.entry import Entry
+from dlperf.catalog.entry import Entry, Model
 from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.catalog.log_format import LogFormat
 from dlperf.catalog.metrics import Metric, Protocol
@@ -129,7 +129,7 @@ def _read_entries(layer: Layer, kind: str, document: Document, place: Location) 
         try:
             entry = KINDS[kind].model_validate(data)
         except ValidationError as error:
-            layer.problems += _problems(error, KINDS[kind], document, root)
+            layer.problems += validation_problems(error, KINDS[kind], document, root)
         else:
             layer.entries[kind][entry.id] = Located(entry, document, root)
 
@@ -142,7 +142,10 @@ def _roots(document: Document, place: Location) -> Iterator[tuple[Location, Any]
         yield place, entries
 
 
-def _problems(error: ValidationError, model: type[Entry], document: Document, root: Location) -> list[Problem]:
+def validation_problems(
+    error: ValidationError, model: type[Model], document: Document, root: Location
+) -> list[Problem]:
+    """Return the mistakes of the part of a document at ``root``, in words."""
     found: dict[Location, Problem] = {}
     for details in error.errors(include_url=False):
         location = root + details["loc"]

@@ -41,6 +41,7 @@ _PATTERNS: dict[str, str] = {
     r"^[^-\s]\S*$": "one word that does not begin with a hyphen",
     r"^[/{]": "an absolute path; ~ is not expanded",
     r"^[A-Za-z_][A-Za-z0-9_]*$": "a variable's name has letters, digits and underscores",
+    r"^(https?://\S+|\$[A-Za-z_][A-Za-z0-9_]*)$": "an address with http:// or https://, or $NAME of a variable",
     r"^[A-Z]{3}$": "three capital letters, such as EUR",
     EXPECTATION: "a metric, one of < <= > >=, and a number, with spaces between: final_loss < 7.5",
     r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$": "a file name, without folders",

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from dlperf.cli.output import LiveLines, print_note, print_remarks, print_table
-from dlperf.errors import ExitCode, RequestError
+from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, one_line
 
 if TYPE_CHECKING:
     from dlperf.plan import Plan
     from dlperf.runs.journal import CampaignReader
     from dlperf.runs.paths import CampaignPaths, Workspace
+    from dlperf.runs.records import CampaignStatus
 
 REDRAW_SECONDS = 0.5
 MOST_CAVEATS = 8
@@ -50,9 +51,12 @@ def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
     from dlperf.campaign.rules import exit_code, failures, succeeded_without_value
     from dlperf.runs.journal import CampaignReader
     from dlperf.view.versions import add_worktrees, remove_worktrees
+    from dlperf.view.webhook import webhook_address
 
+    address = webhook_address(workspace)
     print_note(f"campaign {one_line(paths.name)}: {paths.directory}")
     reader = CampaignReader(paths)
+    before = dict(reader.refresh().trials)
     add_worktrees(reader.record.configurations)
     signal = asyncio.run(_run_and_draw(workspace, reader))
     name = shlex.quote(one_line(paths.name))
@@ -70,7 +74,19 @@ def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
             f"{count_noun(len(without), 'trial')} gave no figure, for the reason above: if it is the log format, fix "
             f"that, then `dlperf verify {name} --write` measures the same logs again"
         )
-    return exit_code(status)
+    code = exit_code(status)
+    if address and status.trials != before:
+        _post_end(address, paths, status, code)
+    return code
+
+
+def _post_end(address: str, paths: CampaignPaths, status: CampaignStatus, code: ExitCode) -> None:
+    from dlperf.view.webhook import campaign_document, post_document
+
+    try:
+        post_document(address, paths, campaign_document(paths, status, code))
+    except DlperfError as error:
+        print_note(f"dlperf: {one_line(str(error))}")
 
 
 async def _run_and_draw(workspace: Workspace, reader: CampaignReader) -> str | None:

@@ -189,6 +189,7 @@ class Workspace:
     """Checked-out commits of programs that are compared, while they run."""
     catalog = _Path("catalog", "root")
     presets = _Path("presets.json", "root")
+    settings = _Path("dlperf.yaml", "root")
     mkdocs_config = _Path("mkdocs.yml", "root")
     site = _Path("site", "root")
     site_docs = _Path("site/docs", "root")

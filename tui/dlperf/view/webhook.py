@@ -1,0 +1,92 @@
+"""Post the results of a campaign that has ended to the address in ``dlperf.yaml``."""
+
+from __future__ import annotations
+
+import os
+import urllib.request
+from collections import Counter
+from http.client import HTTPException
+from typing import Any
+from urllib.error import HTTPError
+
+from dlperf import __version__
+from dlperf.catalog.settings import read_settings
+from dlperf.errors import DlperfError, ExitCode, RequestError
+from dlperf.results.load import load_campaign
+from dlperf.results.logs import BUILTIN_FORMATS
+from dlperf.results.model import ConfigurationResult
+from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.records import CampaignStatus, State
+from dlperf.runs.secrets import redact_for_runs
+from dlperf.runs.store import dump_record
+
+SECONDS = 10.0
+"""For the answer."""
+RESULT = ("configuration", "metric", "value", "unit", "spread", "n")
+"""Fields of a result."""
+
+
+def webhook_address(workspace: Workspace) -> str:
+    """Return the address, empty without one.
+
+    Raises:
+        RequestError: ``dlperf.yaml`` has mistakes, or names a variable that holds no address.
+    """
+    written = read_settings(workspace.settings).at_end.webhook
+    if not written.startswith("$"):
+        return written
+    address = os.environ.get(written[1:], "")
+    if not address.startswith(("http://", "https://")):
+        raise RequestError(
+            f"{workspace.settings}: at_end.webhook: {written} holds no http:// or https:// address: set it"
+        )
+    return address
+
+
+def campaign_document(paths: CampaignPaths, status: CampaignStatus, code: ExitCode) -> dict[str, Any]:
+    """Return what is posted: trials by state, exit code, and each result with the codes of its caveats."""
+    states = Counter(str(trial.state) for trial in status.trials.values())
+    _, rows = load_campaign(paths, lambda: BUILTIN_FORMATS)
+    return {
+        "event": "campaign_ended",
+        "schema": 1,
+        "campaign": paths.name,
+        "text": f"campaign {paths.name}: {states[State.SUCCEEDED]} of {states.total()} trials succeeded",
+        "exit_code": int(code),
+        "trials": dict(states),
+        "results": list(map(_result, rows)),
+        "dlperf_version": __version__,
+    }
+
+
+def _result(row: ConfigurationResult) -> dict[str, Any]:
+    fields = {name: getattr(row, name) for name in RESULT}
+    return fields | {"status": row.status.code, "caveats": [finding.code for finding in row.caveats]}
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Makes an error of a redirect, which would lose what is posted."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def post_document(address: str, paths: CampaignPaths, document: dict[str, Any]) -> None:
+    """Post a document as JSON, without the secrets of its campaign.
+
+    Raises:
+        DlperfError: it did not arrive. The message names the host alone: the rest of the address may be a secret.
+    """
+    data = redact_for_runs(paths.plan, dump_record(document))
+    try:
+        request = urllib.request.Request(address, data, {"Content-Type": "application/json"})
+        urllib.request.build_opener(_NoRedirect).open(request, timeout=SECONDS).close()
+    except HTTPError as error:
+        raise DlperfError(_failure(address, f"answered {error.code}")) from error
+    except (OSError, HTTPException, ValueError) as error:
+        raise DlperfError(_failure(address, f"{getattr(error, 'reason', error)}")) from error
+
+
+def _failure(address: str, why: str) -> str:
+    host = address.split("/")[2].rpartition("@")[2]
+    return f"webhook of {host}: {why}: the campaign is not affected"
