@@ -410,7 +410,7 @@ def test_the_log_lines_that_gave_a_figure_are_marked_when_a_reader_opens_them(wa
     page.goto(f"{address}results/configurations/first/box_alpha_resnet50-imagenet.html")
     assert not any(url.endswith(".js") and "/lines/" in url for url in watched.requests)
     lines = page.locator("details[data-lines]").first
-    lines.get_by_text("Log lines that gave the figure").click()
+    lines.get_by_text("Log lines behind this result").click()
     lines.locator("mark").first.wait_for()
     expect(lines).to_contain_text("Trial 5")
     first, last = lines.locator("mark").all_inner_texts()[:2]

@@ -54,7 +54,7 @@ def test_a_configuration_shows_what_its_figure_rests_on() -> None:
         "window(20,120)",
         "exec a &amp;&amp; b",
         "<td>System</td><td>Linux</td>",
-        "Log lines that gave the figure",
+        "Log lines behind this result",
     ):
         assert part in text
 

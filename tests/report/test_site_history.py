@@ -70,7 +70,7 @@ def test_the_history_says_first_how_many_configurations_became_slower() -> None:
 
 def test_what_all_configurations_of_the_history_share_is_said_once() -> None:
     text = history(ENGLISH, twice(400.0, 380.0))
-    assert "All rows: Framework Alpha, Case" in text
+    assert "All rows: Framework Alpha, Model" in text
     assert f">FP32{BETWEEN}BS=256{BETWEEN}1{NO_BREAK}×{NO_BREAK}1</a>" in text
 
 
@@ -140,7 +140,7 @@ def test_what_two_campaigns_measured_by_one_protocol_is_compared() -> None:
     data = replace(sample(), results=rows, campaigns={row.campaign: campaign([row]) for row in rows})
     assert "Alpha 400, Beta 300 images/s; " in Document(home(ENGLISH, data)).text
     text = dict(overview_pages(ENGLISH, data))[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
-    assert "Measured here, campaigns: again, first" in text
+    assert "Campaigns: again, first" in text
 
 
 def test_figures_of_two_protocols_are_not_compared() -> None:
@@ -167,7 +167,7 @@ def test_the_feed_has_the_newest_first_and_only_what_has_a_date() -> None:
     data = replace(twice(400.0, 380.0), results=results, published=published)
     root = ElementTree.fromstring(feed(data))
     titles = [entry.findtext(f"{{{NAMESPACE}}}title") for entry in root.iter(f"{{{NAMESPACE}}}entry")]
-    assert titles[0] == "ResNet50V1.5 – measured here, protocol dlperf-v1"
+    assert titles[0] == "ResNet50V1.5 – our measurements, protocol dlperf-v1"
     assert len(titles) == 3
     links = [link.get("href") for link in root.iter(f"{{{NAMESPACE}}}link")]
     assert links[0] == at.html_address(at.FEED, at.report_page("measured/dlperf-v1", "resnet50-imagenet"))

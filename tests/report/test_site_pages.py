@@ -32,14 +32,14 @@ def test_both_languages_have_the_same_pages() -> None:
 def test_the_home_page_answers_first() -> None:
     text = pages(sample())["index.md"]
     answer = text.index("images/s; ")
-    assert answer < text.index('<th class="words">Case</th>')
+    assert answer < text.index('<th class="words">Model</th>')
     said = Document(text).text
     assert "Alpha 400.1, Beta 380.5 † images/s; numerics not recorded; GPUs not recorded." in said
 
 
 def test_what_differs_between_the_fastest_is_one_click_away() -> None:
     written = pages(sample())
-    target = re.search('<a href="([^"#]+).html#fairness">What differs between them</a>', written["index.md"])
+    target = re.search('<a href="([^"#]+).html#fairness">Compare settings</a>', written["index.md"])
     assert target is not None
     assert "{ #fairness " in written[f"{target[1]}.md"]
 
@@ -122,7 +122,7 @@ def test_a_campaign_that_cannot_be_read_is_left_out_and_said(tmp_path: Path) -> 
 
 def test_what_others_published_is_not_told_among_what_was_measured_here() -> None:
     text = home(ENGLISH, sample()).partition("{ #verdicts")[2]
-    here, others = text.index("**Measured here**"), text.index("**Published by others**")
+    here, others = text.index("**Our measurements**"), text.index("**Third-party results**")
     assert here < text.index('<a href="results/frameworks/alpha.html">') < others
     assert others < text.index('<a href="results/frameworks/paddle.html">')
 
@@ -157,7 +157,7 @@ def test_the_page_of_a_framework_says_where_it_stands_beside_the_others() -> Non
 def test_the_list_of_frameworks_counts_what_was_measured_here_and_what_others_published() -> None:
     text = pages(sample())[at.FRAMEWORKS]
     header, *rows = (re.findall("<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall("<tr>.*?</tr>", text))
-    assert header == ["Framework", "Measured here", "Published by others"]
+    assert header == ["Framework", "Our measurements", "Third-party results"]
     assert ['<a href="alpha.html">Alpha</a>', "2", ""] in rows
     assert ['<a href="pytorch.html">pytorch</a>', "", "2"] in rows
 
@@ -203,7 +203,7 @@ def test_the_protocols_stand_side_by_side_before_each_is_described() -> None:
 def test_a_long_table_has_its_figures_where_a_telephone_shows_them() -> None:
     text = pages(sample())[at.hardware_page("v100")]
     (header,) = re.findall("<tr><th.*?</tr>", text[text.index("{ #figures") :])
-    assert re.findall(">([^<]+)</th>", header)[:3] == ["Case", "Framework", "Figure"]
+    assert re.findall(">([^<]+)</th>", header)[:3] == ["Model", "Framework", "Throughput"]
 
 
 def test_in_the_block_of_a_row_numbers_stand_behind_their_names_and_the_figure_at_its_place() -> None:
@@ -217,7 +217,7 @@ def test_in_the_block_of_a_row_numbers_stand_behind_their_names_and_the_figure_a
 def test_what_is_the_same_in_every_row_is_said_once_above_the_table() -> None:
     rows = (measured("alpha", 1), measured("beta", 1), measured("beta", 8, unit="samples/s"))
     text = hardware(ENGLISH, SiteData(rows), "box", rows, ())
-    once = "Case resnet50-imagenet, Precision FP32, Batch per GPU 256, Protocol dlperf-v1, Source first"
+    once = "Model resnet50-imagenet, Precision FP32, Batch per GPU 256, Protocol dlperf-v1, Source first"
     assert f"All rows: {once}." in re.sub(r"<a [^>]*>|</a>", "", text)
     assert [">Protocol<" in text, ">Unit<" in text] == [False, True]
 

@@ -132,7 +132,7 @@ def test_a_report_gives_the_command_that_runs_it_again() -> None:
 
 def test_tf32_figures_that_were_published_as_fp32_say_so() -> None:
     text = pages(sample())[at.report_page("published/perf", "resnet50-imagenet")]
-    assert "the source calls these figures FP32" in text
+    assert "the source calls these results FP32" in text
 
 
 def test_what_differs_between_frameworks_stands_in_a_table_of_its_own() -> None:
@@ -181,7 +181,9 @@ def test_a_report_on_synthetic_data_does_not_claim_the_data_set() -> None:
     record = data.campaigns["first"]
     plans = tuple(replace(plan, options={**plan.options, "synthetic_data": True}) for plan in record.configurations)
     text = pages(replace(data, campaigns={"first": replace(record, configurations=plans)}))
-    assert "synthetic data of the shape of" in text[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
+    assert (
+        "-shaped data; input pipeline not measured" in text[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
+    )
     assert "synthetic data" not in pages(data)[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
 
 
@@ -303,8 +305,8 @@ def test_a_case_of_several_sources_has_a_page_with_each_result_marked_and_per_gp
 
     page = at.model_page("llama")
     assert [row[:5] for row in rows_of(texts[page])[1:]] == [
-        ["Measured here", "A box", "Alpha", "11,000", "11,000 n=5 · 0.4\N{NO-BREAK SPACE}%"],
-        ["Published by others", "v100", "titan", "10,000", "80,000"],
+        ["Our measurements", "A box", "Alpha", "11,000", "11,000 n=5 · 0.4\N{NO-BREAK SPACE}%"],
+        ["Third-party results", "v100", "titan", "10,000", "80,000"],
     ]
     assert "Sequence length 8192" in texts[page]
     assert page.rpartition("/")[2].replace(".md", ".html") in texts[at.report_page("published/perf", "llama")]

@@ -37,9 +37,9 @@ SIXTEEN_BIT = ("fp16", "bf16", "amp")
 PUBLISHED = "published/"
 MEASURED = "measured/"
 KINDS = {
-    "measured": N_("Measured here"),
+    "measured": N_("Our measurements"),
     "imported": N_("Computed from imported logs"),
-    "published": N_("Published by others"),
+    "published": N_("Third-party results"),
 }
 """Origins of results in the order of pages, with their headings."""
 FAMILIES = {
@@ -222,7 +222,7 @@ class SiteData:
         if report:
             return report.title.localized(language.code)
         if source.startswith(MEASURED):
-            return language.gettext("measured here, protocol {protocol}", protocol=source.removeprefix(MEASURED))
+            return language.gettext("our measurements, protocol {protocol}", protocol=source.removeprefix(MEASURED))
         return source.removeprefix(PUBLISHED)
 
     def report_title(self, language: Language, source: str, case: str) -> str:

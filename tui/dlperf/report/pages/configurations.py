@@ -155,7 +155,7 @@ def configurations_index(language: Language, data: SiteData) -> str:
 
 
 def _index_title(page: Page, source: str) -> str:
-    return page.data.source_title(page.language, source) if source else page._("Measured here")
+    return page.data.source_title(page.language, source) if source else page._("Our measurements")
 
 
 def _index(page: Page, groups: Sequence[Group]) -> Table:
@@ -309,7 +309,7 @@ def _facts(page: Page, row: ConfigurationResult) -> list[tuple[str, str | Link]]
         (page._("Efficiency"), figures.percent(row.efficiency)),
         (page._("MFU"), figures.percent(row.mfu)),
         (page._("Share of roofline"), figures.percent(page.data.roofline(row))),
-        (page._("Per joule"), figures.per_joule_text(row)),
+        (page._("Samples per joule"), figures.per_joule_text(row)),
         (page._("Protocol"), page.protocol_link(row.protocol)),
         (page._("Status"), row.status.text(page.language)),
     ]

@@ -114,7 +114,7 @@ def _axes(page: Page, row: ConfigurationResult, among: Series) -> tuple[tuple[st
     data = page.data
     return (
         (N_("Framework"), data.framework_title(row.framework), len({other.framework for other in among}) == 1),
-        (N_("Case"), data.case_title(row.case), len({other.case for other in among}) == 1),
+        (N_("Model"), data.case_title(row.case), len({other.case for other in among}) == 1),
         (N_("Hardware"), data.hardware_title(row.hardware), len({other.hardware for other in among}) == 1),
     )
 

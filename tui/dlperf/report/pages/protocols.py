@@ -34,9 +34,9 @@ DEFINITIONS = {
         "Work of the records over their time: without the records that contain one of the first skip steps, and "
         "without pauses."
     ),
-    "summary": N_("The program's own final figure."),
+    "summary": N_("The final value that the program reports."),
     "printed": N_("The last value that the program prints."),
-    "hmean_epochs": N_("Harmonic mean of the epochs' figures, without the first w epochs."),
+    "hmean_epochs": N_("Harmonic mean of the epochs' values, without the first w epochs."),
 }
 """Estimator → what it does."""
 

@@ -77,10 +77,7 @@ def _dataset(page: Page, case: Case, results: Results) -> str:
     if case.dataset == "synthetic" or synthetic in ({False}, set()):
         return case.dataset
     if synthetic == {True}:
-        return page._(
-            "synthetic data of the shape of {dataset} (no file is read: loading data is not measured)",
-            dataset=case.dataset,
-        )
+        return page._("synthetic {dataset}-shaped data; input pipeline not measured", dataset=case.dataset)
     return page._("{dataset}; synthetic data where the options say so", dataset=case.dataset)
 
 
@@ -114,8 +111,8 @@ def _logs(page: Page, published: PublishedReport | None, results: Results) -> di
 def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> Table:
     columns = (
         *(Column(page._("Framework"), words=True), Column(page._("Hardware"), words=True)),
-        *(Column(page._("Precision"), words=True), Column(page._("GPUs")), Column(page._("Figure"), place="value")),
-        *(Column(page._("Log"), words=True), Column(page._("How the figure follows from the log"), words=True)),
+        *(Column(page._("Precision"), words=True), Column(page._("GPUs")), Column(page._("Throughput"), place="value")),
+        *(Column(page._("Log"), words=True), Column(page._("Derivation from the log"), words=True)),
     )
     rows = [
         (

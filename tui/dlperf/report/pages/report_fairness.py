@@ -129,7 +129,7 @@ def published_facts(page: Page, report: PublishedReport, results: Results) -> di
             language, (f"{row.nodes} × {row.gpus}" for row in results if row.value is not None)
         ),
         page._("Estimator"): listed(language, (figure.estimator for figure in printed if figure.estimator)),
-        page._("Figures with a raw log"): f"{logs} / {len(printed)}",
+        page._("Results with a raw log"): f"{logs} / {len(printed)}",
     }
 
 

@@ -17,7 +17,7 @@ from dlperf.results.model import ConfigurationResult, TrialResult
 SHOWN_OF_HASH = 12
 """Digits of a SHA-256 shown on the page; the file name has all of them."""
 OUTCOME = (
-    *(N_("Trial"), N_("State"), N_("Figure"), N_("From timestamps"), N_("Samples"), N_("Steps"), N_("Log lines")),
+    *(N_("Trial"), N_("State"), N_("Throughput"), N_("From timestamps"), N_("Samples"), N_("Steps"), N_("Log lines")),
     *(N_("Estimator"), N_("Started (UTC)"), N_("Duration")),
 )
 
