@@ -118,8 +118,8 @@ async def test_the_wheel_and_clicks_do_what_keys_do(workspace: Workspace):
     finished_campaign(workspace, "beta", day=2)
     async with driving(workspace) as pilot:
         await until_shown(pilot, "alpha", "beta", "3 ✓")
-        await pilot.click("#campaigns", offset=(5, 2))
-        await pilot.click("#campaigns", offset=(5, 2))
+        await pilot.click("#campaigns", offset=(5, 3))
+        await pilot.click("#campaigns", offset=(5, 3))
         await until(pilot, lambda: isinstance(pilot.app.screen, WatchScreen))
         await until_shown(pilot, "beta  finished")
         assert screen_of(pilot, WatchScreen).campaign is not None

@@ -6,9 +6,11 @@ from builder import POINTS, CampaignBuilder, finished_campaign, planned, running
 from driving import driving, screen_of, shown, until, until_gone, until_shown
 from textual.pilot import Pilot
 
+from dlperf.app.app import PLACES
 from dlperf.app.screens.choose import ChooseScreen
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.app.widgets.prompt import Prompt
+from dlperf.app.widgets.row_table import RowTable
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import Workspace
 
@@ -129,3 +131,13 @@ async def test_a_result_is_opened_with_all_that_is_known_of_it(workspace: Worksp
         await until_shown(pilot, "1,002 images/s")
         await pilot.press("o")
         await until_shown(pilot, "trials: 1,001  1,002  1,003", "esc closes · y copies")
+
+
+async def test_screens_are_made_before_their_first_visit(workspace: Workspace):
+    finished_campaign(workspace, "done")
+    async with driving(workspace) as pilot:
+        await until(pilot, lambda: set(PLACES) <= pilot.app._screen_stacks.keys())
+        (made,) = pilot.app._screen_stacks["watch"]
+        await until(pilot, lambda: made.query_one("#trials", RowTable).keys)
+        await pilot.press("3")
+        assert pilot.app.screen is made

@@ -36,15 +36,10 @@ HUNG_UP = 128 + signal.SIGHUP
 """Exit code after a closed terminal, as a shell reports it."""
 MIN_SIZE = Size(80, 24)
 """Below this, the screens leave out what matters least."""
+PLACES = ("campaigns", "choose", "watch", "results", "publish")
 DARK, LIGHT = "textual-dark", "textual-light"
 USED_BY_SCREENS = ("results.load", "catalog.load", "app.model.options", "app.model.planned", "plan", "render.preview")
 """What screens import when they are used."""
-
-
-def _screen_of(place: str) -> Screen[Any]:
-    module = import_module(f"dlperf.app.screens.{place}")
-    screen: Screen[Any] = getattr(module, f"{place.capitalize()}Screen")()
-    return screen
 
 
 class Actions(Provider):
@@ -83,9 +78,6 @@ class DlperfApp(App[str]):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]  # noqa: RUF012
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("everywhere")
-    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
-        place: partial(_screen_of, place) for place in ("campaigns", "choose", "watch", "results", "publish")
-    }
 
     def __init__(self, settings: Settings) -> None:
         use_language(settings.language)
@@ -97,19 +89,35 @@ class DlperfApp(App[str]):
         self._live: set[str] = set()
         """Campaigns whose engine ran at the last look."""
         self._small = False
+        self.animation_level = "none"
+        for place in PLACES:
+            self.add_mode(place, partial(self._screen_of, place))
 
     def on_mount(self) -> None:
         self.switch_mode(self.settings.start_screen)
         self.set_interval(1 / self.settings.frames_per_second, self._frame)
         self.app_resume_signal.subscribe(self, lambda _app: self.screen.refresh(layout=True))
         self._leave_on_signals()
-        self.call_after_refresh(self._import_screens)
+        self.call_after_refresh(self._prepare_screens)
 
-    @work(thread=True, group="import")
-    def _import_screens(self) -> None:
-        """Import what the first visit of a screen needs, so that no key waits for it."""
-        for module in (*(f"app.screens.{place}" for place in (*self.MODES, "trial")), *USED_BY_SCREENS):
-            import_module(f"dlperf.{module}")
+    @work(group="prepare")
+    async def _prepare_screens(self) -> None:
+        """Import and mount what the first visit of a screen needs, so that no key waits for it."""
+        for module in (*(f"app.screens.{place}" for place in (*PLACES, "trial")), *USED_BY_SCREENS):
+            await asyncio.to_thread(import_module, f"dlperf.{module}")
+        for place in PLACES:
+            if place not in self._screen_stacks:
+                screen, mounted = self._get_screen(self._screen_of(place))
+                self._screen_stacks = {**self._screen_stacks, place: [screen]}
+                await mounted
+                screen.post_message(events.Resize(self.size, self.size))
+                screen.post_message(events.ScreenResume())
+
+    def _screen_of(self, place: str) -> Screen[Any]:
+        module = import_module(f"dlperf.app.screens.{place}")
+        screen: Screen[Any] = getattr(module, f"{place.capitalize()}Screen")()
+        screen._css_update_count = self._css_update_count  # mounting styles it: Textual would parse all styles anew
+        return screen
 
     def on_resize(self, event: events.Resize) -> None:
         small = event.size.width < MIN_SIZE.width or event.size.height < MIN_SIZE.height

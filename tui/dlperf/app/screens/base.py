@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Protocol, cast
 
 from textual import work
 from textual.app import ComposeResult
+from textual.events import ScreenResume
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
@@ -84,6 +86,15 @@ class PlaceScreen(Screen[None]):
         self.call_after_refresh(self._read_campaigns)
         if memory := self.settings.memories.pop(self.place, None):
             self.recall(memory)
+
+    def _on_screen_resume(self, event: ScreenResume) -> None:
+        """Keep the styles; the app makes them anew where the theme has changed."""
+        event.refresh_styles = False
+
+    def _screen_resized(self, size: Size) -> None:
+        """Lay out in a new size only: Textual does so whenever a screen is shown, and draws it twice."""
+        if size != self._size:
+            super()._screen_resized(size)
 
     def on_screen_suspend(self) -> None:
         self.settings.memories[self.place] = self.remember()

@@ -10,7 +10,6 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
@@ -46,8 +45,7 @@ class CampaignsScreen(SortedTableScreen):
         return self.query_one(RowTable)
 
     def body(self) -> ComposeResult:
-        with Vertical(classes="panel"):
-            yield RowTable(self.view.columns(), id="campaigns")
+        yield RowTable(self.view.columns(), id="campaigns")
         yield Static(classes="status", id="about-campaign", markup=False)
 
     def on_mount(self) -> None:
@@ -69,7 +67,7 @@ class CampaignsScreen(SortedTableScreen):
         self.table.mark_sorting(view.column, view.descending)
         self.table.show_rows([item.name for item in view.shown()], self._row)
         title = _("Campaigns") if view.matching else _("Campaigns of {folder}", folder=self.workspace.root)
-        self.query_one(".panel").border_title = filtered_title(title, view.matching)
+        self.table.border_title = filtered_title(title, view.matching)
         self._show_selected()
 
     def _row(self, key: Hashable) -> Row:

@@ -72,13 +72,13 @@ class ChooseScreen(PlanActions):
         self._mistakes: list[str] = []
         """Of the catalogue, whose entries are left out."""
         self._read_files: dict[Path, float] = {}
+        self._shown_choice: Choice | None = None
 
     def body(self) -> ComposeResult:
         yield Static(id="lists-line", classes="status", markup=False)
         with Horizontal(id="lists"):
             for axis in AXES:
-                with Vertical(classes="panel list-panel", id=f"panel-{axis}"):
-                    yield RowTable(LIST_COLUMNS, id=axis, header=False, chosen_by_click=True)
+                yield RowTable(LIST_COLUMNS, id=axis, header=False, chosen_by_click=True)
         yield Static(id="why", classes="status", markup=False)
         with Vertical(classes="panel", id="plan-panel"):
             yield Static(id="plan-lines", markup=False)
@@ -89,8 +89,8 @@ class ChooseScreen(PlanActions):
         from dlperf.app.model.planned import plan_columns
 
         for axis in AXES:
-            self.query_one(f"#panel-{axis}").border_title = _(TITLES[axis])
-            self.query_one(f"#{axis}", RowTable).empty = _("Reading …")
+            table = self.query_one(f"#{axis}", RowTable)
+            table.border_title, table.empty = _(TITLES[axis]), _("Reading …")
         self.query_one("#plan-panel").border_title = _("Plan")
         self.query_one("#plan", RowTable).set_columns(plan_columns())
         self.action_show_list("hardware")
@@ -133,11 +133,11 @@ class ChooseScreen(PlanActions):
 
         if self.catalog is None:
             return
-        self.settings.choice = choice
+        self.settings.choice = self._shown_choice = choice
         self._options = options_of(self.catalog, choice)
         for axis in AXES:
             self._show_list(axis)
-        self.query_one("#panel-axes").display = "axes" in self._lists
+        self.query_one("#axes").display = "axes" in self._lists
         longest = max(len(options) for options in self._options.values())
         self.query_one("#lists").styles.max_height = max(MIN_ROWS, longest + BORDER_ROWS)
         self._show_why()
@@ -154,10 +154,8 @@ class ChooseScreen(PlanActions):
         options = {option.value: option for option in filter_options(self._options[axis], text)}
         table.empty = _("nothing matches {text}", text=text) if text else ""
         table.show_rows(list(options), lambda key: option_row(options[str(key)]))
-        panel = self.query_one(f"#panel-{axis}")
-        marks = len(self.choice.values(axis))
-        panel.border_title = filtered_title(_(TITLES[axis]), text, hint=False)
-        panel.border_subtitle = str(marks or "")
+        table.border_title = filtered_title(_(TITLES[axis]), text, hint=False)
+        table.border_subtitle = str(len(self.choice.values(axis)) or "")
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw_lists_line)
@@ -261,7 +259,7 @@ class ChooseScreen(PlanActions):
     def action_show_list(self, part: str) -> None:
         for axis in AXES:
             if part in AXES:
-                self.query_one(f"#panel-{axis}").set_class(axis == part, "-current")
+                self.query_one(f"#{axis}").set_class(axis == part, "-current")
         self.set_focus(self.query_one(f"#{part}", RowTable))
 
     def action_find(self) -> None:
@@ -277,7 +275,8 @@ class ChooseScreen(PlanActions):
             self.notify(_("There are no files in {folder}.", folder=self.workspace.catalog), markup=False)
 
     def on_screen_resume(self) -> None:
-        self.choose(self.choice)
+        if self.choice != self._shown_choice:
+            self.choose(self.choice)
 
     def action_escape(self) -> None:
         self._matching.clear()

@@ -6,7 +6,6 @@ import shlex
 
 from textual import on
 from textual.content import Content
-from textual.widget import Widget
 
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.watching import Stream
@@ -58,13 +57,12 @@ class LogActions(PlaceScreen):
         """Write the log's name above and its status below it; both above where there is no lower border."""
         if not self._streams:
             return
-        stream, panel = self._streams[self._stream], self.log_view.parent
-        assert isinstance(panel, Widget)
+        stream, view = self._streams[self._stream], self.log_view
         many = f" {self._stream + 1}/{len(self._streams)}" if len(self._streams) > 1 else ""
-        title, status = f"{printable(stream.label)}{many} · {self._title}", self.log_view.status
+        title, status = f"{printable(stream.label)}{many} · {self._title}", view.status
         short = self.has_class("-short")
-        panel.border_title = Content(f"{status} · {title}" if short and status else title)
-        panel.border_subtitle = Content("" if short else status)
+        view.border_title = Content(f"{status} · {title}" if short and status else title)
+        view.border_subtitle = Content("" if short else status)
 
     def action_turn(self, by: int) -> None:
         if self._streams:

@@ -37,14 +37,16 @@ KEY_WIDTH = 10
 class Page(ModalScreen[Result | None], Generic[Result]):
     """A page that a click outside of it closes."""
 
+    HORIZONTAL_BREAKPOINTS = VERTICAL_BREAKPOINTS = []  # noqa: RUF012 - as Textual declares it
+
     def on_click(self, event: events.Click) -> None:
         if self.get_widget_at(event.screen_x, event.screen_y)[0] is self:
             self.dismiss(None)
 
 
-def links(*named: tuple[str, str]) -> Content:
-    """Return texts for a frame, each with the action of a click on it."""
-    return Content(" · ").join(Content.styled(words, Style.from_meta({"@click": call})) for words, call in named)
+def links(*named: tuple[str, str], gap: str = " · ") -> Content:
+    """Return texts, each with the action of a click on it."""
+    return Content(gap).join(Content.styled(words, Style.from_meta({"@click": call})) for words, call in named)
 
 
 def filtered_title(title: str, text: str, hint: bool = True) -> Content:

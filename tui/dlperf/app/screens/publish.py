@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.widgets import Log, Static
 
 from dlperf.app.actions import bindings_of
@@ -49,11 +48,10 @@ class PublishScreen(PlaceScreen):
 
     def body(self) -> ComposeResult:
         yield Static(id="site-lines", classes="status", markup=False)
-        with Vertical(classes="panel", id="output-panel"):
-            yield Log(max_lines=KEPT_LINES)
+        yield Log(max_lines=KEPT_LINES, classes="panel")
 
     def on_mount(self) -> None:
-        self.query_one("#output-panel").border_title = _("What the builder says")
+        self.query_one(Log).border_title = _("What the builder says")
         self.query_one(Log).write_line(_("b builds the site: a minute at most for a few hundred pages."))
         self.query_one(Log).focus()
         self._draw()

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
@@ -56,24 +55,19 @@ class ResultsScreen(SortedTableScreen):
         """What had ended in each campaign when its results were read."""
 
     def body(self) -> ComposeResult:
-        with Vertical(classes="panel", id="results-panel"):
-            yield RowTable(self.view.columns(), id="results")
+        yield RowTable(self.view.columns(), id="results")
         yield Static(id="left-out", classes="status", markup=False)
         yield Static(id="selected-line", classes="status", markup=False)
-        with Vertical(classes="panel", id="peers-panel"):
-            yield RowTable(self.view.columns(), id="peers")
+        yield RowTable(self.view.columns(), id="peers")
 
     def on_mount(self) -> None:
-        self.query_one("#peers-panel").border_title = _("Same case, precision and number of GPUs")
+        self.query_one("#peers").border_title = _("Same case, precision and number of GPUs")
         self.table.focus()
-
-    def on_screen_resume(self) -> None:
-        if not self._all.rows:
-            self.table.empty = "\n" + _("Reading …")
+        self.table.empty = "\n" + _("Reading …")
         self.action_reload()
 
     def campaigns_changed(self) -> None:
-        """Read the results again where a trial has ended; those of the start are read when the screen is shown."""
+        """Read the results again where a trial has ended; those of the start are read when the screen is made."""
         super().campaigns_changed()
         summaries = self.main.book.summaries.values()
         ended = {item.name: (item.done, item.standing) for item in summaries}
@@ -124,10 +118,10 @@ class ResultsScreen(SortedTableScreen):
         self.table.refresh()
         if other and not self.table.awaits:
             self.table.action_first()
-        self.query_one("#results-panel").border_title = filtered_title(view.title(), view.matching)
-        self.query_one("#peers-panel").display = bool(self._items)
-        self.query_one("#results-panel").set_class(not self._items, "-alone")
-        self.query_one("#results-panel").styles.max_height = max(MIN_ROWS, len(self._items) + FRAME_ROWS)
+        self.table.border_title = filtered_title(view.title(), view.matching)
+        self.query_one("#peers").display = bool(self._items)
+        self.table.set_class(not self._items, "-alone")
+        self.table.styles.max_height = max(MIN_ROWS, len(self._items) + FRAME_ROWS)
         lines = [line for line in (view.summary(), self._problem) if line]
         self.query_one("#left-out", Static).update("\n".join(lines))
         self.query_one("#left-out").display = bool(lines)

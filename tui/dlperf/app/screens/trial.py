@@ -11,8 +11,8 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical, VerticalScroll
-from textual.widgets import Static, TabbedContent, TabPane
+from textual.containers import VerticalScroll
+from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from dlperf.app.actions import bindings_of
@@ -20,6 +20,7 @@ from dlperf.app.model.curve import Series
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
 from dlperf.app.model.trials import configuration_text, state_text
 from dlperf.app.screens.log_actions import LogActions
+from dlperf.app.screens.pages import links
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.curve_view import CurveView
 from dlperf.app.widgets.log_view import LogView
@@ -43,7 +44,6 @@ PAGES = {
     "command": N_("Command"),
     "log": N_("Log"),
 }
-TEXT_PAGES = ("figure", "environment", "command")
 REFRESH_SECONDS = 1.0
 BLOCK = 1 << 20
 
@@ -62,20 +62,19 @@ class TrialScreen(LogActions):
         self._series: SeriesReader | None = None
         self._reading = False
         self._shown_status: object = None
+        self._page = "curve"
+        self._texts: dict[str, str] = {}
 
     def body(self) -> ComposeResult:
         yield Static(id="trial-line", classes="status", markup=False)
-        titles = {page: _(title) for page, title in PAGES.items()}
-        with TabbedContent(initial="page-curve"):
-            with TabPane(titles["curve"], id="page-curve"):
-                yield CurveView()
-            for page in TEXT_PAGES:
-                with TabPane(titles[page], id=f"page-{page}"), VerticalScroll():
-                    yield Static(id=f"{page}-text", markup=False)
-            with TabPane(titles["log"], id="page-log"), Vertical(classes="panel", id="log-panel"):
-                yield LogView()
+        yield Static(id="pages-line", classes="status")
+        yield CurveView()
+        with VerticalScroll(id="text-page"):
+            yield Static(id="page-text", markup=False)
+        yield LogView()
 
     def on_mount(self) -> None:
+        self.action_show_page("curve")
         self._show_texts()
         self._show_log()
         self._read_curve()
@@ -118,8 +117,14 @@ class TrialScreen(LogActions):
             "environment": "\n".join(environment_lines(planned, read_environment(paths))),
             "command": command_text(paths, planned, trial.state.finished),
         }
-        for page, text in texts.items():
-            self.call_later(self.query_one(f"#{page}-text", Static).update, text)
+        self.call_later(self._texts_read, texts)
+
+    def _texts_read(self, texts: dict[str, str]) -> None:
+        self._texts = texts
+        self._show_text()
+
+    def _show_text(self) -> None:
+        self.query_one("#page-text", Static).update(self._texts.get(self._page, ""))
 
     def _show_log(self) -> None:
         message = _("There is no log.") if self._trial.state.finished else _("No log yet: the trial has not started.")
@@ -167,21 +172,28 @@ class TrialScreen(LogActions):
         self.app.switch_screen(TrialScreen(self._campaign, following))
 
     def action_turn_page(self, by: int) -> None:
-        tabs = self.query_one(TabbedContent)
-        names = [f"page-{page}" for page in PAGES]
-        tabs.active = names[(names.index(tabs.active) + by) % len(names)]
+        names = list(PAGES)
+        self.action_show_page(names[(names.index(self._page) + by) % len(names)])
 
-    @on(TabbedContent.TabActivated)
-    def _page_shown(self) -> None:
-        page = self.query_one(f"#{self.query_one(TabbedContent).active}", TabPane)
-        self.set_focus(next((widget for widget in page.query("LogView, VerticalScroll") if widget.focusable), None))
+    def action_show_page(self, page: str) -> None:
+        self._page = page
+        parts = {"curve": self.query_one(CurveView), "log": self.log_view}
+        text = self.query_one("#text-page")
+        for part in (*parts.values(), text):
+            part.display = part is parts.get(page, text)
+        self.set_focus(None if page == "curve" else parts.get(page, text))
+        titles = {name: f"[{_(title)}]" if name == page else f" {_(title)} " for name, title in PAGES.items()}
+        self.query_one("#pages-line", Static).update(
+            links(*((title, f"screen.show_page({name!r})") for name, title in titles.items()), gap=" ")
+        )
+        self._show_text()
 
     def action_find(self) -> None:
-        self.query_one(TabbedContent).active = "page-log"
+        self.action_show_page("log")
         self.ask_search()
 
     def action_first_error(self) -> None:
-        self.query_one(TabbedContent).active = "page-log"
+        self.action_show_page("log")
         super().action_first_error()
 
     def action_measured_lines(self) -> None:
@@ -189,7 +201,7 @@ class TrialScreen(LogActions):
         if result is None or result.first_line is None:
             self.notify(_("No figure, so no lines that gave one."))
             return
-        self.query_one(TabbedContent).active = "page-log"
+        self.action_show_page("log")
         self.log_view.show_lines(result.first_line, result.last_line or result.first_line)
 
     def action_escape(self) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.widgets import Static
 
 from dlperf.app.actions import ACTIONS, bindings_of
@@ -81,33 +81,34 @@ class WatchScreen(CampaignActions, LogActions):
 
     def body(self) -> ComposeResult:
         yield Static(classes="status", id="campaign-line", markup=False)
-        with Vertical(classes="panel", id="trials-panel"):
-            yield RowTable(trial_columns(), id="trials")
+        yield RowTable(trial_columns(), id="trials")
         with Horizontal(id="below"):
-            with Vertical(classes="panel", id="log-panel"):
-                yield LogView(id="log")
-            with Vertical(classes="panel -nothing", id="devices-panel"):
-                yield RowTable(device_columns(), id="devices")
+            yield LogView(id="log")
+            yield RowTable(device_columns(), id="devices", classes="-nothing")
 
     def on_mount(self) -> None:
-        self.query_one("#trials-panel").border_title = _("Trials")
+        self.trials.border_title = _("Trials")
         self.trials.focus()
 
     def on_screen_resume(self) -> None:
         """Show the campaign that was chosen, else one that runs, else the newest."""
-        if self.settings.watched is None:
+        name = self.settings.watched
+        if name is None:
             self.main.book.list_names()
-            summaries = sort_campaigns(list(self.main.book.summaries.values()))
-            self.settings.watched = summaries[0].name if summaries else None
-        if self.settings.watched is None:
+            name = next((item.name for item in sort_campaigns(list(self.main.book.summaries.values()))), None)
+        if name is None:
             self._show_nothing(_("There is no campaign in this workspace yet. 2 chooses what to measure."))
             self.add_class("-without-campaign")
-        elif self.settings.watched != self._campaign_name:
-            self._campaign_name = self.settings.watched
+        elif name != self._campaign_name:
+            self._campaign_name = name
             self.campaign = None
             self.remove_class("-without-campaign")
-            self._show_nothing(_("Reading {name} …", name=printable(self._campaign_name)))
-            self._open(self._campaign_name)
+            self._show_nothing(_("Reading {name} …", name=printable(name)))
+            self._open(name)
+
+    def on_screen_suspend(self) -> None:
+        """Stay with a campaign that was shown."""
+        self.settings.watched = self._campaign_name
 
     @property
     def trials(self) -> RowTable:
@@ -168,11 +169,11 @@ class WatchScreen(CampaignActions, LogActions):
         self._drawn_status = self.campaign.status
         self._groups = dict(by_configuration(self.campaign.status))
         self.forget_done_requests()
-        self.query_one("#trials-panel").border_title = filtered_title(_("Trials"), self._matching)
+        self.trials.border_title = filtered_title(_("Trials"), self._matching)
         self.trials.empty = no_match(self._matching, len(self.campaign.status.trials))
         self.trials.show_rows(row_keys(self.campaign.status, self._matching, self._folded), self._row)
         room_for_all = len(self.campaign.status.trials) + len(self._groups) + FRAME_ROWS
-        self.query_one("#trials-panel").styles.max_height = max(MIN_ROWS, room_for_all)
+        self.trials.styles.max_height = max(MIN_ROWS, room_for_all)
         self._select_running()
         self._draw_line()
         self.refresh_bindings()
@@ -237,7 +238,7 @@ class WatchScreen(CampaignActions, LogActions):
         """Read the newest samples of a trial that runs; once, the means of one that has ended."""
         ended = campaign.status.trials[key].state.finished
         title = _("Machines: means, peak memory and heat") if ended else _("Machines")
-        self.query_one("#devices-panel").border_title = title
+        self.query_one("#devices").border_title = title
         if not ended or key != self._averaged:
             if ended:
                 self._show_devices(key, [], {})
@@ -261,8 +262,9 @@ class WatchScreen(CampaignActions, LogActions):
             return
         self._devices = devices
         rows = device_rows(devices, unanswered)
-        self.query_one("#devices-panel").set_class(not rows, "-nothing")
-        self.query_one("#devices", RowTable).show_rows(list(rows), lambda key: rows.get(key, Row(())))
+        table = self.query_one("#devices", RowTable)
+        table.set_class(not rows, "-nothing")
+        table.show_rows(list(rows), lambda key: rows.get(key, Row(())))
         self._draw_line()
 
     @on(RowTable.Chosen, "#devices")

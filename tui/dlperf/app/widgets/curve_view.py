@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rich.segment import Segment
 from rich.style import Style
 from textual.app import RenderResult
@@ -11,11 +9,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from dlperf.app.model.curve import Piece, Series, draw
+from dlperf.app.widgets.looks import looks
 
 
 class CurveView(Widget):
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"curve-view--{name}" for name in ("warmup", "measured", "axis")}
-
     def __init__(self) -> None:
         super().__init__()
         self._series = Series((), ())
@@ -43,7 +40,4 @@ class CurveView(Widget):
         return Strip(segments).crop_extend(0, self.size.width, self.rich_style)
 
     def _style(self, tone: str) -> Style:
-        if not tone:
-            return self.rich_style
-        style = self.get_component_rich_style(f"curve-view--{tone}")
-        return self.rich_style + (style if tone == "warmup" else Style(color=style.color))
+        return self.rich_style + looks(self.app.theme)[tone] if tone else self.rich_style

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -18,6 +17,7 @@ from dlperf.app.logs.log_file import Line
 from dlperf.app.logs.opened import OpenLog
 from dlperf.app.logs.search import Pattern, error_pattern
 from dlperf.app.logs.window import ShownRow, shown_text
+from dlperf.app.widgets.looks import looks
 from dlperf.messages import _
 from dlperf.view.text import file_size, printable
 
@@ -42,10 +42,6 @@ def coloured(data: bytes, style: Style) -> list[Segment]:
 
 class LogDrawing(Widget):
     """Draws the rows of ``log_shown`` that are in view, read from the file at most once per frame."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"log--{name}" for name in ("error", "warning", "match", "marked", "message", "thumb")
-    }
 
     class Changed(Message):
         """``status`` has changed."""
@@ -100,7 +96,7 @@ class LogDrawing(Widget):
     def _message_line(self, y: int) -> Strip:
         lines = self._empty_message().splitlines()
         text = lines[y] if y < len(lines) else ""
-        style = self.rich_style + self._component("message")
+        style = self.rich_style + self._look("empty")
         return Strip([Segment(text, style)]).crop_extend(0, self.size.width, self.rich_style)
 
     def _empty_message(self) -> str:
@@ -116,7 +112,7 @@ class LogDrawing(Widget):
         text = text if log.window.wrap else text[: self.left + self.size.width]
         style = self.rich_style + self._tone(line.data[:COLOURED_BYTES])
         if line.start == self.marked or line.start in self.highlighted:
-            style += self._component("marked")
+            style += self._look("marked")
         return Strip(self._segments(text, style, line.data)).crop(self.left, self.left + self.size.width)
 
     def _segments(self, text: str, style: Style, data: bytes) -> list[Segment]:
@@ -125,7 +121,7 @@ class LogDrawing(Widget):
             has_colours = COLOUR in data and len(data) < COLOURED_BYTES and text == shown_text(data)  # not wrapped
             return coloured(data, style) if has_colours else [Segment(text, style)]
         segments, position = [], 0
-        highlight = style + self._component("match")
+        highlight = style + self._look("match")
         for start, end in (match.span() for match in self.pattern.finditer(text) if match.group()):
             segments += [Segment(text[position:start], style), Segment(text[start:end], highlight)]
             position = end
@@ -133,18 +129,17 @@ class LogDrawing(Widget):
 
     def _tone(self, data: bytes) -> Style:
         if error_pattern().search(data):
-            return self._component("error")
-        return self._component("warning") if _WARNING.search(data) else Style.null()
+            return self._look("bad")
+        return self._look("warn") if _WARNING.search(data) else Style.null()
 
-    def _component(self, name: str) -> Style:
-        style = self.get_component_rich_style(f"log--{name}")
-        return style if name in ("match", "marked") else Style(color=style.color, italic=style.italic)
+    def _look(self, name: str) -> Style:
+        return looks(self.app.theme)[name]
 
     def _thumb(self, log: OpenLog, y: int) -> Segment:
         top = None if log.window.follow else log.window.top
         share = 1.0 if log.window.follow else log.window.source.share(top.line.start) if top else 0.0
         thumb = round(share * (self.size.height - 1))
-        return Segment("█" if y == thumb else "│", self.rich_style + self._component("thumb"))
+        return Segment("█" if y == thumb else "│", self.rich_style + self._look("thumb"))
 
     @property
     def status(self) -> str:

@@ -162,13 +162,14 @@ class LogView(LogDrawing, can_focus=True):
         self.action_scroll_rows(3)
 
     def on_click(self, event: events.Click) -> None:
-        if self.log_shown is None:
+        place = event.get_content_offset(self)
+        if self.log_shown is None or place is None:
             return
         window = self.log_shown.window
-        if event.x >= self.size.width - 1:
-            window.show_share(event.y / max(1, self.size.height - 1))
-        elif self.rows and event.y < len(self.rows):
-            self.marked = self.rows[event.y][0].start
+        if place.x >= self.size.width - 1:
+            window.show_share(place.y / max(1, self.size.height - 1))
+        elif self.rows and place.y < len(self.rows):
+            self.marked = self.rows[place.y][0].start
             if window.follow:
                 window.scroll(-1)
                 window.scroll(1)

@@ -17,15 +17,13 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from dlperf.app.model.table import FRAMEWORK, GAP, NOTHING, Column, Row, aligned, columns_that_fit
+from dlperf.app.widgets.looks import looks
 from dlperf.catalog.palette import colour_number, palette
 
 
 class RowTable(ScrollView, can_focus=True):
     """Rows by key, with a cursor; a row's cells are made when it comes into view."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"row-table--{name}" for name in ("header", "cursor", "empty", "group", "good", "busy", "warn", "bad", "dim")
-    }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
         Binding("down,j", "move(1)", show=False),
@@ -66,9 +64,10 @@ class RowTable(ScrollView, can_focus=True):
         empty: str = "",
         header: bool = True,
         id: str | None = None,
+        classes: str | None = None,
         chosen_by_click: bool = False,
     ) -> None:
-        super().__init__(id=id)
+        super().__init__(id=id, classes=classes)
         self._chosen_by_click = chosen_by_click
         self.columns = tuple(columns)
         self.empty = empty
@@ -82,6 +81,10 @@ class RowTable(ScrollView, can_focus=True):
         """By line of the widget."""
         self._contents = [0] * len(self.columns)
         """Width of the longest cell of each column that was in view; grows only, so that nothing jumps to and fro."""
+        self._width = 1
+        """Without the scroll bar, which comes and goes."""
+        self._layout: list[tuple[int, int]] = []
+        """Index and width of the columns shown."""
         self._wanted: Hashable | None = None
         """Key to select once there is such a row."""
 
@@ -104,8 +107,7 @@ class RowTable(ScrollView, can_focus=True):
     def refresh_rows(self) -> None:
         for y, row in list(self._painted.items()):
             index = self._index_at(y)
-            if index is not None and index < len(self.keys) and (now := self._cells(self.keys[index])) != row:
-                self._measure([now])
+            if index is not None and index < len(self.keys) and self._cells(self.keys[index]) != row:
                 self.refresh_line(self.scroll_offset.y + y)
 
     def set_columns(self, columns: Sequence[Column]) -> None:
@@ -137,9 +139,14 @@ class RowTable(ScrollView, can_focus=True):
                     self._contents[index] = max(self._contents[index], cell_len(text))
             if row.merged is not None:
                 self._contents[-1] = max(self._contents[-1], 1)
-        if self._contents != before:
-            self._painted.clear()
-            self.refresh()
+        if self._contents != before or not self._layout:
+            self._fit()
+
+    def _fit(self) -> None:
+        self._width = max(1, self.scrollable_content_region.width)
+        self._layout = columns_that_fit(self.columns, self._width, self._contents)
+        self._painted.clear()
+        self.refresh()
 
     def _measure_view(self) -> None:
         top = self.scroll_offset.y
@@ -169,19 +176,9 @@ class RowTable(ScrollView, can_focus=True):
         return max(0, min(self._cursor, len(self.keys) - 1))
 
     def _resize(self) -> None:
-        self.virtual_size = Size(self._width, len(self.keys) + self._header)
-        self._painted.clear()
+        self.virtual_size = Size(max(1, self.scrollable_content_region.width), len(self.keys) + self._header)
         self._measure_view()
-        self.refresh()
-
-    @property
-    def _width(self) -> int:
-        # without the scroll bar, which comes and goes
-        return max(1, self.scrollable_content_region.width)
-
-    @property
-    def _layout(self) -> list[tuple[int, int]]:
-        return columns_that_fit(self.columns, self._width, self._contents)
+        self._fit()
 
     def on_resize(self) -> None:
         self._resize()
@@ -208,10 +205,11 @@ class RowTable(ScrollView, can_focus=True):
         if index >= len(self.keys):
             return Strip.blank(width, self.rich_style)
         row = self._cells(self.keys[index])
+        self._measure([row])
         self._painted[y] = row
         if index == self._cursor:  # whose background leaves too little contrast to colours of frameworks
             tones = tuple("" if tone.startswith(FRAMEWORK) else tone for tone in row.tones)
-            return self._line(replace(row, tones=tones), self._style("cursor"), width)
+            return self._line(replace(row, tones=tones), self._style("focused" if self.has_focus else "cursor"), width)
         return self._line(row, self.rich_style, width)
 
     def _empty_line(self, y: int, width: int) -> Strip:
@@ -236,7 +234,7 @@ class RowTable(ScrollView, can_focus=True):
         return Strip(segments).crop_extend(0, width, base)
 
     def _style(self, name: str) -> Style:
-        return self.get_component_rich_style(f"row-table--{name}")
+        return self.rich_style + looks(self.app.theme)[name]
 
     def _tone(self, tone: str) -> Style:
         if not tone:
@@ -244,8 +242,7 @@ class RowTable(ScrollView, can_focus=True):
         if tone.startswith(FRAMEWORK):
             colour = palette()[colour_number(tone.removeprefix(FRAMEWORK))]
             return Style(color=colour.dark if self.app.current_theme.dark else colour.light)
-        style = self._style(tone)
-        return Style(color=style.color, bold=style.bold)
+        return looks(self.app.theme)[tone]
 
     def _move_to(self, index: int) -> None:
         self._steered, self._wanted = True, None
@@ -290,10 +287,21 @@ class RowTable(ScrollView, can_focus=True):
         if self.selected is not None:
             self._post(self.Chosen(self))
 
+    def on_focus(self) -> None:
+        self._draw_cursor()
+
+    def on_blur(self) -> None:
+        self._draw_cursor()
+
+    def _draw_cursor(self) -> None:
+        self.refresh_line(self._cursor + self._header)
+
     def on_click(self, event: events.Click) -> None:
-        index = self._index_at(event.y)
+        if (place := event.get_content_offset(self)) is None:
+            return
+        index = self._index_at(place.y)
         if index is None:
-            self._click_header(event.x)
+            self._click_header(place.x)
         elif index < len(self.keys):
             again = index == self._cursor or self._chosen_by_click
             self._move_to(index)
