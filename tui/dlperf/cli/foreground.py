@@ -6,6 +6,7 @@ import asyncio
 import shlex
 import sys
 import time
+from contextlib import nullcontext, redirect_stdout
 from typing import TYPE_CHECKING
 
 import typer
@@ -43,10 +44,13 @@ def confirm_plan(plan: Plan, yes: bool) -> None:
         typer.confirm("Run it?", default=True, abort=True, err=True)
 
 
-def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
+def run_in_foreground(workspace: Workspace, paths: CampaignPaths, as_json: bool = False) -> ExitCode:
     """Run a campaign's engine until it is finished or a signal ends it; running trials then continue.
 
     The commits that it compares are checked out meanwhile, and stay so for running trials.
+
+    Args:
+        as_json: leave stdout to the caller's JSON.
     """
     from dlperf.campaign.rules import exit_code, failures, succeeded_without_value
     from dlperf.runs.journal import CampaignReader
@@ -65,7 +69,8 @@ def run_in_foreground(workspace: Workspace, paths: CampaignPaths) -> ExitCode:
         print_note(f"`dlperf resume {name}` continues the campaign, `dlperf cancel {name}` ends it")
         return ExitCode.INTERRUPTED
     remove_worktrees(reader.record.configurations)
-    print_results(paths)
+    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+        print_results(paths)
     status = reader.refresh()
     if failures(status):
         print_note(f"some trials failed: see `dlperf status {name}`, run them again with `dlperf retry {name}`")

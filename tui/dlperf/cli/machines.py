@@ -84,7 +84,7 @@ def diagnose(
     plan = plan_diagnosis(selection, options.current_catalog(context))
     confirm_plan(plan, yes)
     paths = create_campaign(workspace, plan, name)
-    code = run_in_foreground(workspace, paths)
+    code = run_in_foreground(workspace, paths, as_json)
     found = diagnosis_of(paths, log_reader(workspace))
     if as_json:
         print_json(found)

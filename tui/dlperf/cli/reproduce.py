@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,8 +50,7 @@ def reproduce(
     plan = _plan_again(context, original, selection)
     confirm_plan(plan, yes)
     paths = create_campaign(workspace, plan, name)
-    with redirect_stdout(sys.stderr) if as_json else nullcontext():
-        code = run_in_foreground(workspace, paths)
+    code = run_in_foreground(workspace, paths, as_json)
     if code is not ExitCode.DONE:
         raise typer.Exit(code)
     (found,) = compare_in_workspace(workspace, f"{original.campaign}/{original.configuration}", paths.name).pairs
