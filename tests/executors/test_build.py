@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 
 import pytest
@@ -78,14 +77,6 @@ async def test_a_build_uses_the_files_of_the_recipe_that_it_names_and_changes_wi
         assert (await run_to_end(executor, trial)).state is State.SUCCEEDED
         assert node_of(trial).log.read_text() == expected
     assert len([path for path in (home / ".dlperf" / "builds").iterdir() if path.is_dir()]) == 2
-
-
-async def test_the_packages_of_the_program_are_recorded_with_each_trial(executor, built):
-    for _ in range(2):
-        trial = built("touch made", program="print(1)", interpreter=(sys.executable, "-c"), command=("print(1)",))
-        assert (await run_to_end(executor, trial)).state is State.SUCCEEDED
-        packages = json.loads(node_of(trial).environment.read_text())["packages"]
-        assert any(line.startswith("pytest==") for line in packages)
 
 
 async def test_nodes_that_share_their_home_folder_build_once(executor, home, built):

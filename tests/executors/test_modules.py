@@ -1,10 +1,12 @@
-"""Modules and prologues of the catalogue, with the module command that this machine has (Lmod, environment-modules)."""
+"""The shell that prepares a program, with the module command that this machine has, and what is recorded of both."""
 
 from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from dataclasses import replace
+from importlib.metadata import version
 
 import pytest
 from trials import run_to_end, shell_trial
@@ -63,3 +65,15 @@ async def test_a_line_of_a_prologue_that_fails_ends_the_trial(executor, tmp_path
     trial = prepared(shell_trial(tmp_path, "echo never"), program_preparation=Preparation((), ("source /no/venv",)))
     assert (await run_to_end(executor, trial)).state is State.FAILED
     assert "/no/venv: No such file" in trial.paths.node("here").log.read_text()
+
+
+LOAD = "import time; begun = time.monotonic(); import numpy; time.sleep(2 + time.monotonic() - begun)"
+"""Stays for the next look at what it loaded, which are further apart the longer it takes."""
+
+
+async def test_the_python_packages_of_a_program_are_recorded(executor, tmp_path):
+    trial = prepared(shell_trial(tmp_path, ""), interpreter=(sys.executable,), command=("-c", LOAD))
+    assert (await run_to_end(executor, trial)).state is State.SUCCEEDED
+    facts = json.loads(trial.paths.node("here").environment.read_text())
+    assert f"numpy=={version('numpy')}" in facts["packages"]
+    assert facts["hostname"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
@@ -13,10 +13,6 @@ from pathlib import PurePosixPath
 BUILD = "build.sh"
 """The script that the supervisor runs with ``bash`` before the trial starts; its output is ``ranks/build.log``."""
 _KEY_DIGITS = 16
-_LIST_PACKAGES = (
-    "import importlib.metadata as found; "
-    "print(*sorted({f'{item.name}=={item.version}' for item in found.distributions()}), sep='\\n')"
-)
 
 
 @dataclass(frozen=True)
@@ -27,8 +23,6 @@ class Build:
     """Lines of bash that prepare the shell."""
     lines: tuple[str, ...]
     """Of the catalogue."""
-    python: tuple[str, ...]
-    """The command whose packages are recorded, with placeholders; none for other programs."""
     files: Mapping[str, bytes]
     """Name → content of the recipe's files."""
 
@@ -45,35 +39,29 @@ class Build:
     def folder(self, trial_folder: str) -> str:
         """Return its folder on the node, named by the content of all that goes into it."""
         digests = {name: sha256(data).hexdigest() for name, data in self.inputs.items()}
-        content = json.dumps([self.prepared, self.lines, self.python, digests])
+        content = json.dumps([self.prepared, self.lines, digests])
         key = sha256(content.encode()).hexdigest()[:_KEY_DIGITS]
         return str(PurePosixPath(trial_folder).parents[1] / "builds" / key)
 
 
-def build_script(build: Build, trial_folder: str, python: Sequence[str], comment: str) -> bytes:
-    """Return the script, which does nothing but copy the list of packages where the folder is complete.
+def build_script(build: Build, trial_folder: str, comment: str) -> bytes:
+    """Return the script, which does nothing where the folder is complete.
 
     A build that was cut off begins anew, and of two at once the second waits: nodes may share their home folder. Where
     a line fails, ``build.failed`` gets the command.
-
-    Args:
-        python: that of the build, without placeholders.
     """
-    return ("\n".join(_script(build, trial_folder, python, comment)) + "\n").encode()
+    return ("\n".join(_script(build, trial_folder, comment)) + "\n").encode()
 
 
-def _script(build: Build, trial_folder: str, python: Sequence[str], comment: str) -> Iterator[str]:
+def _script(build: Build, trial_folder: str, comment: str) -> Iterator[str]:
     folder = shlex.quote(build.folder(trial_folder))
-    packages, done = f"{shlex.quote(trial_folder)}/packages.txt", f"{folder}.packages.txt"
     yield from ("#!/bin/bash", f"# build for {comment}", "set -eu")
     yield from (f"mkdir -p {folder}", f"exec 9>{folder}.lock", "flock 9")
-    yield f"if [ -e {done} ]; then cp {done} {packages}; echo used again: {folder}; exit; fi"
+    yield f"if [ -e {folder}.done ]; then echo used again: {folder}; exit; fi"
     yield from (f"rm -rf {folder}", f"mkdir {folder}", f"cd {folder}")
     yield from (f"cp -- {shlex.quote(f'{trial_folder}/files/{name}')} ." for name in build.inputs)
     yield from build.prepared
     yield f"dlperf_failed={shlex.quote(f'{trial_folder}/build.failed')}"
     yield """trap 'code=$?; [ $code = 0 ] || printf %s "$BASH_COMMAND" >"$dlperf_failed"' EXIT"""
     yield from build.lines
-    listing = shlex.join([*python, "-c", _LIST_PACKAGES]) if python else "true"
-    yield f"{listing} >{packages} || true"
-    yield f"cp {packages} {done}.new && mv {done}.new {done}"
+    yield f"touch {folder}.done"

@@ -106,8 +106,7 @@ def _build_script(trial_id: str, launch: Launch, runtime: Runtime, rank: int) ->
     if not launch.build:
         return {}
     build, name = _build(launch, runtime), launch.nodes[rank].name
-    python = [_filled(_values(launch, runtime, rank), word) for word in build.python]
-    return {BUILD: build_script(build, runtime.folders[name], python, f"trial {trial_id}, node {name}")}
+    return {BUILD: build_script(build, runtime.folders[name], f"trial {trial_id}, node {name}")}
 
 
 def _build(launch: Launch, runtime: Runtime) -> Build:
@@ -115,10 +114,8 @@ def _build(launch: Launch, runtime: Runtime) -> Build:
     modules = () if launch.container else launch.program_preparation.modules
     prepared = (launch.node_preparation, Preparation(modules))
     lines = tuple(line for preparation in prepared if preparation for line in _preparing(preparation))
-    paths = [f"{name}={launch.env[name]}" for name in ("PATH", "PYTHONPATH") if name in launch.env]
-    python = ("env", *paths, launch.interpreter[0]) if launch.interpreter and not launch.container else ()
     files = {name: runtime.programs[name] for name in launch.files}
-    return Build(lines, launch.build, python, files)
+    return Build(lines, launch.build, files)
 
 
 def preparations(launch: Launch) -> tuple[tuple[Preparation, ...], tuple[Preparation, ...]]:

@@ -1,4 +1,4 @@
-"""The libraries and environment modules that decide the speed of a training, as the trial's processes loaded them."""
+"""The libraries, Python packages and environment modules of a training, as the trial's processes loaded them."""
 
 import os
 import re
@@ -21,7 +21,11 @@ WHEELS = {
 LONGEST_PAUSE = 10.0
 """Seconds between two looks, which are frequent at first: a trial may be short."""
 MOST_FILES = 100
+MOST_PACKAGES = 2000
 _MAPPED = re.compile(rf"(/.*/lib({'|'.join(WHEELS)})\.so[.0-9]*)$", re.MULTILINE)
+
+_PACKAGES = re.compile(r" (/.*?/(?:site|dist)-packages)/")
+_INSTALLED = re.compile(r"(.+)-([^-]+)\.dist-info")
 
 
 class Libraries:
@@ -38,12 +42,17 @@ class Libraries:
         """Path → version."""
         self.modules: Dict[str, str] = {}
         """Loaded environment module → version."""
+        self.packages: Dict[str, List[str]] = {}
+        """Folder from which a library was mapped → the packages in it, such as ``numpy==2.3.5``."""
 
     def look_if_due(self, moment: float) -> None:
         if moment >= self.due:
             self.due = moment + min(LONGEST_PAUSE, max(0.5, moment - self.started))
             for pid in trial_pids(self.mark):
-                mapped = set(_MAPPED.findall(read_text(f"/proc/{pid}/maps"))[:MOST_FILES])
+                maps = read_text(f"/proc/{pid}/maps")
+                mapped = set(_MAPPED.findall(maps)[:MOST_FILES])
+                for folder in set(_PACKAGES.findall(maps)) - self.packages.keys():
+                    self.packages[folder] = packages_in(f"/proc/{pid}/root{folder}")
                 variables = dict(text.partition("=")[::2] for text in read_text(f"/proc/{pid}/environ").split("\0"))
                 loaded = variables.get("LOADEDMODULES", "").split(":")[:MOST_FILES]
                 self.modules.update(name.rpartition("/")[::2] if "/" in name else (name, "") for name in loaded if name)
@@ -56,6 +65,15 @@ class Libraries:
         for path, version in self.files.items():
             found.setdefault(_MAPPED.findall(path)[0][1], set()).add(version)
         return {name: sorted(versions) for name, versions in sorted(found.items())}
+
+    def all_packages(self) -> List[str]:
+        return sorted({line for lines in self.packages.values() for line in lines})[:MOST_PACKAGES]
+
+
+def packages_in(folder: str) -> List[str]:
+    """What pip has installed in a folder."""
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    return ["==".join(match.groups()) for match in map(_INSTALLED.fullmatch, names) if match]
 
 
 def library_version(path: str, name: str) -> str:

@@ -15,7 +15,7 @@ OWN_FILES = frozenset(
     [
         *("job.json", "heartbeat", "supervisor.log", "sweeper.json", "cancel.json"),
         *("submit.lock", "slurm.json", "allocation.json", "payload.sh"),
-        *("build.sh", "build.failed", "packages.txt"),
+        *("build.sh", "build.failed"),
     ]
 )
 """Files of the supervisor and of Slurm jobs, which are not archived or change after they were sent."""

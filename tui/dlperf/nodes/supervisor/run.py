@@ -150,6 +150,7 @@ class Supervisor:
         self.monitor = Monitor(self.telemetry, Table("telemetry.csv"), Libraries(self.mark), started)
         self.payload: Optional[subprocess.Popen[bytes]] = None
         self.probes: Optional[threading.Thread] = None
+        self.facts: Json = {}
         self.lease: List[int] = []
         """The descriptor that holds the machine."""
 
@@ -201,9 +202,8 @@ class Supervisor:
     def write_environment(self) -> None:
         found_by = "group" if self.record["group"] else "descent" if self.adopts else "label" if self.keeps else "mark"
         with contextlib.suppress(OSError):  # the folder was removed, or the disk is full
-            facts = dict(environment(self.container), processes_found_by=found_by)
-            packages = read_text("packages.txt").split()
-            write_json("environment.json", dict(facts, packages=packages) if packages else facts)
+            self.facts = dict(environment(self.container), processes_found_by=found_by)
+            write_json("environment.json", self.facts)
 
     def run_process(self, command: List[str], log: str = "out.log") -> Ending:
         try:
@@ -283,6 +283,10 @@ class Supervisor:
         with contextlib.suppress(OSError):
             os.truncate("heartbeat", 0)
         lost, libraries = self.monitor.table.lost_rows, self.monitor.libraries
+        packages = libraries.all_packages()
+        if packages and self.facts:
+            with contextlib.suppress(OSError):
+                write_json("environment.json", dict(self.facts, packages=packages))
         record = exit_record(ending, code, self.started, ended, left)
         write_json(
             "exit.json",
