@@ -16,9 +16,10 @@ def texts() -> dict[str, str]:
 
 
 def extract(file: IO[bytes], *_: object, **__: object) -> Iterator[tuple[int, None, str, list[str]]]:
-    """Yield the texts of the file for Babel."""
-    for text in tomllib.load(file).values():
-        yield 1, None, text, []
+    """Yield the texts of the file, or of its tables, for Babel."""
+    for value in tomllib.load(file).values():
+        for text in value.values() if isinstance(value, dict) else (value,):
+            yield 1, None, text, []
 
 
 def N_(english: str) -> str:

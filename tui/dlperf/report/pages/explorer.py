@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Iterable
 
 from dlperf.catalog.units import is_rate
-from dlperf.messages import N_, Language
+from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report.data import KINDS, SiteData, distinct, grouped, is_published
 from dlperf.report.pages.overview import METRICS, chip, family, interest
-from dlperf.report.pages.page import COLUMNS, Page
+from dlperf.report.pages.page import COLUMNS, TITLES, Page
 from dlperf.report.pages.report_fairness import published_facts
 from dlperf.results.model import ConfigurationResult, MetricResult
 from dlperf.results.provenance import row_conditions
@@ -19,62 +19,12 @@ from dlperf.results.provenance import row_conditions
 SCHEMA = 2
 SCRIPTS = ("bars.js", "explorer-state.js", "explorer-chart.js", "explorer-sides.js", "explorer-copy.js", "explorer.js")
 """In the order in which they run."""
-TEXTS = {
-    "all": N_("All"),
-    "baseline": N_("Baseline"),
-    "best_of_ours": N_("Best of our measurements"),
-    "caveats": N_("Caveats"),
-    "chip": COLUMNS["hardware"],
-    "clear": N_("Clear selection"),
-    "columns": N_("Columns"),
-    "compare": N_("Compare"),
-    "conditions": N_("Conditions"),
-    "copied": N_("Copied"),
-    "copy": N_("Copy"),
-    "copy_chart": N_("Copy chart"),
-    "count": N_("{count} of {total} results"),
-    "differences": N_("Only differences"),
-    "embed": N_("Embed code"),
-    "fewer": N_("Fewer"),
-    "gpu": N_("1 GPU"),
-    "gpus": N_("{count} GPUs"),
-    "gpu_count": COLUMNS["gpus"],
-    "lower": N_("lower is better"),
-    "metric": N_("Metric"),
-    "more": N_("{count} more"),
-    "n": N_("n"),
-    "next": N_("Next page"),
-    "no_bars": N_("No result has this metric under these filters."),
-    "no_rows": N_("No result matches these filters."),
-    "numerics": N_("Numerics"),
-    "origin": COLUMNS["origin"],
-    "other_conditions": N_("Models, units or protocols differ: not strictly comparable."),
-    "other_panels": N_("Further models match; choose one above to draw it: {count}."),
-    "previous": N_("Previous page"),
-    "published_key": N_("Third-party results"),
-    "remove": N_("Remove"),
-    "reset": N_("Reset"),
-    "result": N_("Result"),
-    "saved": N_("Saved as a file"),
-    "search": N_("Search"),
-    "selected": N_("{count} selected, 2–5 can be compared"),
-    "side_by_side": N_("Compare side by side"),
-    "spread": N_("Spread"),
-    "times": N_("× baseline"),
-    "title": N_("All results"),
-    "untested": N_("× is a ratio of two numbers and no claim; dlperf compare tests it."),
-    "use_as_baseline": N_("Use as baseline"),
-    "value": N_("Result"),
-    "versions": N_("Versions"),
-    "case": N_("Model"),
-    "date": COLUMNS["date"],
-    "per_joule": COLUMNS["samples_per_joule"],
-    **{
-        name: COLUMNS[name]
-        for name in ("source", "hardware", "framework", "precision", "batch_size", "sequence_length")
-    },
-    **{name: COLUMNS[name] for name in ("nodes_gpus", "speedup", "efficiency", "mfu", "roofline", "protocol")},
-}
+SHARED = (
+    *("source", "case", "hardware", "framework", "precision", "batch_size", "sequence_length", "nodes_gpus"),
+    *("speedup", "efficiency", "mfu", "roofline", "protocol", "date", "origin"),
+)
+"""Titles of columns of other pages, too."""
+TEXTS: dict[str, str] = TITLES["compare"] | {name: COLUMNS[name] for name in SHARED}
 """Name in the scripts → text."""
 OF_A_ROW = ("Batch per GPU", "Precision", "Nodes × GPUs")
 """What a report states of a framework and each row states itself."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
 from dlperf.catalog.axes import axes_text
-from dlperf.messages import N_, Language
+from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
@@ -19,100 +21,10 @@ from dlperf.results.model import ConfigurationResult
 Cell = Callable[[ConfigurationResult], object]
 """Content of a cell."""
 NO_CELLS: Mapping[str, Cell] = MappingProxyType({})
-COLUMNS = {
-    "source": N_("Source"),
-    "case": N_("Model"),
-    "hardware": N_("Hardware"),
-    "framework": N_("Framework"),
-    "figure": N_("Throughput"),
-    "unit": N_("Unit"),
-    "precision": N_("Precision"),
-    "batch_size": N_("Batch per GPU"),
-    "sequence_length": N_("Sequence length"),
-    "axes": N_("Axes"),
-    "nodes_gpus": N_("Nodes × GPUs"),
-    "speedup": N_("Speed-up"),
-    "efficiency": N_("Efficiency"),
-    "mfu": N_("MFU"),
-    "roofline": N_("Share of roofline"),
-    "samples_per_joule": N_("Samples per joule"),
-    "protocol": N_("Protocol"),
-    **{f"{kind}_figures": title for kind, title in KINDS.items()},
-    "aggregate": N_("Aggregation"),
-    "accelerator": N_("Accelerator"),
-    "build": N_("Version and commit"),
-    "campaign": N_("Campaign"),
-    "campaigns": N_("Campaigns"),
-    "change": N_("Change"),
-    "changed_conditions": N_("Changed conditions"),
-    "change_since_first": N_("Since the first"),
-    "configuration": N_("Configuration"),
-    "configurations": N_("Configurations"),
-    "date": N_("Date"),
-    "difference": N_("Difference"),
-    "estimator": N_("Estimator"),
-    "exact": N_("Exact"),
-    "figures": N_("Results"),
-    "figures_with_log": N_("With a raw log"),
-    "from_timestamps": N_("From timestamps"),
-    "gpus": N_("GPUs"),
-    "largest_difference": N_("Largest difference"),
-    "lead": N_("Next framework"),
-    "log": N_("Log"),
-    "origin": N_("Origin"),
-    "per_gpu": N_("Per GPU"),
-    "published_value": N_("Published value"),
-    "recomputed": N_("Recomputed"),
-    "report": N_("Report"),
-    "rival": N_("Best of another framework"),
-    "repeats": N_("Repeats"),
-    "skip_steps": N_("Steps dropped"),
-    "take_steps": N_("Steps measured"),
-    "verdict": N_("Verdict"),
-    "version": N_("Version measured here"),
-}
+TITLES = tomllib.loads(Path(__file__).parents[1].joinpath("titles.toml").read_text("utf-8"))
+COLUMNS: dict[str, str] = TITLES["columns"] | {f"{kind}_figures": title for kind, title in KINDS.items()}
 """Column → its title."""
-FACTS = {
-    "os": N_("System"),
-    "framework_version": N_("Framework version, by its log"),
-    "hostname": N_("Host name"),
-    "kernel": N_("Kernel"),
-    "architecture": N_("Architecture"),
-    "cpu.model": N_("CPU"),
-    "cpu.sockets": N_("CPU sockets"),
-    "cpu.cores": N_("CPU cores"),
-    "cpu.threads": N_("CPU threads"),
-    "memory_bytes": N_("Memory"),
-    "driver_cuda": N_("CUDA of the driver"),
-    "cpu": N_("CPU"),
-    "memory": N_("Memory"),
-    "disk": N_("Disk"),
-    "driver": N_("Driver"),
-    "cuda": N_("CUDA"),
-    "cudnn": N_("cuDNN"),
-    "nccl": N_("NCCL"),
-    "dali": N_("DALI"),
-    "python": N_("Python"),
-    "interconnect": N_("Interconnect"),
-    "topology": N_("Topology"),
-    "virtualization": N_("Virtualization"),
-    "base_image": N_("Base image"),
-    "os_image": N_("System of the image"),
-    "paddle_commit": N_("Commit of Paddle"),
-    "openmpi_multi_node": N_("Open MPI, several nodes"),
-    "programs": N_("Training program"),
-    "processes_found_by": N_("Processes found by"),
-    "gpu.name": N_("GPU"),
-    "gpu.uuid": N_("GPU UUIDs"),
-    "gpu.max_sm_clock_mhz": N_("Highest SM clock, MHz"),
-    "gpu.max_memory_clock_mhz": N_("Highest memory clock, MHz"),
-    "gpu.ecc_mode": N_("ECC"),
-    "gpu.vbios": N_("VBIOS"),
-    "gpu.power_limit_watts": N_("Power limit of a GPU"),
-    "libraries.nccl": N_("NCCL, as loaded"),
-    "libraries.cudnn": N_("cuDNN, as loaded"),
-    "libraries.cublas": N_("cuBLAS, as loaded"),
-}
+FACTS: dict[str, str] = TITLES["facts"]
 """Fact of a machine or framework → its name."""
 FIGURE_COLUMNS = (
     *("figure", "unit", "precision", "batch_size", "axes", "nodes_gpus", "speedup", "efficiency", "mfu"),
