@@ -77,8 +77,7 @@ CREATE TABLE metrics (
   scope TEXT,                -- global, per_gpu, per_node
   basis TEXT,                -- what it rests on besides the trial, such as a price with its source and date
   spread REAL,               -- of all trials together
-  n INTEGER,
-  basis TEXT                 -- what it rests on besides the trials, such as a price with source and date
+  n INTEGER
 );
 
 CREATE TABLE caveats (
