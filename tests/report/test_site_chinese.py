@@ -12,12 +12,15 @@ from site_sample import sample
 from dlperf.catalog.entry import Translation
 from dlperf.catalog.load import load_catalog
 from dlperf.catalog.metrics import Protocol
+from dlperf.catalog.model import Numerics
 from dlperf.measure.estimators import ESTIMATORS
 from dlperf.messages import CHINESE, ENGLISH, Message, message, quoted
 from dlperf.plan import Selection, expand
 from dlperf.report import figures
+from dlperf.report import locations as at
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData, localize_facts
+from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import AGGREGATES, DEFINITIONS
 from dlperf.report.templating import Safe, _marked
 from dlperf.results.model import Status
@@ -121,3 +124,8 @@ def test_whatever_the_built_in_catalogue_describes_it_describes_in_chinese_too()
     kinds = (catalog.hardware, catalog.frameworks, catalog.cases, catalog.protocols)
     described = [entry for kind in kinds for entry in kind.values() if entry.description]
     assert [entry.id for entry in described if not (entry.zh and entry.zh.description)] == []
+
+
+def test_the_numerics_of_results_side_by_side_are_named_in_chinese() -> None:
+    page = Page(CHINESE, SiteData(), at.EXPLORER)
+    assert [name for name in Numerics.model_fields if page.fact(name).isascii()] == []
