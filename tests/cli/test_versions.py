@@ -28,6 +28,7 @@ recipes:
     command: [train/count.sh, "{batch_size}"]
     workdir: FOLDER
 """
+BUILT = ENTRY.replace("recipes:", "build: [cp FOLDER/train/count.sh ., echo FOLDER-2 >other]\nrecipes:")
 SCRIPT = """\
 if [ -e "$HOME/broken" ]; then exit 7; fi
 for step in 10 20 30 40 50 60 70 80 90 100 110 120; do
@@ -110,6 +111,19 @@ def test_a_search_halves_what_is_left_and_passes_over_what_cannot_be_measured(ch
         checkout, commits[0], commits[7], lambda tried, _: None if tried == commits[4] else tried in commits[5:]
     )
     assert list(unclear) == [commits[4], commits[5]]
+
+
+def test_each_commit_has_a_build_of_its_own(counting, checkout):
+    entry = counting.workspace.catalog / "frameworks" / "mine.yaml"
+    built = BUILT.replace("train/count.sh, ", '"{build}/count.sh", ')
+    entry.write_text(built.replace("FOLDER", str(checkout)))
+    for slower in ("1", "2"):
+        commit(checkout, slower)
+    sides = ("--a", "HEAD~1", "--b", "HEAD")
+    done = counting.dlperf("ab", *sides, *WORDS, "--repeats", "1", code=1)
+    assert "-50.00%, not tested: 1 and 1 trials" in done.stdout
+    others = {path.read_text() for path in (counting.home / ".dlperf" / "builds").glob("*/other")}
+    assert others == {f"{checkout}-2\n"}
 
 
 def test_two_environments_run_the_program_with_their_own_interpreter(counting, checkout, tmp_path):

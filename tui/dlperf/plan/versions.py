@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -53,7 +54,16 @@ def _launch(launch: Launch, version: Version) -> Launch:
         command=tuple(map(change, launch.command)),
         setup=(*activation, *(tuple(map(change, words)) for words in launch.setup)),
         env={name: change(value) for name, value in launch.env.items()},
+        build=tuple(_moved_line(line, version) for line in launch.build),
     )
+
+
+def _moved_line(line: str, version: Version) -> str:
+    """Replace the checkout's path in a line of a build, so that each commit has a build of its own."""
+    if not version.moved:
+        return line
+    before, after = version.moved
+    return re.sub(rf"{re.escape(before)}(?![\w.-])", lambda _: after, line)
 
 
 def _change(version: Version) -> Callable[[str], str]:
