@@ -13,6 +13,7 @@ from dlperf.errors import DlperfError, RequestError
 from dlperf.view.text import count_noun
 
 if TYPE_CHECKING:
+    import dlperf
     from dlperf.results.database import Answer
 
 commands = typer.Typer()
@@ -21,17 +22,40 @@ commands = typer.Typer()
 @commands.command()
 def export(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="SQLite file, such as results.sqlite.")],
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="SQLite file, such as results.sqlite. Replaces an earlier export."),
+    ] = None,
+    mlflow: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Instead push measured results that are not there yet to an MLflow server."),
+    ] = None,
+    campaign: options.CampaignsOption = None,
 ) -> None:
-    """Write all results into an SQLite file. Replaces one of an earlier export."""
+    """Write all results into an SQLite file, or push them to MLflow."""
     from dlperf.results.database import results_database, write_database
 
-    unreadable: list[DlperfError] = []
+    unreadable: list[object] = []
+    if mlflow:
+        if file:
+            raise RequestError("export: name a FILE or --mlflow, not both")
+        _push(options.open_workspace(context, unreadable.append), mlflow, options.split("--campaign", campaign))
+        options.report_unreadable(unreadable)
+        return
+    if campaign or not file:
+        raise RequestError("--campaign: a file holds all campaigns" if campaign else "export: name a FILE, or --mlflow")
     database = results_database(options.current_workspace(context), unreadable.append)
     write_database(database, file)
     ((results,),) = database.execute("SELECT count(*) FROM results")
     print_note(f"{count_noun(results, 'result')} written to {file}")
     options.report_unreadable(unreadable)
+
+
+def _push(workspace: dlperf.Workspace, address: str, campaigns: tuple[str, ...]) -> None:
+    from dlperf.view.mlflow import push_results
+
+    pushed = push_results(address, workspace.rows(campaigns=campaigns))
+    print_note(f"{count_noun(pushed, 'new result')} pushed to the experiment dlperf")
 
 
 @commands.command()

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import urllib.request
 from collections import Counter
-from http.client import HTTPException
 from typing import Any
-from urllib.error import HTTPError
 
 from dlperf import __version__
 from dlperf.catalog.settings import read_settings
@@ -19,9 +16,8 @@ from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignStatus, State
 from dlperf.runs.secrets import redact_for_runs
 from dlperf.runs.store import dump_record
+from dlperf.view.http import SendError, send
 
-SECONDS = 10.0
-"""For the answer."""
 RESULT = ("configuration", "metric", "value", "unit", "spread", "n")
 """Fields of a result."""
 
@@ -64,29 +60,13 @@ def _result(row: ConfigurationResult) -> dict[str, Any]:
     return fields | {"status": row.status.code, "caveats": [finding.code for finding in row.caveats]}
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Makes an error of a redirect, which would lose what is posted."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
 def post_document(address: str, paths: CampaignPaths, document: dict[str, Any]) -> None:
     """Post a document as JSON, without the secrets of its campaign.
 
     Raises:
-        DlperfError: it did not arrive. The message names the host alone: the rest of the address may be a secret.
+        DlperfError: it did not arrive.
     """
-    data = redact_for_runs(paths.plan, dump_record(document))
     try:
-        request = urllib.request.Request(address, data, {"Content-Type": "application/json"})
-        urllib.request.build_opener(_NoRedirect).open(request, timeout=SECONDS).close()
-    except HTTPError as error:
-        raise DlperfError(_failure(address, f"answered {error.code}")) from error
-    except (OSError, HTTPException, ValueError) as error:
-        raise DlperfError(_failure(address, f"{getattr(error, 'reason', error)}")) from error
-
-
-def _failure(address: str, why: str) -> str:
-    host = address.split("/")[2].rpartition("@")[2]
-    return f"webhook of {host}: {why}: the campaign is not affected"
+        send(address, redact_for_runs(paths.plan, dump_record(document)))
+    except SendError as error:
+        raise DlperfError(f"webhook of {error}: the campaign is not affected") from error

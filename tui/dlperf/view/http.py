@@ -1,0 +1,49 @@
+"""Send JSON to a server that the user named."""
+
+from __future__ import annotations
+
+import urllib.request
+from collections.abc import Mapping
+from http.client import HTTPException
+from typing import Any
+from urllib.error import HTTPError
+
+from dlperf.errors import DlperfError
+
+SECONDS = 10.0
+"""For an answer."""
+MOST_BYTES = 64 << 20
+"""Of an answer."""
+
+
+class SendError(DlperfError):
+    """A request failed. The message names the host alone: the rest of an address may be a secret."""
+
+    def __init__(self, address: str, why: str, answer: bytes = b"") -> None:
+        self.answer = answer
+        """What the server said."""
+        super().__init__(f"{address.split('/')[2].rpartition('@')[2]}: {why}")
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Makes an error of a redirect, which would lose what is posted."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def send(address: str, data: bytes | None = None, headers: Mapping[str, str] | None = None) -> bytes:
+    """Post JSON, or get without ``data``, and return the answer.
+
+    Raises:
+        SendError: there was no answer, or one of an error.
+    """
+    try:
+        request = urllib.request.Request(address, data, {"Content-Type": "application/json", **(headers or {})})
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=SECONDS) as answer:
+            received: bytes = answer.read(MOST_BYTES)
+            return received
+    except HTTPError as error:
+        raise SendError(address, f"answered {error.code}", error.read(MOST_BYTES)) from error
+    except (OSError, HTTPException, ValueError) as error:
+        raise SendError(address, f"{getattr(error, 'reason', error)}") from error
