@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.catalog.plugins import installed
+from dlperf.catalog.plugins import scan_packages
 from dlperf.formats import registry
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -37,5 +37,5 @@ def install_example(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def forget_plugins() -> None:
     """Let dlperf look again for what is installed."""
-    installed.cache_clear()
+    scan_packages.cache_clear()
     registry._builtin_formats.cache_clear()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distributions
+from itertools import chain
 from typing import Any
 
 from pydantic import ValidationError, ValidatorFunctionWrapHandler, WrapValidator
@@ -18,9 +19,17 @@ LAUNCHERS = "dlperf.launchers"
 
 
 @cache
+def scan_packages() -> dict[str, dict[str, EntryPoint]]:
+    """Return the entry points of all installed packages, by group and name; reads the metadata of each package once."""
+    found: dict[str, dict[str, EntryPoint]] = {}
+    for entry in chain.from_iterable(package.entry_points for package in distributions()):
+        found.setdefault(entry.group, {}).setdefault(entry.name, entry)
+    return found
+
+
 def installed(group: str) -> dict[str, EntryPoint]:
     """Return the entry points of a group by name."""
-    return {entry.name: entry for entry in entry_points(group=group)}
+    return scan_packages().get(group, {})
 
 
 def load_plugin(group: str, name: str) -> Any:
