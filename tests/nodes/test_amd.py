@@ -10,6 +10,7 @@ import pytest
 from dlperf.nodes.supervisor.amd import Amd
 from dlperf.nodes.supervisor.gpus import vendor_here
 from dlperf.nodes.supervisor.machine import environment, readiness
+from dlperf.nodes.supervisor.rocm_smi import RocmSmi
 from dlperf.nodes.supervisor.telemetry import GpuTelemetry
 
 SAMPLES = Path(__file__).parents[1] / "data/amd-smi"
@@ -100,7 +101,7 @@ def test_what_a_gpu_does_not_report_is_left_out(amd: Amd):
 
 @pytest.mark.parametrize("document", ["", "no JSON", "[{", "{}", "[1]", '{"gpu_data": "N/A"}', '[{"gpu": "N/A"}]'])
 def test_a_damaged_document_says_nothing(amd: Amd, document):
-    assert amd.readings(document) == amd.applications_in(document) == []
+    assert amd.readings(document) == amd.applications_in(document) == RocmSmi().readings(document) == []
 
 
 def test_a_reader_that_goes_away_ends_the_loop_of_queries(amd: Amd):
@@ -109,3 +110,23 @@ def test_a_reader_that_goes_away_ends_the_loop_of_queries(amd: Amd):
     monitored.readings.child.wait(timeout=20)
     monitored.close()
     assert not os.path.exists(f"/proc/{monitored.applications.child.pid}")
+
+
+def test_without_amd_smi_rocm_smi_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "rocm-smi").write_text(f"#!/bin/sh\ncat {SAMPLES}/rocm-smi.json\n")
+    (tmp_path / "rocm-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(RocmSmi, "is_present", lambda self: True)
+    first, second = vendor_here().gpus()
+    assert (first["uuid"], first["driver"], first["memory_mib"]) == ("0x1122334455667788", "6.2.4", 65520.0)
+    assert (first["name"], first["power_limit_watts"]) == ("AMD INSTINCT MI200 (MCM) OAM LC MBA HPE C2", 560.0)
+    assert (second["uuid"], second["name"], second["memory_mib"]) == ("0000:C4:00.0", None, None)
+    monitored = GpuTelemetry(vendor_here(), [0, 1], "mark", {})
+    rows = ""
+    while rows.count("\n") < 2:
+        rows += monitored.receive(monitored.readings.source, 5.0)
+    monitored.close()
+    assert rows.splitlines() == [
+        "5.000,0,98.0,32760.0,489.0,1690.0,1600.0,,35.0,0,171254",
+        "5.000,1,19.0,,7.222,800.0,,,31.0,0,",
+    ]

@@ -29,8 +29,10 @@ int nvmlInit_v2(void) { return 0; }
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **device) { *device = (void *)uuid; return 0; }
 int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *energy) { *energy = 5000000123ULL; return 0; }
 """
-SMI = """#!/bin/sh
+SMI = r"""#!/bin/sh
 case "$*" in
+*query-gpu=uuid,index,*-i\ 0,1\ *-lms\ 1000) echo "GPU-aa, 0, 98, 1000, 690.1, 1700, [N/A], 0x4, 60"; sleep 60;;
+*compute-apps=gpu_uuid,pid\ *-lms\ 2000) echo "GPU-aa, $PPID"; sleep 60;;
 *ecc.errors*) echo "2, 0";;
 *clocks.applications*) echo "1980, [Requested functionality has been deprecated]";;
 *index,name*) echo "0, NVIDIA H200, GPU-aa, 0:1, 143771, 580.1, 96.00.B9, 700, 1980, 3201, Enabled, Enabled, 0, 0";;
@@ -74,6 +76,14 @@ def test_a_gpu_is_recorded_with_its_vbios_and_clocks_that_the_driver_still_knows
     assert (gpu["uuid"], gpu["vbios"], gpu["power_limit_watts"]) == ("GPU-aa", "96.00.B9", 700.0)
     assert (gpu["memory_errors_corrected"], gpu["memory_errors_uncorrected"]) == (2, 0)
     assert (gpu["application_sm_clock_mhz"], gpu["application_memory_clock_mhz"]) == (1980.0, None)
+
+
+def test_the_load_of_gpus_and_processes_of_others_on_them_come_line_by_line(nvidia):
+    monitored = telemetry.GpuTelemetry(Nvidia(), [0, 1], "mark", {})
+    while not monitored.seen:
+        monitored.receive(monitored.applications.source, 4.0)
+    assert monitored.receive(monitored.readings.source, 5.0) == "5.000,0,98,1000,690.1,1700,,0x4,60,1,\n"
+    monitored.close()
 
 
 def test_each_row_of_telemetry_holds_the_energy_counter_of_its_gpu(nvidia, monkeypatch):

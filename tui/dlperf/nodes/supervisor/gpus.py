@@ -4,9 +4,10 @@ from typing import Tuple
 
 from .amd import Amd
 from .nvidia import Nvidia
+from .rocm_smi import RocmSmi
 from .vendor import Vendor
 
-VENDORS: Tuple[Vendor, ...] = (Nvidia(), Amd())
+VENDORS: Tuple[Vendor, ...] = (Nvidia(), Amd(), RocmSmi())
 
 
 def vendor_here() -> Vendor:
