@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dlperf.campaign.create import trial_id
+from dlperf.nodes.supervisor.processes import SUPERVISOR_NAME
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import CampaignReader, campaign_status
 from dlperf.runs.lock import engine_pid
@@ -192,8 +193,7 @@ def supervisors(home: Path) -> list[int]:
     found = []
     for pid in marked_processes(home):
         with contextlib.suppress(OSError):
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            if b"run" in words:
+            if Path(f"/proc/{pid}/comm").read_text().strip() == SUPERVISOR_NAME:
                 found.append(pid)
     return sorted(found)
 

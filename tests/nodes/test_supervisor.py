@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from string import Formatter
 
@@ -14,6 +14,7 @@ from dlperf.nodes import supervisor
 from dlperf.nodes.supervisor import files, operations, processes
 from dlperf.nodes.supervisor.endings import Moment, cancel_request, ending_of, exit_record, limit_reached
 from dlperf.nodes.supervisor.files import confined, write_json
+from dlperf.nodes.supervisor.run import supervise
 from dlperf.runs.upgrades import stored_message
 
 
@@ -87,14 +88,14 @@ def test_a_supervisor_that_died_before_it_claimed_its_trial_is_started_again(tmp
     record = {"pid": 1, "start_ticks": 2, "boot_id": "boot"}
     starts = []
 
-    def start_detached(arguments: list[str], log: str) -> None:
-        starts.append(arguments)
+    def start_detached(work: Callable[[str], None], directory: str) -> None:
+        starts.append((work, directory))
         if len(starts) == 2:
-            write_json(f"{arguments[1]}/supervisor.json", record)
+            write_json(f"{directory}/supervisor.json", record)
 
     monkeypatch.setattr(files, "ROOT", str(tmp_path))
     monkeypatch.setattr(processes, "START_SECONDS", 0.01)
     monkeypatch.setattr(operations, "start_detached", start_detached)
     answer, _ = operations.start({"directory": "trial/here", "files": []}, b"")
     assert answer == {"supervisor": record}
-    assert starts == [["run", f"{tmp_path}/trial/here"]] * 2
+    assert starts == [(supervise, f"{tmp_path}/trial/here")] * 2

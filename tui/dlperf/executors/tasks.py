@@ -58,7 +58,7 @@ class NodeTask:
         ends_with = f"../{file_name(first)}/{self.paths.exit.name}" if launch.queued else None
         settings = {
             "mark": mark(self.trial.trial_id, self.node.name if self.starts else first),
-            "command": [shell_of(*preparations(launch)[0]), LAUNCH] if self.starts else ["sleep", "infinity"],
+            "command": [shell_of(*preparations(launch)[0]), LAUNCH] if self.starts else [],
             "deadline_seconds": deadline,
             "stall_seconds": launch.stall_seconds if self.starts else deadline,
             "log_bytes": self.log_bytes,

@@ -3,9 +3,8 @@
 ``dlperf.nodes.bootstrap`` packs these modules into one executable zip that is copied to the node, so that nothing need
 be installed there::
 
-    supervisor.pyz agent         answers requests on stdin and stdout until stdin closes
+    supervisor.pyz agent         answers requests on stdin and stdout until stdin closes; forks supervisors
     supervisor.pyz run DIR       starts the payload of DIR/job.json, watches it, writes DIR/exit.json last
-    supervisor.pyz sweep DIR     ends the processes that a killed supervisor left
     supervisor.pyz allocate DIR  in a Slurm job, once: writes the job's addresses and port into the scripts of all nodes
     supervisor.pyz task DIR      in a Slurm job, on each node: runs that node's part of the trial in DIR
 

@@ -127,7 +127,8 @@ def sweep(mark: str, grace_seconds: float, group: Optional[str] = None) -> List[
             elif pid not in terminated:
                 send(pid, signal.SIGTERM)
         terminated.update(pids)
-        time.sleep(0.05 if pids else 0.005)
+        if pids:
+            time.sleep(0.05)
     close_group(group)
     return []
 

@@ -19,23 +19,24 @@ STREAMS, DEPTH, NAME_BYTES = 1024, 8, 512
 Json = Dict[str, Any]
 
 
-def write_atomic(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Write a file completely or not at all, also across a crash of the machine."""
+def write_atomic(path: str, data: bytes, mode: int = 0o600, durable: bool = True) -> None:
+    """Write a file completely or not at all; where it is durable, also across a crash of the machine."""
     temporary = f"{path}.{os.getpid()}.tmp"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
         os.rename(temporary, path)
     except OSError:
         os.unlink(temporary)
         raise
 
 
-def write_json(path: str, value: Json) -> None:
-    write_atomic(path, json.dumps(value, indent=1).encode("ascii") + b"\n")
+def write_json(path: str, value: Json, durable: bool = True) -> None:
+    write_atomic(path, json.dumps(value, indent=1).encode("ascii") + b"\n", durable=durable)
 
 
 def open_regular(path: str) -> int:

@@ -51,6 +51,19 @@ def take_lease(mark: str, since: str) -> int:
     return descriptor
 
 
+def release_lease(descriptor: int, vacant: bool) -> None:
+    """Give the machine back.
+
+    Args:
+        vacant: nothing of the trial is left, so that its name goes, too, and nobody looks for its processes again.
+    """
+    if vacant:
+        with contextlib.suppress(OSError):  # another node of the trial has the machine
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(descriptor, 0)
+    os.close(descriptor)
+
+
 def lease_owner() -> Optional[Json]:
     """Who has this machine, with ``problem`` where that cannot be known; None where it is free."""
     try:

@@ -6,7 +6,6 @@ import sys
 COMMANDS = {
     "agent": ("agent", "agent", 0),
     "run": ("run", "supervise", 1),
-    "sweep": ("endings", "sweep_after_dead_supervisor", 1),
     "allocate": ("batch_job", "allocate", 1),
     "task": ("batch_job", "task", 1),
 }
@@ -18,5 +17,5 @@ def main() -> None:
     module, function, count = COMMANDS.get(sys.argv[1] if len(sys.argv) > 1 else "", ("", "", -1))
     arguments = sys.argv[2:]
     if len(arguments) != count:
-        sys.exit("usage: supervisor.pyz agent | run DIR | sweep DIR | allocate DIR | task DIR")
+        sys.exit("usage: supervisor.pyz agent | run DIR | allocate DIR | task DIR")
     getattr(importlib.import_module("." + module, __package__), function)(*arguments)

@@ -13,6 +13,7 @@ import time
 from typing import List, Optional, Tuple
 
 from .containers import remove_containers
+from .endings import sweep_after_dead_supervisor
 from .files import (
     ROOT,
     Json,
@@ -32,6 +33,7 @@ from .job_queue import find_job, record_job, run_command
 from .machine import free_port, readiness
 from .processes import boot_id, is_alive, is_identity, running_supervisor, send, start_detached, wait_for_record
 from .removal import remove_trial
+from .run import supervise
 from .scope import pids_of
 
 READ_LIMIT = 4 * 1024 * 1024
@@ -50,12 +52,15 @@ def hello(request: Json, raw: bytes) -> Answer:
 
 
 def put(request: Json, raw: bytes) -> None:
-    """Write files atomically: ``files`` lists path, mode and size; the raw bytes are their contents in order."""
+    """Write files atomically: ``files`` lists path, mode and size; the raw bytes are their contents in order.
+
+    What a crash of the machine may damage is sent again: no trial survives it.
+    """
     offset = 0
     for entry in request["files"]:
         path = confined(entry["path"])
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-        write_atomic(path, raw[offset : offset + entry["size"]], entry["mode"])
+        write_atomic(path, raw[offset : offset + entry["size"]], entry["mode"], durable=False)
         os.chmod(path, entry["mode"])
         offset += entry["size"]
 
@@ -63,15 +68,14 @@ def put(request: Json, raw: bytes) -> None:
 def start(request: Json, raw: bytes) -> Answer:
     """Write a trial's files and start its supervisor, unless that was done before."""
     directory = confined(request["directory"])
-    log = os.path.join(directory, "supervisor.log")
     if read_json(os.path.join(directory, "supervisor.json")) is None:
         os.makedirs(directory, 0o700, exist_ok=True)
         put(request, raw)
-        start_detached(["run", directory], log)
+        start_detached(supervise, directory)
     try:
         record = wait_for_record(directory, "supervisor.json")
     except TimeoutError:  # one that was killed before it claimed the trial; of two, one gets it
-        start_detached(["run", directory], log)
+        start_detached(supervise, directory)
         record = wait_for_record(directory, "supervisor.json")
     return {"supervisor": record}, b""
 
@@ -177,7 +181,7 @@ def cancel(request: Json, raw: bytes) -> Answer:
         if job:
             remove_containers(job["container"] or {}, job["mark"])
     elif not is_alive(records.process("sweeper.json")):
-        start_detached(["sweep", directory], os.path.join(directory, "supervisor.log"))
+        start_detached(sweep_after_dead_supervisor, directory)
         wait_for_record(directory, "sweeper.json")
     return {}, b""
 

@@ -6,11 +6,13 @@ import subprocess
 import sys
 import time
 import urllib.parse
-from typing import Dict, List, Optional, Set, Tuple
+from typing import Callable, Dict, List, Optional, Set, Tuple
 
 from .files import Json, read_json, read_text
 
 MARK_VARIABLE = "DLPERF_TRIAL"
+SUPERVISOR_NAME = "dlperf-trial"
+"""The name of a supervisor's process, in 15 bytes at most."""
 START_SECONDS = 20.0
 
 Variables = Optional[Dict[bytes, bytes]]
@@ -74,11 +76,26 @@ def is_alive(identity: Optional[Json]) -> bool:
     return found is not None and found[0] not in "ZX" and found[1] == identity["start_ticks"]
 
 
+def name_supervisor() -> None:
+    """Give this process the name by which ``running_supervisor`` finds it."""
+    with contextlib.suppress(OSError), open("/proc/self/comm", "w") as stream:
+        stream.write(SUPERVISOR_NAME)
+
+
 def running_supervisor(directory: str) -> Optional[Json]:
-    """The identity of the process that supervises a trial, found without the trial's folder."""
-    command = ["run", directory, ""]
-    pids = [pid for pid in all_pids() if read_text(f"/proc/{pid}/cmdline").split("\0")[-3:] == command]
+    """The identity of the process that supervises a trial, found without the trial's folder, which it works in."""
+    folder = os.path.realpath(directory)
+    named = [pid for pid in all_pids() if read_text(f"/proc/{pid}/comm").strip() == SUPERVISOR_NAME]
+    pids = [pid for pid in named if working_folder(pid) in (folder, folder + " (deleted)")]
     return identity_of(pids[0]) if pids else None
+
+
+def working_folder(pid: int) -> str:
+    """Where a process works; empty where that cannot be known."""
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return ""
 
 
 def has_mark(pid: int, mark: str) -> bool:
@@ -114,8 +131,8 @@ def send(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def start_detached(arguments: List[str], log: str) -> None:
-    """Run the file that we were started from as a daemon in a session of its own."""
+def start_detached(work: Callable[[str], None], directory: str) -> None:
+    """Do work as a daemon in a session of its own. A fork starts in a hundredth of the time of another Python."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)
@@ -123,13 +140,25 @@ def start_detached(arguments: List[str], log: str) -> None:
     try:
         os.setsid()
         if os.fork() == 0:
-            descriptor = os.open(log, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            os.dup2(descriptor, 1)
-            os.dup2(descriptor, 2)
-            os.execv(sys.executable, [sys.executable, "-I", "-S", os.path.abspath(sys.argv[0]), *arguments])
+            detach_files(os.path.join(directory, "supervisor.log"))
+            work(directory)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
     finally:
+        sys.stderr.flush()
         os._exit(0)
+
+
+def detach_files(log: str) -> None:
+    """Close all files, so that the agent's client sees it end, and print into a log."""
+    descriptor = os.open(log, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(descriptor, 1)
+    os.dup2(descriptor, 2)
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # that of the listing
+            if int(name) > 2:
+                os.close(int(name))
 
 
 def wait_for_record(directory: str, name: str) -> Json:

@@ -29,12 +29,12 @@ from .endings import (
 )
 from .files import SCHEMA, Json, log_streams, read_json, read_text, write_json
 from .gpus import vendor_here
-from .lease import LeaseHeldError, take_lease
+from .lease import LeaseHeldError, release_lease, take_lease
 from .libraries import Libraries
 from .machine import driver_errors, environment
-from .processes import MARK_VARIABLE, identity_of
+from .processes import MARK_VARIABLE, identity_of, name_supervisor
 from .scope import adopt_orphans, close_group, in_group, open_group, reap_orphans
-from .telemetry import TICK_SECONDS, Table, Telemetry, open_telemetry
+from .telemetry import FIRST_TICK_SECONDS, TICK_SECONDS, Table, Telemetry, open_telemetry
 
 HEARTBEAT_SECONDS = 5.0
 RESERVED_BYTES = 16384
@@ -44,6 +44,7 @@ RESERVED_BYTES = 16384
 def supervise(directory: str) -> None:
     """Run the trial in a folder to its end, unless another supervisor has it."""
     os.chdir(directory)
+    name_supervisor()
     job = read_json("job.json") or {}
     signals = Signals()  # before the claim: any reader of our record may send a signal
     # Containers are found by their label: without the processes that watch them, they cannot be removed.
@@ -101,7 +102,7 @@ class Monitor:
 
     def __init__(self, telemetry: Telemetry, table: Table, libraries: Libraries, started: Moment) -> None:
         self.telemetry, self.table, self.libraries = telemetry, table, libraries
-        self.beat_at = self.tick_at = 0.0
+        self.beat_at, self.tick_at = 0.0, started.monotonic + FIRST_TICK_SECONDS
         """When each is due again, by the monotonic clock."""
         self.log_size = 0
         self.restart(started)
@@ -124,7 +125,7 @@ class Monitor:
             size = sum(log_streams(".").values())
             if size != self.log_size:
                 self.log_size, self.log_grew = size, moment
-        self.libraries.look_if_due(moment)
+            self.libraries.look_if_due(moment)
 
     def receive(self, source: IO[bytes]) -> None:
         self.table.write(self.telemetry.receive(source, self.time()))
@@ -197,13 +198,14 @@ class Supervisor:
     def run_payload(self) -> Ending:
         self.probes = threading.Thread(target=self.write_environment)
         self.probes.start()
-        return self.run_process(in_group(self.record["group"], self.job["command"]))
+        command = self.job["command"]
+        return self.run_process(in_group(self.record["group"], command)) if command else self.watch(None)
 
     def write_environment(self) -> None:
         found_by = "group" if self.record["group"] else "descent" if self.adopts else "label" if self.keeps else "mark"
         with contextlib.suppress(OSError):  # the folder was removed, or the disk is full
             self.facts = dict(environment(self.container), processes_found_by=found_by)
-            write_json("environment.json", self.facts)
+            write_json("environment.json", self.facts, durable=False)
 
     def run_process(self, command: List[str], log: str = "out.log") -> Ending:
         try:
@@ -230,14 +232,14 @@ class Supervisor:
         finally:
             os.close(log)
 
-    def watch(self, payload: "subprocess.Popen[bytes]") -> Ending:
-        """Monitor the payload until it ends or must be ended."""
-        while payload.poll() is None:
+    def watch(self, payload: "Optional[subprocess.Popen[bytes]]") -> Ending:
+        """Monitor the payload until it ends or must be ended; on a node without one, what others start there."""
+        while payload is None or payload.poll() is None:
             requested = self.requested_ending()
             if requested:
                 return requested
             self.monitor.run_due()
-            reap_orphans(payload.pid)
+            reap_orphans(payload.pid if payload else 0)
             silent_seconds = time.monotonic() - self.monitor.log_grew
             limit = limit_reached(self.job, self.running_seconds(), silent_seconds, self.monitor.log_size)
             if limit:
@@ -279,7 +281,7 @@ class Supervisor:
             self.probes.join()
         self.restore_files()
         for descriptor in self.lease:
-            os.close(descriptor)
+            release_lease(descriptor, vacant=not left)
         with contextlib.suppress(OSError):
             os.truncate("heartbeat", 0)
         lost, libraries = self.monitor.table.lost_rows, self.monitor.libraries

@@ -7,7 +7,7 @@ which outlives the supervisor. The supervisor adopts the payload's orphans in an
 import contextlib
 import importlib
 import os
-from typing import List, Optional
+from typing import Any, List, Optional
 
 from .files import Json, read_text, readable_json
 from .processes import mark_of, marked_pids, own_payload, process_table, stat_fields
@@ -59,11 +59,20 @@ def close_group(group: Optional[str]) -> None:
             os.rmdir(folder)
 
 
+def load_libc() -> Any:
+    """The C library; None where Python is a small one without ctypes."""
+    with contextlib.suppress(ImportError, OSError):
+        return importlib.import_module("ctypes").CDLL(None)
+
+
+LIBC = load_libc()
+"""Loaded before a supervisor is forked, as every module is."""
+
+
 def adopt_orphans() -> bool:
     """Become the parent of descendants whose own parent ends; False where that cannot be."""
-    with contextlib.suppress(ImportError, OSError, AttributeError):  # a small Python has no ctypes
-        library = importlib.import_module("ctypes").CDLL(None)
-        return bool(library.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+    with contextlib.suppress(AttributeError):  # no ctypes, or no such call
+        return bool(LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
     return False
 
 

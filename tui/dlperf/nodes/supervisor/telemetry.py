@@ -10,10 +10,12 @@ from .files import Json, read_text
 from .gpus import vendor_here
 from .machine import memory_fact
 from .node_power import NodePower
-from .processes import has_mark, own_payload, process_table
+from .processes import has_mark, own_payload, process_table, stat_fields
 from .vendor import COLUMNS, ENERGY, Application, Reading, Vendor
 
 TICK_SECONDS = 1.0
+FIRST_TICK_SECONDS = 0.1
+"""After the start: a trial may be short, and one that is shorter has no load."""
 
 APPLICATIONS_SECONDS = 2.0
 
@@ -43,19 +45,19 @@ class CpuTelemetry:
 
     def __init__(self, container: Json) -> None:
         self.sees_payload = not keeps_containers(container)  # whose containers are no children of ours
-        self.before = self.times()
+        pid = os.getpid()
+        self.before = self.times({pid: stat_fields(pid)})  # there is no payload yet
         self.sources: List[IO[bytes]] = []
 
     @staticmethod
-    def times() -> Tuple[int, int, int]:
+    def times(table: Dict[int, List[str]]) -> Tuple[int, int, int]:
         """Total, busy and our own time of all processors, in clock ticks; ours includes children that ended."""
         ticks = [int(field) for field in read_text("/proc/stat").split("\n", 1)[0].split()[1:9]]
-        table = process_table()
         own = sum(int(field) for pid in own_payload(table) | {os.getpid()} for field in table[pid][11:15])
         return sum(ticks), sum(ticks) - ticks[3] - ticks[4], own
 
     def tick(self, moment: float) -> str:
-        before, self.before = self.before, self.times()
+        before, self.before = self.before, self.times(process_table())
         total, busy, own = (now - then for now, then in zip(self.before, before))
         memory = (memory_fact("MemTotal") or 0) - (memory_fact("MemAvailable") or 0)
         percent = 100.0 / total if total else 0.0
