@@ -144,7 +144,7 @@ async def _until_finished(executor: DirectExecutor, trial: Trial) -> Observation
         if observation.state.finished:
             return observation
         await executor.tail([trial])
-        await asyncio.sleep(POLL_SECONDS)
+        await executor.wait([trial], POLL_SECONDS)
 
 
 async def _plain_command() -> None:

@@ -131,6 +131,9 @@ class StandIns:
     async def poll(self, trials: Sequence[Trial]) -> list[Observation]:
         return [Observation(trial.trial_id, State.RUNNING) for trial in trials]
 
+    async def wait(self, trials: Sequence[Trial], seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
     async def tail(self, trials: Sequence[Trial]) -> int:
         return 0
 

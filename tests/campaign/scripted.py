@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -113,6 +114,9 @@ class ScriptedExecutor:
         self.nodes[name] = "ended"
         blamed = (NodeObservation(node, script.state, script.cause),) if script.blames else ()
         return Observation(name, script.state, script.cause, "supervisor", blamed)
+
+    async def wait(self, trials: Sequence[Trial], seconds: float) -> None:
+        await asyncio.sleep(seconds)
 
     async def tail(self, trials: Sequence[Trial]) -> int:
         for trial in trials:

@@ -9,7 +9,7 @@ import signal
 from dataclasses import replace
 
 import pytest
-from trials import LOCAL, finished, local_nodes, printed, processes_of, run_to_end, shell_trial
+from trials import LOCAL, finished, held, local_nodes, printed, processes_of, run_to_end, shell_trial
 
 from dlperf.executors.base import Reference
 from dlperf.executors.direct import DirectExecutor
@@ -18,6 +18,7 @@ from dlperf.plan import Container, Node
 from dlperf.runs.archive import TrialFiles, seal
 from dlperf.runs.records import State
 from kept_records import read_record
+from waiting import PATIENCE_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -68,6 +69,23 @@ async def test_telemetry_comes_home_while_a_trial_runs(executor, tmp_path):
     await executor.collect(trial)
     assert home.read_bytes().startswith(early)
     assert home.read_text().count("time,") == 1
+
+
+async def test_the_end_of_a_trial_and_any_other_request_end_a_wait(executor, home, tmp_path):
+    trial = shell_trial(tmp_path, held("echo up"))
+    await executor.submit(trial)
+    await printed(executor, trial, b"up\n")
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        waiting = asyncio.create_task(executor.wait([trial], 10 * PATIENCE_SECONDS))
+        while not waiting.done():
+            await executor.poll([trial])
+            await asyncio.sleep(0.02)
+        waiting = asyncio.create_task(executor.wait([trial], 10 * PATIENCE_SECONDS))
+        (home / "go").touch()
+        await waiting
+        await executor.wait([trial], 10 * PATIENCE_SECONDS)  # it ended before
+    (observation,) = await executor.poll([trial])
+    assert observation.state is State.SUCCEEDED
 
 
 async def test_a_second_submit_starts_nothing(executor, tmp_path):

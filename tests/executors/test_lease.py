@@ -50,6 +50,11 @@ async def test_a_machine_that_another_engine_uses_is_not_ready_and_its_owner_is_
     await other.close()
 
 
+async def test_a_trial_that_ended_whole_leaves_no_name(executor, lease_file, tmp_path):
+    await run_to_end(executor, shell_trial(tmp_path, "cp $DLPERF_LEASE during"))
+    assert lease_file.read_bytes() == b""
+
+
 async def test_a_payload_holds_the_machine_after_its_supervisor_and_its_mark_are_gone(executor, home, tmp_path):
     trial = shell_trial(tmp_path, "exec env -i sh -c 'echo up; echo $$ > pid; while ! test -e go; do sleep 0.05; done'")
     reference = await executor.submit(trial)

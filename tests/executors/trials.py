@@ -55,7 +55,7 @@ async def seen(executor: Executor, trial: Trial, condition: Callable[[Observatio
         if condition(observation):
             return observation
         assert time.monotonic() < give_up, f"never seen; last: {observation}"
-        await asyncio.sleep(0.05)
+        await executor.wait([trial], 0.05)
 
 
 async def finished(executor: Executor, trial: Trial) -> Observation:

@@ -104,11 +104,16 @@ class Watch:
         try:
             while self._trials:
                 await self._poll()
-                await asyncio.sleep(poll_interval(max(len(self._trials), len(self._running))))
+                await self._wait()
         except Exception as error:
             for running in self._trials.values():
                 running.fail(error)
             self._trials.clear()
+
+    async def _wait(self) -> None:
+        trials = [running.trial for running in self._trials.values()]
+        seconds = poll_interval(max(len(trials), len(self._running)))
+        await self._executor.wait(trials, seconds)
 
     async def _poll(self) -> None:
         trials = [running.trial for running in self._trials.values()]

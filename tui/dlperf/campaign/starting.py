@@ -116,7 +116,7 @@ async def _ended(executor: Executor, trial: Trial) -> Observation:
         if time.monotonic() > begun + seconds:
             await executor.cancel(trial)
             return replace(seen, cause=seen.pending_reason or message("no_answer_within", seconds=seconds))
-        await asyncio.sleep(0.1)
+        await executor.wait([trial], 0.1)
 
 
 def _item(start: Start, trial: Trial, ended: Observation, parameters: dict[str, str]) -> CheckItem:

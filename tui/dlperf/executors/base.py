@@ -131,6 +131,9 @@ class Executor(Protocol):
     async def poll(self, trials: Sequence[Trial]) -> list[Observation]:
         """Observe many trials, with one request per machine."""
 
+    async def wait(self, trials: Sequence[Trial], seconds: float) -> None:
+        """Wait until a trial has probably ended, for some seconds at most."""
+
     async def tail(self, trials: Sequence[Trial]) -> int:
         """Append what the nodes wrote since the last call to the archived logs; return the number of new bytes."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,9 @@ from dlperf.nodes.transport import Machine
 from dlperf.plan import Launch, Node
 from dlperf.render.launchers import find_launcher
 from dlperf.runs.records import State
+
+SHORTEST_WAIT_SECONDS = 0.01
+"""Bounds how often an agent can make the engine poll, and the delay after another request."""
 
 
 class DirectExecutor(SupervisedExecutor):
@@ -101,6 +105,30 @@ class DirectExecutor(SupervisedExecutor):
         for task, report in zip(tasks, reports, strict=True):
             self._note_answer(task, node_observation(task.node.name, report, task.starts))
             await self._clean_up(task, report)
+
+    async def wait(self, trials: Sequence[Trial], seconds: float) -> None:
+        ended = asyncio.Event()
+        asyncio.get_running_loop().call_later(seconds, ended.set)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(asyncio.sleep(SHORTEST_WAIT_SECONDS))
+            clients = self._by_machine(trials)
+            for client, tasks in clients:
+                group.create_task(self._wait_at(client, tasks, seconds, ended))
+            await ended.wait()
+            for client, _ in clients:
+                await client.end_wait()
+
+    async def _wait_at(
+        self, client: NodeClient, tasks: Sequence[NodeTask], seconds: float, ended: asyncio.Event
+    ) -> None:
+        """Note that a task on one machine has ended; a silent machine says nothing."""
+        running = [task.directory for task in tasks if not self._last_known(task).finished]
+        with contextlib.suppress(DlperfError):
+            while running and not ended.is_set():
+                if await client.wait(running, seconds):
+                    ended.set()
+                else:
+                    await asyncio.sleep(SHORTEST_WAIT_SECONDS)
 
     async def _clean_up(self, task: NodeTask, report: NodeReport) -> None:
         """End what a dead supervisor, a reboot, an unreadable file or a cancel during silence left on a node."""

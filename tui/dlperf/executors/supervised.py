@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from collections import defaultdict
@@ -158,6 +159,9 @@ class SupervisedExecutor:
             self._told_to_end.add(task.key)
         except DlperfError:
             return
+
+    async def wait(self, trials: Sequence[Trial], seconds: float) -> None:
+        await asyncio.sleep(seconds)
 
     async def tail(self, trials: Sequence[Trial]) -> int:
         found = await all_of(tail_machine(client, tasks) for client, tasks in self._by_machine(trials))

@@ -54,6 +54,10 @@ class AgentChannel:
                 raise ValueError(f"{frame.raw} bytes of files where {most_raw} were requested")
             return frame, await self.output.exactly(frame.raw)
 
+    async def end_wait(self) -> None:
+        """Make the agent answer a ``wait`` now. Raises OSError where the connection is broken."""
+        await self.process.write(bytes(4))
+
     async def close(self) -> None:
         await self.process.close()
 

@@ -63,6 +63,8 @@ class NodeClient:
         self._channel: AgentChannel | None = None
         self._requests = 0
         self._turn = asyncio.Lock()
+        self._waits = False
+        """Whether the request in progress is a ``wait`` that was not ended yet."""
         self._failure: UnreachableError | None = None
         self._delay = FIRST_DELAY_SECONDS
         self._retry_at = 0.0
@@ -85,6 +87,27 @@ class NodeClient:
         answer = await self._ask("observe", ObserveAnswer, directories=list(directories))
         with self._bad_answers():
             return [sound_report(report) for report in _one_each(answer.reports, directories)]
+
+    async def wait(self, directories: Sequence[str], seconds: float) -> bool:
+        """Wait until one of these trials ends, for some seconds at most; any other request ends the wait.
+
+        Returns:
+            False at once where there is another request.
+        """
+        if self._turn.locked():
+            return False
+        self._waits = True
+        try:
+            await self._ask("wait", dict, directories=list(directories), seconds=seconds)
+        finally:
+            self._waits = False
+        return True
+
+    async def end_wait(self) -> None:
+        if self._waits and self._channel is not None:
+            self._waits = False
+            with contextlib.suppress(OSError):
+                await self._channel.end_wait()
 
     async def read(self, ranges: Sequence[ByteRange]) -> list[bytes | Unreadable | None]:
         """Bytes of files, None for an absent file; shorter than asked at the end of a file or of a full answer."""
@@ -175,6 +198,8 @@ class NodeClient:
             UnreachableError: the machine does not answer, or not as an agent does.
             DlperfError: the operation failed there.
         """
+        if operation != "wait":
+            await self.end_wait()
         async with self._turn:
             self._requests += 1
             request = {"id": self._requests, "operation": operation, "raw": len(raw), **fields}

@@ -6,6 +6,7 @@ An operation takes a request and the raw bytes that came with it, and returns an
 import fcntl
 import os
 import platform
+import select
 import signal
 import socket
 import subprocess
@@ -31,7 +32,16 @@ from .files import (
 )
 from .job_queue import find_job, record_job, run_command
 from .machine import free_port, readiness
-from .processes import boot_id, is_alive, is_identity, running_supervisor, send, start_detached, wait_for_record
+from .processes import (
+    boot_id,
+    is_alive,
+    is_identity,
+    open_process,
+    running_supervisor,
+    send,
+    start_detached,
+    wait_for_record,
+)
 from .removal import remove_trial
 from .run import supervise
 from .scope import pids_of
@@ -82,6 +92,18 @@ def start(request: Json, raw: bytes) -> Answer:
 
 def observe(request: Json, raw: bytes) -> Answer:
     return {"reports": [report(confined(directory)) for directory in request["directories"]]}, b""
+
+
+def wait(request: Json, raw: bytes) -> Answer:
+    """Wait until the supervisor of one of these trials ends, the client sends something, or some seconds pass."""
+    found = [Records(confined(directory)) for directory in request["directories"]]
+    opened = [open_process(records.supervisor()) for records in found]
+    processes = [descriptor for descriptor in opened if descriptor is not None]
+    if all(records.read("exit.json") is None for records in found):
+        select.select([0, *processes], [], [], request["seconds"])
+    for descriptor in processes:
+        os.close(descriptor)
+    return {}, b""
 
 
 class Records:
@@ -240,7 +262,7 @@ def remove(request: Json, raw: bytes) -> Answer:
 OPERATIONS = {
     operation.__name__: operation
     for operation in (
-        *(hello, start, observe, read, cancel, check, logins),
+        *(hello, start, observe, wait, read, cancel, check, logins),
         *(command, submit, job, port, remove),
     )
 }

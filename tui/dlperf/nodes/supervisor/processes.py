@@ -76,6 +76,19 @@ def is_alive(identity: Optional[Json]) -> bool:
     return found is not None and found[0] not in "ZX" and found[1] == identity["start_ticks"]
 
 
+def open_process(identity: Optional[Json]) -> Optional[int]:
+    """A descriptor that is readable once a process has ended; None where it has, or the system is too old for that."""
+    open_pid = getattr(os, "pidfd_open", None)  # Python 3.9 and Linux 5.3
+    try:
+        descriptor = open_pid(identity["pid"]) if open_pid and identity else None
+    except OSError:
+        return None
+    if descriptor is None or is_alive(identity):
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
 def name_supervisor() -> None:
     """Give this process the name by which ``running_supervisor`` finds it."""
     with contextlib.suppress(OSError), open("/proc/self/comm", "w") as stream:
