@@ -32,14 +32,32 @@ Ids = Mapping[str, Collection[str]]
 """Kind → the ids that exist."""
 
 
-def precision_problems(item: Located[Precision], ids: Ids) -> Iterator[Problem]:
-    if item.entry.peak is not None:
-        yield from _reference(item, ("peak",), "precisions", item.entry.peak, ids)
+REFERENCES: dict[type, dict[str, str]] = {
+    Precision: {"peak": "precisions"},
+    Accelerator: {"peak_tflops": "precisions"},
+    Hardware: {"accelerator": "accelerators"},
+    Case: {"protocol": "protocols", "metric": "metrics", "metrics": "metrics", "precisions": "precisions"},
+    Framework: {"format": "formats"},
+    Recipe: {"case": "cases", "format": "formats", "numerics": "precisions", "files": PROGRAMS},
+}
+"""Field of an entry or recipe that names others, by a text, a list or the keys of a mapping → their kind."""
+
+
+def _references(item: Located[Any], ids: Ids, owner: Any = None, place: Location = ()) -> Iterator[Problem]:
+    """Yield the problems of the names in an entry or, at a place, in a part of it."""
+    owner = owner or item.entry
+    for field, kind in REFERENCES[type(owner)].items():
+        value = getattr(owner, field)
+        if isinstance(value, str):
+            yield from _reference(item, (*place, field), kind, value, ids)
+        else:
+            for key, name in enumerate(value or ()):
+                at = name if isinstance(value, dict) else key
+                yield from _reference(item, (*place, field, at), kind, name, ids)
 
 
 def accelerator_problems(item: Located[Accelerator], ids: Ids) -> Iterator[Problem]:
-    for name in item.entry.peak_tflops:
-        yield from _reference(item, ("peak_tflops", name), "precisions", name, ids)
+    yield from _references(item, ids)
     for index, pattern in enumerate(item.entry.match):
         if problem := line_problem(pattern):
             yield item.problem(("match", index), problem)
@@ -80,9 +98,7 @@ def _unread_time(dialect: Dialect, metrics: Collection[str]) -> str | None:
 
 
 def hardware_problems(item: Located[Hardware], ids: Ids) -> Iterator[Problem]:
-    hardware = item.entry
-    if hardware.accelerator is not None:
-        yield from _reference(item, ("accelerator",), "accelerators", hardware.accelerator, ids)
+    yield from _references(item, ids)
     yield from _executor_problems(item)
     yield from _node_problems(item)
 
@@ -119,15 +135,9 @@ def _node_problems(item: Located[Hardware]) -> Iterator[Problem]:
 
 def case_problems(item: Located[Case], ids: Ids) -> Iterator[Problem]:
     case = item.entry
-    yield from _reference(item, ("protocol",), "protocols", case.protocol, ids)
-    if case.metric is not None:
-        yield from _reference(item, ("metric",), "metrics", case.metric, ids)
-    for index, name in enumerate(case.metrics):
-        yield from _reference(item, ("metrics", index), "metrics", name, ids)
+    yield from _references(item, ids)
     for index, text in enumerate(case.expect):
         yield from _reference(item, ("expect", index), "metrics", text.partition(" ")[0], ids)
-    for index, name in enumerate(case.precisions):
-        yield from _reference(item, ("precisions", index), "precisions", name, ids)
     yield from _default_problems(item, (), case.axes)
     lists = {"batch_size": case.batch_sizes, **{name: axis.values for name, axis in case.axes.items()}}
     for index, group in enumerate(case.zip):
@@ -151,7 +161,7 @@ def _default_problems(item: Located[Any], place: Location, axes: Mapping[str, Ax
 
 
 REFERENCE_PROBLEMS: dict[str, Callable[[Located[Any], Ids], Iterator[Problem]]] = {
-    "precisions": precision_problems,
+    "precisions": _references,
     "accelerators": accelerator_problems,
     "hardware": hardware_problems,
     "cases": case_problems,
@@ -161,7 +171,7 @@ REFERENCE_PROBLEMS: dict[str, Callable[[Located[Any], Ids], Iterator[Problem]]] 
 
 def framework_problems(item: Located[Framework], ids: Ids, cases: Mapping[str, Case]) -> Iterator[Problem]:
     framework = item.entry
-    yield from _reference(item, ("format",), "formats", framework.format, ids)
+    yield from _references(item, ids)
     axes = {name for recipe in framework.recipes for name in _axes(recipe, cases.get(recipe.case))}
     yield from _text_problems(
         item, (), {"container": framework.container, "env": framework.env, "profile": framework.profile}, axes
@@ -172,13 +182,7 @@ def framework_problems(item: Located[Framework], ids: Ids, cases: Mapping[str, C
         if recipe.case in seen:
             yield item.problem((*place, "case"), f"{recipe.case} has a recipe already (use variants)")
         seen.add(recipe.case)
-        yield from _reference(item, (*place, "case"), "cases", recipe.case, ids)
-        if recipe.format is not None:
-            yield from _reference(item, (*place, "format"), "formats", recipe.format, ids)
-        for name in recipe.numerics:
-            yield from _reference(item, (*place, "numerics", name), "precisions", name, ids)
-        for number, name in enumerate(recipe.files):
-            yield from _reference(item, (*place, "files", number), PROGRAMS, name, ids)
+        yield from _references(item, ids, recipe, place)
         yield from _recipe_problems(item, place, recipe, cases.get(recipe.case))
 
 

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from dlperf.catalog.axes import REVISION
 from dlperf.errors import RequestError
+from dlperf.plan.filling import fill_launch
 from dlperf.plan.model import Launch, Plan, PlannedConfiguration, Version
 
 ACTIVATE = "bin/activate"
@@ -45,17 +46,10 @@ def _of_version(item: PlannedConfiguration, version: Version, repeats: int) -> P
 
 
 def _launch(launch: Launch, version: Version) -> Launch:
-    change = _change(version)
     activation = ((".", f"{version.environment}/{ACTIVATE}"),) if version.environment else ()
-    return replace(
-        launch,
-        workdir=launch.workdir and change(launch.workdir),
-        interpreter=tuple(map(change, launch.interpreter)),
-        command=tuple(map(change, launch.command)),
-        setup=(*activation, *(tuple(map(change, words)) for words in launch.setup)),
-        env={name: change(value) for name, value in launch.env.items()},
-        build=tuple(_moved_line(line, version) for line in launch.build),
-    )
+    changed = fill_launch(launch, _change(version))
+    build = tuple(_moved_line(line, version) for line in launch.build)
+    return replace(changed, setup=(*activation, *changed.setup), build=build)
 
 
 def _moved_line(line: str, version: Version) -> str:
