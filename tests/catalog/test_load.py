@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from entries import BOX, CASE, FRAMEWORK, problems_of
 
-from dlperf.catalog.load import Check, load_catalog, load_formats
+from dlperf.catalog.load import load_catalog, load_formats
 from dlperf.catalog.problem import CatalogError, Problem
+from dlperf.measure.estimators import parse_estimator
 
 
 def test_a_workspace_adds_entries_and_replaces_those_of_equal_id(write):
@@ -60,16 +61,10 @@ def test_a_program_must_lie_in_the_workspace_or_be_built_in(write):
     assert "mine" in load_catalog(write("print(1)", "workloads/mine.py")).frameworks
 
 
-def test_other_rooms_check_what_they_know_of_entries_that_are_sound(write):
-    def refuse(entry):
-        raise ValueError(f"{entry.id} will not do")
-
-    folder = write(CASE + CASE.replace("small", "broken") + "  protocol: lost\n", "cases.yaml")
-    checks = [Check("cases", "model", refuse)]
-    problems = [line for line in problems_of(folder, checks=checks) if line.startswith("cases.yaml")]
-    assert problems[0] == "cases.yaml:3: model: small will not do"
-    assert problems[1].startswith("cases.yaml:17: protocol: no lost in protocols (known: diagnosis, dlperf, dlperf-2, ")
-    assert len(problems) == 2
+def test_an_estimator_is_checked_by_the_room_that_computes_it(write):
+    folder = write("- {id: mine, title: Mine, estimator: skipmen(10)}\n", "protocols.yaml")
+    (problem,) = problems_of(folder, parse_estimator=parse_estimator)
+    assert problem.startswith("protocols.yaml:1: estimator: estimator 'skipmen(10)' is unknown: choose ")
 
 
 def test_all_mistakes_of_all_files_are_reported_at_once(write):

@@ -40,21 +40,10 @@ class Catalog:
     """Formats described as data; the others are code in ``formats/``."""
 
 
-@dataclass(frozen=True)
-class Check:
-    """A check of entries by another package, such as whether an estimator can be parsed."""
-
-    kind: str
-    field: str
-    """The field that ``test`` checks; empty for the whole entry."""
-    test: Callable[[Any], object]
-    """Takes the entry; raises ValueError or DlperfError if it is wrong."""
-
-
 def load_catalog(
     workspace_catalog: Path | None = None,
     known_formats: Collection[str] | None = None,
-    checks: Collection[Check] = (),
+    parse_estimator: Callable[[str], object] | None = None,
     complain: Callable[[Problem], object] | None = None,
 ) -> Catalog:
     """Read the built-in catalogue and a workspace's, whose entries replace built-in ones of the same id.
@@ -62,7 +51,7 @@ def load_catalog(
     Args:
         workspace_catalog: the folder ``catalog/`` of a workspace; it need not exist.
         known_formats: ids of the formats that are code. None: references to formats are not checked.
-        checks: checks by other packages.
+        parse_estimator: raises ValueError or DlperfError for a wrong estimator. None: estimators are not checked.
         complain: called for each problem; entries that have one, or refer to one that has, are left out.
 
     Raises:
@@ -76,9 +65,8 @@ def load_catalog(
     problems = [problem for layer in layers for problem in layer.problems]
     problems += unrecognised_files(workspace_catalog) if workspace_catalog else []
     problems += _reference_problems(merged, ids)
-    for check in checks:
-        valid = [item for item in merged[check.kind].values() if not any(map(item.contains, problems))]
-        problems += _check_problems(check, valid)
+    if parse_estimator is not None:
+        problems += _estimator_problems(merged["protocols"].values(), parse_estimator)
     if problems and complain is None:
         raise CatalogError(problems)
     if problems and complain is not None:
@@ -189,9 +177,9 @@ def _reference_problems(merged: Merged, ids: Ids) -> Iterator[Problem]:
         yield from framework_problems(item, ids, cases)
 
 
-def _check_problems(check: Check, items: Collection[Located[Any]]) -> Iterator[Problem]:
-    for item in items:
+def _estimator_problems(protocols: Iterable[Located[Protocol]], parse: Callable[[str], object]) -> Iterator[Problem]:
+    for item in protocols:
         try:
-            check.test(item.entry)
+            parse(item.entry.estimator)
         except (ValueError, DlperfError) as error:
-            yield item.problem((check.field,) if check.field else (), str(error))
+            yield item.problem(("estimator",), str(error))

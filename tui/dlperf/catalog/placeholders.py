@@ -7,29 +7,11 @@ programs need no escaping.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 
-PLACEHOLDERS = {
-    "batch_size": "samples per GPU and step",
-    "global_batch_size": "samples per step over all GPUs",
-    "node_batch_size": "samples per step on one node",
-    "precision": "fp32, amp, bf16, fp8 …",
-    "gpus": "GPUs per node",
-    "gpus_total": "GPUs over all nodes",
-    "gpu_list": "0,1,… on one node",
-    "nodes": "number of nodes",
-    "steps": "steps that the protocol asks for (skip + take)",
-    "seconds": "least time to train for, or 0 where the steps decide",
-    "skip_steps": "steps that the protocol drops",
-    "take_steps": "steps that the protocol measures",
-    "files": "folder on the node that holds the recipe's files",
-    "build": "folder on the node in which the lines of `build` of framework and case ran",
-    "ranks": "folder on the node for logs that a launcher writes per rank",
-    "node_rank": "0 … nodes-1, known when a trial starts",
-    "master_address": "address of node 0, known when a trial starts",
-    "master_port": "a free port of node 0, known when a trial starts",
-    "hosts": "addresses of the nodes, comma-separated",
-}
+PLACEHOLDERS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 """Name → meaning; there are also ``{data.ID}`` and the axes of case and recipe."""
 
 RUNTIME = frozenset({"build", "files", "ranks", "node_rank", "master_address", "master_port"})

@@ -23,20 +23,18 @@ _ONLY = re.compile(
 """A number with what comes before it, and its unit."""
 _WHOLE = re.compile(r"(?i)(?:total|wall|epoch|train(?:ing)?|eval\w*|load\w*)[ _]time\W*$")
 """Before a time that is not that of a step."""
-_FIELDS = (
-    ("time", _TIME, r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?"),
-    ("epoch", re.compile(r"(?P<before>\b[eE]poch\W{0,4})(?P<number>\d+)"), r"\d+"),
-    (
-        "step",
-        re.compile(r"(?P<before>\b(?:global_?)?(?:[sS]tep|[iI]ter(?:ation)?|[bB]atch)\W{0,4})(?P<number>\d+)"),
-        r"\d+",
-    ),
-    ("loss", re.compile(rf"(?P<before>\b[lL]oss\W{{1,4}})(?P<number>-?{_NUMBER})"), r"[\w.+-]+"),
-)
-_COMPILED = tuple(
-    (rate["group"], re.compile(rate["pattern"].replace("NUMBER", _NUMBER).replace("WORK", _WORK)))
-    for rate in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["rates"]
-)
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+
+def _compiled(entry: dict[str, str]) -> re.Pattern[str]:
+    return re.compile(entry["pattern"].replace("NUMBER", _NUMBER).replace("WORK", _WORK))
+
+
+_RATES = [(entry["group"], _compiled(entry)) for entry in _DATA["rates"]]
+_FIELDS = [
+    ("time", _TIME, _DATA["time"]),
+    *((entry["group"], _compiled(entry), entry["value"]) for entry in _DATA["fields"]),
+]
 _UNITS = {"tok": "tokens/s", "wor": "words/s", "seq": "sequences/s", "ima": "images/s", "img": "images/s"}
 
 
@@ -93,7 +91,7 @@ record: {_quote(record)}
 
 
 def _rate(line: str) -> _Field | None:
-    for name, pattern in _COMPILED:
+    for name, pattern in _RATES:
         match = pattern.search(line)
         if match and not _WHOLE.search(line[: match.start("number")]):
             unit = match.groupdict().get("unit") or ""

@@ -2,7 +2,6 @@
 
 from dlperf.catalog.axes import Configuration
 from dlperf.catalog.machines import Container, Node, Preparation
-from dlperf.catalog.placeholders import PLACEHOLDERS
 from dlperf.plan.expand import expand
 from dlperf.plan.model import (
     Impossible,
@@ -15,7 +14,6 @@ from dlperf.plan.model import (
 )
 
 __all__ = [
-    "PLACEHOLDERS",
     "Configuration",
     "Container",
     "Impossible",

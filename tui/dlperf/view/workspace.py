@@ -36,12 +36,11 @@ def load_entries(workspace: paths.Workspace | None, complain: Complain | None) -
     Raises:
         CatalogError: without ``complain``, a file is invalid.
     """
-    from dlperf.catalog.load import Check, load_catalog
+    from dlperf.catalog.load import load_catalog
     from dlperf.formats.registry import format_ids
     from dlperf.measure.estimators import parse_estimator
 
-    checks = (Check("protocols", "estimator", lambda protocol: parse_estimator(protocol.estimator)),)
-    return load_catalog(workspace.catalog if workspace else None, format_ids(), checks, complain)
+    return load_catalog(workspace.catalog if workspace else None, format_ids(), parse_estimator, complain)
 
 
 class Workspace:

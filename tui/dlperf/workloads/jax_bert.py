@@ -26,7 +26,7 @@ if __name__ == "__main__":
 import jax
 import jax.numpy as jnp
 from jax import nn
-from jax_trainer import adamw, averaged, prepare, synthetic, train
+from jax_trainer import adamw, averaged, cross_entropy, prepare, synthetic, train
 
 VOCABULARY = 30528
 """30 522 words, padded to a multiple of 64 as NVIDIA's implementation does."""
@@ -114,11 +114,6 @@ def embedded(parameters, tokens, segments, dtype):
     x = parameters["words"][tokens].astype(dtype) + parameters["positions"][: tokens.shape[1]].astype(dtype)
     first, second = parameters["segments"].astype(dtype)
     return normalize(parameters["norm"], x + jnp.where(segments[..., None] == 0, first, second))
-
-
-def cross_entropy(logits, labels):
-    logits = logits.astype(jnp.float32)
-    return (nn.logsumexp(logits, -1) - jnp.take_along_axis(logits, labels[..., None], -1)[..., 0]).mean()
 
 
 def loss(parameters, tokens, segments, masked_positions, masked_words, follows, dtype, kernel):

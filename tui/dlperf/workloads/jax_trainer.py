@@ -65,6 +65,12 @@ def averaged(loss):
     return lambda parameters, *batch: losses(parameters, *batch).mean()
 
 
+def cross_entropy(logits, labels):
+    """Mean cross-entropy of rows of logits, computed in fp32."""
+    logits = logits.astype(jnp.float32)
+    return (jax.nn.logsumexp(logits, -1) - jnp.take_along_axis(logits, labels[..., None], -1)[..., 0]).mean()
+
+
 class Optimizer(NamedTuple):
     """``start``: parameters → state. ``update``: parameters, state, gradients → parameters, state."""
 

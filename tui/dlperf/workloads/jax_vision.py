@@ -20,7 +20,7 @@ if __name__ == "__main__":
 import jax
 import jax.numpy as jnp
 from jax import lax, nn
-from jax_trainer import averaged, device_mesh, prepare, sgd, synthetic, train
+from jax_trainer import averaged, cross_entropy, device_mesh, prepare, sgd, synthetic, train
 
 CLASSES = 1000
 STAGES = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
@@ -135,11 +135,6 @@ def vgg16(parameters, x):
 
 
 MODELS = {"resnet50": (resnet50_parameters, resnet50), "vgg16": (vgg16_parameters, vgg16)}
-
-
-def cross_entropy(logits, labels):
-    logits = logits.astype(jnp.float32)
-    return (nn.logsumexp(logits, 1) - jnp.take_along_axis(logits, labels[:, None], 1)[:, 0]).mean()
 
 
 def synthetic_images(key, count, size, dtype, classes=CLASSES):

@@ -5,7 +5,6 @@ Cross-entropy, SGD with momentum, float32, images as N×28×28×1 (NHWC). Convol
 windows. Needs Python >= 3.8, NumPy >= 1.20 and, in the same folder, options.py and reporting.py.
 """
 
-import argparse
 import math
 import os
 import time
@@ -14,7 +13,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")  # before NumPy loads: two competing threads vary more than one
 
 import numpy as np
-from options import positive
+from options import basic, positive
 from reporting import Reporter
 
 CLASSES = 10
@@ -24,20 +23,12 @@ NOISE = 1.0
 """Standard deviation of the noise on images whose class patterns have standard deviation 1."""
 
 
-def options(words=None):
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
-    )
-    parser.add_argument("--batch-size", type=positive, default=64, help="images per step")
-    parser.add_argument("--steps", type=positive, default=120, help="steps to train")
-    parser.add_argument(
-        "--seconds", type=int, default=0, help="least time to train, in more steps where they are faster"
-    )
-    parser.add_argument("--log-interval", type=positive, default=10, help="steps per log line")
+def options():
+    parser = basic(__doc__)
+    parser.set_defaults(batch_size=64, seed=1)
     parser.add_argument("--images", type=positive, default=4096, help="size of the synthetic data set")
     parser.add_argument("--learning-rate", type=float, default=0.01, help="of SGD with momentum 0.9")
-    parser.add_argument("--seed", type=int, default=1, help="of data, weights and shuffling")
-    return parser.parse_args(words)
+    return parser.parse_args()
 
 
 def synthetic_images(count, rng):
@@ -183,17 +174,9 @@ def main(options):
     images, labels = synthetic_images(options.images, rng)
     step = training_step(lenet5(rng), options.learning_rate)
     data = batches(images, labels, options.batch_size, rng)
-    report = Reporter(
-        options,
-        model="LeNet-5",
-        framework=f"numpy {np.__version__}",
-        precision="fp32",
-        gpus=1,
-        unit="images/s",
-        images=options.images,
-        learning_rate=options.learning_rate,
-        seed=options.seed,
-    )
+    facts = {"model": "LeNet-5", "framework": f"numpy {np.__version__}", "precision": "fp32", "gpus": 1}
+    facts.update(unit="images/s", learning_rate=options.learning_rate, seed=options.seed)
+    report = Reporter(options, images=options.images, **facts)
     begin = time.perf_counter()
     report.train(lambda: step(*next(data)), lambda losses: sum(losses) / len(losses))
     throughput = report.step * options.batch_size / (time.perf_counter() - begin)

@@ -149,14 +149,8 @@ def train(step, batches, options, **facts):
         first = next(batches)
         step(first)
     mx.nd.waitall()
-    report = Reporter(
-        options,
-        framework="mxnet",
-        framework_version=mx.__version__,
-        gpus=len(first),
-        layout="NCHW",
-        **facts,
-    )
+    facts.update(framework="mxnet", framework_version=mx.__version__, gpus=len(first))
+    report = Reporter(options, layout="NCHW", **facts)
 
     def mean(losses):
         mx.nd.waitall()

@@ -16,7 +16,7 @@ JAX_PRECISIONS = ("fp32", "tf32", "bf16", "fp16")
 JAX_PRECISION_HELP = "of activations and products; weights are fp32"
 
 
-def common(description, precisions, precision_help):
+def basic(description):
     """Parser with the options of every program; the first line of the description is shown."""
     parser = argparse.ArgumentParser(
         description=description.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
@@ -27,9 +27,15 @@ def common(description, precisions, precision_help):
         "--seconds", type=int, default=0, help="least time to train, in more steps where they are faster"
     )
     parser.add_argument("--log-interval", type=positive, default=10, help="steps per log line")
+    parser.add_argument("--seed", type=int, default=0, help="of data and weights")
+    return parser
+
+
+def common(description, precisions, precision_help):
+    """Parser with the options of every program of a framework."""
+    parser = basic(description)
     parser.add_argument("--precision", choices=precisions, default="fp32", help=precision_help)
     parser.add_argument("--batches", type=positive, default=8, help="different synthetic batches, kept on the device")
-    parser.add_argument("--seed", type=int, default=0)
     return parser
 
 

@@ -129,15 +129,8 @@ def train(step, batches, options, **facts):
     world = dist.get_world_size()
     for _ in range(WARM_UP_STEPS):
         step(*next(batches)).item()
-    report = Reporter(
-        options,
-        dist.get_rank(),
-        framework="paddle",
-        framework_version=paddle.__version__,
-        gpus=world,
-        layout="NCHW",
-        **facts,
-    )
+    facts.update(framework="paddle", framework_version=paddle.__version__, gpus=world)
+    report = Reporter(options, dist.get_rank(), layout="NCHW", **facts)
 
     def mean(losses):
         loss = paddle.stack(losses).mean()

@@ -228,16 +228,9 @@ def train(strategy, step, batches, options, **facts):
     for _ in range(WARM_UP_STEPS):
         step(next(batches)).numpy()
     resolver = strategy.cluster_resolver
-    report = Reporter(
-        options,
-        resolver.task_id if resolver else 0,
-        framework="tensorflow",
-        framework_version=tf.__version__,
-        gpus=devices,
-        layout="NHWC",
-        xla=not options.no_xla,
-        **facts,
-    )
+    facts.update(framework="tensorflow", framework_version=tf.__version__, gpus=devices)
+    rank = resolver.task_id if resolver else 0
+    report = Reporter(options, rank, layout="NHWC", xla=not options.no_xla, **facts)
 
     def agree(seconds):
         each = strategy.run(lambda: tf.constant(seconds))
