@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from copy import copy
+from dataclasses import fields, replace
 from math import inf
 from typing import Any
 
@@ -37,7 +38,7 @@ class CampaignFold:
         self.trials = {key: TrialStatus(key) for key in record.trials}
         self.paused = False
         self.finished = False
-        self.stopped: dict[str, Message] = {}
+        self.stopped_configurations: dict[str, Message] = {}
         self.unreachable: dict[str, str] = {}
         self.silence: dict[str, Message] = {}
         self.left_out: dict[str, Message] = {}
@@ -53,7 +54,7 @@ class CampaignFold:
             case "campaign_started" | "campaign_finished":
                 self.finished = event.event == "campaign_finished"
             case "configuration_stopped":
-                self.stopped[str(event.data.get("configuration"))] = event.cause or quoted("")
+                self.stopped_configurations[str(event.data.get("configuration"))] = event.cause or quoted("")
             case "node_unreachable":
                 self.unreachable.setdefault(node, event.time)
                 self.silence.setdefault(node, event.cause or message("waiting"))
@@ -74,7 +75,7 @@ class CampaignFold:
         known = self.trials.get(key)
         if event.event == "planned":
             self.trials.setdefault(key, TrialStatus(key, retry_of=_earlier(event.data.get("retry_of"), key)))
-            self.stopped.pop(key.configuration, None)
+            self.stopped_configurations.pop(key.configuration, None)
         elif event.event == "state":
             self.trials[key] = _after(known or TrialStatus(key), state, event)
         elif known is not None:
@@ -82,16 +83,7 @@ class CampaignFold:
 
     def status(self) -> CampaignStatus:
         """Return a frozen snapshot."""
-        return CampaignStatus(
-            self.name,
-            dict(self.trials),
-            self.paused,
-            self.finished,
-            dict(self.stopped),
-            dict(self.unreachable),
-            dict(self.silence),
-            dict(self.left_out),
-        )
+        return CampaignStatus(**{item.name: copy(getattr(self, item.name)) for item in fields(CampaignStatus)})
 
 
 def _earlier(number: Any, key: TrialKey) -> int | None:
