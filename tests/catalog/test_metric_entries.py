@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from entries import BOX, CASE, FRAMEWORK, problems_of
 
@@ -43,7 +45,8 @@ def test_a_case_names_a_metric_of_the_workspace_as_its_primary_one(write):
     assert planned.unit == "GB/s"
 
 
-PRICE = "  price: {amount: 3.29, currency: USD, source: list of Example Cloud, date: 2026-11-01}\n"
+GUIDE = Path(__file__).parents[2] / "site/docs/guide/programs.md"
+PRICE = "  " + next(line for line in GUIDE.read_text().splitlines(keepends=True) if line.startswith("price: "))
 
 
 def test_hardware_with_a_price_gives_its_cases_a_cost_by_what_they_count(write):
@@ -54,7 +57,7 @@ def test_hardware_with_a_price_gives_its_cases_a_cost_by_what_they_count(write):
         selection = Selection(hardware=("box",), frameworks=("mine",), cases=("small",))
         (planned,) = expand(selection, load_catalog(folder)).configurations
         costs = [(item.unit, item.basis) for item in planned.metrics if item.id == "cost_per_million"]
-        basis = "3.29 USD/GPU-hour (list of Example Cloud, 2026-11-01)"
+        basis = "3.29 USD/GPU-hour (price list of Example Cloud, 2026-11-01)"
         assert costs == ([("USD/million tokens", basis)] if price else [])
 
 
@@ -62,7 +65,7 @@ def test_hardware_with_a_price_gives_its_cases_a_cost_by_what_they_count(write):
     ("price", "said"),
     [
         (PRICE.replace(", date: 2026-11-01", ""), "price.date: is missing"),
-        (PRICE.replace("source: list of Example Cloud, ", ""), "price.source: is missing"),
+        (PRICE.replace('source: "price list of Example Cloud", ', ""), "price.source: is missing"),
         (PRICE.replace("USD", "dollars"), "price.currency: 'dollars' is not allowed"),
         (PRICE.replace("3.29", "0"), "price.amount: should be greater than 0 (got the number 0)"),
         (

@@ -185,8 +185,9 @@ def _print_comparisons(outcome: Comparisons) -> None:
     only_a = (_missing_cells(item, "B", (item.row.value, None)) for item in outcome.only_a)
     only_b = (_missing_cells(item, "A", (None, item.row.value)) for item in outcome.only_b)
     print_table(headers, (*map(_pair_cells, outcome.pairs), *only_a, *only_b), optional=("axes",))
-    for row in (row for pair in outcome.pairs for row in (pair.a, pair.b) if row.basis):
-        print_note(f"{row.metric} of {row.campaign}, {row.hardware}: {row.basis}")
+    priced = [row for pair in outcome.pairs for row in (pair.a, pair.b) if row.basis]
+    for text in dict.fromkeys(f"{row.metric} of {row.campaign}, {row.hardware}: {row.basis}" for row in priced):
+        print_note(text)
     for point in outcome.ambiguous:
         print_note(f"not compared: {point}")
     for difference, count in Counter(text for pair in outcome.pairs for text in pair.differences).items():
