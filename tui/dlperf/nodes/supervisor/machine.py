@@ -56,7 +56,7 @@ def add_driver_errors(vendor: Vendor, gpus: List[Json]) -> None:
     """Add to each GPU the errors that its driver reported since the boot; None where the log may not be read."""
     found = driver_errors(vendor)
     for gpu in gpus:
-        own = [error["code"] for error in found or () if bus_of(error["pci_bus"]) == bus_of(gpu["pci_bus"] or "")]
+        own = [error["code"] for error in found or () if bus_of(error["pci_bus"]) == bus_of(gpu.get("pci_bus") or "")]
         gpu["driver_errors"] = None if found is None else own
 
 
