@@ -6,7 +6,9 @@ import re
 
 import pytest
 
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.entries import read_layer
+from dlperf.catalog.load import BUILTIN, load_catalog
+from dlperf.catalog.references import format_problems
 from dlperf.formats.registry import format_ids
 from dlperf.measure.estimators import parse_estimator
 from dlperf.plan import Selection, expand
@@ -16,6 +18,12 @@ from dlperf.render.preview import preview
 @pytest.fixture(scope="module")
 def catalog():
     return load_catalog(None, format_ids(), parse_estimator)
+
+
+def test_its_formats_are_valid():
+    formats = read_layer(BUILTIN, ("formats",)).entries["formats"].values()
+    assert formats
+    assert [problem for item in formats for problem in format_problems(item)] == []
 
 
 def test_it_holds_what_the_public_reports_measured(catalog):
