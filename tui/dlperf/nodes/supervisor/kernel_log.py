@@ -18,7 +18,8 @@ def kernel_lines(since: float = 0.0, path: str = KMSG) -> Optional[List[str]]:
     except OSError:
         return None
     try:
-        return [text for moment, text in records(descriptor) if moment >= since]
+        found = list(records(descriptor))
+        return [text for moment, text in found if moment >= since] if found else None
     except OSError:  # as of a container whose /dev/kmsg is another file
         return None
     finally:
