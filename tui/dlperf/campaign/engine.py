@@ -133,7 +133,7 @@ class Engine:
         trial_paths = self._paths.trial(key)
         retry_of = self._journal.trials[key].retry_of
         record = trial_record(self._record, key, retry_of)
-        write_record(trial_paths.trial, record)
+        write_record(trial_paths.trial, record, durable=False)  # the next engine would write it again
         together = array_numbers(planned, key, self._journal.trials)
         trial = Trial(record.trial_id, planned.launch, trial_paths, together)
         log = trial_paths.node(planned.launch.nodes[0].name).log

@@ -245,9 +245,12 @@ async def _collect_streams(client: NodeClient, task: NodeTask) -> NodeFileError 
 
 
 def _write(files: Mapping[Path, bytes]) -> None:
-    """Write what the node returned; its ``launch.sh`` holds the secrets that the archived one must not."""
+    """Write what the node returned; its ``launch.sh`` holds the secrets that the archived one must not.
+
+    The disk is not waited for: a trial that is not sealed is collected again.
+    """
     for path, data in files.items():
-        write_atomic(path, redact_for_runs(path, data))
+        write_atomic(path, redact_for_runs(path, data), durable=False)
 
 
 async def read_whole(client: NodeClient, paths: Sequence[str]) -> list[bytes | Unreadable | None]:
