@@ -68,6 +68,15 @@ def test_the_results_are_posted_once_when_all_trials_have_ended(counting: Counti
     assert (row["status"], row["metric"], row["n"]) == ("measured", "throughput", 1)
 
 
+def test_a_command_gets_the_results_and_may_fail(counting: Counting):
+    seen = counting.workspace.root / "seen.json"
+    counting.workspace.settings.write_text(f"at_end:\n  command: cat > {seen}; exit 3\n")
+    done = counting.dlperf(*RUN)
+    assert json.loads(seen.read_text())["trials"] == {"succeeded": 1}
+    assert "at_end.command of dlperf.yaml: exit code 3: the campaign is not affected" in done.stderr
+    assert done.returncode == 0
+
+
 def test_a_server_that_refuses_changes_neither_campaign_nor_exit_code(counting: Counting, server: Server):
     server.answer = 302
     set_webhook(counting, server.address)

@@ -18,6 +18,8 @@ class AtEnd(Model):
 
     webhook: Annotated[str, StringConstraints(pattern=r"^(https?://\S+|\$[A-Za-z_][A-Za-z0-9_]*)$")] = ""
     """Address that gets the results by POST, or ``$NAME`` of a variable that holds it."""
+    command: str = ""
+    """Line for ``sh`` that gets the same document on standard input."""
 
 
 class Settings(Model):

@@ -80,18 +80,25 @@ def run_in_foreground(workspace: Workspace, paths: CampaignPaths, as_json: bool 
             f"that, then `dlperf verify {name} --write` measures the same logs again"
         )
     code = exit_code(status)
-    if address and status.trials != before:
-        _post_end(address, paths, status, code)
+    if status.trials != before:
+        _report_end(workspace, address, paths, status, code)
     return code
 
 
-def _post_end(address: str, paths: CampaignPaths, status: CampaignStatus, code: ExitCode) -> None:
-    from dlperf.view.webhook import campaign_document, post_document
+def _report_end(
+    workspace: Workspace, address: str, paths: CampaignPaths, status: CampaignStatus, code: ExitCode
+) -> None:
+    """Hand the results to what ``dlperf.yaml`` names."""
+    from dlperf.catalog.settings import read_settings
+    from dlperf.view.webhook import campaign_document, post_document, run_command
 
-    try:
-        post_document(address, paths, campaign_document(paths, status, code))
-    except DlperfError as error:
-        print_note(f"dlperf: {one_line(str(error))}")
+    command = read_settings(workspace.settings).at_end.command
+    for report, to in ((post_document, address), (run_command, command)):
+        try:
+            if to:
+                report(to, paths, campaign_document(paths, status, code))
+        except DlperfError as error:
+            print_note(f"dlperf: {one_line(str(error))}")
 
 
 async def _run_and_draw(workspace: Workspace, reader: CampaignReader) -> str | None:

@@ -1,8 +1,9 @@
-"""Post the results of a campaign that has ended to the address in ``dlperf.yaml``."""
+"""Hand the results of a campaign that has ended to the address and the command in ``dlperf.yaml``."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 from collections import Counter
 from typing import Any
 
@@ -18,6 +19,7 @@ from dlperf.runs.secrets import redact_for_runs
 from dlperf.runs.store import dump_record
 from dlperf.view.http import SendError, send
 
+COMMAND_SECONDS = 60.0
 RESULT = ("configuration", "metric", "value", "unit", "spread", "n")
 """Fields of a result."""
 
@@ -70,3 +72,18 @@ def post_document(address: str, paths: CampaignPaths, document: dict[str, Any]) 
         send(address, redact_for_runs(paths.plan, dump_record(document)))
     except SendError as error:
         raise DlperfError(f"webhook of {error}: the campaign is not affected") from error
+
+
+def run_command(command: str, paths: CampaignPaths, document: dict[str, Any]) -> None:
+    """Give a document as JSON, without the secrets of its campaign, to a line of ``sh``, which writes to stderr.
+
+    Raises:
+        DlperfError: it failed, or did not end in time.
+    """
+    data = redact_for_runs(paths.plan, dump_record(document))
+    try:
+        subprocess.run(["sh", "-c", command], input=data, stdout=2, timeout=COMMAND_SECONDS, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        code = getattr(error, "returncode", None)
+        why = f"no end after {COMMAND_SECONDS:.0f} s" if code is None else f"exit code {code}"
+        raise DlperfError(f"at_end.command of dlperf.yaml: {why}: the campaign is not affected") from error
