@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from builder import POINTS, CampaignBuilder, engine_of, planned, running_campaig
 from driving import driving, screen_of, shown, strips_of, until, until_gone, until_shown
 from textual.pilot import Pilot
 
+from dlperf.app.app import DlperfApp
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import Workspace
@@ -193,3 +196,43 @@ async def test_the_log_takes_the_whole_screen_and_gives_it_back(workspace: Works
             await pilot.press("m")
             await until_shown(pilot, "71/120")
             await until(pilot, lambda: "following" in shown(pilot))
+
+
+async def test_logs_are_shown_side_by_side_and_keys_work_on_the_one_with_the_focus(workspace: Workspace):
+    builder, key, _ = one_trial(workspace, "of the first node\n")
+    builder.log(key, "of the second node\nRuntimeError: here\n", node="h200-02")
+    async with driving(workspace, size=(160, 40), start_screen="watch") as pilot:
+        await until_shown(pilot, "of the first node")
+        await pilot.press("|")
+        await until_shown(pilot, "of the first node", "of the second node")
+        await pilot.press("tab", "tab", "e")
+        await until_shown(pilot, "paused at line 2")
+        await pilot.press("|")
+        await until_gone(pilot, "of the second node")
+
+
+async def test_ssh_logs_in_to_the_node_of_a_log(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+    one_trial(workspace, "a line\n")
+    called = workspace.root / "called"
+    ssh = workspace.root / "bin" / "ssh"
+    ssh.parent.mkdir()
+    ssh.write_text(f'#!/bin/sh\necho "$@" > {called}\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", str(ssh.parent), prepend=os.pathsep)
+    monkeypatch.setattr(DlperfApp, "suspend", lambda _app: nullcontext())
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "a line")
+        await pilot.press("i")
+        await until(pilot, called.is_file)
+        assert called.read_text() == "h200-01\n"
+
+
+async def test_any_pane_takes_the_whole_screen_and_gives_it_back(workspace: Workspace):
+    one_trial(workspace, "a line of the log\n")
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "a line of the log")
+        await pilot.press("z")
+        await until_gone(pilot, "a line of the log")
+        assert "resnet50" in shown(pilot)
+        await pilot.press("z")
+        await until_shown(pilot, "a line of the log")

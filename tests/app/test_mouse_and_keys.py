@@ -105,9 +105,9 @@ async def test_every_command_can_be_clicked(workspace: Workspace):
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "71/120")
         await click_text(pilot, ": Commands")
-        await until(pilot, lambda: listed(pilot) and "Zoom  (m)" in shown(pilot))
-        await click_text(pilot, "Zoom  (m)")
-        await until(pilot, lambda: screen_of(pilot, WatchScreen).has_class("-log-only"))
+        await until(pilot, lambda: listed(pilot) and "Zoom the log  (m)" in shown(pilot))
+        await click_text(pilot, "Zoom the log  (m)")
+        await until(pilot, lambda: screen_of(pilot, WatchScreen).maximized is not None)
 
 
 async def test_keys_move_in_a_long_page_of_a_trial(workspace: Workspace):

@@ -46,6 +46,7 @@ EVERYWHERE = (
     _unlisted("show_screen", "4", N_("Results"), N_("Compare figures, measured and published"), "results"),
     _unlisted("show_screen", "5", N_("Publish"), N_("Build the web site and open it"), "publish"),
     Action("command_palette", "colon,ctrl+p", N_("Commands"), N_("Every command of this screen, also by typing")),
+    _unlisted("zoom", "z", N_("Zoom"), N_("Give the pane with the focus the whole screen, or take it back")),
     _unlisted("switch_theme", "T", N_("Theme"), N_("Change between dark and light")),
     _unlisted("switch_language", "L", N_("Language"), N_("Change between English and Chinese")),
     Action("help", "question_mark,f1", N_("Help"), N_("Show every key of this screen")),
@@ -69,6 +70,7 @@ LOG_ACTIONS = (
     _unlisted("copy_line", "y", N_("Copy"), N_("Copy the marked line, or all that is in view")),
     _unlisted("copy_path", "Y", N_("Copy path"), N_("Copy the path of the log file")),
     _unlisted("page_log", "v", N_("Pager"), N_("Read the log in $PAGER")),
+    _unlisted("log_in", "i", N_("Log in"), N_("Log in to the node of the log by ssh")),
 )
 
 ACTIONS: dict[str, tuple[Action, ...]] = {
@@ -119,7 +121,13 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         _unlisted(
             "follow_running", "F", N_("Follow running"), N_("Keep the cursor on the running trial, or stop that")
         ),
-        _unlisted("maximize_log", "m", N_("Zoom"), N_("Give the log the whole screen, or take it back")),
+        _unlisted("maximize_log", "m", N_("Zoom the log"), N_("Give the log the whole screen, or take it back")),
+        _unlisted(
+            "beside",
+            "vertical_line",
+            N_("Side by side"),
+            N_("Show the logs of other nodes and running trials beside this one, or end that"),
+        ),
         *LOG_ACTIONS,
         _unlisted("escape", "escape", N_("Back"), N_("Clear filter and search")),
     ),

@@ -164,6 +164,12 @@ class DlperfApp(App[str]):
         self.settings.watched = name
         self.switch_mode("watch")
 
+    def action_zoom(self) -> None:
+        if self.screen.maximized is not None:
+            self.screen.minimize()
+        elif self.screen.focused is not None:
+            self.screen.maximize(self.screen.focused)
+
     def action_switch_theme(self) -> None:
         self.settings.dark = not self.settings.dark
         self.theme = DARK if self.settings.dark else LIGHT

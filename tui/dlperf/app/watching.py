@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dlperf.app.campaigns import modified
-from dlperf.app.model.trials import Silences, nodes_of
-from dlperf.plan import PlannedConfiguration, TrialKey
+from dlperf.app.model.trials import Silences, configuration_text, nodes_of
+from dlperf.plan import Node, PlannedConfiguration, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, NodePaths
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State, TrialProgress
 from dlperf.runs.store import read_record_if_whole
+from dlperf.view.text import printable
 
 UNANSWERED_SECONDS = 10.0
 """Telemetry comes every second: after this time a node does not answer."""
@@ -24,6 +25,8 @@ SILENT_SECONDS = 60.0
 class Stream:
     node: str
     path: Path
+    login: tuple[str, ...] = ()
+    """Arguments of ssh; empty for this machine."""
 
     @property
     def label(self) -> str:
@@ -84,6 +87,10 @@ class WatchedCampaign:
     def planned(self, configuration: str) -> PlannedConfiguration | None:
         return self._configurations.get(configuration)
 
+    def name_of(self, key: TrialKey) -> str:
+        planned = self.planned(key.configuration)
+        return f"{configuration_text(planned.configuration) if planned else key.configuration} #{key.number}"
+
     def progress_of(self, key: TrialKey) -> TrialProgress | None:
         return self.progress.trials.get(str(key)) if self.progress else None
 
@@ -117,8 +124,25 @@ class WatchedCampaign:
         return Silences(nodes, age if max(logs, default=0.0) > 0 and age >= SILENT_SECONDS and not nodes else None)
 
     def streams(self, key: TrialKey) -> list[Stream]:
+        planned = self.planned(key.configuration)
+        logins = {node.name: _login(node) for node in planned.launch.nodes} if planned else {}
         found = []
         for node in self.nodes(key):
             name = node.directory.name
-            found += [Stream(name, path) for path in node.logs()] or [Stream(name, node.log)]
+            found += [Stream(name, path, logins.get(name, ())) for path in node.logs() or [node.log]]
         return found
+
+    def logs_with(self, key: TrialKey | None) -> dict[Path, str]:
+        """Return the logs of a trial and of those that run, with their titles."""
+        running = (trial.key for trial in self.status.trials.values() if trial.state is State.RUNNING)
+        keys = dict.fromkeys([*filter(None, [key]), *running])
+        return {
+            stream.path: printable(f"{stream.label} · {self.name_of(key)}")
+            for key in keys
+            for stream in self.streams(key)
+        }
+
+
+def _login(node: Node) -> tuple[str, ...]:
+    port = ("-p", str(node.port)) if node.port else ()
+    return (*port, f"{node.user}@{node.host}" if node.user else node.host) if node.host else ()

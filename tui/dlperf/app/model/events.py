@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from dlperf.app.model.table import Row, Tone
+from dlperf.app.model.table import Column, Row, Tone
 from dlperf.app.model.trials import LOOKS
 from dlperf.messages import N_, _, render
 from dlperf.runs.paths import CampaignPaths
@@ -33,6 +33,15 @@ TONES: dict[str, Tone] = {
     "configuration_stopped": "bad",
     "node_reachable": "good",
 }
+
+
+def event_columns() -> tuple[Column, ...]:
+    return (
+        Column(_("time"), 11, importance=9),
+        Column(_("event"), 16, importance=9),
+        Column("", 20, importance=7),
+        Column(_("cause"), 20, importance=8, flexible=True),
+    )
 
 
 def event_rows(paths: CampaignPaths) -> dict[Hashable, Row]:

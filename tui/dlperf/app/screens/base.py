@@ -42,6 +42,9 @@ class AppContext(Protocol):
     def watch_campaign(self, name: str) -> None:
         """Show a campaign on the Watch screen."""
 
+    def action_zoom(self) -> None:
+        """Give the pane with the focus the whole screen, or take it back."""
+
 
 class PlaceScreen(Screen[None]):
     """A screen of the program.
@@ -56,6 +59,7 @@ class PlaceScreen(Screen[None]):
     kept: ClassVar[tuple[str, ...]] = ()
     """Names of what ``remember`` returns besides the cursors."""
     AUTO_FOCUS = ""
+    ALLOW_IN_MAXIMIZED_VIEW = "TopBar, KeyBar, Prompt, #campaign-line"
 
     def __init__(self) -> None:
         super().__init__()
@@ -134,8 +138,8 @@ class PlaceScreen(Screen[None]):
 
         self.app.push_screen(question, answered)
 
-    def run_program(self, variable: str, usual: str, words: Sequence[Path], before: str = "") -> None:
-        """Give the terminal to the user's pager or editor until it ends."""
+    def run_program(self, variable: str, usual: str, words: Sequence[str | Path], before: str = "") -> None:
+        """Give the terminal to the user's pager, editor or shell until it ends."""
         program = f"{os.environ.get(variable) or usual} {shlex.join(map(str, words))}"
         with self.app.suspend():
             subprocess.run(before + program, shell=True, check=False)

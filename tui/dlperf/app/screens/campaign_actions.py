@@ -10,7 +10,7 @@ from textual import work
 
 from dlperf.app.model.campaigns_table import counts_text
 from dlperf.app.model.table import bar, packed
-from dlperf.app.model.trials import LOOKS, NO_SILENCE, configuration_text, nodes_of
+from dlperf.app.model.trials import LOOKS, NO_SILENCE, nodes_of
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.confirm import cancel_question
 from dlperf.app.watching import WatchedCampaign
@@ -117,11 +117,9 @@ class CampaignActions(PlaceScreen):
 
     def _describe(self, key: TrialKey) -> str:
         assert self.campaign is not None
-        planned = self.campaign.planned(key.configuration)
-        name = configuration_text(planned.configuration) if planned else key.configuration
         state = _(LOOKS[self.campaign.status.trials[key].state].name)
         nodes = ", ".join(printable(node) for node in nodes_of(self.campaign.record, key))
-        return f"{name} #{key.number}  {state}  {nodes}"
+        return f"{self.campaign.name_of(key)}  {state}  {nodes}"
 
     @work
     async def _ask(self, action: Action, *keys: TrialKey | None) -> None:

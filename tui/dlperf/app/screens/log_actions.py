@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
+from pathlib import Path
 
 from textual import on
 from textual.content import Content
+from textual.widget import Widget
 
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.watching import Stream
@@ -14,20 +17,22 @@ from dlperf.app.widgets.prompt import Prompt
 from dlperf.messages import _
 from dlperf.view.text import printable
 
+BESIDE_CELLS = 55
+"""Least width of each of several logs."""
+
 
 class LogActions(PlaceScreen):
-    """A screen with one ``LogView`` and the streams of one trial."""
+    """A screen with the streams of one trial, one in its first ``LogView``; others may be beside it."""
 
     def __init__(self) -> None:
         super().__init__()
         self._streams: list[Stream] = []
         self._stream = 0
-        self._message = ""
-        self._title = ""
 
     @property
     def log_view(self) -> LogView:
-        return self.query_one(LogView)
+        """The log that keys work on: the one with the focus, else the first."""
+        return self.focused if isinstance(self.focused, LogView) else self.query_one(LogView)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "turn":
@@ -43,26 +48,47 @@ class LogActions(PlaceScreen):
         current = self._streams[self._stream] if self._streams else None
         if len(streams) != len(self._streams):
             self.refresh_bindings()
-        self._streams, self._message, self._title = streams, message, title
+        self._streams = streams
+        view = self.query_one(LogView)
+        view.message, view.title = message, title
         self._show_stream(streams.index(current) if current in streams else min(self._stream, len(streams) - 1))
 
     def _show_stream(self, index: int) -> None:
         self._stream = max(0, index)
-        self.log_view.message = self._message
-        self.log_view.show_log(self._streams[self._stream].path if self._streams else None, self._message)
-        self._draw_frame()
+        view = self.query_one(LogView)
+        view.show_log(self._streams[self._stream].path if self._streams else None, view.message)
+        self._draw_frames()
 
     @on(LogView.Changed)
-    def _draw_frame(self) -> None:
-        """Write the log's name above and its status below it; both above where there is no lower border."""
-        if not self._streams:
-            return
-        stream, view = self._streams[self._stream], self.log_view
+    def _draw_frames(self) -> None:
+        """Write the names of logs above and their status below them; both above where there is no lower border."""
         many = f" {self._stream + 1}/{len(self._streams)}" if len(self._streams) > 1 else ""
-        title, status = f"{printable(stream.label)}{many} · {self._title}", view.status
+        name = f"{printable(self._streams[self._stream].label)}{many} · " if self._streams else ""
         short = self.has_class("-short")
-        view.border_title = Content(f"{status} · {title}" if short and status else title)
-        view.border_subtitle = Content("" if short else status)
+        for view in self.query(LogView):
+            title, status = f"{name}{view.title}", view.status
+            view.border_title = Content(f"{status} · {title}" if short and status else title)
+            view.border_subtitle = Content("" if short else status)
+            name = ""
+
+    def show_beside(self, logs: Mapping[Path, str]) -> None:
+        """Show as many of these logs beside the first one, under their titles, as there is room for."""
+        first = self.query_one(LogView)
+        others = [(path, title) for path, title in logs.items() if path != first.path]
+        del others[max(0, self.size.width // BESIDE_CELLS - 1) :]
+        views = list(self.query("LogView.beside").results(LogView))
+        for view in views[len(others) :]:
+            view.remove()
+        new = [LogView(classes="beside") for _log in others[len(views) :]]
+        assert isinstance(first.parent, Widget)
+        first.parent.mount(*new, after=first)
+        for view, (path, title) in zip([*views, *new], others, strict=False):
+            view.title = title
+            view.show_log(path)
+
+    def poll_logs(self) -> None:
+        for view in self.query(LogView):
+            view.poll()
 
     def action_turn(self, by: int) -> None:
         if self._streams:
@@ -95,6 +121,10 @@ class LogActions(PlaceScreen):
             self.run_program("PAGER", "less", (), f"gzip -dc {shlex.quote(str(path))} | ")
         elif path is not None and path.is_file():
             self.run_program("PAGER", "less", (path,))
+
+    def action_log_in(self) -> None:
+        login = self._streams[self._stream].login if self._streams else ()
+        self.run_program(*(("", "ssh", login) if login else ("SHELL", "sh", ())))
 
     def action_match_lines(self) -> None:
         self.query_one(Prompt).ask("match", _("show only lines that match"), self.log_view.only_matching)

@@ -18,7 +18,7 @@ from textual.worker import get_current_worker
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.curve import Series
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
-from dlperf.app.model.trials import configuration_text, state_text
+from dlperf.app.model.trials import state_text
 from dlperf.app.screens.log_actions import LogActions
 from dlperf.app.screens.pages import links
 from dlperf.app.watching import WatchedCampaign
@@ -81,7 +81,7 @@ class TrialScreen(LogActions):
 
     def frame(self, number: int) -> None:
         super().frame(number)
-        self.log_view.poll()
+        self.poll_logs()
         if self.every(REFRESH_SECONDS, number):
             self._campaign.refresh()
             self._show_log()
@@ -101,12 +101,13 @@ class TrialScreen(LogActions):
         self._shown_status = trial
         if planned is None:
             return
-        name = f"{configuration_text(planned.configuration)} #{self._key.number}"
         state = state_text(trial.state)
         now = self._campaign.progress_of(self._key) if not trial.state.finished else None
         why = now.pending_reason if now else trial.cause if trial.state is not State.SUCCEEDED else None
         cause = printable(render(why)) if why else ""
-        self.query_one("#trial-line", Static).update("  ".join(part for part in (name, state, cause) if part))
+        self.query_one("#trial-line", Static).update(
+            "  ".join(part for part in (self._campaign.name_of(self._key), state, cause) if part)
+        )
         self._read_texts(trial, planned)
 
     @work(thread=True, group="curve")

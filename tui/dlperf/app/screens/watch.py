@@ -13,8 +13,8 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from dlperf.app.actions import ACTIONS, bindings_of
-from dlperf.app.model.events import event_rows
-from dlperf.app.model.table import Column, Row
+from dlperf.app.model.events import event_columns, event_rows
+from dlperf.app.model.table import Row
 from dlperf.app.model.telemetry import (
     Device,
     device_columns,
@@ -28,7 +28,6 @@ from dlperf.app.model.telemetry import (
 from dlperf.app.model.trials import (
     Group,
     by_configuration,
-    configuration_text,
     group_row,
     no_log_text,
     row_keys,
@@ -73,7 +72,7 @@ class WatchScreen(CampaignActions, LogActions):
         self._folded: set[str] = set()
         self._groups: dict[str, list[TrialStatus]] = {}
         self._devices: list[Device] = []
-        self._follows_running = False
+        self._follows_running = self._beside = False
         self._shown: TrialKey | None = None
         self._averaged: TrialKey | None = None
         """The finished trial whose mean telemetry is shown."""
@@ -107,8 +106,7 @@ class WatchScreen(CampaignActions, LogActions):
             self._open(name)
 
     def on_screen_suspend(self) -> None:
-        """Stay with a campaign that was shown."""
-        self.settings.watched = self._campaign_name
+        self.settings.watched = self._campaign_name  # to stay with it
 
     @property
     def trials(self) -> RowTable:
@@ -148,7 +146,7 @@ class WatchScreen(CampaignActions, LogActions):
 
     def frame(self, number: int) -> None:
         super().frame(number)
-        self.log_view.poll()
+        self.poll_logs()
         if self.campaign is None:
             return
         if self.every(REFRESH_SECONDS, number):
@@ -228,10 +226,9 @@ class WatchScreen(CampaignActions, LogActions):
         if key != self._shown:
             self._shown = key
             self.forget_stream()
-        planned = self.campaign.planned(key.configuration)
-        name = configuration_text(planned.configuration) if planned else key.configuration
         message = no_log_text(self.campaign.status.trials[key])
-        self.show_streams(self.campaign.streams(key), message, f"{name} #{key.number}")
+        self.show_streams(self.campaign.streams(key), message, self.campaign.name_of(key))
+        self._show_beside()
         self._read_devices(self.campaign, key)
 
     def _read_devices(self, campaign: WatchedCampaign, key: TrialKey) -> None:
@@ -286,14 +283,8 @@ class WatchScreen(CampaignActions, LogActions):
 
     def action_events(self) -> None:
         if self.campaign is not None:
-            columns = (
-                Column(_("time"), 11, importance=9),
-                Column(_("event"), 16, importance=9),
-                Column("", 20, importance=7),
-                Column(_("cause"), 20, importance=8, flexible=True),
-            )
             rows = event_rows(self.campaign.paths)
-            self.app.push_screen(ListPage(_("Events"), columns, rows, chooses=False))
+            self.app.push_screen(ListPage(_("Events"), event_columns(), rows, chooses=False))
 
     def action_follow_running(self) -> None:
         self._follows_running = not self._follows_running
@@ -309,15 +300,23 @@ class WatchScreen(CampaignActions, LogActions):
 
     def action_fold(self) -> None:
         selected = self.trials.selected
-        if self.campaign is None or not isinstance(selected, (Group, TrialKey)):
-            return
-        self._folded ^= {selected.configuration}
-        self._status_changed()
-        self.trials.select(Group(selected.configuration))
+        if isinstance(selected, (Group, TrialKey)):
+            self._folded ^= {selected.configuration}
+            self._status_changed()
+            self.trials.select(Group(selected.configuration))
 
     def action_maximize_log(self) -> None:
-        self.toggle_class("-log-only")
-        (self.log_view if self.has_class("-log-only") else self.trials).focus()
+        if self.maximized is None:
+            self.set_focus(self.log_view)
+        self.main.action_zoom()
+
+    def action_beside(self) -> None:
+        self._beside = not self._beside
+        self.set_class(self._beside, "-beside")
+        self._show_beside()
+
+    def _show_beside(self) -> None:
+        self.show_beside(self.campaign.logs_with(self._shown) if self._beside and self.campaign else {})
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if self.campaign is None and action in NEEDING_A_CAMPAIGN:
@@ -331,12 +330,11 @@ class WatchScreen(CampaignActions, LogActions):
         return [selected] if isinstance(selected, TrialKey) else []
 
     def action_find(self) -> None:
-        if self.log_view.has_focus or self.has_class("-log-only"):
+        if self.log_view.has_focus:
             self.ask_search()
-        else:
-            self.query_one(Prompt).ask(
-                "filter", _("filter trials: words of configuration, state or cause"), self._matching
-            )
+            return
+        label = _("filter trials: words of configuration, state or cause")
+        self.query_one(Prompt).ask("filter", label, self._matching)
 
     def action_escape(self) -> None:
         self.clear_search()

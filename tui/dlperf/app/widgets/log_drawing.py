@@ -46,9 +46,10 @@ class LogDrawing(Widget):
     class Changed(Message):
         """``status`` has changed."""
 
-    def __init__(self, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
         self.log_shown: OpenLog | None = None
+        self.title = ""
         self.message = ""
         self.only_matching = ""
         """The regular expression that shown lines match."""

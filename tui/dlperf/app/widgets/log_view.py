@@ -38,8 +38,8 @@ class LogView(LogDrawing, can_focus=True):
         Binding("right", "sideways(16)", show=False),
     ]
 
-    def __init__(self, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
         self.path: Path | None = None
         self._opening = False
         self._wanted: tuple[int, bool] | None = None
