@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError
-from dlperf.plan import Plan, PlannedConfiguration
+from dlperf.plan import Plan
 from dlperf.plan.model import Version
 from dlperf.plan.versions import ACTIVATE
 from dlperf.results.baselines import Judgement, judge
 from dlperf.results.compare import Selector, compare
 from dlperf.results.load import Filters, load_results
 from dlperf.runs.paths import Workspace
+from dlperf.view.worktrees import run_git
 
 
 def checkout_of(plan: Plan) -> Path:
@@ -32,7 +32,7 @@ def checkout_of(plan: Plan) -> Path:
     if not folder.is_dir():
         raise RequestError(f"workdir {folder}: there is no such folder on this machine")
     with suppress(DlperfError):
-        return Path(_git(folder, "rev-parse", "--show-toplevel"))
+        return Path(run_git(folder, "rev-parse", "--show-toplevel"))
     return folder
 
 
@@ -63,7 +63,7 @@ def find_commit(checkout: Path, text: str) -> str:
         RequestError: there is none of that name.
     """
     try:
-        return _git(checkout, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}")
+        return run_git(checkout, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}")
     except DlperfError:
         raise RequestError(f"{text}: no commit in {checkout}") from None
 
@@ -75,33 +75,9 @@ def find_range(checkout: Path, good: str, bad: str) -> tuple[str, str]:
         RequestError: it does not, or one is none.
     """
     first, last = find_commit(checkout, good), find_commit(checkout, bad)
-    if first == last or _git(checkout, "merge-base", first, last) != first:
+    if first == last or run_git(checkout, "merge-base", first, last) != first:
         raise RequestError(f"{good} is no ancestor of {bad}: name the older commit first")
     return first, last
-
-
-def add_worktrees(planned: Iterable[PlannedConfiguration]) -> None:
-    """Check out the commits that a campaign compares, each in a folder of its own, unless they are.
-
-    Raises:
-        DlperfError: git cannot.
-    """
-    for checkout, folder, commit in _commits(planned):
-        if not Path(folder).exists():
-            _git(Path(checkout), "worktree", "add", "--quiet", "--force", "--detach", folder, commit)
-
-
-def remove_worktrees(planned: Iterable[PlannedConfiguration]) -> None:
-    """Remove what ``add_worktrees`` added."""
-    for checkout, folder, _ in _commits(planned):
-        with suppress(DlperfError):
-            _git(Path(checkout), "worktree", "remove", "--force", folder)
-
-
-def _commits(planned: Iterable[PlannedConfiguration]) -> list[tuple[str, str, str]]:
-    """Return checkout, folder and hash of each commit, once."""
-    versions = (item.version for item in planned)
-    return list(dict.fromkeys((*item.moved, item.commit) for item in versions if item and item.moved and item.commit))
 
 
 def judge_versions(workspace: Workspace, campaign: str, a: Version, b: Version) -> list[Judgement]:
@@ -119,7 +95,7 @@ def first_bad_commit(checkout: Path, good: str, bad: str, is_bad: Callable[[str,
     """
     goods, skipped = [good], set[str]()
     while True:
-        listed = _git(checkout, "rev-list", "--bisect-all", bad, "--not", *goods).splitlines()
+        listed = run_git(checkout, "rev-list", "--bisect-all", bad, "--not", *goods).splitlines()
         commits = [line.split()[0] for line in listed]
         left = [commit for commit in commits if commit != bad and commit not in skipped]
         if not left:
@@ -137,18 +113,3 @@ def first_bad_commit(checkout: Path, good: str, bad: str, is_bad: Callable[[str,
 
 def _worktree(workspace: Workspace, checkout: Path, commit: str) -> Path:
     return workspace.versions / checkout.name / commit
-
-
-def _git(folder: Path, *words: str) -> str:
-    """Return what a command of git prints.
-
-    Raises:
-        DlperfError: it fails, or there is no git.
-    """
-    try:
-        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=False)
-    except FileNotFoundError as error:
-        raise DlperfError("git: no such program on this machine: install it") from error
-    if done.returncode:
-        raise DlperfError(f"git {words[0]} in {folder}: {done.stderr.strip() or 'failed'}")
-    return done.stdout.strip()
