@@ -127,7 +127,6 @@ class Part:
 
     title: tuple[str | Link, ...]
     tables: tuple[Table, ...] = ()
-    svg: str = ""
     bars: tuple[Bar, ...] = ()
     unit: str = ""
 
