@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dlperf.errors import DlperfError, StorageError, UnreachableError
+from dlperf.executors import direct
 from dlperf.executors.base import Trial
 from dlperf.executors.direct import DirectExecutor
 from dlperf.nodes import agent_channel, client
@@ -52,10 +53,9 @@ FACTS = {
     "gpu_processes": [{"gpu": "u", "pid": 1, "user": None, "name": "x"}],
 }
 SOUND: dict[str, Any] = {
-    "hello": {"python": "3.11", "hostname": "h", "boot_id": "b", "clock": 1e9, "home": "/root"},
+    "hello": {"python": "3.11", "hostname": "h", "boot_id": "b", "clock": 1e9, "home": "/root", "port": 20000},
     "start": {"supervisor": IDENTITY},
     "check": FACTS,
-    "port": {"port": 20000},
     "command": {"code": 0, "out": "1_1|PENDING|0|Priority|", "err": ""},
     "job": {"job": "17", "code": 0, "err": ""},
 }
@@ -131,6 +131,8 @@ class FakeAgent:
 
     async def write(self, data: bytes) -> None:
         (size,) = struct.unpack_from(">I", data)
+        if not size:  # the end of a wait, which is answered at once
+            return
         request = json.loads(data[4 : 4 + size])
         self.answers += 1
         self.output += frame(request, self.chance)
@@ -150,6 +152,7 @@ class FakeAgent:
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.0)
     monkeypatch.setattr(client, "LONGEST_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(direct, "SHORTEST_WAIT_SECONDS", 0.0)
 
 
 def _trial(folder: Path) -> Trial:
@@ -164,6 +167,7 @@ async def _use(agent: FakeAgent, trial: Trial) -> None:
         lambda: executor.check(trial.launch),
         lambda: executor.submit(trial),
         lambda: executor.poll([trial]),
+        lambda: executor.wait([trial], 0.0),
         lambda: executor.tail([trial]),
         lambda: executor.cancel(trial, 0.0),
         lambda: executor.collect(trial),
@@ -281,13 +285,13 @@ async def test_an_agent_that_answers_nothing_is_given_up_after_the_timeout(monke
 
 
 async def test_an_answer_to_another_request_is_refused():
-    doubled = b"".join(_frame({"id": number, "raw": 0, "answer": SOUND["port"]})[len(STARTED) :] for number in (1, 1))
+    doubled = b"".join(_frame({"id": number, "raw": 0, "answer": SOUND["job"]})[len(STARTED) :] for number in (1, 1))
     agent = EndlessAgent(STARTED + doubled, b"")
     node = NodeClient("node alpha", agent)
-    assert await node.free_port(1) == 20000
+    assert (await node.job("trial", ())).job == "17"
     agent.beginning = STARTED
     with pytest.raises(UnreachableError):
-        await node.free_port(1)
+        await node.job("trial", ())
 
 
 async def test_simultaneous_requests_get_their_own_answers(tmp_path, monkeypatch):

@@ -56,14 +56,14 @@ class DirectExecutor(SupervisedExecutor):
         client = self._machines.client(node)
         wanted = [*(launch.container.mounts if launch.container else {}), *([launch.workdir] if launch.workdir else [])]
         try:
-            hello = await client.hello()
+            hello = await client.hello(first_port(node.name))
             addresses = [other.address for other in launch.nodes] if len(launch.nodes) > 1 else []
             paths = [path for path in wanted if path.startswith("/")]
             facts = await client.check(container_facts(launch), paths, addresses)
             # The lease first: what else is busy there belongs to its owner.
             items = [checks.lease(node, facts), *checks.items(node, launch, hello, facts)]
             if node == launch.nodes[0]:
-                items.append(checks.port(node, await client.free_port(first_port(node.name))))
+                items.append(checks.port(node, hello.port))
         except UnreachableError as error:
             return checks.unreachable(node, error), None
         return items, facts
@@ -82,12 +82,10 @@ class DirectExecutor(SupervisedExecutor):
         if reference and _is_complete(reference, trial):
             return reference
         first, *others = tasks = node_tasks(trial)
-        homes = [hello.home for hello in await all_of(self._client(task).hello() for task in tasks)]
-        if reference:
-            port = reference.data["master_port"]
-        else:
-            port = await self._client(first).free_port(first_port(trial.trial_id))
-        files = await asyncio.to_thread(self._render, trial, homes, str(port))
+        port = first_port(trial.trial_id)
+        hellos = await all_of(self._client(task).hello(port) for task in tasks)
+        port = reference.data["master_port"] if reference else hellos[0].port
+        files = await asyncio.to_thread(self._render, trial, [hello.home for hello in hellos], str(port))
         self._write_reference(trial, {"master_port": port, "nodes": {}})
         supervisors = [await self._client(first).start(first.directory, files[0])]
         supervisors += await all_of(

@@ -27,7 +27,6 @@ from dlperf.nodes.messages import (
     NodeFile,
     NodeReport,
     ObserveAnswer,
-    PortAnswer,
     ReadAnswer,
     Removal,
     StartAnswer,
@@ -69,14 +68,15 @@ class NodeClient:
         self._delay = FIRST_DELAY_SECONDS
         self._retry_at = 0.0
 
-    async def hello(self) -> Hello:
-        if self._channel is None:
-            await self._ask("hello", HelloAnswer)  # so that opening the channel does not count as clock offset
+    async def hello(self, first_port: int = 0) -> Hello:
+        """Who answers there; the search for a free port begins at the one of this number."""
+        if self._channel is None:  # so that opening it does not count as clock offset
+            await self._ask("hello", HelloAnswer, first_port=first_port)
         before = time.time()
-        answer = await self._ask("hello", HelloAnswer)
+        answer = await self._ask("hello", HelloAnswer, first_port=first_port)
         after = time.time()
         offset, error = answer.clock - (before + after) / 2, (after - before) / 2
-        return Hello(answer.python, answer.hostname, answer.boot_id, answer.home, offset, error)
+        return Hello(answer.python, answer.hostname, answer.boot_id, answer.home, offset, error, answer.port)
 
     async def start(self, directory: str, files: Sequence[NodeFile]) -> dict[str, Any]:
         """Start a trial's supervisor, unless it was started before: pid, start_ticks, boot_id."""
@@ -140,10 +140,6 @@ class NodeClient:
         answer = await self._ask("logins", LoginsAnswer, addresses=list(addresses), options=list(options))
         with self._bad_answers():
             return list(_one_each(answer.complaints, addresses))
-
-    async def free_port(self, first: int) -> int:
-        """A TCP port that nobody uses on the machine."""
-        return (await self._ask("port", PortAnswer, first=first)).port
 
     async def command(self, argv: Sequence[str], script: bytes = b"") -> CommandResult:
         """Run a command of the scheduler on the machine."""

@@ -127,11 +127,12 @@ class HelloAnswer:
     boot_id: Word
     home: Annotated[str, Field(pattern=r"^/[^\x00\n]*$", max_length=1024)]
     clock: Seconds
+    port: Annotated[int, Field(ge=1, le=65535)]
 
 
 @dataclass(frozen=True)
 class Hello:
-    """The identity and the clock of a machine."""
+    """The identity and the clock of a machine, and a TCP port that nobody uses there."""
 
     python: str
     hostname: str
@@ -141,6 +142,7 @@ class Hello:
     """The machine's clock minus ours."""
     clock_error_seconds: float
     """The maximum error of the offset: half the round trip time."""
+    port: int = 0
 
 
 @dataclass(frozen=True)
@@ -243,11 +245,6 @@ class StartAnswer:
 @dataclass(frozen=True)
 class LoginsAnswer:
     complaints: list[Line]
-
-
-@dataclass(frozen=True)
-class PortAnswer:
-    port: Annotated[int, Field(ge=1, le=65535)]
 
 
 def decode(body: bytes, kind: type[Answer]) -> Frame[Answer]:

@@ -58,6 +58,7 @@ def hello(request: Json, raw: bytes) -> Answer:
         "boot_id": boot_id(),
         "clock": time.time(),
         "home": os.path.expanduser("~"),
+        "port": free_port(request["first_port"]),
     }, b""
 
 
@@ -250,10 +251,6 @@ def job(request: Json, raw: bytes) -> Answer:
     return find_job(confined(request["directory"]), request["find"]), b""
 
 
-def port(request: Json, raw: bytes) -> Answer:
-    return {"port": free_port(request["first"])}, b""
-
-
 def remove(request: Json, raw: bytes) -> Answer:
     directory = confined(request["directory"])
     return remove_trial(directory, request["archived"], request["discarded"]), b""
@@ -263,6 +260,6 @@ OPERATIONS = {
     operation.__name__: operation
     for operation in (
         *(hello, start, observe, wait, read, cancel, check, logins),
-        *(command, submit, job, port, remove),
+        *(command, submit, job, remove),
     )
 }
