@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
@@ -30,9 +31,10 @@ document.adoptedStyleSheets = [sheet];
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a whole site, built as ``--strict`` builds it."""
-    workspace = make_workspace(tmp_path_factory.mktemp("workspace"), sample())
-    write_pages(workspace, sample())
+    """The folder of a whole site that will be published at an address, built as ``--strict`` builds it."""
+    data = replace(sample(), address="https://bench.example.org/", previews=True)
+    workspace = make_workspace(tmp_path_factory.mktemp("workspace"), data)
+    write_pages(workspace, data)
     build_html(workspace, workspace.site_html, strict=True)
     return workspace.site_html
 

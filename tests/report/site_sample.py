@@ -121,7 +121,7 @@ def campaign(rows: list[ConfigurationResult]) -> CampaignRecord:
 
 def make_workspace(root: Path, data: SiteData) -> Workspace:
     """The files of a workspace, and what the trials of its campaigns left."""
-    create_workspace(root)
+    create_workspace(root, data.address)
     workspace = Workspace(root)
     for row in data.results:
         for trial in row.trials if row.campaign in data.campaigns else ():

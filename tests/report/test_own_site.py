@@ -146,7 +146,7 @@ def test_the_names_of_rows_stay_where_a_matrix_is_moved_on_a_phone(watched: Watc
 
 @pytest.mark.parametrize(
     ("word", "title"),
-    [("吞吐率", "VGG-16"), ("加速比", "如何读结果"), ("显存", "一张 NVIDIA H200"), ("正则表达式", "终端界面")],
+    [("吞吐率", "VGG-16"), ("加速比", "方法与结论"), ("显存", "一张 NVIDIA H200"), ("正则表达式", "终端界面")],
 )
 def test_the_search_finds_chinese_words_inside_longer_runs(
     watched: Watched, own_site: Path, serve, word: str, title: str
@@ -162,6 +162,25 @@ def test_the_search_finds_chinese_words_inside_longer_runs(
         for words in watched.page.locator(".md-search-result h1").all_inner_texts()
     ]
     assert any(title in words for words in found), found
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("NCHW", "results/reports/"),
+        ("NCCL 2.28", "results/reports/measured/"),
+        ("c89430b", "results/reports/published/dlperf-v1/"),
+        ("GB300", "results/hardware/dgx-gb300.html"),
+    ],
+)
+def test_the_search_finds_a_layout_a_version_a_commit_and_a_gpu(
+    watched: Watched, own_site: Path, serve, words: str, page: str
+) -> None:
+    watched.page.goto(serve(own_site) + "index.html")
+    field = watched.page.locator("input.md-search__input")
+    field.click()
+    field.press_sequentially(words)
+    watched.page.locator(f".md-search-result__link[href*='{page}']").first.wait_for(state="attached")
 
 
 ON_PAPER = (

@@ -40,7 +40,7 @@ from dlperf.runs.paths import Workspace
 
 ROOT = Path(__file__).parents[2]
 EXTERNAL = re.compile(r"""(?:src|href|action|srcset)\s*=\s*["']?(?:https?:)?//|url\(\s*["']?(?:https?:)?//|@import""")
-STARTED = re.compile(r"<(?:script|link|img|iframe|source|video|audio)\b[^>]*(?:https?:)?//[^>]*>")
+STARTED = re.compile(r'<(?:script|link(?! rel="canonical")|img|iframe|source|video|audio)\b[^>]*(?:https?:)?//[^>]*>')
 
 
 def documents(site: Path) -> dict[Path, Document]:
@@ -244,6 +244,22 @@ def test_a_page_describes_itself_to_search_engines(site: Path) -> None:
     descriptions = re.findall(r'<meta (?:name|property)="(?:og:)?description" content="([^"]*)">', page)
     assert len(descriptions) == 2
     assert all(text.startswith("ResNet50V1.5 on v100 (8 GPUs) in FP32: paddle 3,019") for text in descriptions)
+
+
+def test_a_built_page_names_its_picture_and_its_address(site: Path) -> None:
+    report = at.report_page("published/perf", "resnet50-imagenet")
+    page = (site / report.replace(".md", ".html")).read_text()
+    address = "https://bench.example.org/"
+    assert f'<meta property="og:image" content="{address}{at.preview(report)}">' in page
+    assert '<meta name="twitter:card" content="summary_large_image">' in page
+    assert f'<link rel="canonical" href="{address}{report.replace(".md", ".html")}">' in page
+    assert (site / at.preview(report)).read_bytes().startswith(b"\x89PNG")
+    assert f'content="{address}{at.preview(at.HOME)}"' in (site / "zh/index.html").read_text()
+
+
+def test_a_page_without_an_address_has_no_picture(tmp_path: Path) -> None:
+    texts = dict(overview_pages(ENGLISH, replace(sample(), previews=False)))
+    assert not [page for page, text in texts.items() if "\nimage: " in text]
 
 
 def test_git_ignores_everything_that_is_generated() -> None:
