@@ -309,3 +309,22 @@ def test_without_a_terminal_the_commands_are_named(workspace: Workspace):
     done = subprocess.run(words, cwd=workspace.root, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "dlperf-tui: dlperf-tui needs a terminal: in a script, use `dlperf run` and `dlperf status`\n"
+
+
+def test_where_there_is_no_workspace_one_is_offered(tmp_path: Path, workspace: Workspace):
+    folder = tmp_path / "new"
+    folder.mkdir()
+    workspace.runs.rmdir()
+    terminal = Terminal(tmp_path / "other.socket", folder)
+    try:
+        terminal.type(PROGRAM)
+        terminal.until_shown("There is no workspace at or above", "[y/N]")
+        terminal.type("n")
+        terminal.until_shown("dlperf-tui: no workspace")
+        assert not list(folder.iterdir())
+        terminal.type(f"clear; {PROGRAM}")
+        terminal.until_shown("[y/N]")
+        terminal.type("y")
+        terminal.until_shown("Campaigns of")
+    finally:
+        terminal.close()

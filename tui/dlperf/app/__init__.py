@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Sequence
 
 
@@ -15,4 +16,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from dlperf.app.command_line import run
 
     gc.set_threshold(100_000)  # as in dlperf.cli
+    sys.setswitchinterval(0.001)  # a thread that reads files makes no key wait for it
     raise SystemExit(run(arguments))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,8 @@ from dlperf.messages import LANGUAGES, Code, _, preferred_language, use_language
 from dlperf.runs.paths import Workspace
 
 MAX_FRAMES = 30
+ESCAPE_MILLISECONDS = "25"
+"""After an escape key, how long the rest of a sequence may take that begins with it; over ssh, Textual's 100."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -59,14 +62,34 @@ def settings_of(options: argparse.Namespace) -> Settings:
     utf8 = _has_utf8()
     return Settings(
         language=_language(options.language) if utf8 or options.language else "en",
-        workspace=Workspace.find(options.workspace),
+        workspace=find_workspace(options.workspace),
         dark=not options.light,
         plain=options.ascii or not utf8,
         frames_per_second=options.frames,
     )
 
 
+def find_workspace(folder: Path) -> Workspace:
+    """Return the workspace around a folder; where there is none, offer to create one.
+
+    Raises:
+        RequestError: there is none, and none is wanted.
+    """
+    try:
+        return Workspace.find(folder)
+    except RequestError:
+        if not (folder.is_dir() and sys.stdin.isatty()):
+            raise
+        question = _("There is no workspace at or above {folder}. Create one there? [y/N] ", folder=folder.resolve())
+        if input(question).strip().lower() != "y":
+            raise
+    subprocess.run([sys.executable, "-m", "dlperf", "init", str(folder)], stdin=subprocess.DEVNULL, check=False)
+    return Workspace.find(folder)
+
+
 def show(settings: Settings) -> int:
+    if "SSH_CONNECTION" not in os.environ:
+        os.environ.setdefault("ESCDELAY", ESCAPE_MILLISECONDS)
     from dlperf.app.app import DlperfApp
 
     for name in ("COLUMNS", "LINES"):  # where a shell has exported them, they hide every resize of the terminal
