@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from trials import finished, printed, processes_of, run_to_end, shell_trial
+from trials import finished, held, printed, processes_of, run_to_end, shell_trial
 
 from dlperf.executors.base import Trial
-from dlperf.nodes.supervisor.processes import process_stat
+from dlperf.nodes.supervisor.processes import identity_of, process_stat, running_supervisor
 from dlperf.nodes.supervisor.scope import close_group, group_pids, open_group
 from dlperf.runs.records import State
 
@@ -45,6 +45,18 @@ async def test_a_payload_that_removes_its_folder_is_ended_and_fails(executor, ho
     assert (observation.state, observation.cause and observation.cause.code) == (State.FAILED, "folder_removed")
     assert processes_of(trial) == []
     assert trial.paths.node("here").exit.is_file()
+
+
+async def test_a_supervisor_is_found_by_name_and_folder_and_is_no_payload(executor, home, tmp_path):
+    trial = shell_trial(tmp_path, held("echo up"))
+    reference = await executor.submit(trial)
+    await printed(executor, trial, b"up\n")
+    folder = folder_of(home, trial) / "here"
+    assert running_supervisor(str(folder)) == identity_of(reference.data["nodes"]["here"]["pid"])
+    (home / "go").touch()
+    await finished(executor, trial)
+    await executor.collect(trial)
+    assert (folder / "supervisor.log").read_bytes() == b""
 
 
 async def test_a_trial_without_folder_and_supervisor_is_not_over_while_its_payload_runs(executor, home, tmp_path):
