@@ -46,8 +46,14 @@
   }
 
   const byAddress = new Map(data.rows.map(row => [dlperf.addressOf(row), row]));
-  const haystacks = new Map(data.rows.map(row => [row, [...COLUMNS.filter(column => column !== "times"), "chip"]
-    .map(column => textOf(row, column)).join(" ").toLowerCase()]));
+  const haystacks = new Map();
+
+  /* All that a search looks at in a row; made when the first search needs it. */
+  function haystack(row) {
+    if (!haystacks.has(row)) haystacks.set(row, [...COLUMNS.filter(column => column !== "times"), "chip"]
+      .map(column => textOf(row, column)).join(" ").toLowerCase());
+    return haystacks.get(row);
+  }
 
   function read() {
     const wanted = new URLSearchParams(location.hash.slice(1));
@@ -73,7 +79,7 @@
   function matching(except) {
     const words = state.q.toLowerCase().split(/\s+/).filter(Boolean);
     return data.rows.filter(row => FACETS.every(name => name === except || passes(row, name)) &&
-      words.every(word => haystacks.get(row).includes(word)));
+      words.every(word => haystack(row).includes(word)));
   }
 
   const baseline = () => byAddress.get(state.baseline);

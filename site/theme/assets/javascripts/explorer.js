@@ -7,7 +7,7 @@
   if (!root || !window.dlperf || !dlperf.state) return;
   const { data, of, element, state } = dlperf;
   const { words } = data;
-  const PAGE = 100;
+  const PAGE = 50;
   const MOST_CHIPS = 7;
   const MOST_SIDES = 5;
   const PLACES = { case: "name", framework: "by", value: "value", spread: "aside" }; /* on a telephone, in the block of a row */
