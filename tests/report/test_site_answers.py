@@ -46,9 +46,9 @@ def test_two_that_do_not_differ_are_said_with_the_difference_that_would_show() -
     ("one", "other", "why"),
     [
         (measured("alpha", trials=3), measured("beta", trials=3), "3 trials each are too few to tell"),
-        (measured("alpha", trials=1), measured("beta"), "5 and 1 trials are too few to tell"),
+        (measured("alpha", trials=1), measured("beta"), "1 and 5 trials are too few to tell"),
         (published("paddle", 1, 393.5), published("pytorch", 1, 370.2), "third-party results."),
-        (measured("alpha"), measured("beta", precision="fp32-pure"), "different numerics: FP32-PURE / FP32"),
+        (measured("alpha"), measured("beta", precision="fp32-pure"), "different numerics: FP32 / FP32-PURE"),
     ],
 )
 def test_where_nothing_may_be_claimed_the_numbers_stand_with_what_is_missing(

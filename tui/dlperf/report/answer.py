@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from dlperf.messages import Message
 from dlperf.report.data import gpus_total, grouped
 from dlperf.results.claims import Claim, claim, family_of, work_left_out
 from dlperf.results.model import ConfigurationResult
@@ -41,9 +42,20 @@ class Answer:
         """What may be said of the best relative to the second."""
         return claim(self.second, self.best) if self.second else None
 
+    @property
+    def reasons(self) -> tuple[Message, ...]:
+        """Why nothing may be claimed, with the values of the best first, as pages name it first."""
+        return claim(self.best, self.second).reasons if self.second else ()
+
 
 def is_rival(a: ConfigurationResult, b: ConfigurationResult) -> bool:
     return family_of(a.framework) != family_of(b.framework)
+
+
+def said_of(row: ConfigurationResult, rival: ConfigurationResult) -> Message:
+    """Compare a result with a rival: the verdict, or the first reason against it, this result's value first."""
+    found = claim(rival, row)
+    return claim(row, rival).brief if found.reasons else found.brief
 
 
 def claimed_best(results: Iterable[ConfigurationResult]) -> ConfigurationResult | None:

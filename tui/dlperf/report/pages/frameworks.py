@@ -8,11 +8,10 @@ from dlperf.catalog.model import Framework
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report import locations as at
-from dlperf.report.answer import Answer, is_rival
+from dlperf.report.answer import Answer, is_rival, said_of
 from dlperf.report.data import SiteData, distinct, gpus_total
 from dlperf.report.pages.page import COUNTS, Page
 from dlperf.report.views import Link, Listed, Table
-from dlperf.results.claims import claim
 from dlperf.results.model import ConfigurationResult
 
 
@@ -79,7 +78,7 @@ def _beside(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[objec
         page.hardware_link(row.hardware, row.campaign),
         page.figure(row),
         (page.figure(rival), link),
-        page.language.render(claim(rival, row).brief),
+        page.language.render(said_of(row, rival)),
         row.unit,
         figures.conditions_text(row),
         str(gpus_total(row)),

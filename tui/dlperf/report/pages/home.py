@@ -230,7 +230,7 @@ def lead(page: Page, answer: Answer) -> Lead:
         trials=str(min(len(found.a.values), len(found.b.values))),
         p=figures.optional(round(found.p, 4)) if found.p is not None else "",
         detectable=_unbreakable(figures.percent(found.detectable)),
-        why=page.language.semicolon.join(map(page.language.render, found.reasons[:MOST_REASONS])),
+        why=page.language.semicolon.join(map(page.language.render, answer.reasons[:MOST_REASONS])),
         power=page.language.semicolon.join(_clock_and_power(page, (answer.best, second))),
     )
 
