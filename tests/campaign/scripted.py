@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dlperf.campaign.create import create_campaign
@@ -112,7 +113,9 @@ class ScriptedExecutor:
         if script.polls < 0 or seen <= script.polls + script.silent:
             return Observation(name, State.RUNNING, nodes=(NodeObservation(node, State.RUNNING),))
         self.nodes[name] = "ended"
-        blamed = (NodeObservation(node, script.state, script.cause),) if script.blames else ()
+        blamed = (
+            (NodeObservation(node, script.state, script.cause, started=datetime.now(UTC)),) if script.blames else ()
+        )
         return Observation(name, script.state, script.cause, "supervisor", blamed)
 
     async def wait(self, trials: Sequence[Trial], seconds: float) -> None:

@@ -61,6 +61,16 @@ async def test_a_machine_that_is_not_ready_starts_nothing(tmp_path):
     assert str(campaign_status(paths).trials[TrialKey(A, 1)].cause) == "not ready: m1: disk: 0.1 GiB free"
 
 
+async def test_a_trial_that_ended_before_it_was_seen_running_has_begun_too(tmp_path):
+    paths = campaign(tmp_path, planned("a", repeats=1))
+    await run(paths, ScriptedExecutor({"a.1": Script(polls=0, blames=True)}))
+    (trial,) = campaign_status(paths).trials.values()
+    submitted, running, succeeded = events(paths, "state")
+    assert (trial.started, trial.ended) == (running.time, succeeded.time)
+    assert submitted.time <= running.time <= succeeded.time
+    assert read_record(paths.trial(trial.key).result, TrialResult).started == trial.started
+
+
 async def test_busy_gpus_are_waited_for(tmp_path):
     paths = campaign(tmp_path, planned("a", repeats=1))
     await run(paths, ScriptedExecutor({"a.1": Script(busy=3)}), replace(QUICK, busy=60.0))

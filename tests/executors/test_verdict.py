@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime
+
 import pytest
 
-from dlperf.executors.base import NodeObservation, failure_kind
-from dlperf.executors.verdict import node_observation, trial_observation
+from dlperf.executors.base import NodeObservation, Observation, failure_kind
+from dlperf.executors.verdict import begun_at, node_observation, trial_observation
 from dlperf.messages import message, quoted
 from dlperf.nodes.messages import NodeReport
 from dlperf.runs.records import State
 
+SUBMITTED, NOW = "2026-01-01T00:00:01.000000Z", "2026-01-01T00:00:09.000000Z"
 SUPERVISOR = {"pid": 7, "start_ticks": 70, "boot_id": "b"}
 
 
@@ -90,3 +94,23 @@ def test_equal_failures_are_of_one_kind_whatever_their_logs_say():
     assert failure_kind(at_noon) == failure_kind(later) == failed
     assert failure_kind(message("silent_too", cause=later, node="c")) == message("silent_too", cause=failed, node="c")
     assert failure_kind(None) is None
+
+
+@pytest.mark.parametrize(
+    ("started", "begun"),
+    [
+        (None, None),
+        ("2026-01-01T00:00:05Z", "2026-01-01T00:00:05.000000Z"),
+        ("2026-01-01T02:00:05+02:00", "2026-01-01T00:00:05.000000Z"),
+        ("1970-01-01T00:00:00Z", SUBMITTED),
+        ("2031-01-01T00:00:00Z", NOW),
+    ],
+)
+def test_a_trial_that_was_never_seen_running_began_when_its_nodes_say_but_not_before_it_was_submitted(started, begun):
+    moment = datetime.fromisoformat(started) if started else None
+    nodes = (replace(_node("a", State.SUCCEEDED), started=moment), _node("b", State.SUCCEEDED))
+    assert begun_at(Observation("t", State.SUCCEEDED, nodes=nodes), SUBMITTED, NOW) == begun
+
+
+def test_a_trial_that_is_seen_running_began_now():
+    assert begun_at(Observation("t", State.RUNNING), SUBMITTED, NOW) == NOW

@@ -29,6 +29,7 @@ from dlperf.campaign.running import Ending, RunningTrial, Watch, ending_of
 from dlperf.campaign.stages import Stages
 from dlperf.errors import RequestError, StorageError
 from dlperf.executors.base import Executor, Observation, Trial
+from dlperf.executors.verdict import begun_at
 from dlperf.measure.telemetry import disturbance
 from dlperf.messages import quoted
 from dlperf.plan import TrialKey
@@ -183,9 +184,10 @@ class Engine:
         return self._watches[hardware]
 
     def _observed(self, running: RunningTrial, observation: Observation) -> None:
-        known = self._journal.trials[running.key].state
-        if observation.state is State.RUNNING and known is not State.RUNNING:
-            self._journal.write(Event(utc_now(), "state", str(running.key), State.RUNNING, source=observation.source))
+        known = self._journal.trials[running.key]
+        begun = None if known.state is State.RUNNING else begun_at(observation, known.since, utc_now())
+        if begun is not None:
+            self._journal.write(Event(begun, "state", str(running.key), State.RUNNING, source=observation.source))
         patience = self._timeouts.silence
         for node in observation.nodes:
             self._journal.note_silence(running.key, node.node, silence(node, patience))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Protocol
 
 from dlperf.messages import Message, Value
@@ -44,6 +45,8 @@ class NodeObservation:
     log_size: int = 0
     unreachable_since: str | None = None
     """Set when the node does not answer; the state is then the last one known."""
+    started: datetime | None = None
+    """When the payload began, by the node's clock; known once it has ended."""
     ended: str = ""
     """ISO 8601: when the node's part ended or, if it was lost, the last heartbeat of its supervisor."""
     starts: bool = True

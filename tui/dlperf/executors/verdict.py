@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from dlperf.executors.base import NodeObservation, Observation
 from dlperf.messages import Message, message, quoted
 from dlperf.nodes.messages import ExitRecord, NodeFileError, NodeReport, Problem
+from dlperf.runs.clock import record_time
 from dlperf.runs.records import State
 from dlperf.runs.upgrades import stored_message
 
@@ -25,7 +26,8 @@ def node_observation(node: str, report: NodeReport, starts: bool = True) -> Node
         return replace(seen, state=State.FAILED, cause=cause_of_problem(node, report.problem), ended=_heard(report))
     if report.exit is not None:
         ended = report.exit
-        seen = replace(seen, exit_code=ended["code"], signal=ended["signal"], ended=ended["ended"])
+        seen = replace(seen, exit_code=ended["code"], signal=ended["signal"])
+        seen = replace(seen, started=ended.get("started"), ended=ended["ended"])
         return replace(seen, state=State(ended["state"]), cause=_cause_of_exit(ended))
     if report.alive or report.orphaned:
         return seen
@@ -64,6 +66,20 @@ def given_up(silent: NodeObservation) -> NodeObservation:
 def first_failure(nodes: Sequence[NodeObservation]) -> NodeObservation | None:
     """The node that failed first; the errors of the others mostly follow from it."""
     return min((node for node in nodes if node.failed), key=lambda node: node.ended, default=None)
+
+
+def begun_at(observation: Observation, submitted: str | None, now: str) -> str | None:
+    """Return when a trial began that is first seen running or ended; None if it did not begin.
+
+    A short trial may end before it is seen running. The clocks of its nodes may be wrong: no trial begins before it
+    is submitted, or after its end is seen.
+    """
+    if observation.state is State.RUNNING:
+        return now
+    started = min((node.started for node in observation.nodes if node.started), default=None)
+    if started is None:
+        return None
+    return min(max(record_time(started), submitted or ""), now)
 
 
 def trial_observation(trial_id: str, nodes: Sequence[NodeObservation]) -> Observation:

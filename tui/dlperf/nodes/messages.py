@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, NotRequired, TypeAlias, TypeVar, cast
 
-from pydantic import ConfigDict, Field, ValidationError, with_config
+from pydantic import AwareDatetime, ConfigDict, Field, ValidationError, with_config
 from typing_extensions import TypeAliasType, TypedDict
 
 from dlperf.errors import DlperfError
@@ -27,6 +28,9 @@ Size: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 63)]
 Small: TypeAlias = Annotated[int, Field(gt=-(1 << 31), lt=1 << 63)]
 Real: TypeAlias = Annotated[float, Field(ge=-1e15, le=1e15)]
 Seconds: TypeAlias = Annotated[float, Field(ge=0, le=1e11)]
+Moment: TypeAlias = Annotated[
+    AwareDatetime, Field(ge=datetime(1970, 1, 1, tzinfo=UTC), lt=datetime(9000, 1, 1, tzinfo=UTC))
+]
 Word: TypeAlias = Annotated[str, Field(max_length=256)]
 Line: TypeAlias = Annotated[str, Field(max_length=4096)]
 StreamName: TypeAlias = Annotated[str, Field(pattern=r"^(out\.log(\.[^/\x00]+)?|ranks(/[^/\x00]+)+)$", max_length=2048)]
@@ -57,6 +61,7 @@ class ExitRecord(TypedDict):
     state: Annotated[str, Field(pattern="^(succeeded|failed|timed_out|cancelled|lost)$")]
     code: Small | None
     signal: Small | None
+    started: NotRequired[Moment]
     ended: Word
     cause: NotRequired[Line | Cause | None]
 

@@ -12,7 +12,12 @@ from dlperf.runs.records import State, TrialStatus
 
 def utc_now() -> str:
     """Return the present time as ISO 8601 in UTC with microseconds: ``2026-05-04T03:02:01.000000Z``."""
-    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return record_time(datetime.now(UTC))
+
+
+def record_time(moment: datetime) -> str:
+    """Return a time as records hold it; two of them compare as the times do."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def seconds_between(start: str, end: str) -> float:
