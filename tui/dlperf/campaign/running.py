@@ -118,8 +118,8 @@ class Watch:
     async def _poll(self) -> None:
         trials = [running.trial for running in self._trials.values()]
         try:
-            await self._executor.tail(trials)
             observations = await self._executor.poll(trials)
+            await self._executor.tail(trials)
         except StorageError:
             raise
         except DlperfError:

@@ -138,7 +138,7 @@ class Executor(Protocol):
         """Wait until a trial has probably ended, for some seconds at most."""
 
     async def tail(self, trials: Sequence[Trial]) -> int:
-        """Append what the nodes wrote since the last call to the archived logs; return the number of new bytes."""
+        """Append to the archived logs what the nodes had at the last ``poll``, or have now; return the new bytes."""
 
     async def cancel(self, trial: Trial, grace_seconds: float = 10.0) -> None:
         """Ask every node to end the trial: TERM, grace, KILL, removal of the container."""

@@ -93,6 +93,9 @@ class _Growth:
     archived: Path
     offset: int
     missing: int
+    """Bytes that the node reported and that may be archived."""
+    most: int
+    """Bytes that may be archived, also of what the node has got since."""
 
     @property
     def path(self) -> str:
@@ -108,14 +111,19 @@ class _Growth:
             return stream.read(OVERLAP_BYTES)
 
 
-async def tail_machine(client: NodeClient, tasks: Sequence[NodeTask]) -> tuple[int, Failed]:
+async def tail_machine(
+    client: NodeClient, tasks: Sequence[NodeTask], seen: Sequence[NodeReport] = ()
+) -> tuple[int, Failed]:
     """Append what the tasks on one machine wrote since the last call.
+
+    Args:
+        seen: the newest reports of these tasks; asked for where there are none.
 
     Returns:
         The number of new bytes, and the tasks with a log that cannot be archived.
     """
     try:
-        reports = await client.observe([task.directory for task in tasks])
+        reports = seen or await client.observe([task.directory for task in tasks])
         growths, unfit = _growth(tasks, reports)
         new, failed = await _fetch(client, growths)
         return new, failed | unfit
@@ -146,7 +154,7 @@ def _growth_of(task: NodeTask, report: NodeReport) -> Iterator[_Growth]:
         if size < archived_size(archived):
             set_aside(archived)
         offset = archived_size(archived)
-        yield _Growth(task, stream, archived, offset, min(size, room) - offset)
+        yield _Growth(task, stream, archived, offset, min(size, room) - offset, room - offset)
         room -= size
 
 
@@ -163,7 +171,7 @@ async def _fetch(client: NodeClient, growths: Sequence[_Growth]) -> tuple[int, F
     room = _room(growths)
     ends = [growth.archived_end for growth in growths]
     ranges = [
-        ByteRange(item.path, item.offset - len(end), len(end) + min(item.missing, room))
+        ByteRange(item.path, item.offset - len(end), len(end) + min(item.most, room))
         for item, end in zip(growths, ends, strict=True)
     ]
     new, failed = 0, {}

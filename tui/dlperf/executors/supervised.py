@@ -64,6 +64,8 @@ class SupervisedExecutor:
         """When the first node of a trial was seen to have failed (monotonic)."""
         self._cancelling: dict[str, float] = {}
         """Trials to cancel → grace; kept for nodes that do not answer yet."""
+        self._seen: dict[tuple[str, str], NodeReport] = {}
+        """Reports of the last poll, by which the next tail knows what to fetch."""
         self._problems: dict[tuple[str, str], Problem] = {}
         """Tasks with a file that cannot be read or archived → the first of them."""
         self._told_to_end: set[tuple[str, str]] = set()
@@ -96,11 +98,17 @@ class SupervisedExecutor:
         """Ask for the states of tasks. What was once found to be unreadable remains a problem."""
         reports = await client.observe([task.directory for task in tasks])
         for task, report in zip(tasks, reports, strict=True):
+            self._seen[task.key] = report
             if report.problem is not None:
                 self._problems.setdefault(task.key, report.problem)
         return [
             replace(report, problem=self._problems.get(task.key)) for task, report in zip(tasks, reports, strict=True)
         ]
+
+    def _take_seen(self, tasks: Sequence[NodeTask]) -> list[NodeReport]:
+        """Return the reports of the last poll, once; empty where one is missing."""
+        found = [self._seen.pop(task.key, None) for task in tasks]
+        return [report for report in found if report] if all(found) else []
 
     def _note_answer(self, task: NodeTask, observation: NodeObservation) -> None:
         self._known[task.key] = observation
@@ -164,7 +172,9 @@ class SupervisedExecutor:
         await asyncio.sleep(seconds)
 
     async def tail(self, trials: Sequence[Trial]) -> int:
-        found = await all_of(tail_machine(client, tasks) for client, tasks in self._by_machine(trials))
+        found = await all_of(
+            tail_machine(client, tasks, self._take_seen(tasks)) for client, tasks in self._by_machine(trials)
+        )
         for _, failed in found:
             for key, error in failed.items():
                 self._problems.setdefault(key, {"file": error.file, "reason": error.reason})
