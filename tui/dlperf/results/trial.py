@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite, nan
+from typing import Literal
 
 from dlperf.catalog.units import counts_samples
 from dlperf.errors import DlperfError
@@ -24,7 +27,7 @@ from dlperf.results.gather import Evidence, gather
 from dlperf.results.gpu_errors import COUNTED, error_counts, findings_of_drivers
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader
 from dlperf.results.metrics import Source, first_unmet, metrics_of
-from dlperf.results.model import TrialResult
+from dlperf.results.model import MetricValue, TrialResult
 from dlperf.results.provenance import conditions_of
 from dlperf.results.run_units import run_in_unit
 from dlperf.results.telemetry import (
@@ -56,43 +59,69 @@ def measure_trial(
     return result_of(gather(paths, planned, logs), planned, status)
 
 
+@dataclass(frozen=True)
+class _Measurement:
+    """The evidence of a trial, its figure, and the telemetry of the time that gave the figure."""
+
+    evidence: Evidence
+    planned: PlannedConfiguration
+    reading: Reading | None
+    figure: Figure | None
+    shortage: Message | None
+    """Why there is no figure."""
+
+    @cached_property
+    def telemetry(self) -> Sequence[Sequence[TelemetryRow]]:
+        """By node: all of it where a metric of the whole run stands for the figure."""
+        if self.figure is None and self.planned.primary.estimator != "protocol":
+            return self.evidence.telemetry
+        return _measured_rows(self.evidence, self.figure)
+
+    @cached_property
+    def rows(self) -> list[TelemetryRow]:
+        return [row for rows in self.telemetry for row in rows]
+
+    @cached_property
+    def gpus(self) -> Collection[Sequence[TelemetryRow]]:
+        return by_gpu(self.rows).values()
+
+    @cached_property
+    def power(self) -> tuple[float | None, Literal["", "counter", "readings"]]:
+        """Watts of all GPUs, and whether a counter of energy or readings of power gave them."""
+        counted = counted_power(self.gpus)
+        if counted is not None:
+            return counted, "counter"
+        watts = mean_power(self.gpus)
+        return watts, "" if watts is None else "readings"
+
+    @property
+    def source(self) -> Source:
+        machines = _by_machine(self.evidence, self.telemetry)
+        nodes, planned = self.evidence.nodes, self.planned
+        return Source(
+            planned,
+            self.reading,
+            self.figure,
+            self.power[0],
+            peak_memory(row for rows in self.evidence.telemetry for row in rows),
+            counted_power(machines, PACKAGE_ENERGY),
+            mean_power(machines, NODE_POWER),
+            {name: counts for name in COUNTED if (counts := error_counts(nodes, planned, name))},
+        )
+
+
 def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialStatus) -> TrialResult:
     """Compute a result under the plan's protocol. Pure."""
-    run, point = evidence.run, planned.configuration
-    by_protocol = planned.primary.estimator == "protocol"
-    if run and by_protocol:
-        with suppress(DlperfError):
-            run = run_in_unit(run, planned.unit)
-    reading = Reading(run, point.gpus_total, point.gpus, point.batch_size) if run else None
-    measured, reason = _figure(reading, planned)
-    whole = not by_protocol and measured is None
-    nodes = evidence.telemetry if whole else _measured_rows(evidence, measured)
-    window = [row for rows in nodes for row in rows]
-    machines = _by_machine(evidence, nodes)
-    gpus = by_gpu(window).values()
-    counted = counted_power(gpus)
-    power = mean_power(gpus) if counted is None else counted
-    memory = peak_memory(row for rows in evidence.telemetry for row in rows)
-    packages, whole_nodes = counted_power(machines, PACKAGE_ENERGY), mean_power(machines, NODE_POWER)
-    errors = {name: counts for name in COUNTED if (counts := error_counts(evidence.nodes, planned, name))}
-    source = Source(planned, reading, measured, power, memory, packages, whole_nodes, errors)
-    metrics = metrics_of(source) if status.state is State.SUCCEEDED else ()
-    primary = next((metric for metric in metrics if metric.id == planned.primary.id), None)
-    if not by_protocol and reading is not None:
-        reason = None if primary else message("no_metric", metric=planned.primary.id)
-    if primary and (unmet := first_unmet(planned.expect, metrics)):
-        primary, reason = None, unmet
-    findings = _findings(evidence, reading, planned, measured)
-    if evidence.replaced_logs:
-        findings = (warning("log_replaced", logs=", ".join(evidence.replaced_logs)), *findings)
-    if evidence.telemetry_rows_lost:
-        findings = (*findings, warning("telemetry_lost", rows=evidence.telemetry_rows_lost))
-    if reason and status.state is State.SUCCEEDED:
-        findings = (error("no_figure", reason=reason), *findings)
-    estimate = measured.estimate if measured else None
-    seconds, readings = _window_seconds(evidence, measured), min(map(len, gpus), default=0)
-    if planned.protocol.get("seconds"):
-        findings = (*findings, *findings_of_window(seconds, readings if gpus else None))
+    reading = _reading(evidence, planned)
+    trial = _Measurement(evidence, planned, reading, *_figure(reading, planned))
+    source, figure = trial.source, trial.figure
+    succeeded = status.state is State.SUCCEEDED
+    metrics = metrics_of(source) if succeeded else ()
+    primary, why_none = _primary(trial, metrics)
+    samples = reading.run.samples if reading else None
+    estimate = figure.estimate if figure else None
+    by_protocol = figure is not None and planned.primary.estimator == "protocol"
+    watts, power_source = trial.power
     return TrialResult(
         number=status.key.number,
         state=str(status.state),
@@ -100,28 +129,51 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
         started=status.started,
         duration_seconds=evidence.duration_seconds,
         value=primary.value if primary else None,
-        value_from_timestamps=measured.value_from_timestamps if measured and by_protocol else None,
-        unit=planned.unit or (measured.unit if measured else ""),
-        estimator=_estimator(planned, measured),
+        value_from_timestamps=figure.value_from_timestamps if figure and by_protocol else None,
+        unit=planned.unit or (figure.unit if figure else ""),
+        estimator=_estimator(planned, figure),
         samples=estimate.samples if estimate else 0,
         first_step=estimate.first_step if estimate else None,
         last_step=estimate.last_step if estimate else None,
         first_line=estimate.first_line if estimate else None,
         last_line=estimate.last_line if estimate else None,
-        window_seconds=seconds,
-        telemetry_samples=readings,
+        window_seconds=_window_seconds(evidence, figure),
+        telemetry_samples=min(map(len, trial.gpus), default=0),
         log=evidence.log,
         log_sha256=evidence.log_sha256,
-        estimates=measured.estimates if measured and by_protocol else {},
-        power_watts=power,
-        power_source="" if power is None else "readings" if counted is None else "counter",
-        sm_clock_mhz=mean_clock(window),
-        samples_per_joule=samples_per_joule(source.throughput, power) if source.throughput else None,
+        estimates=figure.estimates if figure and by_protocol else {},
+        power_watts=watts,
+        power_source=power_source,
+        sm_clock_mhz=mean_clock(trial.rows),
+        samples_per_joule=samples_per_joule(source.throughput, watts) if source.throughput else None,
         metrics=metrics if planned.metrics else (),
         conditions=conditions_of(evidence.nodes, evidence.programs, evidence.printed),
-        losses=losses_at_steps(run.samples.step, run.samples.loss) if run else (),
-        findings=(*findings, *_machine_findings(evidence), *_telemetry_findings(window)),
+        losses=losses_at_steps(samples.step, samples.loss) if samples else (),
+        findings=_findings(trial, why_none if succeeded else None),
     )
+
+
+def _reading(evidence: Evidence, planned: PlannedConfiguration) -> Reading | None:
+    """Return the records of the log, in the unit of the plan where they can be converted to it."""
+    run, point = evidence.run, planned.configuration
+    if run is None:
+        return None
+    if planned.primary.estimator == "protocol":
+        with suppress(DlperfError):
+            run = run_in_unit(run, planned.unit)
+    return Reading(run, point.gpus_total, point.gpus, point.batch_size)
+
+
+def _primary(trial: _Measurement, metrics: Sequence[MetricValue]) -> tuple[MetricValue | None, Message | None]:
+    """Return the metric that is the trial's value, or None and why there is none."""
+    planned = trial.planned
+    primary = next((metric for metric in metrics if metric.id == planned.primary.id), None)
+    if primary is not None:
+        unmet = first_unmet(planned.expect, metrics)
+        return (None, unmet) if unmet else (primary, None)
+    if trial.reading is None or planned.primary.estimator == "protocol":
+        return None, trial.shortage
+    return None, message("no_metric", metric=planned.primary.id)
 
 
 def _estimator(planned: PlannedConfiguration, measured: Figure | None) -> str:
@@ -140,19 +192,30 @@ def _figure(reading: Reading | None, planned: PlannedConfiguration) -> tuple[Fig
         return None, shortage.message
 
 
-def _findings(
-    evidence: Evidence, reading: Reading | None, planned: PlannedConfiguration, measured: Figure | None
-) -> tuple[Finding, ...]:
-    if reading is None:
+def _findings(trial: _Measurement, why_no_figure: Message | None) -> tuple[Finding, ...]:
+    """Return the caveats of a trial, the most serious first."""
+    evidence, found = trial.evidence, list(_run_findings(trial))
+    if evidence.replaced_logs:
+        found.insert(0, warning("log_replaced", logs=", ".join(evidence.replaced_logs)))
+    if why_no_figure:
+        found.insert(0, error("no_figure", reason=why_no_figure))
+    if evidence.telemetry_rows_lost:
+        found.append(warning("telemetry_lost", rows=evidence.telemetry_rows_lost))
+    if trial.planned.protocol.get("seconds"):
+        readings = min(map(len, trial.gpus)) if trial.gpus else None
+        found += findings_of_window(_window_seconds(evidence, trial.figure), readings)
+    return (*found, *_machine_findings(evidence), *_telemetry_findings(trial.rows))
+
+
+def _run_findings(trial: _Measurement) -> Sequence[Finding]:
+    if trial.reading is None:
         return ()
-    point = planned.configuration
-    peaks = (planned.accelerator or {}).get("peak_tflops", {})
-    limit = flop_limit(planned.gflops_per_sample, point.gpus_total, peaks.get(point.precision))
+    planned, figure = trial.planned, trial.figure
+    peak = (planned.accelerator or {}).get("peak_tflops", {}).get(planned.configuration.precision)
+    limit = flop_limit(planned.gflops_per_sample, planned.configuration.gpus_total, peak)
+    counted = figure is not None and counts_samples(figure.unit)
     return findings_of_run(
-        reading,
-        measured,
-        runs_in_log=len(evidence.runs),
-        flop_limit=limit if measured and counts_samples(measured.unit) else None,
+        trial.reading, figure, runs_in_log=len(trial.evidence.runs), flop_limit=limit if counted else None
     )
 
 
@@ -215,6 +278,6 @@ def _machine_findings(evidence: Evidence) -> tuple[Finding, ...]:
     return unproven + findings_of_drivers(evidence.nodes)
 
 
-def _telemetry_findings(window: list[TelemetryRow]) -> tuple[Finding, ...]:
+def _telemetry_findings(window: Sequence[TelemetryRow]) -> tuple[Finding, ...]:
     foreign = [row.metrics[FOREIGN_CPU] for row in window if FOREIGN_CPU in row.metrics]
     return findings_of_telemetry(row.reading for row in window if row.reading) + findings_of_processors(foreign)
