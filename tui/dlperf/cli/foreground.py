@@ -70,7 +70,7 @@ def run_in_foreground(workspace: Workspace, paths: CampaignPaths, as_json: bool 
         return ExitCode.INTERRUPTED
     remove_worktrees(reader.record.configurations)
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
-        print_results(paths)
+        print_results(workspace, paths)
     status = reader.refresh()
     if failures(status):
         print_note(f"some trials failed: see `dlperf status {name}`, run them again with `dlperf retry {name}`")
@@ -96,7 +96,7 @@ def _report_end(
     for report, to in ((post_document, address), (run_command, command)):
         try:
             if to:
-                report(to, paths, campaign_document(paths, status, code))
+                report(to, paths, campaign_document(workspace, paths, status, code))
         except DlperfError as error:
             print_note(f"dlperf: {one_line(str(error))}")
 
@@ -132,13 +132,13 @@ async def _draw(reader: CampaignReader) -> None:
         live.print_above(news_lines(before, reader.refresh()))
 
 
-def print_results(paths: CampaignPaths) -> None:
+def print_results(workspace: Workspace, paths: CampaignPaths) -> None:
     """Print a row for each configuration of a campaign, and their caveats below."""
     from dlperf.cli.campaign_text import RESULT_HEADERS, caveats, result_cells
     from dlperf.results.load import load_campaign
-    from dlperf.results.logs import BUILTIN_FORMATS
+    from dlperf.results.logs import log_reader
 
-    _, rows = load_campaign(paths, lambda: BUILTIN_FORMATS)
+    _, rows = load_campaign(paths, lambda: log_reader(workspace))
     print_table(RESULT_HEADERS, map(result_cells, rows))
     with_caveats = [row for row in rows if caveats(row)]
     if with_caveats:

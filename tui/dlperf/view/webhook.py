@@ -11,7 +11,7 @@ from dlperf import __version__
 from dlperf.catalog.settings import read_settings
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.results.load import load_campaign
-from dlperf.results.logs import BUILTIN_FORMATS
+from dlperf.results.logs import log_reader
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignStatus, State
@@ -41,10 +41,12 @@ def webhook_address(workspace: Workspace) -> str:
     return address
 
 
-def campaign_document(paths: CampaignPaths, status: CampaignStatus, code: ExitCode) -> dict[str, Any]:
+def campaign_document(
+    workspace: Workspace, paths: CampaignPaths, status: CampaignStatus, code: ExitCode
+) -> dict[str, Any]:
     """Return what is posted: trials by state, exit code, and each result with the codes of its caveats."""
     states = Counter(str(trial.state) for trial in status.trials.values())
-    _, rows = load_campaign(paths, lambda: BUILTIN_FORMATS)
+    _, rows = load_campaign(paths, lambda: log_reader(workspace))
     return {
         "event": "campaign_ended",
         "schema": 1,
