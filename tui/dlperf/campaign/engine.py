@@ -206,12 +206,13 @@ class Engine:
     def _handle(self, request: Request, offset: int) -> None:
         now = utc_now()
         data = {"action": request.action, "by": request.by, "offset": offset}
+        cause = None
         try:
             follow = events_of_request(request, self._journal.trials, now)
             follow += self._journal.reliability.restore_machines(follow)
         except RequestError as error:
-            follow, data = [], data | {"refused": str(error)}
-        cause = quoted(data["refused"]) if "refused" in data else None
+            follow, cause = [], quoted(str(error))
+            data["refused"] = str(error)
         self._journal.write(Event(now, "request", request.trial, cause=cause, source="viewer", data=data), *follow)
         for key in self._journal.cancelling & self._running.keys():
             self._cancel(self._running[key])

@@ -126,10 +126,11 @@ class Reliability:
 
     def restore_machines(self, events: Iterable[Event]) -> list[Event]:
         """Return the events that restore left-out machines which newly planned trials need."""
-        planned = {trial_key(event.trial).configuration for event in events if event.event == "planned" and event.trial}
-        wanted = {machine: node for name in planned for node, machine in self._machines[name].items()}
+        planned = [event for event in events if event.event == "planned" and event.trial]
+        names = {trial_key(event.trial or "").configuration for event in planned}
+        wanted = {machine: node for name in names for node, machine in self._machines[name].items()}
         return [
-            Event(next(iter(events)).time, "node_taken_back", source="viewer", data={"node": node, "machine": machine})
+            Event(planned[0].time, "node_taken_back", source="viewer", data={"node": node, "machine": machine})
             for machine, node in sorted(wanted.items())
             if machine in self._left_out
         ]

@@ -89,7 +89,7 @@ def campaign_seconds_left(
 
     Args:
         trials: every trial of the campaign.
-        running: trial → its seconds left by its own log, None where unknown.
+        running: trial → its seconds left as they are shown, None where unknown.
         machines: configuration id → the machines that its trials take.
         now: by the same clock as the trials' times.
 

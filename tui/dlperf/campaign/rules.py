@@ -35,9 +35,10 @@ def events_after_end(
 ) -> list[Event]:
     """Return the events that follow from a trial's end; ``trials`` already holds its final status.
 
-    Called only if the end leaves no machine out (``left_out.py``). An infrastructure failure is retried at most twice.
-    The second failure of the same kind stops the configuration: its planned trials are cancelled. A disturbed trial is
-    repeated once, whatever its value.
+    Called only if the end leaves no machine out (``left_out.py``). An infrastructure failure is retried at most twice,
+    not counting tries that ran nothing because another engine took the machine first. The second failure of the same
+    kind stops the configuration: its planned trials are cancelled. A disturbed trial is repeated once, whatever its
+    value.
 
     Args:
         disturbance: what disturbed the GPUs while the trial was measured.

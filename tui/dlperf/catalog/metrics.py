@@ -13,7 +13,7 @@ from dlperf.catalog.units import Direction, Scope
 
 Printed = Literal["last", "mean", "median", "p95", "min", "max"]
 """How the values that a log prints under the metric's id become one."""
-Source = Literal[
+Computed = Literal[
     "protocol",
     "tokens",
     "step_time",
@@ -47,7 +47,7 @@ class Metric(Entry):
     """Which values are better."""
     scope: Scope = "global"
     """A computed value is divided by the GPUs or nodes; a printed one is taken as it is."""
-    estimator: Annotated[Source | Printed, or_installed(METRICS)] = "last"
+    estimator: Annotated[Computed | Printed, or_installed(METRICS)] = "last"
     """Where the value comes from, also a function of an installed package; from ``last`` on, a statistic of what the
     log prints."""
 

@@ -13,13 +13,15 @@ from dlperf.catalog.patterns import MILLISECONDS, SECONDS
 ABSENT = b"nan"
 """Stands for a value that a record lacks; compared by identity, so that a printed nan differs from it."""
 _WRITTEN = re.compile(rb"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{0,15})?)([KMGBT]?)")
-"""A number for people: with thousands separators, a suffix or both."""
+"""A number with thousands separators, a suffix or both: 5,615, 14.2K."""
 _SUFFIXES = {b"": 1.0, b"K": 1e3, b"M": 1e6, b"G": 1e9, b"B": 1e9, b"T": 1e12}
 _YEAR = re.compile(r"%[yY]")
 
 
 def floats(texts: Sequence[bytes]) -> list[float]:
     """Convert texts, such as ``5615``, ``5,615`` or ``5.6K``, to floats, NaN where a text is no number."""
+    if not texts:
+        return []
     if texts[0] == texts[-1] and texts.count(texts[0]) == len(texts):  # as in the column of the epoch
         return [_float(texts[0])] * len(texts)
     try:

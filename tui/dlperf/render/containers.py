@@ -13,6 +13,8 @@ from dlperf.plan.filling import NODE
 
 Words = tuple[str, ...]
 
+MARK_VARIABLE = "DLPERF_TRIAL"
+"""The variable by which the supervisor finds a trial's processes."""
 LABEL = "dlperf.trial"
 """The label by which a trial's container is found and removed."""
 
@@ -77,7 +79,7 @@ def _common(inner: ContainerCommand, gpus: Words) -> Words:
     words += ["--shm-size", container.shm_size] if container.shm_size else ["--ipc", "host"]
     words += _repeated("--ulimit", (f"{name}={value}" for name, value in container.ulimits.items()))
     words += _repeated("--mount", _binds(inner, "target"))
-    words += ["--env", f"DLPERF_TRIAL={inner.mark}"]
+    words += ["--env", f"{MARK_VARIABLE}={inner.mark}"]
     words += ["--user", container.user] if container.user else []
     words += ["--workdir", inner.workdir] if inner.workdir else []
     return (*words, *container.options, container.image, *inner.command)
@@ -88,7 +90,7 @@ def apptainer(inner: ContainerCommand) -> Words:
     """Apptainer, which uses the host's network and memory and the caller's own user."""
     words = ["apptainer", "exec", "--cleanenv", *(["--nv"] if inner.gpus else [])]
     words += _repeated("--mount", _binds(inner, "destination"))
-    words += ["--env", f"DLPERF_TRIAL={inner.mark}"]
+    words += ["--env", f"{MARK_VARIABLE}={inner.mark}"]
     words += ["--pwd", inner.workdir] if inner.workdir else []
     return (*words, *inner.container.options, inner.container.image, *inner.command)
 

@@ -13,7 +13,7 @@ from dlperf.errors import RequestError
 from dlperf.plan.filling import fill_launch
 from dlperf.plan.model import Launch
 from dlperf.render.build import BUILD, Build, build_script
-from dlperf.render.containers import ContainerCommand, in_container
+from dlperf.render.containers import MARK_VARIABLE, ContainerCommand, in_container
 from dlperf.render.launchers import Launcher, NodeLaunch, find_launcher
 
 LAUNCH = "launch.sh"
@@ -57,7 +57,7 @@ class RenderedNode:
 
 
 def mark(trial_id: str, node: str) -> str:
-    """The value of ``DLPERF_TRIAL`` and of the container's label, by which the processes of a trial are found."""
+    """The value of ``MARK_VARIABLE`` and of the container's label, by which the processes of a trial are found."""
     return f"{trial_id}/{node}"
 
 
@@ -86,18 +86,20 @@ def _scripts(trial_id: str, launch: Launch, runtime: Runtime, launcher: Launcher
     node = launch.nodes[rank]
     folder, trial_mark = runtime.folders[node.name], mark(trial_id, node.name)
     values = _values(launch, runtime, rank)
-    launch, built = fill_launch(launch, partial(_filled, values)), values.get("build", "")
+    launch = fill_launch(launch, partial(_filled, values))
     environment = _environment(trial_mark, launch, node)
     task = NodeLaunch(launch, rank, environment, runtime.master_address, runtime.master_port, f"{folder}/ranks")
     command = launcher.words(task)
     comment = f"trial {trial_id}\nnode {node.name}, {rank + 1} of {len(launch.nodes)}"
-    on_node, in_container = preparations(launch)
+    before_container, before_program = preparations(launch)
     if launch.container is None:
         workdir = launch.workdir or (f"{folder}/files" if launch.files else folder)
-        return {LAUNCH: _script(comment, environment, on_node, workdir, launch.setup, command)}
+        return {LAUNCH: _script(comment, environment, before_container, workdir, launch.setup, command)}
     return {
-        LAUNCH: _script(comment, {}, on_node, None, (), _container_command(launch, trial_mark, folder, node, built)),
-        PAYLOAD: _script(comment, environment, in_container, None, launch.setup, command),
+        LAUNCH: _script(
+            comment, {}, before_container, None, (), _container_command(launch, trial_mark, folder, node, values)
+        ),
+        PAYLOAD: _script(comment, environment, before_program, None, launch.setup, command),
     }
 
 
@@ -157,17 +159,19 @@ def _environment(trial_mark: str, launch: Launch, node: Node) -> dict[str, str]:
         environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, node.gpu_indices))
     if node.interface:
         environment |= {"NCCL_SOCKET_IFNAME": node.interface, "GLOO_SOCKET_IFNAME": node.interface}
-    return environment | launch.env | {"DLPERF_TRIAL": trial_mark}
+    return environment | launch.env | {MARK_VARIABLE: trial_mark}
 
 
-def _container_command(launch: Launch, trial_mark: str, folder: str, node: Node, built: str) -> tuple[str, ...]:
+def _container_command(
+    launch: Launch, trial_mark: str, folder: str, node: Node, values: Mapping[str, str]
+) -> tuple[str, ...]:
     container = launch.container
     assert container is not None
     if container.runtime == "pyxis" and launch.executor != "slurm":
         raise RequestError("container runtime 'pyxis' belongs to Slurm: name another as `runtime:` of the hardware")
     workdir = launch.workdir or container.workdir
     if launch.build:
-        container = replace(container, mounts={built: built} | container.mounts)
+        container = replace(container, mounts={values["build"]: values["build"]} | container.mounts)
     payload = (shell_of(*preparations(launch)[1]), f"{folder}/{PAYLOAD}")
     return in_container(ContainerCommand(container, trial_mark, folder, bool(node.gpu_indices), workdir, payload))
 
@@ -191,7 +195,7 @@ def _script(
 
 
 def _preparing(preparation: Preparation) -> list[str]:
-    """Lines of bash; what a site's own scripts do with unset variables is not ours to judge."""
+    """Lines of bash; a site's own scripts may use unset variables."""
     loading = [_FIND_MODULES, f"module load {shlex.join(preparation.modules)}"] if preparation.modules else []
     return ["set +u", *loading, *preparation.prologue]
 

@@ -56,8 +56,9 @@ class Claim:
     @property
     def ratio(self) -> float | None:
         """B's value over A's; None if they are not comparable."""
-        comparable = self.verdict.code != "not_comparable" and self.a.value and self.b.value
-        return self.b.value / self.a.value if comparable and self.a.value and self.b.value else None
+        if self.verdict.code == "not_comparable" or not self.a.value or not self.b.value:
+            return None
+        return self.b.value / self.a.value
 
     @property
     def gain(self) -> float | None:
@@ -193,7 +194,7 @@ def _unequal_numerics(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
 
 
 def _numerics(row: ConfigurationResult) -> dict[str, str]:
-    """Return the numerics that were at work: one GPU exchanges no gradients."""
+    """Return the numerics that a run used: one GPU reduces no gradients."""
     alone = row.gpus_total == 1
     return {name: kind for name, kind in row.numerics.items() if not (alone and name == "reduction")}
 
