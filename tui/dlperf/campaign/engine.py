@@ -78,6 +78,8 @@ class Engine:
         self._timeouts = timeouts
         self._executors: dict[str, Executor] = {}
         self._watches: dict[str, Watch] = {}
+        """By id of hardware, as ``_stages_of``."""
+        self._stages_of: dict[str, Stages] = {}
         self._machines = Machines()
         self._journal = EngineJournal(paths, record)
         self._progress = ProgressFile(paths, self._journal, self._demands, timeouts.progress)
@@ -168,20 +170,18 @@ class Engine:
         self._wake.set()
 
     def _stages(self, running: RunningTrial) -> Stages:
-        executor = self._executor(running.planned.launch.executor)
-        watch = self._watch(running, executor)
-        return Stages(executor, watch, self._journal, LogReader(self._dependencies.formats), self._timeouts)
+        hardware = running.planned.configuration.hardware
+        if hardware not in self._stages_of:
+            executor = self._executor(running.planned.launch.executor)
+            watch = self._watches[hardware] = Watch(executor, self._observed, self._running)
+            logs = LogReader(self._dependencies.formats)
+            self._stages_of[hardware] = Stages(executor, watch, self._journal, logs, self._timeouts)
+        return self._stages_of[hardware]
 
     def _executor(self, name: str) -> Executor:
         if name not in self._executors:
             self._executors[name] = self._dependencies.open_executor(name)
         return self._executors[name]
-
-    def _watch(self, running: RunningTrial, executor: Executor) -> Watch:
-        hardware = running.planned.configuration.hardware
-        if hardware not in self._watches:
-            self._watches[hardware] = Watch(executor, self._observed, self._running)
-        return self._watches[hardware]
 
     def _observed(self, running: RunningTrial, observation: Observation) -> None:
         known = self._journal.trials[running.key]

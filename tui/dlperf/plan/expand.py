@@ -64,11 +64,14 @@ def _check(selection: Selection, catalog: Catalog) -> None:
     _check_known("protocol", (selection.protocol,) if selection.protocol is not None else (), catalog.protocols)
     for name in parse_axes(selection.axes):
         _check_known("axis", (name,), _axis_names(catalog))
-    for what, number in [*(("batch size", size) for size in selection.batch_sizes), ("repeats", selection.repeats)]:
-        if number is not None and number < 1:
-            raise RequestError(f"{what} {number}: must be 1 or more")
-    if selection.repeats is not None and selection.repeats > MOST_REPEATS:
-        raise RequestError(f"repeats {selection.repeats}: must be {MOST_REPEATS} or fewer")
+    for size in selection.batch_sizes:
+        if size < 1:
+            raise RequestError(f"batch size {size}: must be 1 or more")
+    repeats = selection.repeats
+    if repeats is not None and repeats < 1:
+        raise RequestError(f"repeats {repeats}: must be 1 or more")
+    if repeats is not None and repeats > MOST_REPEATS:
+        raise RequestError(f"repeats {repeats}: must be {MOST_REPEATS} or fewer")
 
 
 def _axis_names(catalog: Catalog) -> set[str]:
@@ -170,15 +173,16 @@ def planned_metrics(
     primary = (case and case.metric) or default_metric(unit)
     others = [name for name, item in metrics.items() if item.estimator != "protocol"] if case is None else case.metrics
     expected = [text.partition(" ")[0] for text in case.expect] if case else []
-    wanted = dict.fromkeys((primary, *others, *expected))
-    known = ((name, metrics[name]) for name in wanted)
+    wanted = {name: metrics[name] for name in (primary, *others, *expected)}
     return tuple(
-        _planned_cost(name, item, unit, price)
-        if price and item.estimator == "cost"
-        else PlannedMetric(name, unit if item.unit is None else item.unit, item.direction, item.scope, item.estimator)
-        for name, item in known
-        if price or item.estimator != "cost"
+        _planned_metric(name, item, unit, price) for name, item in wanted.items() if price or item.estimator != "cost"
     )
+
+
+def _planned_metric(name: str, item: Metric, unit: str, price: Price | None) -> PlannedMetric:
+    if price and item.estimator == "cost":
+        return _planned_cost(name, item, unit, price)
+    return PlannedMetric(name, unit if item.unit is None else item.unit, item.direction, item.scope, item.estimator)
 
 
 def _planned_cost(name: str, item: Metric, unit: str, price: Price) -> PlannedMetric:

@@ -9,7 +9,7 @@ from functools import partial
 from dlperf.errors import RequestError
 from dlperf.plan.filling import fill_launch
 from dlperf.plan.model import Launch, PlannedConfiguration
-from dlperf.redaction.redactor import MARKED, placeholder
+from dlperf.redaction.redactor import PLACEHOLDER, placeholder
 from dlperf.redaction.rules import is_secret_name, is_secret_value, looks_random, secrets_in
 
 
@@ -99,7 +99,7 @@ def revealed(launch: Launch, secrets: Mapping[str, str]) -> Launch:
     """
 
     def reveal(text: str) -> str:
-        return MARKED.sub(lambda match: _known(match[0], secrets), text)
+        return PLACEHOLDER.sub(lambda match: _known(match[0], secrets), text)
 
     launch = replace(
         fill_launch(launch, reveal),

@@ -13,11 +13,9 @@ from urllib.parse import quote
 
 from dlperf.redaction.rules import URL, Accept, compiled, is_secret_in_text, secrets_in
 
-MARK = "[secret:{}]"
-PLACEHOLDER = b"[secret:"
-"""How every placeholder begins."""
-MARKED = re.compile(r"\[secret:[A-Za-z0-9_.-]+\]")
-"""A placeholder."""
+PREFIX = "[secret:"
+"""How every placeholder begins; its name and ``]`` follow."""
+PLACEHOLDER = re.compile(re.escape(PREFIX) + r"[A-Za-z0-9_.-]+\]")
 SEARCHED_LENGTH, LETTERS_LENGTH, DIGITS_LENGTH = 6, 10, 12
 """Shorter values, and short ones of letters or digits alone, are replaced only after their name: they may be words."""
 WHOLE_LENGTH = 10
@@ -26,19 +24,19 @@ HOME = r"((?:/[A-Za-z0-9._+-]+)+?)(/\.dlperf/)"
 """The home folder of a node: dlperf works below it."""
 COMMON_USERS = frozenset({"root", "user", "users", "home", "ubuntu", "admin", "data", "local", "nobody", "runner"})
 WRAP = b"<wbr>"
-WRITTEN = re.compile(rb"&#?\w+;|.", re.DOTALL)
+CHARACTER = re.compile(rb"&#?\w+;|.", re.DOTALL)
 """A character, or a reference to one, within which a page has no ``<wbr>``."""
-READABLE = (
+MARKUP = (
     *((b"&#95;", b"_"), (b"&quot;", b'"'), (b"&#x27;", b"'"), (b"&#39;", b"'"), (b"<wbr>", b"")),
     *((b'<span class="option">', b""), (b"</span>", b""), (b'\\"', b'"')),
 )
-"""What pages and JSON put into the text that tokens and assignments consist of."""
+"""What pages and JSON write into a text → the text; without it, tokens and assignments are found."""
 
 Spellings = Callable[[str], Iterable[str]]
 
 
 def no_spellings(value: str) -> Iterable[str]:
-    """Return none beside the usual ones."""
+    """Return no further spellings."""
     return ()
 
 
@@ -79,7 +77,10 @@ class Redactor:
         for name, value in dict.fromkeys(secrets_in(_readable(data), self.accept)):
             data = self._replaced(data, name, value, placeholder(name))
             found.add(Found("suspected", name))
-        return self._without_people(data, found) if self.people else (data, frozenset(found))
+        without = self._without_people(data) if self.people else data
+        if without != data:
+            found.add(Found("private", ""))
+        return without, frozenset(found)
 
     def _replaced(self, data: bytes, name: str, value: str, mark: str) -> bytes:
         """Replace a value in every spelling, or a short one after its name alone."""
@@ -88,18 +89,17 @@ class Redactor:
         for spelling in _all_spellings(value, self.spellings):
             if wraps or spelling in data:
                 # a page lets long words wrap at places that depend on the whole word
-                parts = WRITTEN.findall(spelling) if wraps else [spelling]
+                parts = CHARACTER.findall(spelling) if wraps else [spelling]
                 pattern = b"(" + before + b")" + b"(?:<wbr>)?".join(map(re.escape, parts)) + after
                 data = re.sub(pattern, lambda match: match[1] + mark.encode(), data)
         return data
 
-    def _without_people(self, data: bytes, found: set[Found]) -> tuple[bytes, frozenset[Found]]:
-        before = data
+    def _without_people(self, data: bytes) -> bytes:
         if b"/.dlperf/" in data:
             data = compiled(HOME).sub(rb"~\2", data)
         if any(name.encode() in data for name in (*self.homes, *self.users)):
             data = self._people.sub(lambda match: b"~" if match[1] else (match[2] or b"") + b"user", data)
-        return data, frozenset(found | ({Found("private", "")} if data != before else set()))
+        return data
 
     @cached_property
     def _people(self) -> re.Pattern[bytes]:
@@ -112,13 +112,17 @@ class Redactor:
         return re.compile(pattern.encode())
 
 
+def has_placeholder(data: bytes) -> bool:
+    return PREFIX.encode() in data
+
+
 def placeholder(name: str, number: int = 1) -> str:
     """Return what replaces a secret; a second value of the same name has a number."""
-    return MARK.format(re.sub("[^A-Za-z0-9_.-]", "", name) + (f"-{number}" if number > 1 else ""))
+    return PREFIX + re.sub("[^A-Za-z0-9_.-]", "", name) + (f"-{number}" if number > 1 else "") + "]"
 
 
 def _name_in(mark: str) -> str:
-    return re.sub(r"-[0-9]+$", "", mark[len("[secret:") : -1])
+    return re.sub(r"-[0-9]+$", "", mark[len(PREFIX) : -1])
 
 
 def _surroundings(name: str, value: str) -> tuple[bytes, bytes]:
@@ -139,7 +143,7 @@ def _is_searched(value: str) -> bool:
 
 
 def _readable(data: bytes) -> bytes:
-    for written, meant in READABLE:
+    for written, meant in MARKUP:
         data = data.replace(written, meant)
     return data
 
@@ -148,6 +152,6 @@ def _all_spellings(value: str, others: Spellings) -> list[bytes]:
     """Return the ways to write a value, longest first."""
     html = [escape(value), escape(value, quote=False)]
     spelt = {value, *html, quote(value), quote(value, safe=""), shlex.quote(value)[1:-1], value.replace('"', '""')}
-    spelt |= {json.dumps(text, ensure_ascii=ascii)[1:-1] for text in (value, *html) for ascii in (True, False)}
+    spelt |= {json.dumps(text, ensure_ascii=escaped)[1:-1] for text in (value, *html) for escaped in (True, False)}
     found = {text.encode("utf-8", "surrogateescape") for text in (*spelt, *others(value))}
     return sorted((text for text in found if len(text) >= len(value)), key=len, reverse=True)

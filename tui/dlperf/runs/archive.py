@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from dlperf.redaction.redactor import PLACEHOLDER
+from dlperf.redaction.redactor import has_placeholder
 from dlperf.runs.bounded import read_bytes
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.secrets import redact_program
@@ -144,7 +144,7 @@ class TrialFiles:
         """Return the names of archived files that had a secret, and so differ from those on the nodes."""
         kept = {name: self._kept(item) for name, item in self._archived.items() if item.kept != FILE}
         contents = {name: read_bytes(source) if isinstance(source, Path) else source for name, source in kept.items()}
-        return [name for name, content in contents.items() if content and PLACEHOLDER in content]
+        return [name for name, content in contents.items() if content and has_placeholder(content)]
 
     def problems(self) -> list[ChecksumProblem]:
         """List every file that changed, vanished or appeared since the trial was sealed, in name order."""

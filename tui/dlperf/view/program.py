@@ -31,6 +31,7 @@ TEMPLATE = Path(__file__).with_name("program.yaml.jinja")
 SKIP_STEPS, TAKE_STEPS = 20, 100
 """Of the campaign."""
 BATCH_SIZE = 8
+"""Of the trial run where the command line has a placeholder for it."""
 _FIXED = {
     "precision": "fp32",
     **dict.fromkeys(("gpus", "gpus_total", "nodes"), "1"),
@@ -90,20 +91,29 @@ def read_program(text: str, folder: Path, batch_size: int | None = None, name: s
         words = shlex.split(text)
     except ValueError as error:
         raise RequestError(f"--program {text!r}: {error}") from error
-    values = {*_FIXED, *_BATCHES}
-    for unknown in [used for word in words for used in names_in(word) if used not in values]:
-        why = "write the path itself" if unknown in PLACEHOLDERS or "." in unknown else hint(unknown, values)
-        raise RequestError(f"--program: {{{unknown}}} has no value in a trial run: {why}")
+    _refuse_unknown_placeholders(words)
     found = shutil.which(words[0]) if words else None
     if found is None:
         raise RequestError(f"--program {text!r}: no such program (for a shell's syntax write: sh -c '…')")
-    module = words.index("-m") + 1 if "-m" in words[:-1] else 0
-    script = next((word for word in words[1:] if word.endswith(".py")), words[module])
-    chosen = name or _NO_ID.sub("-", Path(script).stem.lower()).strip("-.")[:60] or "program"
+    chosen = name or _name_of(words)
     if not _ID.fullmatch(chosen):
         raise RequestError(f"--name {chosen!r}: only a-z, 0-9, dot and hyphen, beginning with a letter or digit")
     program = Program((os.path.abspath(found), *words[1:]), chosen, folder, batch_size or 1)
     return program if batch_size or not program.uses(*_BATCHES) else replace(program, batch_size=BATCH_SIZE)
+
+
+def _refuse_unknown_placeholders(words: Sequence[str]) -> None:
+    values = {*_FIXED, *_BATCHES}
+    for unknown in [used for word in words for used in names_in(word) if used not in values]:
+        why = "write the path itself" if unknown in PLACEHOLDERS or "." in unknown else hint(unknown, values)
+        raise RequestError(f"--program: {{{unknown}}} has no value in a trial run: {why}")
+
+
+def _name_of(words: Sequence[str]) -> str:
+    """Return an id made of the name of the script, of the module behind ``-m``, or of the program."""
+    module = words.index("-m") + 1 if "-m" in words[:-1] else 0
+    script = next((word for word in words[1:] if word.endswith(".py")), words[module])
+    return _NO_ID.sub("-", Path(script).stem.lower()).strip("-.")[:60] or "program"
 
 
 def refuse_taken(name: str, catalog: Catalog) -> None:

@@ -26,16 +26,18 @@ class Table:
     def __init__(self, path: str) -> None:
         self.descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         self.lost_rows, self.torn = 0, False
+        """Whether the file ends within a row, which the next row must not continue."""
 
     def write(self, rows: str) -> None:
-        torn = self.torn
-        data = b"\n" * torn + rows.encode("ascii", "replace")
+        start = b"\n" if self.torn else b""
+        data = start + rows.encode("ascii", "replace")
         try:
             written = os.write(self.descriptor, data) if rows else 0
         except OSError:
             written = 0
-        self.torn = 0 < written < len(data) or (torn and not written)
-        self.lost_rows += data.count(b"\n", max(written, torn))
+        if written:
+            self.torn = written < len(data)
+        self.lost_rows += data.count(b"\n", max(written, len(start)))
 
 
 class CpuTelemetry:
