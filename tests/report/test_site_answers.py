@@ -27,6 +27,12 @@ def test_the_largest_scale_on_which_two_frameworks_have_a_figure_is_shown() -> N
     assert (answer.best.framework, answer.best.gpus) == ("beta", 1)
 
 
+def test_equal_precisions_are_compared_rather_than_higher_numbers_of_unequal_ones() -> None:
+    rows = [measured("alpha", value=900.0, precision="bf16-pure"), measured("alpha", value=700.0, precision="bf16")]
+    (answer,) = answers([*rows, measured("beta", value=710.0, precision="bf16")])
+    assert [(row.framework, row.precision) for row in answer.ranked] == [("beta", "bf16"), ("alpha", "bf16")]
+
+
 def said(*rows: ConfigurationResult) -> str:
     """The sentences on these results."""
     return " ".join(Document(home(ENGLISH, SiteData(rows))).text.partition("How it was measured")[0].split())

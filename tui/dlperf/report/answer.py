@@ -84,10 +84,15 @@ def base_precision(result: ConfigurationResult) -> str:
 
 
 def _answer(contest: Iterable[ConfigurationResult]) -> Answer:
-    """Return the largest scale at which at least two frameworks ran one batch size, and their best such batch size."""
+    """Return the largest scale at which at least two frameworks ran one batch size, and their best such batch size.
+
+    Equal precisions come before those of which only the weights differ.
+    """
     points = grouped(contest, lambda row: (gpus_total(row), row.nodes, row.batch_size))
-    most = min(2, max(map(_frameworks, points.values())))
-    found = [_best_of_each(rows) for rows in points.values() if _frameworks(rows) >= most]
+    equal = [same for rows in points.values() for same in grouped(rows, lambda row: row.precision).values()]
+    compared = [rows for rows in equal if _frameworks(rows) > 1] or points.values()
+    most = min(2, max(map(_frameworks, compared)))
+    found = [_best_of_each(rows) for rows in compared if _frameworks(rows) >= most]
     return Answer(max(found, key=lambda rows: (gpus_total(rows[0]), rows[0].nodes, _frameworks(rows), rows[0].score)))
 
 

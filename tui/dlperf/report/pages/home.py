@@ -258,11 +258,12 @@ def _median(row: ConfigurationResult, name: str) -> float:
 
 
 def weight(answer: Answer) -> tuple[object, ...]:
-    """Return the sort key of headlines: measured here, all work, comparison, claim, scale and throughput."""
+    """Return the sort key of headlines: own, all work, compared, at equal precisions, claim, scale and throughput."""
     best = answer.best
-    whole = not work_left_out(best.framework)
+    whole, compared = not work_left_out(best.framework), answer.second is not None
     leads = answer.claim is not None and answer.claim.improves
-    return not is_published(best.campaign), whole, answer.second is not None, leads, gpus_total(best), best.score
+    own = not is_published(best.campaign)
+    return own, whole, compared, compared and not answer.mixed, leads, gpus_total(best), best.score
 
 
 def _table(page: Page, found: Sequence[Answer]) -> Table:
