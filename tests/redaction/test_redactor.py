@@ -25,6 +25,7 @@ HARMLESS = (
     b"_ZN3c1019TensorImpl15release_resourcesEv",
     b"tokens/s: 123456 step=1000 loss=2.34567890123456",
     b"https://github.com/owner/repository@2315d04f0a1b:path",
+    b'curl -fsS -u "$USER:$PASSWORD" https://example.org/x',
 )
 TOKENS = (
     b"hf_QmZ3kR9tY7wLx2VbN8sD4fGh",
@@ -77,6 +78,7 @@ def test_tokens_are_found_by_their_shape_also_in_pages(token):
         (b"git clone https://me:hunter2@example.org/x", b"git clone https://me:[secret:password-in-url]@example.org/x"),
         (b"https://me:me@example.org/me", b"https://me:[secret:password-in-url]@example.org/me"),
         (b"Authorization: Bearer abcdef123456", b"Authorization: Bearer [secret:bearer-token]"),
+        (b"curl -sSf -u me:hunter2 https://a.org/x", b"curl -sSf -u me:[secret:curl-user] https://a.org/x"),
         (b'{"api_key": "k3yk3yk3yA1B2C3D4"}', b'{"api_key": "[secret:api_key]"}'),
     ],
 )

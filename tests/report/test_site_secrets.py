@@ -10,7 +10,8 @@ from dlperf.errors import DlperfError
 from dlperf.report.build import write_pages
 from dlperf.report.load import load_site_data
 from dlperf.report.redaction import refuse_leaks, report_lines, without_secrets
-from planted_secrets import leaks, planted_workspace
+from dlperf.report.writing import Sources
+from planted_secrets import PRINTED, leaks, planted_workspace
 
 RUN = ("run", "-H", "local", "-f", "counting", "-c", "lenet5", "-b", "32,64", "--repeats", "1", "--name", "try")
 
@@ -69,3 +70,14 @@ def test_a_campaign_whose_secrets_are_elsewhere_is_named(published):
     elsewhere.rename(path)
     with pytest.raises(DlperfError, match=r"try without secrets\.json"):
         refuse_leaks({}, unknown)
+
+
+def test_a_secret_is_found_wherever_a_long_line_is_cut_into_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr("dlperf.report.redaction.BLOCK", 64)
+    for before in range(64):
+        log = tmp_path / f"{before}.log"
+        log.write_bytes(b"x" * before + f" {PRINTED} ".encode() * 3)
+        Sources(tmp_path / "site").copy(f"data/logs/{before}", log)
+        assert (tmp_path / "site/data/logs" / str(before)).read_bytes() == log.read_bytes().replace(
+            PRINTED.encode(), b"[secret:github-token]"
+        )

@@ -11,13 +11,12 @@ from html import escape
 from pathlib import Path
 
 from dlperf.errors import DlperfError
-from dlperf.plan import TrialKey
 from dlperf.redaction import Found, Redactor
 from dlperf.redaction.redactor import HOME, has_placeholder
 from dlperf.redaction.rules import compiled
 from dlperf.report import markdown as md
 from dlperf.report.data import SiteData
-from dlperf.results.logs import is_gzip
+from dlperf.results.logs import open_log
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord
@@ -53,15 +52,21 @@ def of_overviews(redactor: Redactor) -> Redactor:
 
 
 def _homes(paths: CampaignPaths, record: CampaignRecord) -> set[str]:
-    """Return the home folders in the scripts of the first trial on each hardware."""
-    first = {item.configuration.hardware: item.configuration.id for item in reversed(record.configurations)}
+    """Return the home folders in the scripts of the first trial on each hardware that has any."""
+    hardware = {item.configuration.id: item.configuration.hardware for item in record.configurations}
+    homes: dict[str | None, set[str]] = {}
+    for key in record.trials:
+        name = hardware.get(key.configuration)
+        homes[name] = homes.get(name) or _homes_in(TrialFiles(paths.trial(key)))
+    return set().union(*homes.values())
+
+
+def _homes_in(files: TrialFiles) -> set[str]:
     homes: set[str] = set()
-    for configuration in first.values():
-        files = TrialFiles(paths.trial(TrialKey(configuration, 1)))
-        for script in files.sent():
-            if script.suffix == ".sh" and script.parent.name != "files":
-                with suppress(OSError):
-                    homes |= {match[1].decode() for match in compiled(HOME).finditer(files.read(script))}
+    for script in files.sent():
+        if script.suffix == ".sh" and script.parent.name != "files":
+            with suppress(OSError):
+                homes |= {match[1].decode() for match in compiled(HOME).finditer(files.read(script))}
     return homes
 
 
@@ -104,10 +109,15 @@ def _files(files: Iterable[str]) -> str:
 
 
 def blocks_of(source: Path) -> Iterator[bytes]:
-    """Yield a file, decompressed, in blocks of whole lines; of a compressed one that is cut, what can be read."""
-    try:
-        with gzip.open(source) if is_gzip(source) else source.open("rb") as stream:
-            while block := stream.read(BLOCK):
-                yield block + stream.readline(BLOCK)
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        return
+    """Yield a file, decompressed, in blocks that end with a line or, in a line that is longer, with a word.
+
+    Of a compressed file that is cut, what can be read is yielded.
+    """
+    rest = b""
+    with suppress(EOFError, zlib.error, gzip.BadGzipFile), open_log(source) as stream:
+        while part := stream.read(BLOCK):
+            block = rest + part
+            end = next(filter(None, (block.rfind(mark) + 1 for mark in (b"\n", b"\r", b" "))), len(block))
+            rest = block[end:]
+            yield block[:end]
+    yield rest

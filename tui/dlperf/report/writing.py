@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import filecmp
 import gzip
 import os
 import shutil
+from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -62,6 +65,17 @@ class Sources:
             path.write_bytes(data)
             self.written += 1
 
+    def _put_blocks(self, path: Path, blocks: Iterable[bytes], compressed: bool) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+        with new.open("wb") as file, gzip.GzipFile("", "wb", 9, file, 0) if compressed else nullcontext(file) as stream:
+            stream.writelines(blocks)
+        if path.is_file() and filecmp.cmp(path, new, shallow=False):
+            new.unlink()
+        else:
+            new.replace(path)
+            self.written += 1
+
     def copy(self, name: str, source: Path | bytes) -> None:
         """Copy a file without secrets once; ``name`` holds the hash of the archived bytes."""
         if isinstance(source, bytes):
@@ -71,8 +85,7 @@ class Sources:
             return
         path = self._keep(name)
         if any(self._redact(name, block) != block for block in blocks_of(source)):
-            data = b"".join(self._redact(name, block) for block in blocks_of(source))
-            self._put(path, gzip.compress(data, mtime=0) if is_gzip(source) else data)
+            self._put_blocks(path, (self._redact(name, block) for block in blocks_of(source)), is_gzip(source))
         elif not (path.is_file() and path.stat().st_size == source.stat().st_size):
             _make_room(path)
             shutil.copyfile(source, path)
