@@ -93,6 +93,13 @@ def test_what_does_not_arrive_is_one_line(counting: Counting, address: str):
         post_document(address, counting.workspace.campaign("a"), {})
 
 
+@pytest.mark.parametrize("address", ["http://me:hunter2@127.0.0.1/x", "http://127.0.0.1:1/hunter2 x"])
+def test_no_part_of_an_address_but_its_host_is_in_a_message(counting: Counting, address: str):
+    with pytest.raises(DlperfError, match=r"webhook of 127\.0\.0\.1") as found:
+        post_document(address, counting.workspace.campaign("a"), {})
+    assert "hunter2" not in str(found.value)
+
+
 def test_tokens_are_taken_out_of_what_is_posted(counting: Counting, server: Server):
     token = "ghp_" + "a1B2" * 9
     post_document(server.address, counting.workspace.campaign("a"), {"text": f"it printed {token}"})

@@ -112,3 +112,10 @@ def test_a_wrong_request_is_said(export, words: tuple[str, ...], said: str):
 def test_a_server_that_is_not_there_is_an_error(export):
     code, said = export("--mlflow", "http://127.0.0.1:1")
     assert (code, said.startswith("dlperf: --mlflow 127.0.0.1:1: ")) == (1, True)
+
+
+def test_a_token_that_cannot_be_sent_is_not_shown(export, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "hunter2\n")
+    code, said = export("--mlflow", "http://127.0.0.1:1")
+    assert code == 1
+    assert "hunter2" not in said

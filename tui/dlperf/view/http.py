@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import urllib.request
 from collections.abc import Mapping
-from http.client import HTTPException
+from http.client import HTTPException, InvalidURL
 from typing import Any
 from urllib.error import HTTPError
 
@@ -45,5 +45,7 @@ def send(address: str, data: bytes | None = None, headers: Mapping[str, str] | N
             return received
     except HTTPError as error:
         raise SendError(address, f"answered {error.code}", error.read(MOST_BYTES)) from error
-    except (OSError, HTTPException, ValueError) as error:
+    except (InvalidURL, ValueError) as error:  # which quotes the address or a header
+        raise SendError(address, "its address, or a name or password for it, cannot be sent as it is") from error
+    except (OSError, HTTPException) as error:
         raise SendError(address, f"{getattr(error, 'reason', error)}") from error

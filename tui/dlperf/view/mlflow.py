@@ -33,7 +33,7 @@ def push_results(address: str, rows: Iterable[ConfigurationResult]) -> int:
         DlperfError: the address is none, or the server does not take them.
     """
     if not address.startswith(("http://", "https://")):
-        raise RequestError(f"--mlflow {address}: write the server's address, such as http://127.0.0.1:5000")
+        raise RequestError("--mlflow: write the server's address, such as http://127.0.0.1:5000")
     server = _Server(address)
     experiment = server.experiment()
     known = set(server.pushed(experiment))
