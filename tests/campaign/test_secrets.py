@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 
 import pytest
 
+from dlperf.runs.keeping import remove_campaign
+from dlperf.runs.paths import Workspace
 from planted_secrets import SECRETS, archived, leaks, planted_workspace
 
 RUN = ("run", "-H", "local", "-f", "counting", "-c", "lenet5", "-b", "32,64", "--repeats", "1", "--name", "try")
@@ -39,6 +43,19 @@ def test_what_holds_secrets_is_for_its_owner_alone(planted):
     scripts = list(planted.home.glob(".dlperf/*/*/launch.sh"))
     assert len(scripts) == 2
     assert {path.stat().st_mode & 0o777 for path in scripts} == {0o600}
+
+
+def test_git_ignores_the_values_whatever_the_workspace_s_own_gitignore_says_and_also_in_the_trash(planted, tmp_path):
+    root = shutil.copytree(planted.workspace.root, tmp_path / "copy")
+    (root / ".gitignore").write_text("*.pyc\n")
+    copy = Workspace(root)
+    remove_campaign(copy, copy.campaign("try"))
+    shutil.copytree(planted.campaign("try").directory, copy.campaign("again").directory)
+    for words in (("init", "-q"), ("add", "-A")):
+        subprocess.run(["git", "-C", str(root), *words], check=True)
+    kept = subprocess.check_output(["git", "-C", str(root), "ls-files"], text=True)
+    assert "campaign.json" in kept
+    assert "secrets.json" not in kept
 
 
 def test_an_archived_script_differs_from_the_sent_one_only_in_its_placeholders(planted):

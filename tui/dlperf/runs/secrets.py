@@ -12,6 +12,8 @@ from dlperf.runs.bounded import load_json, read_bytes
 
 SECRETS = "secrets.json"
 """Placeholder → value; mode 0600, in the campaign's folder, ignored by git."""
+IGNORED = ".gitignore"
+"""Keeps git from them, also where the workspace's own file does not, and wherever the campaign is moved."""
 LEVELS = 5
 """Folders between a campaign and its deepest record."""
 

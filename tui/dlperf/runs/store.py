@@ -18,7 +18,7 @@ from dlperf.runs.bounded import load_json, load_yaml, read_bytes
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.plan_check import check_plan
 from dlperf.runs.records import CampaignRecord
-from dlperf.runs.secrets import SECRETS, redact_for_runs
+from dlperf.runs.secrets import IGNORED, SECRETS, redact_for_runs
 from dlperf.runs.upgrades import NewerError, upgrade
 
 if TYPE_CHECKING:
@@ -150,8 +150,9 @@ def write_campaign(paths: CampaignPaths, record: CampaignRecord) -> None:
 
 
 def write_secrets(folder: Path, secrets: Mapping[str, str]) -> None:
-    """Write the secrets of a campaign, by placeholder, into its folder; only the owner may read them."""
+    """Write the secrets of a campaign, by placeholder, into its folder; only the owner may read them, and not git."""
     if secrets:
+        write_atomic(folder / IGNORED, f"{SECRETS}\n".encode())
         write_atomic(folder / SECRETS, record_bytes(dict(secrets)), private=True)
 
 
