@@ -133,6 +133,9 @@ class ScriptedExecutor:
         if telemetry := self.script(trial).telemetry:
             node.telemetry.write_text(telemetry)
 
+    async def time_out(self, trial: Trial) -> None:
+        self.calls.append(("time_out", short(trial)))
+
     async def cancel(self, trial: Trial, grace_seconds: float = 10.0) -> None:
         self.calls.append(("cancel", short(trial)))
         self.cancelled.add(trial.trial_id)

@@ -8,12 +8,16 @@ from dataclasses import replace
 from driving_engine import states, until
 from scripted import QUICK, campaign, planned
 
+from dlperf.campaign.create import trial_id
 from dlperf.campaign.dependencies import EngineDependencies
 from dlperf.campaign.engine import run_campaign
 from dlperf.executors.direct import DirectExecutor
 from dlperf.nodes import ssh
+from dlperf.nodes.supervisor.processes import marked_pids
+from dlperf.plan import Node
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths
+from dlperf.runs.store import read_campaign
 from node_lab import NodeLab, node_lab
 
 __all__ = ["node_lab"]
@@ -45,3 +49,21 @@ async def test_a_trial_ends_though_its_node_stays_dead_and_the_next_one_starts_o
 
 def cause(paths: CampaignPaths) -> str:
     return str(next(iter(campaign_status(paths).trials.values())).cause)
+
+
+STOPS_ITS_SUPERVISOR = """
+kill -STOP $(sed -n 's/.*"pid": \\([0-9]*\\).*/\\1/p' $HOME/.dlperf/*/*/supervisor.json)
+exec sleep 600
+"""
+
+
+async def test_a_trial_ends_after_its_deadline_though_its_supervisor_was_stopped(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    local = (Node("n1", "local", "localhost", "localhost"),)
+    item = planned("a", repeats=1)
+    launch = replace(item.launch, nodes=local, command=("sh", "-c", STOPS_ITS_SUPERVISOR), deadline_seconds=0.5)
+    paths = campaign(tmp_path, replace(item, launch=launch))
+    await run_campaign(paths, EngineDependencies(lambda _: DirectExecutor()), replace(QUICK, late=1.0))
+    assert states(paths) == {"a.1": "timed_out"}
+    assert cause(paths).startswith("deadline of 0.5 s")
+    assert marked_pids(f"{trial_id(read_campaign(paths), next(iter(campaign_status(paths).trials)))}/") == []

@@ -246,3 +246,12 @@ async def test_a_repeat_whose_machine_failed_is_tried_again_but_not_repeated(tmp
     disturbed = Script(telemetry=CONTENDED)
     await run(paths, ScriptedExecutor({"a.1": disturbed, "a.2": Script(State.LOST), "a.3": disturbed}))
     assert states(paths) == {"a.1": "succeeded", "a.2": "lost", "a.3": "succeeded"}
+
+
+async def test_a_trial_that_its_machines_do_not_end_after_its_deadline_is_given_up(tmp_path):
+    item = planned("a", repeats=1)
+    paths = campaign(tmp_path, replace(item, launch=replace(item.launch, deadline_seconds=0.01)))
+    executor = ScriptedExecutor({"a.1": Script(polls=-1)})
+    await run(paths, executor, replace(QUICK, late=0.05))
+    assert states(paths) == {"a.1": "timed_out"}
+    assert executor.called("time_out") == ["a.1"]

@@ -82,6 +82,8 @@ HARMLESS = {
     "nothing": "true",
     "utf8": r"""touch "ranks/$(printf '\377')"; echo x > "ranks/$(printf 'caf\351')"; echo y > 'ranks/\xe9'""",
     "fifo": "mkfifo ranks/fifo; ln -s /etc/passwd ranks/link; ln -s /etc ranks/folder",
+    "exit": """echo '{"state": "failed", "code": 1, "signal": null, "ended": "x"}' > exit.json; sleep 0.5""",
+    "identity": """echo '{"pid": 1, "start_ticks": 2, "boot_id": "x"}' > supervisor.json; sleep 0.5""",
     "telemetry": "rm telemetry.csv; ln -s $HOME/secret telemetry.csv",
 }
 

@@ -65,6 +65,13 @@ async def test_a_build_that_fails_names_its_command_and_is_not_used_again(execut
     assert (odd_home / "builds").read_text() == "x\nx\n"
 
 
+async def test_the_command_of_a_build_that_fails_is_cut_between_words_where_it_is_long(executor, built):
+    seen = await run_to_end(executor, built("false " + "word " * 2000))
+    assert seen.cause.code == "build_failed"
+    assert seen.cause.parameters["command"].startswith("false word word")
+    assert seen.cause.parameters["command"].endswith(" word …")
+
+
 async def test_a_build_uses_the_files_of_the_recipe_that_it_names_and_changes_with_them(
     executor, home, built, tmp_path
 ):

@@ -155,6 +155,15 @@ async def test_cancel_ends_what_ignores_term_and_fled_to_other_sessions(executor
     assert (await executor.poll([trial]))[0].state is State.CANCELLED
 
 
+async def test_a_supervisor_that_was_stopped_ends_its_trial_on_cancel(executor, tmp_path):
+    trial = shell_trial(tmp_path, "echo up; exec sleep 60")
+    reference = await executor.submit(trial)
+    os.kill(reference.data["nodes"]["here"]["pid"], signal.SIGSTOP)
+    await executor.cancel(trial, 0.1)
+    assert (await finished(executor, trial)).state is State.CANCELLED
+    assert processes_of(trial) == []
+
+
 async def test_a_normal_end_leaves_no_stray_process(executor, tmp_path):
     trial = shell_trial(tmp_path, "setsid sleep 64 & echo done")
     observation = await run_to_end(executor, trial)

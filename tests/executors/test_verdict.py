@@ -34,7 +34,8 @@ def _exit(state: str, ended: str = "2026-01-01T00:00:09.000Z", cause: object = E
     [
         ({"alive": True}, State.RUNNING, None),
         ({"orphaned": True}, State.RUNNING, None),
-        ({"alive": True, "exit": _exit("failed")}, State.FAILED, EXIT_1),
+        ({"alive": True, "exit": _exit("failed")}, State.RUNNING, None),
+        ({"exit": _exit("failed")}, State.FAILED, EXIT_1),
         ({"rebooted": True}, State.LOST, message("restarted")),
         ({}, State.LOST, message("no_exit_file")),
         ({"supervisor": None}, State.LOST, message("unknown_trial")),

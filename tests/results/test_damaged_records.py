@@ -159,12 +159,26 @@ def test_a_file_of_a_trial_that_is_damaged_leaves_its_throughput(tmp_path, capsy
 def test_a_pipe_in_place_of_a_record_does_not_block(tmp_path, capsys):
     workspace = workspace_in(tmp_path)
     paths = measured_campaign(workspace, "a", [(planned(repeats=1), [100.0])])
-    result = paths.trial(TrialKey(planned().configuration.id, 1)).result
-    for path in (result, paths.progress, paths.journal, paths.plan):
+    trial = paths.trial(TrialKey(planned().configuration.id, 1))
+    of_trial = trial.result, trial.slurm_log, trial.node("n0").telemetry, trial.node("n0").log
+    for path in (*of_trial, paths.tags, paths.lock, paths.progress, paths.journal, paths.plan):
         path.unlink(missing_ok=True)
         os.mkfifo(path)
         for command in COMMANDS:
             run(workspace, command, capsys)
+
+
+@pytest.mark.parametrize(
+    "text", [DEEP, BOMB, "[]", '{"name": "x", "references": [{}]}', '{"name": "x", "references": []}']
+)
+def test_a_baseline_that_is_none_is_said_in_one_line(tmp_path, capsys, text):
+    workspace = workspace_in(tmp_path)
+    measured_campaign(workspace, "a", [(planned(repeats=1), [100.0])])
+    workspace.baselines.mkdir()
+    workspace.baseline("x").write_text(text)
+    for words in (("show",), ("show", "x"), ("compare", "x", "a")):
+        run(workspace, ("baseline", *words), capsys)
+    run(workspace, ("run", "--gate", "x"), capsys)
 
 
 def test_a_trial_that_is_to_repeat_itself_ends_nothing(tmp_path, capsys):
@@ -203,15 +217,25 @@ def test_a_campaign_whose_creation_was_cut_off_is_explained(tmp_path):
         find_campaign(workspace, "early")
 
 
-@pytest.mark.parametrize("data", [{"offset": "x"}, {"offset": None}, {"blamed": 1}, {"machine": {}, "node": 1}, {}])
+@pytest.mark.parametrize(
+    "data", [{"offset": "x"}, {"offset": -1}, {"offset": 10**30}, {"blamed": 1}, {"machine": {}, "node": 1}, {}]
+)
 def test_an_engine_goes_on_after_journal_lines_with_values_of_other_types(tmp_path, data):
     workspace = workspace_in(tmp_path)
     paths = measured_campaign(workspace, "a", [(planned(repeats=1), [100.0])])
     key = str(TrialKey(planned().configuration.id, 1))
+    kinds = [("state", key), ("node_left_out", key), ("request", key)]
+    kinds += [(event, trial) for trial in ("none", "another/1") for event in ("state", "planned", "request")]
     with paths.journal.open("a") as stream:
-        for event, trial in (("request", key), ("state", key), ("state", "none"), ("node_left_out", key)):
-            line = {"time": "x", "event": event, "trial": trial, "state": "failed", "data": data}
+        for event, trial in kinds:
+            line = {
+                "time": "x",
+                "event": event,
+                "trial": trial,
+                "state": "running",
+                "data": {"action": "cancel"} | data,
+            }
             stream.write(json.dumps(line) + "\n")
     journal = EngineJournal(paths, read_campaign(paths))
     assert journal.requests_read == 0
-    assert len(journal.trials) == 1
+    assert [str(each) for each in journal.trials] == [key]

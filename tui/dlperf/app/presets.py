@@ -6,6 +6,7 @@ import json
 
 from dlperf.app.model.choice import Choice, Preset
 from dlperf.errors import RequestError
+from dlperf.runs.bounded import load_json, read_bytes
 from dlperf.runs.paths import Workspace
 
 
@@ -15,10 +16,11 @@ def saved_presets(workspace: Workspace) -> list[Preset]:
     Raises:
         RequestError: the file is damaged.
     """
-    if not workspace.presets.is_file():
+    if not workspace.presets.exists():
         return []
     try:
-        saved = [Preset(name, options, options) for name, options in json.loads(workspace.presets.read_bytes()).items()]
+        found = load_json(read_bytes(workspace.presets))
+        saved = [Preset(name, str(options), str(options)) for name, options in found.items()]
         for preset in saved:
             preset.applied(Choice())
     except (OSError, ValueError, AttributeError) as error:

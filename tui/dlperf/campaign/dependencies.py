@@ -31,6 +31,9 @@ class Timeouts:
     first_answer: float = 20.0
     """The same for a machine that has not answered yet, such as one with a wrong address. It is left out after the
     second time: at ten seconds a connection in under a minute."""
+    late: float = 120.0
+    """After a trial's deadline, before machines that answer are asked to end it; after twice as long it is given up.
+    A supervisor needs a minute at most to end a payload that resists."""
     reconnect: float = 3.0
     """Between two tries to reach an unreachable or busy machine; clients back off further."""
     collect: float = 300.0

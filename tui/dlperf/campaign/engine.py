@@ -21,7 +21,7 @@ from dlperf.campaign.dependencies import EngineDependencies, Timeouts
 from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.live import LiveLog
 from dlperf.campaign.machines import Machines, array_numbers, demands_of
-from dlperf.campaign.overdue import has_silent_machine, is_overdue, overdue, silence
+from dlperf.campaign.overdue import has_silent_machine, is_overdue, overdue, seconds_late, silence, why_overdue
 from dlperf.campaign.progress import ProgressFile
 from dlperf.campaign.requests import events_of_request
 from dlperf.campaign.rules import events_after_end, is_infrastructure
@@ -192,10 +192,21 @@ class Engine:
         for node in observation.nodes:
             self._journal.note_silence(running.key, node.node, silence(node, patience))
         seconds = running.note_silence(has_silent_machine(observation))
-        if is_overdue(running.planned.launch, self._journal.trials[running.key], utc_now(), seconds, patience):
+        launch, status = running.planned.launch, self._journal.trials[running.key]
+        if is_overdue(launch, status, utc_now(), seconds, patience):
             ended = overdue(observation, patience)
             if ended.state.finished:
                 running.end(ending_of(ended))
+        elif seconds == 0 and not launch.queued and not observation.state.finished:
+            self._end_late(running, seconds_late(launch, status, utc_now()))
+
+    def _end_late(self, running: RunningTrial, late: float) -> None:
+        """End a trial past its deadline whose machines answer: its supervisor was stopped, or is none of ours."""
+        if late >= 2 * self._timeouts.late:
+            running.end(Ending(State.TIMED_OUT, why_overdue(running.trial.deadline, 2 * self._timeouts.late)))
+        elif late >= self._timeouts.late and not running.late:
+            running.late = True
+            self._spawn(self._executor(running.planned.launch.executor).time_out(running.trial))
 
     def _handle_requests(self) -> None:
         requests, offset = read_records(self._paths.control, Request, self._journal.requests_read)

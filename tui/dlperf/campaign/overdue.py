@@ -1,8 +1,9 @@
-"""End a trial after its deadline where a machine does not answer: its supervisor's ending never arrives. Pure."""
+"""When a trial is past its deadline whose supervisor ends it no more: dead, stopped, or on a silent machine. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 from dlperf.executors.base import NodeObservation, Observation
 from dlperf.executors.verdict import given_up, trial_observation
@@ -15,14 +16,21 @@ from dlperf.runs.records import TrialStatus
 def is_overdue(launch: Launch, status: TrialStatus, now: str, silent_seconds: float, patience: float) -> bool:
     """Whether a machine was silent for ``patience`` seconds, and the trial's deadline passed as long ago.
 
-    Before that a payload may still run there; a supervisor ends it at its deadline. The wait in a queue, and for an
-    image or a build, which have deadlines of their own, do not count.
+    Before that a payload may still run there; a supervisor ends it at its deadline.
     """
-    begun = status.started or (status.since if launch.executor == "direct" else None)
-    if begun is None or silent_seconds < patience:
-        return False
+    return silent_seconds >= patience and seconds_late(launch, status, now) >= patience
+
+
+def seconds_late(launch: Launch, status: TrialStatus, now: str) -> float:
+    """Return how long ago the deadline of a trial passed; negative before it, or where its beginning is not known.
+
+    The wait in a queue, and for an image or a build, which have deadlines of their own, do not count.
+    """
+    begun = status.started or (None if launch.queued else status.since)
+    if begun is None:
+        return -inf
     pull_seconds = launch.deadline_seconds if launch.container else 0.0
-    return seconds_between(begun, now) >= pull_seconds + launch.longest_seconds + patience
+    return seconds_between(begun, now) - pull_seconds - launch.longest_seconds
 
 
 def why_overdue(cause: Message, patience: float) -> Message:

@@ -44,6 +44,8 @@ class RunningTrial:
     demands: tuple[Demand, ...]
     live: LiveLog
     cancel_wanted: bool = False
+    late: bool = False
+    """Its machines were asked to end it after its deadline."""
     settled: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the machines hold the trial, or when it ended before."""
     ended: asyncio.Future[Ending] = field(default_factory=lambda: asyncio.get_running_loop().create_future())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from dlperf.messages import Message, Value
+from dlperf.messages import Message, Value, message
 from dlperf.plan import Launch
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State
@@ -22,6 +22,11 @@ class Trial:
     paths: TrialPaths
     repeats: tuple[int, ...] = ()
     """Numbers of the trials that are queued as one job array with this one, itself included."""
+
+    @property
+    def deadline(self) -> Message:
+        """The cause of a trial that takes too long."""
+        return message("deadline", seconds=self.launch.deadline_seconds)
 
 
 @dataclass(frozen=True)
@@ -142,6 +147,9 @@ class Executor(Protocol):
 
     async def cancel(self, trial: Trial, grace_seconds: float = 10.0) -> None:
         """Ask every node to end the trial: TERM, grace, KILL, removal of the container."""
+
+    async def time_out(self, trial: Trial) -> None:
+        """Ask the nodes to end a trial that is past its deadline."""
 
     async def collect(self, trial: Trial) -> None:
         """Archive every file of the trial, also after a failure."""

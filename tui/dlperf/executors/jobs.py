@@ -66,9 +66,10 @@ def observation_in_job(node: str, report: NodeReport, starts: bool, job: Job | N
     seen = NodeObservation(node, State.RUNNING, log_size=report.streams.get("out.log", 0), starts=starts)
     if was_requeued(report, job):
         return replace(seen, state=State.LOST, cause=message("slurm_requeued"))
+    report = replace(report, alive=False, orphaned=False)
     if report.problem is not None:
         over = report.exit is not None or (job is not None and job.over)
-        return node_observation(node, replace(report, alive=not over, orphaned=False), starts)
+        return node_observation(node, report, starts) if over else seen
     if report.exit is not None:
         ended = node_observation(node, report, starts)
         if not _ended_from_outside(report):

@@ -157,6 +157,9 @@ class SupervisedExecutor:
         waiting = [task for task in tasks if not self._last_known(task).finished and task.key not in self._told_to_end]
         await all_of(self._end(task, CANCEL_GRACE_SECONDS, state, cause) for task in waiting)
 
+    async def time_out(self, trial: Trial) -> None:
+        await self._end_unfinished(node_tasks(trial), State.TIMED_OUT, trial.deadline)
+
     async def _cancel_nodes(self, trial: Trial) -> None:
         grace = self._cancelling.get(trial.trial_id, CANCEL_GRACE_SECONDS)
         await all_of(self._end(task, grace, State.CANCELLED, message("cancelled")) for task in node_tasks(trial))

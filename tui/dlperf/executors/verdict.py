@@ -17,11 +17,12 @@ from dlperf.runs.upgrades import stored_message
 def node_observation(node: str, report: NodeReport, starts: bool = True) -> NodeObservation:
     """The state of a node by its report. It is lost only if it answers without process and without exit file.
 
-    A file that cannot be read fails it, whatever its exit file says.
+    While its supervisor runs, an exit file is not its last word: the payload may have written it. A file that cannot be
+    read fails the node, whatever its exit file says.
     """
     seen = NodeObservation(node, State.RUNNING, log_size=report.streams.get("out.log", 0), starts=starts)
-    if report.problem is not None and (report.alive or report.orphaned):
-        return seen  # until what runs there has been ended
+    if report.alive or report.orphaned:
+        return seen
     if report.problem is not None:
         return replace(seen, state=State.FAILED, cause=cause_of_problem(node, report.problem), ended=_heard(report))
     if report.exit is not None:
@@ -29,8 +30,6 @@ def node_observation(node: str, report: NodeReport, starts: bool = True) -> Node
         seen = replace(seen, exit_code=ended["code"], signal=ended["signal"])
         seen = replace(seen, started=ended.get("started"), ended=ended["ended"])
         return replace(seen, state=State(ended["state"]), cause=_cause_of_exit(ended))
-    if report.alive or report.orphaned:
-        return seen
     return replace(seen, state=State.LOST, cause=_why_lost(report), ended=_heard(report))
 
 

@@ -18,6 +18,7 @@ from dlperf.results.load import Filters, load_results
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.reproduction import agreement, selection_of_result
 from dlperf.results.rows import row_of_metric
+from dlperf.runs.bounded import read_bytes
 from dlperf.runs.clock import utc_now
 from dlperf.runs.paths import Workspace
 from dlperf.runs.store import parse_record, write_record
@@ -53,6 +54,11 @@ class Baseline:
     created: str = ""
     dlperf_version: str = __version__
     schema: int = SCHEMA_VERSION
+
+    def __post_init__(self) -> None:
+        """Refuse an empty baseline, which no command writes."""
+        if not self.references:
+            raise ValueError("no references")
 
     @property
     def repeats(self) -> int:
@@ -162,7 +168,7 @@ def read_baseline(workspace: Workspace, name: str) -> Baseline:
     """
     path = workspace.baseline(name)
     try:
-        return parse_record(path, path.read_bytes(), Baseline)
+        return parse_record(path, read_bytes(path), Baseline)
     except FileNotFoundError:
         known = [each.stem for each in workspace.baseline_files()]
         raise RequestError(f"no baseline {name!r} ({hint(name, known)}): `dlperf baseline save` makes one") from None

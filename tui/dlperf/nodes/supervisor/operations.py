@@ -98,9 +98,9 @@ def observe(request: Json, raw: bytes) -> Answer:
 def wait(request: Json, raw: bytes) -> Answer:
     """Wait until the supervisor of one of these trials ends, the client sends something, or some seconds pass."""
     found = [Records(confined(directory)) for directory in request["directories"]]
-    opened = [open_process(records.supervisor()) for records in found]
-    processes = [descriptor for descriptor in opened if descriptor is not None]
-    if all(records.read("exit.json") is None for records in found):
+    opened = [(records, open_process(records.supervisor())) for records in found]
+    processes = [descriptor for _, descriptor in opened if descriptor is not None]
+    if not any(descriptor is None and records.read("exit.json") for records, descriptor in opened):
         select.select([0, *processes], [], [], request["seconds"])
     for descriptor in processes:
         os.close(descriptor)
@@ -130,8 +130,10 @@ class Records:
         return None
 
     def supervisor(self) -> Optional[Json]:
-        """The record of the supervisor; where it is gone, what can be told of the process itself."""
-        return self.process("supervisor.json") or running_supervisor(self.directory)
+        """The record of the supervisor; where it is gone or of another process, what the process itself tells."""
+        record = self.process("supervisor.json")
+        known = record and (is_alive(record) or self.read("exit.json"))
+        return record if known else running_supervisor(self.directory) or record
 
 
 def report(directory: str) -> Json:
@@ -199,6 +201,7 @@ def cancel(request: Json, raw: bytes) -> Answer:
         write_json(path, {key: request[key] for key in ("grace_seconds", "state", "cause")})
     if supervisor and alive:
         send(supervisor["pid"], signal.SIGTERM)
+        send(supervisor["pid"], signal.SIGCONT)  # it may have been stopped
     elif supervisor and supervisor["boot_id"] != boot_id():  # a container daemon may have kept or restarted some
         job = records.read("job.json")
         if job:

@@ -8,6 +8,7 @@ import os
 import select
 import signal
 import subprocess
+import textwrap
 import threading
 import time
 from typing import IO, Any, List, Optional
@@ -37,6 +38,8 @@ from .scope import adopt_orphans, close_group, in_group, open_group, reap_orphan
 from .telemetry import FIRST_TICK_SECONDS, TICK_SECONDS, Table, Telemetry, open_telemetry
 
 HEARTBEAT_SECONDS = 5.0
+LONGEST_COMMAND = 1000
+"""Characters of a command in a cause, which is cut between words: the rest of a cut secret would not be found."""
 RESERVED_BYTES = 16384
 """Room for the last records on a disk that the payload fills: taken by ``heartbeat``, which nobody reads."""
 
@@ -175,7 +178,7 @@ class Supervisor:
         ending = self.run_process(in_group(self.record["group"], ["bash", "build.sh"]), "ranks/build.log")
         self.restart_clock()
         if ending.state == "failed":
-            command = read_text("build.failed") or "build.sh"
+            command = textwrap.shorten(read_text("build.failed"), LONGEST_COMMAND, placeholder=" …") or "build.sh"
             return Ending("failed", message("build_failed", command=command, cause=ending.cause))
         return None if ending.state == "succeeded" else ending
 
