@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from math import inf
 
 import pytest
 
@@ -75,3 +76,7 @@ def test_large_amounts_have_thousands_separators() -> None:
     stall = message("end_stall", last=12.3456, without=2840.4, mean=123456.7)
     assert "(12.35)" in str(stall)
     assert "the mean is 2,840, not 123,457" in str(stall)
+
+
+def test_a_number_that_is_not_finite_becomes_text() -> None:
+    assert Message.from_json({"code": "deadline", "seconds": inf}).to_json() == {"code": "deadline", "seconds": "inf"}

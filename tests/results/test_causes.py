@@ -6,7 +6,9 @@ import pytest
 
 from dlperf.messages import Message, message, quoted
 from dlperf.results.causes import diagnosis, explained, is_out_of_memory
+from dlperf.results.logs import TAIL, log_tail
 
+TOKEN = b"ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 OUT_OF_MEMORY = message("out_of_memory")
 FAILED = message("exit_code", code_value=1)
 BAD_SHAPE = quoted("ValueError: bad shape")
@@ -82,3 +84,10 @@ def test_a_failure_that_nothing_explains_quotes_the_last_line_once():
     assert str(first) == "exit code 1; last output: python3: can't open file '/home/a/x.1/train.py'"
     assert explained(first, None, "another line") == first
     assert explained(FAILED, None, " \n") == FAILED
+
+
+@pytest.mark.parametrize("shown", [1, 20, 39])
+def test_the_rest_of_a_secret_that_is_cut_from_the_end_of_a_log_is_not_shown(tmp_path, shown):
+    log = tmp_path / "out.log"
+    log.write_bytes(b"x" * TAIL + b" " + TOKEN + b" " + b"y" * (TAIL - shown - 1))
+    assert TOKEN.decode()[-shown:] + " " not in log_tail(log)

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from dlperf.campaign.left_out import Reliability
 from dlperf.campaign.requests import trials_to_cancel
+from dlperf.errors import RequestError
 from dlperf.messages import Message
 from dlperf.plan import TrialKey
 from dlperf.runs.clock import utc_now
@@ -56,7 +57,8 @@ class EngineJournal(CampaignFold):
             self.requests_read = int(event.data.get("offset", self.requests_read))
             if "refused" not in event.data:
                 asked = Request(event.time, str(event.data.get("action")), event.trial)
-                self.cancelling.update(trials_to_cancel(asked, self.trials))
+                with suppress(RequestError):  # a line that names no trial of this campaign
+                    self.cancelling.update(trials_to_cancel(asked, self.trials))
         super().take(event)
-        with suppress(ValueError):  # a line that names no trial
+        with suppress(ValueError):  # the same
             self.reliability.take(event)

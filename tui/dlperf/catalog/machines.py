@@ -98,7 +98,7 @@ class Node:
     """The address for the other nodes (rendezvous, MPI host list); the host if empty."""
     port: Port | None = None
     """Of the ssh server."""
-    user: str | None = None
+    user: Word | None = None
     """To log in as."""
     gpu_indices: tuple[Index, ...] | None = None
     """The GPUs of the machine that belong to this node; all of them if None. In a plan: the visible ones."""

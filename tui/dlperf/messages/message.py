@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, Self, Union
 
 Value = Union[str, int, float, "Message", tuple["Message", ...]]
@@ -80,7 +81,7 @@ class Message:
             return tuple(cls._read(item, depth + 1) for item in value)
         if isinstance(value, dict):
             return cls._read(value, depth + 1)
-        return value if isinstance(value, (str, int, float)) else str(value)
+        return value if isinstance(value, (str, int)) or (isinstance(value, float) and isfinite(value)) else str(value)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
@@ -90,7 +91,7 @@ class Message:
         return core_schema.no_info_plain_validator_function(cls.from_json, serialization=serialization)
 
 
-_PLAIN = (str, int, float)
+_PLAIN = (str, int)
 """Types that are read as they are; a journal holds a message on most lines."""
 DEEPEST = 16
 """Messages inside each other that are read from a file; a cause has four at most."""

@@ -79,7 +79,7 @@ def add_kept(workspace: Workspace, site: Path) -> list[str]:
     if editions(workspace):
         shutil.copytree(_folder(workspace), site / FOLDER, copy_function=link_or_copy)
     listed = workspace.site / REDIRECTS
-    lines = listed.read_text("utf-8").splitlines() if listed.is_file() else []
+    lines = listed.read_text("utf-8", "replace").splitlines() if listed.is_file() else []
     moved = [(number, line.split()) for number, line in enumerate(lines, 1) if line.strip() and line[0] != "#"]
     return [problem for number, words in moved if (problem := _redirect(site, words, f"{listed}:{number}"))]
 

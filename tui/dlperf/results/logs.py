@@ -18,6 +18,7 @@ from dlperf.catalog.problem import Problem
 from dlperf.errors import RequestError
 from dlperf.formats.registry import detect, parser_for
 from dlperf.formats.samples import Run
+from dlperf.runs.bounded import open_regular
 from dlperf.runs.paths import Workspace
 from dlperf.runs.secrets import redact_for_runs
 
@@ -27,6 +28,8 @@ SEARCHED = 64
 """Blocks in which records are looked for."""
 TAIL = 1 << 16
 """Bytes at the end of a log in which a cause of failure is searched."""
+MARGIN = 1 << 12
+"""Bytes before them that are redacted and left out: the rest of a cut secret is not found."""
 _GZIP = b"\x1f\x8b"
 CUT = "truncated_archive"
 """Note of the last run in a compressed log that is cut."""
@@ -94,7 +97,7 @@ def is_gzip(path: Path) -> bool:
         RequestError: the file cannot be read.
     """
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return stream.read(len(_GZIP)) == _GZIP
     except OSError as error:
         raise RequestError(f"{path}: {error.strerror}") from error
@@ -118,14 +121,15 @@ def log_tail(path: Path) -> str:
     try:
         with open_log(path) as stream:
             if stream.seekable() and not isinstance(stream, gzip.GzipFile):
-                stream.seek(max(0, os.fstat(stream.fileno()).st_size - TAIL))
+                stream.seek(max(0, os.fstat(stream.fileno()).st_size - TAIL - MARGIN))
             for block in _blocks(path, stream):
-                tail = (tail + block)[-TAIL:]
+                tail = (tail + block)[-TAIL - MARGIN :]
     except _TruncatedError:
         pass
     except RequestError:
         return ""
-    return redact_for_runs(path, tail).decode("utf-8", "replace")
+    cut = MARGIN if len(tail) == TAIL + MARGIN else 0
+    return redact_for_runs(path, tail)[cut:].decode("utf-8", "replace")
 
 
 def log_head(path: Path) -> bytes:

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from io import TextIOWrapper
 from math import isfinite
 from pathlib import Path
 from statistics import fmean
@@ -13,11 +14,14 @@ from typing import TextIO
 
 from dlperf.measure.columns import total
 from dlperf.measure.telemetry import GpuReading
+from dlperf.runs.bounded import open_regular
 
 TIME_ZONE_STEP = 900.0
 """Offsets from UTC are whole quarters of an hour."""
 LONGEST_ROW = 4096
 """Characters."""
+MOST = 1e15
+"""Of a number; sums of larger ones may overflow."""
 ENERGY = "energy_millijoules"
 PACKAGE_ENERGY = "cpu_package_millijoules"
 NODE_POWER = "node_watts"
@@ -39,7 +43,7 @@ class TelemetryRow:
 def read_telemetry(path: Path, node: str) -> list[TelemetryRow]:
     """Read one node's file, without damaged rows."""
     try:
-        with path.open(encoding="utf-8", errors="replace", newline="") as stream:
+        with TextIOWrapper(open_regular(path), "utf-8", "replace", newline="") as stream:
             return list(parse_telemetry(_lines(stream), node))
     except (OSError, csv.Error):
         return []
@@ -125,9 +129,9 @@ def _reading(row: Mapping[str, str | None], node: str, clock: float | None) -> G
 
 
 def _number(cell: str | list[str] | None) -> float | None:
-    """Return a finite number; a list holds the cells beyond the last column."""
+    """Return a number that a machine can have; a list holds the cells beyond the last column."""
     with suppress(ValueError):
-        if isinstance(cell, str) and isfinite(value := float(cell)):
+        if isinstance(cell, str) and abs(value := float(cell)) <= MOST:
             return value
     return None
 

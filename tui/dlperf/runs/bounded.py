@@ -8,7 +8,7 @@ import re
 import stat
 from math import isinf
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import yaml
 
@@ -16,42 +16,53 @@ MAX_BYTES = 256 << 20
 """The plan of 100,000 trials takes less."""
 MAX_DEPTH = 64
 """Of YAML: libyaml recurses on the C stack."""
-_LARGE_EXPONENT = re.compile(rb"[0-9.][eE]\+?[0-9]{3}")
+_LARGE_NUMBER = re.compile(rb"[0-9.][eE]\+?[0-9]{3}|[0-9]{308}")
 
 
 def read_bytes(path: Path, offset: int = 0) -> bytes:
-    """Return the content of a regular file; a pipe, which would block, is refused.
+    """Return the content of a regular file.
 
     Raises:
         OSError: it cannot be read, or is too large.
     """
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(0, "not a regular file", str(path))
-        if status.st_size > MAX_BYTES:
+    with open_regular(path) as stream:
+        if os.fstat(stream.fileno()).st_size > MAX_BYTES:
             raise OSError(0, f"larger than {MAX_BYTES >> 20} MiB", str(path))
         stream.seek(offset)
         return stream.read()
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file to read; a pipe, which would block, is refused.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    stream = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")  # noqa: SIM115 - the caller's
+    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream.close()
+        raise OSError(0, "not a regular file", str(path))
+    return stream
 
 
 def load_json(data: bytes) -> Any:
     """Return the value of a JSON document.
 
     Raises:
-        ValueError: it is none, has infinite numbers or unpaired surrogates, or is nested deeper than 200 levels.
+        ValueError: it is none, has unpaired surrogates or numbers that are no finite float, or is nested deeper than
+            200 levels.
     """
     from pydantic_core import from_json  # `dlperf --help` reads no file
 
     value = from_json(data, allow_inf_nan=False)
-    if _LARGE_EXPONENT.search(data):
-        json.loads(data, parse_float=_finite)
+    if _LARGE_NUMBER.search(data):
+        json.loads(data, parse_float=_finite, parse_int=_finite)
     return value
 
 
 def _finite(text: str) -> float:
     if isinf(value := float(text)):
-        raise ValueError(f"{text} is too large a number")
+        raise ValueError(f"{text[:20]} is too large a number")
     return value
 
 

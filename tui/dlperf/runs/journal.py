@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import fields, replace
-from math import inf
+from sys import float_info
 from typing import Any
 
 from dlperf.messages import Message, message, quoted
@@ -35,6 +35,7 @@ class CampaignFold:
     def __init__(self, record: CampaignRecord) -> None:
         self.name = record.name
         self._keys = {str(key): key for key in record.trials}
+        self._configurations = {key.configuration for key in record.trials}
         self.trials = {key: TrialStatus(key) for key in record.trials}
         self.paused = False
         self.finished = False
@@ -71,6 +72,8 @@ class CampaignFold:
             key = self._keys.get(event.trial or "") or trial_key(event.trial or "")
             state = _STATES[event.state or State.PLANNED]
         except (ValueError, KeyError):
+            return
+        if key.configuration not in self._configurations:  # of another campaign
             return
         known = self.trials.get(key)
         if event.event == "planned":
@@ -110,7 +113,7 @@ def figure_data(value: float | None, unit: str) -> dict[str, Any]:
 
 def _figure(event: Event) -> JournaledFigure:
     value, unit = event.data.get("value"), event.data.get("unit")
-    finite = isinstance(value, (int, float)) and -inf < value < inf
+    finite = isinstance(value, (int, float)) and abs(value) <= float_info.max
     return JournaledFigure(value if finite else None, unit if isinstance(unit, str) else "")
 
 

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 from dlperf.errors import RequestError, StorageError
+from dlperf.runs.bounded import read_bytes
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, Workspace
@@ -55,6 +56,6 @@ def tag_campaign(paths: CampaignPaths, tags: str) -> None:
 
 def tags_of(paths: CampaignPaths) -> tuple[str, ...]:
     try:
-        return tuple(paths.tags.read_text("utf-8", "replace").split())
+        return tuple(read_bytes(paths.tags).decode("utf-8", "replace").split())
     except OSError:
         return ()

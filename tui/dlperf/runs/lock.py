@@ -60,7 +60,7 @@ def _locked(descriptor: int, kind: int) -> bool:
 def engine_pid(paths: CampaignPaths) -> int | None:
     """Return the engine's process id: 0 where it is unknown (on another machine), None where no engine runs."""
     try:
-        descriptor = os.open(paths.lock, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(paths.lock, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     try:

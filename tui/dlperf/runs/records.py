@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from sys import maxsize
 from typing import Any
 
 from dlperf.messages import Message
@@ -93,6 +94,8 @@ class Event:
         for name, value in self.data.items():
             if not isinstance(value, _EVENT_DATA.get(name, object)):
                 raise ValueError(f"{name} of another type")
+        if not 0 <= self.data.get("offset", 0) <= maxsize:
+            raise ValueError("offset that no file has")
 
 
 @dataclass(frozen=True)
