@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import combinations
 from math import dist
 from xml.etree import ElementTree
@@ -15,6 +16,7 @@ from site_rows import measured, published
 from site_sample import sample
 
 from dlperf.catalog.palette import colour_number, palette
+from dlperf.measure.findings import warning
 from dlperf.messages import CHINESE, ENGLISH
 from dlperf.report import locations as at
 from dlperf.report.build import overview_pages
@@ -24,6 +26,7 @@ from dlperf.report.charts.plot import Band, Line, Plot, plot
 from dlperf.report.charts.svg import COLOURS, series_of
 from dlperf.report.data import SiteData
 from dlperf.report.pages import pictures
+from dlperf.report.pages.overview import model_charts
 from dlperf.report.pages.page import Page
 from dlperf.report.templating import draw, macro
 from dlperf.results.model import ConfigurationResult
@@ -164,3 +167,11 @@ def test_a_framework_looks_the_same_on_the_pages_of_both_languages() -> None:
     seen_as = {(name, drawn) for found in classes.values() for drawn, name in found}
     assert {name for name, _ in seen_as} == {"Alpha", "Beta"}
     assert len(seen_as) == 2
+
+
+def test_the_chart_of_home_shows_our_results_at_each_precision_and_those_of_others_without_caveats() -> None:
+    doubtful = replace(published("paddle", 1, 1445.0), findings=(warning("no_log_reproduces"),))
+    rows = [measured("alpha", value=900.0, precision="bf16-pure"), measured("alpha", value=700.0, precision="bf16")]
+    rows += [measured("beta", value=710.0, precision="bf16"), doubtful, published("paddle", 1, 1438.0)]
+    (chart,) = model_charts(Page(ENGLISH, SiteData(tuple(rows)), "index.md"))
+    assert sorted(bar.figure.value for _, bars in chart.groups for bar in bars) == ["1,438", "700", "710", "900"]

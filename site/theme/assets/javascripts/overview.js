@@ -14,8 +14,17 @@
   }
 
   const named = values => values.map(value => [value, value]);
-  const titleOf = row => of(row, "framework") + ", " + of(row, "chip");
+  const titleOf = row => [of(row, "chip"), of(row, "framework"), of(row, "precision")].join(" ");
   const barTitle = row => [of(row, "framework"), of(row, "precision") + " · " + dlperf.gpusText(gpusOf(row))];
+
+  /* As _best_per_gpu and _best of overview.py do. */
+  function best(rows, metric) {
+    const keyOf = row => [of(row, "chip"), of(row, "family"), of(row, "published") ? "" : of(row, "precision")].join("|");
+    const pointOf = row => [keyOf(row), of(row, "precision"), gpusOf(row)].join("|");
+    const sure = new Map(dlperf.bestOf(rows.filter(row => !of(row, "caveats")), metric, pointOf).map(row => [pointOf(row), row]));
+    const found = dlperf.bestOf(rows, metric, keyOf).map(row => of(row, "caveats") && sure.get(pointOf(row)) || row);
+    return dlperf.ranked(found, metric);
+  }
 
   function draw(figure) {
     const form = figure.querySelector("form");
@@ -27,7 +36,7 @@
     offer(form.scale, [["", data.words.all], ...named(distinct(known.map(gpusOf)).sort((a, b) => a - b))], wanted.scale);
     const matching = known.filter(row => (!form.precision.value || of(row, "precision") === form.precision.value) &&
       (!form.scale.value || gpusOf(row) === Number(form.scale.value)));
-    const shown = dlperf.bestOf(matching, metric, row => of(row, "chip") + "|" + of(row, "family"));
+    const shown = best(matching, metric);
     const own = shown.find(row => !of(row, "published")) || shown[0];
     offer(form.baseline, shown.map(row => [titleOf(row), titleOf(row)]), wanted.baseline || (own && titleOf(own)));
     const bars = dlperf.barsOf(shown, metric, shown.find(row => titleOf(row) === form.baseline.value), barTitle);
@@ -47,7 +56,6 @@
       form.firstElementChild.disabled = false;
       offer(form.case, named(cases), figure.dataset.case);
       form.addEventListener("change", event => {
-        if (event.target.name === "baseline") root.querySelector(".legend > :last-child").hidden = true;
         if (event.target.name === "case") form.precision.value = form.scale.value = form.baseline.value = "";
         draw(figure);
       });

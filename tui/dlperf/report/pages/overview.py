@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -28,8 +28,8 @@ METRICS = {
 }
 """Column of the scripts' data, or the throughput of one GPU → its title."""
 SIDE_BY_SIDE = 2
-MOST_FRAMEWORKS = 4
-"""Frameworks drawn of one accelerator; the script of the page shows all."""
+MOST_BARS = 4
+"""Of one accelerator; the script of the page shows all."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,29 @@ def _model_chart(page: Page, rows: Iterable[ConfigurationResult]) -> ModelChart:
 
 
 def _best_per_gpu(data: SiteData, rows: Iterable[ConfigurationResult]) -> list[ConfigurationResult]:
-    """Return the best results for each GPU, the fastest first, with the value of one GPU."""
-    per_gpu = [replace(row, value=(row.value or 0.0) / gpus_total(row), printed="", trials=()) for row in rows]
-    same = grouped(per_gpu, lambda row: (chip(data, row), family(row)))
-    best = sorted((max(members, key=lambda row: row.score) for members in same.values()), key=lambda row: -row.score)
-    of_chip = grouped(best, lambda row: chip(data, row))
-    return [row for members in of_chip.values() for row in members[:MOST_FRAMEWORKS]]
+    """Return the best results for each GPU, the fastest first, with the value of one GPU.
+
+    Our own are the best at each precision: a framework is seen beside others of equal numerics.
+    """
+    same = grouped(
+        rows, lambda row: (chip(data, row), family(row), "" if is_published(row.campaign) else row.precision)
+    )
+    best = [_best(members) for members in same.values()]
+    per_gpu = [replace(row, value=_per_gpu(row), printed="", trials=()) for row in best]
+    of_chip = grouped(sorted(per_gpu, key=lambda row: -row.score), lambda row: chip(data, row))
+    return [row for members in of_chip.values() for row in members[:MOST_BARS]]
+
+
+def _best(rows: Sequence[ConfigurationResult]) -> ConfigurationResult:
+    """Return the highest result; if it has caveats, the highest of its precision and GPUs that has none."""
+    best = max(rows, key=_per_gpu)
+    point = best.precision, gpus_total(best)
+    sure = [row for row in rows if (row.precision, gpus_total(row)) == point and not row.caveats]
+    return max(sure, key=_per_gpu, default=best) if best.caveats else best
+
+
+def _per_gpu(row: ConfigurationResult) -> float:
+    return (row.value or 0.0) / gpus_total(row)
 
 
 def _conditions(page: Page, row: ConfigurationResult) -> str:
