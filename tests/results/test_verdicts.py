@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,10 @@ from handmade_trials import own_log, workspace_in
 from dlperf import __version__
 from dlperf.results.audit import audit_workspace
 from dlperf.results.load import load_results
-from dlperf.results.verdicts import read_verdicts
+from dlperf.results.verdicts import caveats_of_figure, read_verdicts
 from dlperf.results.verify import verify_published
 from dlperf.runs.paths import Workspace
+from dlperf.runs.published import load_reports
 
 HEADER = (
     "model,framework,hardware,nodes,gpus,precision,batch_size,metric,unit,value,source,log,rule,estimator,noted,difference,"
@@ -73,6 +75,13 @@ def test_a_kept_verdict_is_a_caveat_without_the_raw_log_and_says_when_and_by_wha
     exact, other, noted = audit_workspace(workspace)
     assert [row.verdict.code for row in (exact, other, noted)] == ["exact", "differs_by", "noted_difference"]
     assert (exact.version, exact.recomputed, len(exact.log_sha256), bool(exact.date)) == (__version__, 800.0, 64, True)
+
+
+@pytest.mark.parametrize(("difference", "caveats"), [(0.0004, []), (-0.0004, []), (-0.0006, ["not_reproduced"])])
+def test_a_difference_of_rounding_is_no_caveat(difference: float, caveats: list[str]) -> None:
+    (figure, *_) = next(report.figures for report in load_reports(Workspace(Path(__file__).parents[2])))
+    noted = replace(figure, noted="noted_difference", difference=difference, remark="")
+    assert [found.code for found in caveats_of_figure("a", noted, {})] == caveats
 
 
 def test_a_verdict_that_no_longer_holds_is_a_difference(workspace: Workspace, tmp_path: Path) -> None:

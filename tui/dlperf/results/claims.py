@@ -202,7 +202,7 @@ def _numerics(row: ConfigurationResult) -> dict[str, str]:
 def _unequal_losses(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
     """Programs that do not train alike may not do the same work."""
     if unlike := unlike_losses(*([trial.losses for trial in _usable(row)] for row in (a, b))):
-        yield message("losses_differ", **unlike)
+        yield message("losses_differ", **unlike, first=a.framework, second=b.framework)
 
 
 def _few_trials(a: int, b: int) -> Iterator[Message]:

@@ -15,6 +15,8 @@ from dlperf.runs.upgrades import SCHEMA_VERSION, StoredMessage
 
 EXACT = "exact"
 DIFFERS = "differs_by"
+ROUNDING = 0.0005
+"""Differences below this do not change what a result says: they are shown where it is verified, and are no caveat."""
 NOTED = ("noted_exact", "noted_difference", "noted_not_reproduced")
 """Codes of what was noted when a report was transcribed."""
 Key = tuple[str, str, str, str]
@@ -75,9 +77,10 @@ def caveats_of_figure(report: str, figure: PublishedFigure, verdicts: Mapping[Ke
     """Yield the caveats of a third-party result: its log does not give it, or its source contradicts it."""
     kept = verdicts.get(key_of(report, figure))
     outcome = kept.verdict if kept else noted_verdict(figure)
-    if outcome is not None and outcome.code in (DIFFERS, "noted_difference"):
-        yield warning("not_reproduced", difference=outcome.parameters["difference"])
-    elif outcome is not None and outcome.code == "noted_not_reproduced":
+    difference = outcome.parameters.get("difference") if outcome else None
+    if outcome is not None and outcome.code == "noted_not_reproduced":
         yield warning("no_log_reproduces")
+    elif isinstance(difference, float) and abs(difference) >= ROUNDING:
+        yield warning("not_reproduced", difference=difference)
     if figure.remark:
         yield warning("source_remark", remark=quoted(figure.remark))
