@@ -70,7 +70,7 @@ def findings_of_window(seconds: float | None, readings: int | None) -> tuple[Fin
 
 
 def findings_of_trials(values: Sequence[float], repeats: int | None = None) -> tuple[Finding, ...]:
-    """Check the trials of one configuration; ``repeats`` is what the protocol demands."""
+    """Check the trials of one configuration; ``repeats`` is how many were planned."""
     found = []
     if repeats is not None and 0 < len(values) < repeats:
         found.append(warning("too_few_trials", count=len(values), repeats=repeats))
