@@ -91,8 +91,8 @@ def test_time_and_batch_size_give_only_units_that_count_samples(unit, counts):
 
 
 def test_what_a_case_expects_is_measured(write):
-    planned = plan_of(write, CASE + "  metrics: []\n  expect: [final_loss < 7.5]\n")
-    assert planned.expect == ("final_loss < 7.5",)
+    planned = plan_of(write, CASE + "  metrics: []\n  expect: [final_loss < 7.5, log has ^finished]\n")
+    assert planned.expect == ("final_loss < 7.5", "log has ^finished")
     assert [metric.id for metric in planned.metrics] == ["throughput", "final_loss"]
 
 
@@ -102,6 +102,10 @@ def test_what_a_case_expects_is_measured(write):
         ("final_los < 7", "expect[0]: no final_los in metrics"),
         ("final_loss<7", "expect[0]: 'final_loss<7' is not allowed (a metric, one of < <= > >=, and a number"),
         ("__import__('os') < 7", "is not allowed (a metric, one of"),
+        ("log holds finished", "expect[0]: 'log holds finished' is not allowed ("),
+        ("log has", "or log has EXPRESSION, log lacks EXPRESSION)"),
+        ("log has (loss", "expect[0]: invalid regular expression: missing ), unterminated subpattern at position 0"),
+        (r"log lacks (.)\\1+x", "RE2 cannot run it"),
     ],
 )
 def test_an_expectation_that_means_nothing_is_refused(write, expectation, said):

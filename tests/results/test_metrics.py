@@ -61,6 +61,21 @@ def test_a_trial_that_does_not_meet_what_its_case_expects_has_no_value(workspace
     assert str(row.status) == "failed: expected final_loss < 0.5, and it was not measured"
 
 
+def test_a_trial_whose_logs_have_not_the_lines_that_its_case_expects_has_no_value(workspace: Workspace) -> None:
+    plan = replace(plan_with(*EVERY), repeats=4, expect=(r"log has ^epoch \d+ done$", "log lacks loss=(nan|inf)"))
+    done = own_log(64.0) + "\x1b[32mepoch 3 done\x1b[0m"
+    measured(workspace, "a", plan, done, own_log(64.0), f"{done}\nloss=inf\nloss=nan\n")
+    campaign = workspace.campaign("a")
+    ranks = {"n0/out.log": own_log(64.0), "n0/ranks/1.log": "epoch 3 done\n", "n0/telemetry.csv": GPU_ROWS}
+    end_trial(campaign, plan, 4, ranks)
+    (row,) = load_results(workspace)
+    assert [trial.value is None for trial in row.trials] == [False, True, True, False]
+    assert [str(item.message) for trial in row.trials for item in trial.findings if item.severity == "error"] == [
+        r"expected log has ^epoch \d+ done$, and no line matches",
+        "expected log lacks loss=(nan|inf), found loss=inf",
+    ]
+
+
 def test_samples_and_telemetry_give_every_built_in_metric(workspace: Workspace) -> None:
     measured(workspace, "a", plan_with(*EVERY), with_losses(own_log(64.0)))
     (row,) = load_results(workspace)

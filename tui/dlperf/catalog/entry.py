@@ -34,7 +34,6 @@ Device = Literal["gpu", "cpu"]
 Option = str | int | float | bool
 AxisName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
 MetricId = AxisName
-EXPECTATION = r"^([a-z][a-z0-9_]{0,30}) (<|<=|>|>=) (-?[0-9]{1,15}(\.[0-9]{1,15})?(e[+-]?[0-9]{1,2})?)$"
 Unit = Annotated[str, StringConstraints(pattern=r"^\S.{0,29}$")]
 AxisText = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+-]{0,40}$")]
 AxisValues = Annotated[tuple[AxisText | int | float, ...], Field(min_length=1)]

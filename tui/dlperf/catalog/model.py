@@ -9,7 +9,6 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from dlperf.catalog.axes import AxisValue
 from dlperf.catalog.entry import (
-    EXPECTATION,
     AxisName,
     AxisText,
     AxisValues,
@@ -30,6 +29,7 @@ from dlperf.catalog.entry import (
     Seconds,
     Unit,
 )
+from dlperf.catalog.expectation import EXPECTATION
 from dlperf.catalog.machines import AbsolutePath, Container
 
 
@@ -151,7 +151,8 @@ class Case(Entry):
     metrics: tuple[MetricId, ...] = OTHER_METRICS
     """Measured beside the primary one, where the trial gives them."""
     expect: tuple[Annotated[str, StringConstraints(pattern=EXPECTATION)], ...] = ()
-    """What a valid trial measures, such as ``final_loss < 7.5``: a trial that does not has no value."""
+    """What a valid trial measures (``final_loss < 7.5``) and prints: a regular expression for a line of any of its logs
+    (``log has ^finished``, ``log lacks loss=nan``). A trial that does not has no value."""
     precisions: Annotated[tuple[Id, ...], Field(min_length=1)]
     """The ones offered."""
     batch_sizes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]

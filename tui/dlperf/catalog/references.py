@@ -8,6 +8,7 @@ from typing import Any
 
 from dlperf.catalog.axes import Configuration, matches, parse_scale
 from dlperf.catalog.entries import PROGRAMS, Located
+from dlperf.catalog.expectation import expected_line
 from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.catalog.log_format import Dialect, LogFormat
 from dlperf.catalog.model import Axis, Case, Framework, Precision, Recipe, Variant
@@ -137,7 +138,7 @@ def case_problems(item: Located[Case], ids: Ids) -> Iterator[Problem]:
     case = item.entry
     yield from _references(item, ids)
     for index, text in enumerate(case.expect):
-        yield from _reference(item, ("expect", index), "metrics", text.partition(" ")[0], ids)
+        yield from _expectation_problems(item, ("expect", index), text, ids)
     yield from _default_problems(item, (), case.axes)
     lists = {"batch_size": case.batch_sizes, **{name: axis.values for name, axis in case.axes.items()}}
     for index, group in enumerate(case.zip):
@@ -148,6 +149,14 @@ def case_problems(item: Located[Case], ids: Ids) -> Iterator[Problem]:
         if len(set(lengths.values())) > 1:
             given = listed(f"{name} {length}" for name, length in lengths.items())
             yield item.problem(("zip", index), f"lists of different lengths go together: {given}")
+
+
+def _expectation_problems(item: Located[Case], place: Location, text: str, ids: Ids) -> Iterator[Problem]:
+    expression = expected_line(text)
+    if expression is None:
+        yield from _reference(item, place, "metrics", text.partition(" ")[0], ids)
+    elif problem := line_problem(expression):
+        yield item.problem(place, problem)
 
 
 def _default_problems(item: Located[Any], place: Location, axes: Mapping[str, Axis]) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel
 
-from dlperf.catalog.entry import EXPECTATION
+from dlperf.catalog.expectation import EXPECTATION
 from dlperf.catalog.problem import hint
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ _PATTERNS: dict[str, str] = {
     r"^[A-Za-z_][A-Za-z0-9_]*$": "a variable's name has letters, digits and underscores",
     r"^(https?://\S+|\$[A-Za-z_][A-Za-z0-9_]*)$": "an address with http:// or https://, or $NAME of a variable",
     r"^[A-Z]{3}$": "three capital letters, such as EUR",
-    EXPECTATION: "a metric, one of < <= > >=, and a number, with spaces between: final_loss < 7.5",
+    EXPECTATION: "a metric, one of < <= > >=, and a number, with spaces between: final_loss < 7.5; "
+    "or log has EXPRESSION, log lacks EXPRESSION",
     r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$": "a file name, without folders",
 }
 """Pattern of the model → its meaning."""

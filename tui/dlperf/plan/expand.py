@@ -8,6 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from dlperf.catalog.axes import Configuration, parse_scale, profiled_configuration
+from dlperf.catalog.expectation import expected_line
 from dlperf.catalog.problem import hint
 from dlperf.catalog.units import counts_samples, default_metric
 from dlperf.errors import RequestError
@@ -172,7 +173,7 @@ def planned_metrics(
     """
     primary = (case and case.metric) or default_metric(unit)
     others = [name for name, item in metrics.items() if item.estimator != "protocol"] if case is None else case.metrics
-    expected = [text.partition(" ")[0] for text in case.expect] if case else []
+    expected = [text.partition(" ")[0] for text in case.expect if expected_line(text) is None] if case else []
     wanted = {name: metrics[name] for name in (primary, *others, *expected)}
     return tuple(
         _planned_metric(name, item, unit, price) for name, item in wanted.items() if price or item.estimator != "cost"

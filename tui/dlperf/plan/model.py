@@ -135,7 +135,7 @@ class PlannedConfiguration:
     metrics: tuple[PlannedMetric, ...] = ()
     """The primary metric first; none in plans of 0.1."""
     expect: tuple[str, ...] = ()
-    """What a valid trial measures, as ``catalog.model.Case``."""
+    """What a valid trial measures and prints, as ``catalog.model.Case``."""
     version: Version | None = None
     """That of the program, where versions are compared."""
     profiled: bool = False

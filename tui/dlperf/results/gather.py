@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dlperf.catalog.expectation import expected_line
 from dlperf.errors import RequestError
 from dlperf.formats.samples import Run
 from dlperf.plan import PlannedConfiguration
-from dlperf.results.logs import LogReader, log_head, log_tail
+from dlperf.results.logs import LogReader, first_lines, log_head, log_tail
 from dlperf.results.provenance import PRINTED_NCCL, NodeFacts
 from dlperf.results.telemetry import TelemetryRow, read_telemetry
 from dlperf.runs.archive import RENDERED, TrialFiles, sha256_of
@@ -46,6 +47,8 @@ class Evidence:
     """Conditions that the log states."""
     telemetry_rows_lost: int = 0
     """That the disks of nodes refused."""
+    expected_lines: Mapping[str, str] = field(default_factory=dict)
+    """Regular expression that the plan expects in the logs, or not → the line in which it was found."""
     replaced_logs: tuple[str, ...] = ()
     """Earlier parts of logs that the program truncated, replaced or renamed, relative to the trial's folder."""
 
@@ -62,7 +65,8 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
     record = read_record_if_whole(paths.trial, TrialRecord, read=files.read)
     exits = [_readable_json(node.exit, files) for node in nodes]
     telemetry = tuple(tuple(read_telemetry(node.telemetry, node.directory.name)) for node in nodes)
-    log, runs = _log_with_records([log for node in nodes for log in node.logs()], planned.format, logs)
+    paths_of_logs = [log for node in nodes for log in node.logs()]
+    log, runs = _log_with_records(paths_of_logs, planned.format, logs)
     return Evidence(
         log=log.relative_to(paths.directory).as_posix() if log else None,
         log_sha256=sha256_of(log) if log else None,
@@ -85,6 +89,7 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
         ),
         programs=_programs(files),
         printed=_printed(log, runs) if log else {},
+        expected_lines=first_lines(paths_of_logs, filter(None, map(expected_line, planned.expect))),
         telemetry_rows_lost=int(sum(_number(record, "telemetry_rows_lost") for record in exits)),
         replaced_logs=tuple(
             path.relative_to(paths.directory).as_posix() for node in nodes for path in node.replaced_logs()

@@ -5,17 +5,19 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedIOBase
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
+from dlperf.catalog.linear import compile_linear
 from dlperf.catalog.load import load_formats
 from dlperf.catalog.log_format import LogFormat
 from dlperf.catalog.problem import Problem
 from dlperf.errors import RequestError
+from dlperf.formats.lines import LineReader
 from dlperf.formats.registry import detect, parser_for
 from dlperf.formats.samples import Run
 from dlperf.runs.bounded import open_regular
@@ -30,6 +32,8 @@ TAIL = 1 << 16
 """Bytes at the end of a log in which a cause of failure is searched."""
 MARGIN = 1 << 12
 """Bytes before them that are redacted and left out: the rest of a cut secret is not found."""
+QUOTED = 200
+"""Bytes of a line in a message."""
 _GZIP = b"\x1f\x8b"
 CUT = "truncated_archive"
 """Note of the last run in a compressed log that is cut."""
@@ -137,6 +141,29 @@ def log_head(path: Path) -> bytes:
     with suppress(RequestError, _TruncatedError), open_log(path) as stream:
         return next(_blocks(path, stream), b"")
     return b""
+
+
+def first_lines(paths: Iterable[Path], expressions: Iterable[str]) -> dict[str, str]:
+    """Return, for each regular expression, the first line of these logs that it matches, without secrets."""
+    wanted = {text: compile_linear(text).search for text in expressions}
+    found: dict[str, str] = {}
+    for path in paths if wanted else ():
+        for line in _lines(path):
+            for text in [text for text, search in wanted.items() if search(line)]:
+                del wanted[text]
+                found[text] = redact_for_runs(path, line)[:QUOTED].decode("utf-8", "replace")
+    return found
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a log without colours and ranks, as far as it can be read."""
+    reader = LineReader()
+    with suppress(RequestError, _TruncatedError), open_log(path) as stream:
+        for block in chain(_blocks(path, stream), [b"\n"]):
+            for part in reader.feed(block):
+                yield from part.lines
+    for part in reader.finish():
+        yield from part.lines
 
 
 class _TruncatedError(Exception):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
@@ -16,14 +15,12 @@ from dlperf.formats.samples import PrintedMetric
 from dlperf.measure.columns import finite
 from dlperf.measure.figure import Figure
 from dlperf.measure.reading import Reading
-from dlperf.messages import Message, message
 from dlperf.plan import PlannedConfiguration, PlannedMetric
 from dlperf.results.gpu_errors import COUNTED
 from dlperf.results.model import MetricValue
 
 PERCENTILE_LEAST = 20
 """Records that a 95th percentile needs for one to be above it."""
-COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 GB_PER_MIB = 2**20 / 1e9
 
 
@@ -193,15 +190,3 @@ def _computed(source: Source, metric: PlannedMetric) -> float | None:
         return computed
     point = source.planned.configuration
     return computed / {"global": 1, "per_gpu": point.gpus_total, "per_node": point.nodes}[metric.scope]
-
-
-def first_unmet(expectations: Iterable[str], metrics: Iterable[MetricValue]) -> Message | None:
-    """Return the first expectation, such as ``final_loss < 7.5``, that the metrics of a trial do not meet."""
-    values = {metric.id: metric.value for metric in metrics}
-    for text in expectations:
-        name, comparison, limit = text.split(" ")
-        if name not in values:
-            return message("expected_metric", expectation=text)
-        if not COMPARISONS[comparison](values[name], float(limit)):
-            return message("unexpected", expectation=text, value=values[name])
-    return None

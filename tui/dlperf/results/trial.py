@@ -23,10 +23,11 @@ from dlperf.plan import Launch, PlannedConfiguration
 from dlperf.plan.subject import STARTED_ONCE
 from dlperf.results.causes import diagnosis, explained
 from dlperf.results.error_lines import failed_rank
+from dlperf.results.expectations import first_unmet
 from dlperf.results.gather import Evidence, gather
 from dlperf.results.gpu_errors import COUNTED, error_counts, findings_of_drivers
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader
-from dlperf.results.metrics import Source, first_unmet, metrics_of
+from dlperf.results.metrics import Source, metrics_of
 from dlperf.results.model import MetricValue, TrialResult
 from dlperf.results.provenance import conditions_of
 from dlperf.results.run_units import run_in_unit
@@ -169,7 +170,7 @@ def _primary(trial: _Measurement, metrics: Sequence[MetricValue]) -> tuple[Metri
     planned = trial.planned
     primary = next((metric for metric in metrics if metric.id == planned.primary.id), None)
     if primary is not None:
-        unmet = first_unmet(planned.expect, metrics)
+        unmet = first_unmet(planned.expect, metrics, trial.evidence.expected_lines)
         return (None, unmet) if unmet else (primary, None)
     if trial.reading is None or planned.primary.estimator == "protocol":
         return None, trial.shortage

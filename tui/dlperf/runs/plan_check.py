@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
+from dlperf.catalog.expectation import EXPECTATION, expected_line
+from dlperf.catalog.patterns import line_problem
 from dlperf.plan.model import PlannedConfiguration
 from dlperf.runs.paths import file_name
 from dlperf.runs.records import CampaignRecord
@@ -42,6 +45,12 @@ def _wrong_values(item: PlannedConfiguration) -> Iterator[str]:
         yield "peak_tflops"
     if not _is_positive(accelerator.get("bandwidth_gb_per_s", 1)):
         yield "bandwidth_gb_per_s"
+    if not all(map(_is_expectation, item.expect)):
+        yield "expect"
+
+
+def _is_expectation(text: str) -> bool:
+    return bool(re.fullmatch(EXPECTATION, text)) and not line_problem(expected_line(text) or "")
 
 
 def _is_positive(value: object) -> bool:
