@@ -215,3 +215,49 @@ def test_the_script_of_two_nodes_has_the_lines_that_the_page_shows(typed, tmp_pa
     printed = type_page(typed, tmp_path, GUIDE / "nodes.md")
     (excerpt,) = (text for text in shown(GUIDE / "nodes.md") if text.startswith("=== a:"))
     assert [line for line in excerpt.splitlines() if line not in printed] == []
+
+
+ECHO = """
+cases:
+  - {id: c, title: C, model: c, dataset: none, unit: samples/s, protocol: printed,
+     precisions: [fp32], batch_sizes: [8], scales: [1n1g]}
+formats:
+  - {id: echo, title: Echo, unit: samples/s, scope: global, window: run,
+     detect: speed, record: 'speed (?P<value>\\S+)'}
+frameworks:
+""" + "".join(
+    f"  - {{id: {name}, title: {name}, version: '1', format: echo, devices: [cpu], "
+    "recipes: [{case: c, precisions: [fp32], interpreter: [], command: [echo, 'speed {batch_size}']}]}\n"
+    for name in ("my-stack", "jax", "pytorch")
+)
+MACHINES = "".join(
+    f"- {{id: {name}, title: {name}, nodes: [{{name: a, transport: local}}]}}\n" for name in ("my-v100", "my-a100")
+)
+
+
+def test_campaigns_machines_and_frameworks_are_compared_as_the_page_on_publishing_says(typed, tmp_path):
+    typed("dlperf init bench && cd bench")
+    (tmp_path / "bench" / "catalog" / "echo.yaml").write_text(ECHO)
+    (tmp_path / "bench" / "catalog" / "hardware.yaml").write_text(MACHINES)
+    typed("dlperf run -H my-v100 -f my-stack -c c --repeats 1 --name week-47 --yes")
+    run, compare, *others = [
+        line
+        for block in shown(GUIDE / "publishing.md")
+        for line in block.splitlines()
+        if line.startswith(("dlperf run", "dlperf compare"))
+    ]
+    typed(f"{run} -c c --repeats 1")
+    assert "1.000" in typed(compare)
+    typed("dlperf run -H my-v100,my-a100 -f jax,pytorch -c c --repeats 1 --name more --yes")
+    for line in others:
+        assert "no claim" in typed(line.replace("week-48", "more"))
+
+
+def test_what_the_page_on_secrets_states_is_replaced_in_scripts(typed, tmp_path):
+    typed("dlperf init bench && cd bench")
+    (stated,) = shown(GUIDE / "secrets.md")
+    machine = "id: mine\ntitle: Mine\nnodes: [{name: a, transport: local}]\n"
+    (tmp_path / "bench" / "catalog" / "hardware" / "mine.yaml").write_text(machine + stated)
+    script = typed("dlperf plan -H mine -f numpy -c lenet5 -b 64 --render")
+    assert "export HF_TOKEN='[secret:HF_TOKEN]'" in script
+    assert "export SITE_CODE='[secret:SITE_CODE]'" in script

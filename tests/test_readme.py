@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,18 @@ def test_the_examples_are_right_entries_of_a_catalogue(tmp_path):
         *catalog.cases,
         *catalog.formats,
     }
+
+
+def test_the_commands_of_the_examples_run(tmp_path, monkeypatch):
+    (block,) = (text for text in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) if "dlperf parse" in text)
+    monkeypatch.chdir(tmp_path)
+    records = (f"DLPERF 2026-01-31T12:00:{n}.000000Z step={n} samples={64 * n} throughput=64\n" for n in range(10, 60))
+    Path("training.log").write_text("".join(records))
+    for line in block.splitlines():
+        words = shlex.split(line, comments=True)[1:]
+        words[0] = words[0].replace("run", "plan")  # which needs neither PyTorch nor a minute
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, f"{line}: {done.output}"
 
 
 @pytest.mark.parametrize("command", sorted(set(re.findall(r"`dlperf ([a-z-]+)", README))))

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -129,3 +130,11 @@ def test_a_mistake_is_said_before_anything_runs(counting: Counting, text: str, s
     with pytest.raises(CatalogError) as found:
         read_settings(counting.workspace.settings)
     assert said in str(found.value)
+
+
+def test_the_settings_that_the_page_on_files_shows_are_right(tmp_path):
+    section = (Path(__file__).parents[2] / "docs" / "files.md").read_text().partition("## Settings")[2]
+    (tmp_path / "dlperf.yaml").write_text(section.partition("```yaml\n")[2].partition("```")[0])
+    settings = read_settings(tmp_path / "dlperf.yaml")
+    assert settings.at_end.webhook == "https://example.org/hooks/dlperf"
+    assert settings.at_end.command == 'notify-send "$(jq -r .text)"'
