@@ -57,6 +57,8 @@ class ScriptedExecutor:
     on_poll: Callable[[], None] = lambda: None
     polled: dict[str, int] = field(default_factory=dict)
     cancelled: set[str] = field(default_factory=set)
+    waits: list[int] = field(default_factory=list)
+    """How many trials each wait was for."""
     most_at_once: int = 0
     deaf: dict[str, int] = field(default_factory=dict)
     """Machine → how often it does not answer when it is checked."""
@@ -119,6 +121,7 @@ class ScriptedExecutor:
         return Observation(name, script.state, script.cause, "supervisor", blamed)
 
     async def wait(self, trials: Sequence[Trial], seconds: float) -> None:
+        self.waits.append(len(trials))
         await asyncio.sleep(seconds)
 
     async def tail(self, trials: Sequence[Trial]) -> int:

@@ -28,6 +28,12 @@ async def test_repeats_are_interleaved_and_a_machine_has_one_trial_at_a_time(tmp
     assert exit_code(campaign_status(paths)) is ExitCode.DONE
 
 
+async def test_the_next_trial_does_not_wait_for_one_that_has_ended(tmp_path):
+    executor = ScriptedExecutor()
+    await run(campaign(tmp_path, planned("a")), executor)
+    assert set(executor.waits) == {1}
+
+
 async def test_machines_work_side_by_side(tmp_path):
     executor = ScriptedExecutor({name: Script(polls=20) for name in ("a.1", "b.1")})
     await run(campaign(tmp_path, planned("a", "m1"), planned("b", "m2")), executor)

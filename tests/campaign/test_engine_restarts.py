@@ -88,4 +88,4 @@ async def test_a_full_disk_while_tailing_ends_the_engine(tmp_path, monkeypatch):
     monkeypatch.setattr(executor, "tail", full)
     with pytest.raises(StorageError, match=r"out\.log: No space left on device"):
         await run(paths, executor)
-    assert states(paths)["a.1"] == "submitted"
+    assert states(paths)["a.1"] == "running"

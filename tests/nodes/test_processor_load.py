@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+from subprocess import PIPE
 
 import pytest
 
-from dlperf.nodes.supervisor.processes import process_table
+from dlperf.nodes.supervisor import telemetry
+from dlperf.nodes.supervisor.processes import process_table, stat_fields
 from dlperf.nodes.supervisor.telemetry import CpuTelemetry
 
 BURNED_TICKS = 30
 
 
 def burned(pid: int) -> int:
-    return sum(map(int, process_table()[pid][11:13]))
+    return sum(map(int, stat_fields(pid)[11:13]))
 
 
 @pytest.mark.parametrize("ours", [True, False])
 def test_the_time_of_a_payload_is_not_that_of_others(ours):
-    telemetry = CpuTelemetry({})
-    total, _, own = telemetry.before
+    load = CpuTelemetry({})
+    total, _, own = load.before
     # A payload has a session of its own, which tells it from other processes.
     with subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=ours) as busy:
         while burned(busy.pid) < BURNED_TICKS:
             pass
-        row = telemetry.tick(0.0).split(",")
+        row = load.tick(0.0).split(",")
         busy.kill()
-    foreign_ticks = float(row[3]) * (telemetry.before[0] - total) / 100
+    foreign_ticks = float(row[3]) * (load.before[0] - total) / 100
     if ours:
-        assert telemetry.before[2] - own >= BURNED_TICKS
+        assert load.before[2] - own >= BURNED_TICKS
     else:
         assert foreign_ticks >= BURNED_TICKS / 2
 
@@ -40,5 +43,27 @@ def test_containers_that_are_no_children_leave_the_share_unknown(runtime):
 
 
 def test_a_supervisor_without_children_has_its_own_time_alone():
-    _, _, own = CpuTelemetry.times(process_table())
-    assert own >= sum(map(int, process_table()[os.getpid()][11:13])) - 1
+    before = burned(os.getpid())
+    assert before <= CpuTelemetry({}).before[2]
+
+
+def test_processes_of_others_are_read_once_and_those_that_a_payload_starts_later_each_time(monkeypatch):
+    read: list[set[int]] = []
+    monkeypatch.setattr(telemetry, "process_table", lambda pids: read.append(set(pids)) or process_table(pids))
+    with subprocess.Popen(["sleep", "60"]) as before:
+        load = CpuTelemetry({})
+        script = "read _; sleep 60 & echo $!; read _"
+        with subprocess.Popen(["sh", "-c", script], stdin=PIPE, stdout=PIPE, start_new_session=True) as shell:
+            with subprocess.Popen(["sleep", "60"]) as later:
+                load.tick(0.0)
+                shell.stdin.write(b"\n")
+                shell.stdin.flush()
+                started = int(shell.stdout.readline())
+                load.tick(1.0)
+                load.tick(2.0)
+                later.kill()
+            os.killpg(shell.pid, signal.SIGKILL)
+        before.kill()
+    assert [before.pid in pids for pids in read] == [False] * 4
+    assert [later.pid in pids for pids in read] == [False, True, False, False]
+    assert [{shell.pid, started} & pids for pids in read] == [set(), {shell.pid}, *[{shell.pid, started}] * 2]

@@ -106,27 +106,30 @@ class Watch:
         try:
             while self._trials:
                 await self._poll()
-                await self._wait()
+                if self._trials:
+                    await self._wait()
         except Exception as error:
             for running in self._trials.values():
                 running.fail(error)
             self._trials.clear()
 
+    @property
+    def _polled(self) -> list[Trial]:
+        return [running.trial for running in self._trials.values()]
+
     async def _wait(self) -> None:
-        trials = [running.trial for running in self._trials.values()]
-        seconds = poll_interval(max(len(trials), len(self._running)))
-        await self._executor.wait(trials, seconds)
+        seconds = poll_interval(max(len(self._trials), len(self._running)))
+        await self._executor.wait(self._polled, seconds)
 
     async def _poll(self) -> None:
-        trials = [running.trial for running in self._trials.values()]
         try:
-            observations = await self._executor.poll(trials)
-            await self._executor.tail(trials)
+            self._report(await self._executor.poll(self._polled))
+            if self._trials:  # what ended is collected, its log included
+                await self._executor.tail(self._polled)
         except StorageError:
             raise
         except DlperfError:
             return
-        self._report(observations)
         logs = [running.live for running in self._trials.values()]
         await run_in_background(lambda: [log.read() for log in logs])
 

@@ -18,7 +18,7 @@ WHEELS = {
     "rccl": "",
 }
 """Library → its NVIDIA wheel, whose version is not in the file's name."""
-LONGEST_PAUSE = 10.0
+LONGEST_PAUSE = 60.0
 """Seconds between two looks, which are frequent at first: a trial may be short."""
 MOST_FILES = 100
 MOST_PACKAGES = 2000

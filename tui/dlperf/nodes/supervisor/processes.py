@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 import urllib.parse
-from typing import Callable, Dict, List, Optional, Set, Tuple
+from typing import Callable, Dict, Iterable, List, Optional, Set, Tuple
 
 from .files import Json, read_json, read_text
 
@@ -37,9 +37,9 @@ def all_pids() -> List[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
-def process_table() -> Dict[int, List[str]]:
-    """Every process with its ``stat_fields``."""
-    found = ((pid, stat_fields(pid)) for pid in all_pids())
+def process_table(pids: Iterable[int]) -> Dict[int, List[str]]:
+    """These processes, as far as they run, with their ``stat_fields``."""
+    found = ((pid, stat_fields(pid)) for pid in pids)
     return {pid: fields for pid, fields in found if fields}
 
 

@@ -10,7 +10,7 @@ from .files import Json, read_text
 from .gpus import vendor_here
 from .machine import memory_fact
 from .node_power import NodePower
-from .processes import has_mark, own_payload, process_table, stat_fields
+from .processes import all_pids, has_mark, own_payload, process_table
 from .vendor import COLUMNS, ENERGY, Application, Reading, Vendor
 
 TICK_SECONDS = 1.0
@@ -47,19 +47,30 @@ class CpuTelemetry:
 
     def __init__(self, container: Json) -> None:
         self.sees_payload = not keeps_containers(container)  # whose containers are no children of ours
-        pid = os.getpid()
-        self.before = self.times({pid: stat_fields(pid)})  # there is no payload yet
+        self.foreign = set(all_pids()) - {os.getpid()}  # there is no payload yet
+        self.before = self.times()
         self.sources: List[IO[bytes]] = []
 
-    @staticmethod
-    def times(table: Dict[int, List[str]]) -> Tuple[int, int, int]:
+    def times(self) -> Tuple[int, int, int]:
         """Total, busy and our own time of all processors, in clock ticks; ours includes children that ended."""
         ticks = [int(field) for field in read_text("/proc/stat").split("\n", 1)[0].split()[1:9]]
-        own = sum(int(field) for pid in own_payload(table) | {os.getpid()} for field in table[pid][11:15])
+        own = sum(int(field) for fields in self.own_stats() for field in fields[11:15])
         return sum(ticks), sum(ticks) - ticks[3] - ticks[4], own
 
+    def own_stats(self) -> List[List[str]]:
+        """``stat_fields`` of this process and of the payload's.
+
+        Of the others, which may be thousands, only new ones are read: looking must not load what it looks at.
+        """
+        pids = set(all_pids())
+        self.foreign &= pids
+        table = process_table(pids - self.foreign)
+        own = own_payload(table) | {os.getpid()}
+        self.foreign.update(table.keys() - own)
+        return [table[pid] for pid in own]
+
     def tick(self, moment: float) -> str:
-        before, self.before = self.before, self.times(process_table())
+        before, self.before = self.before, self.times()
         total, busy, own = (now - then for now, then in zip(self.before, before))
         memory = (memory_fact("MemTotal") or 0) - (memory_fact("MemAvailable") or 0)
         percent = 100.0 / total if total else 0.0
