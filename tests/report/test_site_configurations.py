@@ -59,6 +59,14 @@ def test_a_configuration_shows_what_its_figure_rests_on() -> None:
         assert part in text
 
 
+def test_a_configuration_names_the_libraries_that_its_programs_loaded() -> None:
+    row = measured("alpha", trials=1)
+    loaded = replace(row.trials[0], conditions={"libraries.nccl": "2.28.9", "libraries.odd": "1"})
+    text = configurations(ENGLISH, sample(), at.group_of(row), (replace(row, trials=(loaded,)),), {})
+    assert "<td>NCCL, as loaded</td><td>2.28.9</td>" in text
+    assert "<td>libraries.odd</td><td>1</td>" in text
+
+
 def test_a_configuration_shows_its_other_metrics_with_their_units() -> None:
     others = MetricResult("step_time", 0.125, "s", "lower", spread=0.01), MetricResult("auc", 0.75, "")
     row = replace(measured("alpha"), metrics=(MetricResult("throughput", 400.0, "images/s"), *others))

@@ -25,6 +25,7 @@ from dlperf.measure.significance import (
 from dlperf.messages import Message, message
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.names import facts_of_name
+from dlperf.results.provenance import LIBRARIES
 
 MOST_IN_ROW = 2
 """Trials of one side after each other in interleaved trials: ABAB and ABBA are, AAABBB is not."""
@@ -214,7 +215,7 @@ def _machines(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Messag
     """Yield what differs of the machines; where hardware is compared, of the programs that ran on them."""
     if a.hardware != b.hardware:
         yield from _equal(_recorded(a, "programs."), _recorded(b, "programs."), "programs")
-        yield from _equal(_recorded(a, "libraries."), _recorded(b, "libraries."), "versions")
+        yield from _equal(_recorded(a, LIBRARIES), _recorded(b, LIBRARIES), "versions")
         return
     yield from _equal(_recorded(a, *MACHINE), _recorded(b, *MACHINE), "gpus")
     yield from _interleaving(a, b)

@@ -16,6 +16,8 @@ from typing import Any
 from dlperf.plan import PlannedConfiguration
 from dlperf.results.model import ConfigurationResult
 
+LIBRARIES = "libraries."
+"""How the names of the versions begin that a program loaded."""
 OF_A_MACHINE = (
     *("os", "kernel", "architecture", "cpu.model", "cpu.threads", "python", "driver", "driver_cuda", "cuda", "rocm"),
     *("container.image", "container.digest"),
@@ -35,7 +37,7 @@ OF_THE_FRAMEWORK = (
 )
 """Conditions that are expected to differ between frameworks."""
 OF_THE_SOFTWARE = (
-    *("programs.", "libraries.", "modules.", "build", "packages"),
+    *("programs.", LIBRARIES, "modules.", "build", "packages"),
     *("framework_version", "numerics.", "options.", "protocol"),
 )
 """Conditions that are expected to be equal also on different hardware."""
@@ -91,7 +93,7 @@ def _facts(node: NodeFacts) -> Iterator[tuple[str, str]]:
     if isinstance(packages, list):
         yield "packages", sha256("\n".join(map(str, packages)).encode()).hexdigest()
     for name, version in flattened(node.libraries):
-        yield f"libraries.{name.partition('.')[0]}", version
+        yield f"{LIBRARIES}{name.partition('.')[0]}", version
     for name, version in node.modules.items():
         yield f"modules.{name[:LONGEST]}", str(version)[:LONGEST]
 

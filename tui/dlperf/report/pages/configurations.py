@@ -23,6 +23,7 @@ from dlperf.report.pages.trials import artifacts, estimates, metrics, outcomes
 from dlperf.report.views import Column, Figure, Link, Picture, Table, filled
 from dlperf.results.health import Fleet
 from dlperf.results.model import ConfigurationResult
+from dlperf.results.provenance import LIBRARIES, merged
 
 Results = Sequence[ConfigurationResult]
 EvidenceOf = Mapping[tuple[str, int], Evidence]
@@ -134,6 +135,7 @@ def configurations(
         overview=_overview(page, results) if len(results) > 1 else None,
         health=_health(page, fleets),
         protocols=_protocols(page, results),
+        loaded=_loaded(page, results),
         environments=_environments(page, evidence),
         topologies=distinct(found.topology for found in evidence.values() if found.topology),
         launch=_launch(results, evidence),
@@ -218,6 +220,11 @@ def _repeats(page: Page, name: str, results: Results) -> str:
     plans = [plan for row in results if row.protocol == name for plan in [page.data.plan(row)] if plan is not None]
     repeats = distinct(plan.repeats for plan in plans if protocol and plan.repeats != protocol.repeats)
     return ", ".join(map(str, repeats)) if page.data.kind(results[0].campaign) == "measured" else ""
+
+
+def _loaded(page: Page, results: Results) -> Table:
+    """Return the versions of the libraries that the programs loaded: the machine may have others."""
+    return page.facts((page.fact(name), value) for name, value in merged(results).items() if name.startswith(LIBRARIES))
 
 
 def _environments(page: Page, evidence: EvidenceOf) -> list[ProbedMachine]:
