@@ -63,6 +63,7 @@ def _configured() -> python_markdown.Markdown:
 
 
 MARKDOWN = _configured()
+block, breakable, lines, source, web = (macro(name, ENGLISH) for name in ("block", "breakable", "lines", "source", "web"))
 
 
 def rendered(source: str) -> Document:
@@ -102,8 +103,8 @@ def test_data_in_table_cells_is_text_in_its_own_cell(values: list[str]) -> None:
 @given(st.text() | st.sampled_from(["-A", "--batch-size 256 --amp", "<b> --option=<i>"]))
 @pytest.mark.parametrize("kind", ["block", "details"])
 def test_data_in_blocks_is_text_line_by_line(kind: str, value: str) -> None:
-    source = md.block(value) if kind == "block" else macro("folded", ENGLISH)("summary", value)
-    document = rendered(f"before\n\n{source}\n\nafter *emphasis*")
+    made = block(value) if kind == "block" else macro("folded", ENGLISH)("summary", value)
+    document = rendered(f"before\n\n{made}\n\nafter *emphasis*")
     assert document.text.split() == [
         "before",
         *(["summary"] if kind == "details" else []),
@@ -135,58 +136,58 @@ def test_a_title_is_one_quoted_line_of_escaped_html(title: str) -> None:
 
 @pytest.mark.parametrize("value", ["javascript:alert(1)", "data:text/html,x", "https://a b", "ftp://x", "//x"])
 def test_only_a_web_address_becomes_a_link(value: str) -> None:
-    assert rendered(md.web_link(value)).links == []
+    assert rendered(web(value)).links == []
 
 
 @given(st.text())
 def test_a_web_address_cannot_leave_its_attribute(value: str) -> None:
-    document = rendered("see " + md.web_link(f"https://example.org/{value}"))
+    document = rendered("see " + web(f"https://example.org/{value}"))
     assert set(document.elements) <= {"p", "a", "wbr"}
     assert {name for _, name, _ in document.attributes} <= {"href"}
     assert all(link.startswith("https://example.org/") for link in document.links)
 
 
 def test_a_source_in_a_repository_becomes_a_link_to_the_file() -> None:
-    document = rendered(md.source_link("owner/name@e7a07c4:a/b_c.txt"))
+    document = rendered(source("owner/name@e7a07c4:a/b_c.txt"))
     assert document.links == ["https://github.com/owner/name/blob/e7a07c4/a/b_c.txt"]
     assert document.text == "owner/name@e7a07c4:a/b_c.txt"
-    assert rendered(md.source_link("draft of owner/name:README.md")).links == []
+    assert rendered(source("draft of owner/name:README.md")).links == []
 
 
 @given(st.text())
 def test_a_source_cannot_leave_its_attribute(value: str) -> None:
-    document = rendered("see " + md.source_link(f"owner/name@e7a07c4:{value}"))
+    document = rendered("see " + source(f"owner/name@e7a07c4:{value}"))
     assert set(document.elements) <= {"p", "a", "wbr"}
     assert {name for _, name, _ in document.attributes} <= {"href"}
 
 
 def test_a_source_with_a_note_links_to_the_source_and_keeps_the_note() -> None:
-    html = md.source_link("o/r@0123abc:logs/ (5-6 <runs> per case)", brief=True)
+    html = source("o/r@0123abc:logs/ (5-6 <runs> per case)", brief=True)
     assert html.startswith('<a href="https://github.com/o/r/blob/0123abc/logs/"')
     assert html.endswith(">logs</a> (5-6 &#60;runs&#62; per case)")
 
 
 def test_a_brief_link_to_a_source_is_called_like_the_file_and_keeps_the_rest_in_its_title() -> None:
-    link = md.source_link("owner/repository@e7a07c4:a-folder/logs/run_1.txt", brief=True)
+    link = source("owner/repository@e7a07c4:a-folder/logs/run_1.txt", brief=True)
     document = Document(link)
     assert document.text == "run_1.txt"
     assert ("a", "title", "owner/repository@e7a07c4:a-folder/logs/run_1.txt") in document.attributes
-    assert md.source_link("no log", brief=True) == "no log"
+    assert source("no log", brief=True) == "no log"
 
 
 def test_a_long_word_may_go_on_in_the_next_line_and_reads_the_same() -> None:
     image = "paddlepaddle/paddle-benchmark:2.5.0-cuda11.2@5bb2e8c339cad16136e310d5c5a0285f20383470"
-    document = rendered(md.breakable(f"{image} on 8 GPUs"))
+    document = rendered(breakable(f"{image} on 8 GPUs"))
     assert document.text == f"{image} on 8 GPUs"
-    assert max(map(len, re.split("<wbr>| ", md.breakable(image)))) <= 20
-    assert "<wbr>" not in md.breakable("a-short/name and-another")
+    assert max(map(len, re.split("<wbr>| ", breakable(image)))) <= 20
+    assert "<wbr>" not in breakable("a-short/name and-another")
 
 
 def test_a_command_is_broken_between_its_words_and_a_matrix_nowhere() -> None:
-    document = rendered(md.block("run --batch-size 8 a--b"))
+    document = rendered(block("run --batch-size 8 a--b"))
     assert document.text.strip() == "run --batch-size 8 a--b"
-    assert '<span class="option">--batch-size</span> 8 a--b' in md.block("run --batch-size 8 a--b")
-    assert md.block("GPU0 --x", lines=True) == '<pre class="lines" lang="en"><code>GPU0 --x</code></pre>'
+    assert '<span class="option">--batch-size</span> 8 a--b' in block("run --batch-size 8 a--b")
+    assert lines("GPU0 --x") == '<pre class="lines" lang="en"><code>GPU0 --x</code></pre>'
 
 
 def test_columns_of_figures_are_set_to_the_right() -> None:

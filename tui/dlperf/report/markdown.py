@@ -1,4 +1,4 @@
-"""Escape data so that browsers show it as text and never as Markdown or HTML.
+"""Escape data so that browsers show it as text and never as Markdown or HTML, and read what templates make links of.
 
 Values within a line have every special character of Markdown and HTML replaced by a numeric character reference.
 Longer texts (scripts, log lines) are in ``<pre>``, where HTML escaping suffices.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote
 
@@ -22,7 +23,7 @@ SOURCE = re.compile(r"([\w.-]+/[\w.-]+)@([0-9a-f]{7,40})(?:\([\w./-]+\))?:(\S+)(
 SPACES = re.compile(r"[^\S\u00a0]+")
 """All spaces except no-break spaces."""
 SCHEME = re.compile(r"https?://", re.IGNORECASE)
-OPTION = re.compile(r"(?<!\S)--?[A-Za-z][\w-]*", re.ASCII)
+OPTION = re.compile(r"((?<!\S)--?[A-Za-z][\w-]*)", re.ASCII)
 LONG_WORD = re.compile(r"\S{20,}")
 PLACES_TO_BREAK = re.compile(r"(?:[/@:_=+-]|\.(?![A-Za-z]{1,4}\b))+(?=\w)|[A-Za-z0-9]{16}(?=[A-Za-z0-9]{4})")
 """After a separator, but not before a file name's suffix; without separators, every 16 characters."""
@@ -32,6 +33,17 @@ BETWEEN = f"{NO_BREAK}· "
 """Between the parts of a name: a line may end with the dot but not begin with it."""
 REMEMBERED = 1 << 14
 """Size of the caches of escaped values: both languages have the same values, and tables repeat them."""
+
+
+@dataclass(frozen=True)
+class RepositoryFile:
+    """A file in a repository on GitHub."""
+
+    address: str
+    name: str
+    label: str
+    """How the source names it: repository, commit and path."""
+    note: str
 
 
 @lru_cache(maxsize=REMEMBERED, typed=True)
@@ -46,50 +58,31 @@ def unbroken(value: str) -> str:
     return value.replace(" × ", f"{NO_BREAK}×{NO_BREAK}").replace(" · ", BETWEEN)
 
 
-def breakable(value: str) -> str:
-    """Escape as ``text`` and let long words, such as image names and hashes, wrap."""
-    marked = LONG_WORD.sub(lambda word: PLACES_TO_BREAK.sub(rf"\g<0>{BREAK}", word[0]), value)
-    return text(marked).replace(BREAK, "<wbr>")
+def pieces(value: str) -> list[str]:
+    """Cut text where long words, such as image names and hashes, may wrap."""
+    return LONG_WORD.sub(lambda word: PLACES_TO_BREAK.sub(rf"\g<0>{BREAK}", word[0]), value).split(BREAK)
 
 
-def web_link(value: str) -> str:
-    """Return a web address as a link to itself, and other text escaped."""
+def web_address(value: str) -> str:
+    """Return a web address with everything quoted that may not be part of one; empty for other text."""
     if not SCHEME.match(value) or re.search(r"\s", value):
-        return breakable(value)
-    return f'<a href="{html.escape(quote(value, safe=":/?#[]@!$&()*+,;=%~"))}">{breakable(value)}</a>'
+        return ""
+    return quote(value, safe=":/?#[]@!$&()*+,;=%~")
 
 
-def source_link(value: str, brief: bool = False) -> str:
-    """Return ``owner/repository@commit:path`` as a link to the file on GitHub, and other text as ``web_link``.
-
-    A note in brackets after the path follows the link.
-
-    Args:
-        brief: label the link with the file's name and put the full text in its tooltip.
-    """
+def repository_file(value: str) -> RepositoryFile | None:
+    """Read ``owner/repository@commit:path``, with a note in brackets after the path or without."""
     match = SOURCE.fullmatch(value)
     if match is None:
-        return web_link(value)
+        return None
     repository, commit, path, note = match.groups(default="")
-    label = breakable(path.rstrip("/").rpartition("/")[2] if brief else value.removesuffix(note).rstrip())
-    title = f' title="{attribute(value)}"' if brief else ""
-    address = f"https://github.com/{repository}/blob/{commit}/{html.escape(quote(path))}"
-    return f'<a href="{address}"{title}>{label}</a>' + (f" {text(note)}" if note else "")
+    address = f"https://github.com/{repository}/blob/{commit}/{quote(path)}"
+    return RepositoryFile(address, path.rstrip("/").rpartition("/")[2], value.removesuffix(note).rstrip(), note)
 
 
-def block(value: str, *, lines: bool = False) -> str:
-    """Return preformatted text in which long lines wrap, but not within a command-line option.
-
-    Args:
-        lines: do not wrap lines, because their columns must stay aligned.
-    """
-    if lines:
-        return f'<pre class="lines" lang="en"><code>{_pre(value)}</code></pre>'
-    return f'<pre lang="en"><code>{OPTION.sub(_unbroken, _pre(value))}</code></pre>'
-
-
-def _unbroken(match: re.Match[str]) -> str:
-    return f'<span class="option">{match[0]}</span>'
+def options(value: str) -> list[tuple[str, bool]]:
+    """Cut preformatted text into pieces that are a command-line option, and those that are not."""
+    return [(piece, bool(place % 2)) for place, piece in enumerate(OPTION.split(preformatted(value)))]
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -104,8 +97,8 @@ def quoted(title: str) -> str:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _pre(value: str) -> str:
-    """Escape HTML, and fences and tabs too, which Markdown parses before HTML."""
+def preformatted(value: str) -> str:
+    """Escape lines of text for ``<pre>``: HTML, and fences and tabs too, which Markdown parses before HTML."""
     lines = _printable(value.replace("\r\n", "\n")).strip("\n")
     return re.sub(r"[`~\t\r]", _reference, html.escape(lines, quote=False))
 

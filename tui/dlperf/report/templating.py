@@ -159,10 +159,11 @@ def _environment(code: Code, folder: Path | None) -> Environment:
         zip=zip,
         url=lambda address: Safe(html.escape(address)),
         localized=lambda text: text.localized(code),
-        web=lambda value: Safe(md.web_link(value)),
-        source=lambda value, brief=False: Safe(md.source_link(value, brief)),
-        block=lambda value: Safe(md.block(value)),
-        lines=lambda value: Safe(md.block(value, lines=True)),
+        pieces=md.pieces,
+        web_address=md.web_address,
+        repository_file=md.repository_file,
+        options=lambda value: [(Safe(piece), is_option) for piece, is_option in md.options(value)],
+        preformatted=lambda value: Safe(md.preformatted(value)),
         quoted=lambda title: Safe(md.quoted(title)),
     )
     return environment
