@@ -166,6 +166,11 @@ def test_a_reader_turns_the_chart_of_the_home_page(watched: Watched, address: st
 EXPLORER = "results/explorer.html"
 
 
+def open_compare(page, address: str) -> None:
+    page.goto(address)
+    page.locator(".explorer-table table").wait_for()
+
+
 def explorer_figures(page):
     return page.locator("#figure-explorer .explorer-table.rows td[data-column=value] a:not(.doubt)")
 
@@ -176,7 +181,7 @@ def facet(page, name: str):
 
 def test_compare_filters_by_chips_and_sorts_and_the_address_keeps_both(watched: Watched, address: str) -> None:
     page = watched.page
-    page.goto(address + EXPLORER)
+    open_compare(page, address + EXPLORER)
     everything = explorer_figures(page).all_inner_texts()
     facet(page, "Framework").get_by_role("button", name="Alpha").click()
     page.get_by_role("button", name="Result", exact=True).click()
@@ -204,7 +209,7 @@ def test_compare_puts_missing_results_last_in_either_order(watched: Watched, sit
     page = watched.page
     for order in ("value", "-value"):
         page.goto("about:blank")
-        page.goto((site / EXPLORER).as_uri() + f"#framework=Beta&sort={order}")
+        open_compare(page, (site / EXPLORER).as_uri() + f"#framework=Beta&sort={order}")
         expect(explorer_figures(page)).to_have_count(3)
         figures = explorer_figures(page).all_inner_texts()
         assert figures[0] == "380.5"
@@ -213,7 +218,7 @@ def test_compare_puts_missing_results_last_in_either_order(watched: Watched, sit
 
 def test_compare_never_puts_two_units_into_one_order_or_chart(watched: Watched, site: Path) -> None:
     page = watched.page
-    page.goto((site / EXPLORER).as_uri() + "#sort=-value&metric=value")
+    open_compare(page, (site / EXPLORER).as_uri() + "#sort=-value&metric=value")
     expect(page.locator(".explorer-chart figcaption")).to_contain_text(["images/s", "samples/s"])
     units = page.locator("#figure-explorer td[data-column=value] small").all_inner_texts()
     assert units == sorted(units)
@@ -222,7 +227,7 @@ def test_compare_never_puts_two_units_into_one_order_or_chart(watched: Watched, 
 
 def test_a_baseline_gives_a_ratio_to_what_is_comparable(watched: Watched, site: Path) -> None:
     page = watched.page
-    page.goto((site / EXPLORER).as_uri() + "#metric=value&gpu_count=1&precision=FP32")
+    open_compare(page, (site / EXPLORER).as_uri() + "#metric=value&gpu_count=1&precision=FP32")
     chart = page.locator(".explorer-chart figure").first
     expect(chart.locator(".times").first).to_have_text("1.00×")
     page.get_by_label("Baseline").select_option(label="ResNet50V1.5 · Beta · V100 · FP32 · 1 GPU · BS=256")
@@ -234,7 +239,7 @@ def test_a_baseline_gives_a_ratio_to_what_is_comparable(watched: Watched, site: 
 
 def test_columns_are_chosen_and_the_address_keeps_them(watched: Watched, site: Path) -> None:
     page = watched.page
-    page.goto((site / EXPLORER).as_uri())
+    open_compare(page, (site / EXPLORER).as_uri())
     page.locator(".explorer-bar summary").click()
     page.get_by_role("checkbox", name="MFU", exact=True).check()
     page.get_by_role("checkbox", name="Source", exact=True).uncheck()
@@ -251,7 +256,7 @@ def tick(page, *places: int) -> None:
 
 def test_two_to_five_rows_stand_side_by_side_with_their_differences_marked(watched: Watched, address: str) -> None:
     page = watched.page
-    page.goto(address + EXPLORER)
+    open_compare(page, address + EXPLORER)
     tick(page, 0, 1)
     sides = page.get_by_role("table", name="Compare side by side")
     differing = sides.locator("tr.differs th")
@@ -274,7 +279,7 @@ def test_two_to_five_rows_stand_side_by_side_with_their_differences_marked(watch
 def test_a_reader_who_ticks_rows_goes_on_where_he_was_and_reads_the_comparison(watched: Watched, site: Path) -> None:
     page = watched.page
     page.set_viewport_size({"width": 390, "height": 500})
-    page.goto((site / EXPLORER).as_uri())
+    open_compare(page, (site / EXPLORER).as_uri())
     boxes = page.locator("#figure-explorer .explorer-table.rows input[type=checkbox]")
     for place in (5, 6):
         boxes.nth(place).focus()
@@ -293,7 +298,7 @@ def test_a_reader_who_ticks_rows_goes_on_where_he_was_and_reads_the_comparison(w
 def test_what_is_shown_is_taken_away_as_markdown_csv_pictures_and_code(watched: Watched, site: Path) -> None:
     page = watched.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.goto((site / EXPLORER).as_uri() + "#framework=Beta&precision=FP32")
+    open_compare(page, (site / EXPLORER).as_uri() + "#framework=Beta&precision=FP32")
 
     def copied(name: str) -> str:
         page.evaluate("document.querySelector('.explorer-said').textContent = ''")
@@ -329,7 +334,7 @@ def test_what_is_shown_is_taken_away_as_markdown_csv_pictures_and_code(watched: 
 def test_on_a_telephone_compare_shows_each_result_with_its_spread(watched: Watched, site: Path) -> None:
     page = watched.page
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto((site / EXPLORER).as_uri())
+    open_compare(page, (site / EXPLORER).as_uri())
     for cell in page.locator("#figure-explorer td:is([data-column=value], [data-column=spread]):not(:empty)").all():
         box = cell.bounding_box()
         assert box is not None
@@ -343,7 +348,7 @@ def test_compare_stays_fast_with_ten_thousand_results(watched: Watched, site: Pa
     script = explorer_data(ENGLISH, SiteData(rows))
     assert len(script) < 2_000_000
     watched.page.route("**/figures.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
-    watched.page.goto((site / EXPLORER).as_uri())
+    open_compare(watched.page, (site / EXPLORER).as_uri())
     expect(explorer_figures(watched.page)).to_have_count(50)
     expect(watched.page.locator(".explorer-count")).to_contain_text("10,000 of 10,000")
     watched.page.get_by_role("button", name="Next page").click()
@@ -360,7 +365,8 @@ def test_compare_shows_costs_with_their_prices_and_each_currency_alone(watched: 
     rows = (priced("alpha", "EUR"), priced("beta", "EUR"), priced("gamma", "USD"))
     script = explorer_data(ENGLISH, SiteData(rows))
     watched.page.route("**/figures.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
-    watched.page.goto((site / EXPLORER).as_uri() + "#metric=cost_per_million&columns=framework,value,cost_per_million")
+    shown = "#metric=cost_per_million&columns=framework,value,cost_per_million"
+    open_compare(watched.page, (site / EXPLORER).as_uri() + shown)
     asides = [
         f"{currency}/million images · cost_per_million · lower is better · 2 {currency}/GPU-hour (list, 2026-11-01)"
         for currency in ("EUR", "USD")

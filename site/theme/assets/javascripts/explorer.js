@@ -13,6 +13,7 @@
   const PLACES = { case: "name", framework: "by", value: "value", spread: "aside" }; /* on a telephone, in the block of a row */
   const opened = new Set(); /* facets that show all chips */
   let current = { rows: [], chart: null };
+  let painted = false; /* the first table waits until the chart can be seen */
 
   const search = element("input", { type: "search", "aria-label": words.search, placeholder: words.search,
     input: event => change({ q: event.target.value }) });
@@ -134,11 +135,18 @@
       element("button", { type: "button", class: "act", "data-key": "clear", click: () => change({ row: [] }) }, words.clear)] : []));
   }
 
+  function showTable() {
+    const { rows } = current;
+    const pages = Math.max(1, Math.ceil(rows.length / PAGE));
+    const page = Math.min(Math.max(1, parseInt(state.page || "1", 10) || 1), pages);
+    holder.replaceChildren(table(rows.slice((page - 1) * PAGE, page * PAGE)));
+    pager.replaceChildren(turn("←", words.previous, page - 1, page > 1), ` ${page} / ${pages} `, turn("→", words.next, page + 1, page < pages));
+    pager.hidden = pages === 1;
+  }
+
   function show() {
     keepFocus(() => {
       const rows = dlperf.sorted(dlperf.matching());
-      const pages = Math.max(1, Math.ceil(rows.length / PAGE));
-      const page = Math.min(Math.max(1, parseInt(state.page || "1", 10) || 1), pages);
       current = { rows, chart: dlperf.drawChart(rows) };
       document.body.classList.toggle("embedded", Boolean(state.embed));
       if (search.value !== state.q) search.value = state.q;
@@ -146,11 +154,10 @@
       chartControls.replaceChildren(...dlperf.chartControls(rows, current.chart, change), chartCopies);
       chart.replaceChildren(...current.chart.body);
       count.textContent = rows.length ? words.count.replace("{count}", rows.length.toLocaleString("en-US"))
-        .replace("{total}", data.rows.length.toLocaleString("en-US")) : words.no_rows;
+        .replace("{total}", data.rows.length.toLocaleString("en-US"))
+        .replace("{valued}", rows.filter(row => of(row, "value") !== null).length.toLocaleString("en-US")) : words.no_rows;
       tools.replaceChildren(columnChoice(), tableCopies);
-      holder.replaceChildren(table(rows.slice((page - 1) * PAGE, page * PAGE)));
-      pager.replaceChildren(turn("←", words.previous, page - 1, page > 1), ` ${page} / ${pages} `, turn("→", words.next, page + 1, page < pages));
-      pager.hidden = pages === 1;
+      if (painted) showTable();
       showChosen();
     });
   }
@@ -166,4 +173,5 @@
   window.addEventListener("hashchange", () => { dlperf.read(); show(); });
   dlperf.read();
   show();
+  requestAnimationFrame(() => setTimeout(() => { painted = true; showTable(); }));
 })();
