@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report import locations as at
-from dlperf.report.data import PUBLISHED, SiteData, grouped
+from dlperf.report.data import PUBLISHED, SiteData, grouped, is_published
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Link, Table, Text, date
 from dlperf.results.audit import AuditRow
@@ -64,6 +64,7 @@ def audit(language: Language, data: SiteData) -> str:
     return page.render(
         "audit.md.j2",
         counts=_counts(data.audit),
+        results=sum(row.value is not None and is_published(row.campaign) for row in data.ordered),
         kept=[(date(day), version, str(count)) for (day, version), count in sorted(kept.items())],
         overview=_overview(page, reports),
         sections=[_section(page, report, rows) for report, rows in reports.items() if any(row.log for row in rows)],
