@@ -63,7 +63,9 @@ def _configured() -> python_markdown.Markdown:
 
 
 MARKDOWN = _configured()
-block, breakable, lines, source, web = (macro(name, ENGLISH) for name in ("block", "breakable", "lines", "source", "web"))
+block, breakable, lines, source, web = (
+    macro(name, ENGLISH) for name in ("block", "breakable", "lines", "source", "web")
+)
 
 
 def rendered(source: str) -> Document:

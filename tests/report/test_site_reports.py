@@ -14,8 +14,10 @@ from dlperf.catalog.load import load_catalog
 from dlperf.messages import ENGLISH
 from dlperf.plan import Selection
 from dlperf.report import locations as at
+from dlperf.report import markdown as md
 from dlperf.report.data import FAMILIES, SiteData
 from dlperf.report.machine import Probed
+from dlperf.report.pages.configurations import configurations
 from dlperf.report.pages.report import report
 from dlperf.report.pages.report_conditions import run_command
 from dlperf.results.names import FRAMEWORKS
@@ -275,6 +277,22 @@ def test_the_chart_of_the_verdict_is_drawn_once() -> None:
     text = pages(replace(sample(), results=tuple(rows)))[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
     titles = re.findall(r"<figcaption>(.*?)</figcaption>", text)
     assert len(titles) == len(set(titles)) == 2
+
+
+def test_axes_that_all_results_share_are_stated_once() -> None:
+    rows = tuple(
+        measured(name, gpus, value * gpus, axes=(("sequence_length", 8192),))
+        for name, value in RIVALS
+        for gpus in (1, 8)
+    )
+    data = replace(sample(), results=rows)
+    text = Document(pages(data)[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]).text
+    assert "All results on ResNet50V1.5: sequence_length=8192." in text
+    assert text.partition("How to reproduce")[0].count("sequence_length=8192") == 1
+    text = Document(configurations(ENGLISH, data, at.group_of(rows[0]), rows[:2], {})).text
+    assert "All results on ResNet50V1.5: sequence_length=8192." in text
+    titles = [f"FP32, BS=256, {md.unbroken(scale)}" for scale in ("1 × 1", "1 × 8")]
+    assert re.findall("## (FP32.*?) {", text) == titles
 
 
 def test_scaling_is_drawn_as_throughput_per_gpu_of_that_of_one() -> None:

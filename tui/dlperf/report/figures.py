@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
+from types import MappingProxyType
 
-from dlperf.catalog.axes import axes_text
+from dlperf.catalog.axes import AxisValue, axes_text
 from dlperf.messages import N_, Language
 from dlperf.report import markdown as md
-from dlperf.report.data import gpus_total, is_published
+from dlperf.report.data import gpus_total, grouped, is_published
 from dlperf.report.locations import configuration_page, html_address
 from dlperf.report.views import Figure
 from dlperf.results.model import ConfigurationResult
 
+StatedAxes = Mapping[str, tuple[tuple[str, AxisValue], ...]]
+"""Axes by case that a page states once."""
+NONE_STATED: StatedAxes = MappingProxyType({})
 LEAST_READINGS = 20
 """Readings of power in each trial's window under which samples per joule are not shown."""
 STATES = (
@@ -151,21 +155,35 @@ def precision_text(result: ConfigurationResult) -> str:
     return result.precision.upper()
 
 
-def point_text(result: ConfigurationResult) -> str:
+def shared_axes(results: Iterable[ConfigurationResult]) -> StatedAxes:
+    """Return the axes that have the same value in all results of a case."""
+    cases = grouped(results, lambda row: row.case)
+    return {
+        case: tuple(axis for axis in rows[0].axes if all(axis in row.axes for row in rows))
+        for case, rows in cases.items()
+    }
+
+
+def varying_axes(result: ConfigurationResult, stated: StatedAxes) -> str:
+    """Return the further axes as ``sequence_length=8192``, without those that the page states once."""
+    return axes_text(axis for axis in result.axes if axis not in stated.get(result.case, ()))
+
+
+def point_text(result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> str:
     """Return precision, batch size, nodes and GPUs of a configuration, as ``AMP, BS=256, 1 × 8``."""
     variant = f" ({result.variant})" if result.variant > 1 else ""
-    return ", ".join((precision_text(result), *settings_of(result), scale_text(result))) + variant
+    return ", ".join((precision_text(result), *settings_of(result, stated), scale_text(result))) + variant
 
 
-def conditions_text(result: ConfigurationResult) -> str:
+def conditions_text(result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> str:
     """Return what compared results share beside hardware and scale: the precision and the values of further axes."""
-    return ", ".join(filter(None, (precision_text(result), axes_text(result.axes))))
+    return ", ".join(filter(None, (precision_text(result), varying_axes(result, stated))))
 
 
-def settings_of(result: ConfigurationResult) -> list[str]:
+def settings_of(result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> list[str]:
     """Return the batch size and the values of further axes, as ``BS=2`` and ``sequence_length=8192``."""
     batch = [f"BS={result.batch_size}"] if result.batch_size is not None else []
-    return [*batch, *filter(None, [axes_text(result.axes)])]
+    return [*batch, *filter(None, [varying_axes(result, stated)])]
 
 
 def settings_key(result: ConfigurationResult) -> tuple[object, ...]:

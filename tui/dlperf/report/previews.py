@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,8 +46,16 @@ def previews(data: SiteData, font: Path) -> Iterator[tuple[str, bytes]]:
         **{at.report_page(*key): (data.report_title(ENGLISH, *key), found) for key, found in reports.items()},
     }
     for path, (title, found) in titles.items():
-        chart = pictures.comparison_chart(Page(ENGLISH, data, path), max(found, key=weight)) if found else Part(())
-        yield at.preview(path), preview(title, chart, font)
+        yield at.preview(path), preview(title, _chart(data, path, found), font)
+
+
+def _chart(data: SiteData, path: str, found: Sequence[Answer]) -> Part:
+    """Return the chart of the weightiest comparison; that of the home page names its model."""
+    if not found:
+        return Part(())
+    most = max(found, key=weight)
+    chart = pictures.comparison_chart(Page(ENGLISH, data, path), most)
+    return replace(chart, title=(data.case_title(most.best.case), *chart.title)) if path == at.HOME else chart
 
 
 def preview(title: str, chart: Part, font: Path) -> bytes:

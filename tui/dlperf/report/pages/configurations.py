@@ -119,7 +119,7 @@ def configurations(
         profiles: where it ran under a profiler, by its anchor.
         fleets: of a diagnosis.
     """
-    page = Page(language, data, at.group_page(group))
+    page = Page(language, data, at.group_page(group), figures.shared_axes(results))
     framework, hardware = (
         page.framework_link(group.framework, group.campaign),
         page.hardware_link(group.hardware, group.campaign),
@@ -278,7 +278,7 @@ def _section(
     again, recompute = commands_again(page, row)
     subject, dispute = references.dispute(page, row)
     return Section(
-        title=figures.point_text(row),
+        title=figures.point_text(row, page.stated),
         anchor=anchor,
         figure=replace(page.figure(row), address=f"#{anchor}-caveats"),
         unit=row.unit,

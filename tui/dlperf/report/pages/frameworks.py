@@ -23,7 +23,7 @@ def framework(
     Args:
         found: the answers of all reports, from which its comparisons are taken.
     """
-    page = Page(language, data, at.framework_page(name))
+    page = Page(language, data, at.framework_page(name), figures.shared_axes(results))
     entry = data.frameworks.get(name)
     return page.render(
         "framework.md.j2",
@@ -80,7 +80,7 @@ def _beside(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[objec
         (page.figure(rival), link),
         page.language.render(said_of(row, rival)),
         row.unit,
-        figures.conditions_text(row),
+        figures.conditions_text(row, page.stated),
         str(gpus_total(row)),
         page.report_link(row),
     )

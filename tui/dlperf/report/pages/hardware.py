@@ -27,7 +27,7 @@ def hardware(
     Args:
         found: the answers of all reports; those on this machine are shown first.
     """
-    page = Page(language, data, at.hardware_page(name))
+    page = Page(language, data, at.hardware_page(name), figures.shared_axes(results))
     entry, accelerator = data.hardware.get(name), _accelerator_of(data, name)
     return page.render(
         "hardware.md.j2",
@@ -37,7 +37,7 @@ def hardware(
         headlines=headlines(page, [answer for answer in found if answer.best.hardware == name]),
         facts=entry and _facts(page, entry),
         accelerator=accelerator,
-        accelerator_facts=accelerator and _accelerator_facts(page, accelerator),
+        accelerator_numbers=accelerator and _accelerator_numbers(page, accelerator),
         figures=page.all_figures(results, ("case", "framework")),
     )
 
@@ -75,16 +75,14 @@ def _facts(page: Page, entry: Hardware) -> Table:
     )
 
 
-def _accelerator_facts(page: Page, accelerator: Accelerator) -> Table:
-    peaks = {name.upper(): f"{figures.exact(peak)} TFLOP/s" for name, peak in accelerator.peak_tflops.items()}
-    return page.facts(
-        (
-            (page._("GPU memory"), f"{figures.exact(accelerator.memory_gb)} GB"),
-            (page._("Memory bandwidth"), f"{figures.exact(accelerator.bandwidth_gb_per_s)} GB/s"),
-            *((page._("Peak, {precision}", precision=name), peak) for name, peak in peaks.items()),
-            (page._("Source"), accelerator.source),
-        )
-    )
+def _accelerator_numbers(page: Page, accelerator: Accelerator) -> list[tuple[str, str, str]]:
+    """Return name, value and unit of each."""
+    peaks = {name.upper(): figures.four_digits(peak) for name, peak in accelerator.peak_tflops.items()}
+    return [
+        (page._("GPU memory"), figures.four_digits(accelerator.memory_gb), "GB"),
+        (page._("Memory bandwidth"), figures.four_digits(accelerator.bandwidth_gb_per_s), "GB/s"),
+        *((page._("Peak, {precision}", precision=name), peak, "TFLOP/s") for name, peak in peaks.items()),
+    ]
 
 
 def _accelerator_of(data: SiteData, name: str) -> Accelerator | None:

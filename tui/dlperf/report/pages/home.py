@@ -71,7 +71,9 @@ class Summary:
 
 
 def home(language: Language, data: SiteData) -> str:
-    page = Page(language, data, at.HOME)
+    here = {row.case for row in data.ordered if not is_published(row.campaign)}
+    shared = figures.shared_axes(row for row in data.ordered if row.case in here)
+    page = Page(language, data, at.HOME, shared)
     found = every_answer(data)
     kinds = grouped(found, lambda answer: data.kind(answer.best.campaign))
     files = {"CSV": at.RESULTS_CSV, "JSON": at.RESULTS_JSON} | ({"Parquet": at.RESULTS_PARQUET} if data.parquet else {})
@@ -190,7 +192,7 @@ def _headline(page: Page, answer: Answer) -> Headline:
         value=_value(page, answer, best),
         unit=best.unit,
         hardware=_hardware_with_gpus(page, best),
-        precision=figures.conditions_text(answer.shared),
+        precision=figures.conditions_text(answer.shared, page.stated),
         lead=lead(page, answer),
         others=tuple(
             (page.framework_link(row.framework, row.campaign), _value(page, answer, row))
@@ -276,7 +278,7 @@ def _row(page: Page, answer: Answer) -> tuple[object, ...]:
     return (
         page.data.case_title(best.case),
         _hardware_with_gpus(page, best),
-        figures.conditions_text(best),
+        figures.conditions_text(best, page.stated),
         page.framework_link(best.framework, best.campaign),
         replace(page.figure(best), below=best.unit),
         lead(page, answer),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -51,12 +51,18 @@ class Page:
     language: Language
     data: SiteData
     path: str
+    stated: figures.StatedAxes = field(default_factory=dict)
+    """Axes that all results of a case share on the page."""
 
     def render(self, template: str, /, **view: object) -> str:
-        """Render the page; templates also get ``data``, the page's figures as files, ``schema`` and ``preview``."""
+        """Render the page; templates also get ``data``, the page's figures as files, ``stated`` and others."""
         schema = at.html_address(self.path, "guide/data.md")
         common = {"data": self.data_links(), "schema": schema, "preview": self.data.preview(self.path)}
-        return render(template, self.language, self.data.templates, **(common | view))
+        return render(template, self.language, self.data.templates, **(common | {"stated": self._stated()} | view))
+
+    def _stated(self) -> list[tuple[str, str]]:
+        """Return model and axes of the cases whose results share some."""
+        return [(self.data.case_title(case), axes_text(axes)) for case, axes in self.stated.items() if axes]
 
     def facts(self, rows: Iterable[tuple[str, str | Link]]) -> Table:
         """Return a table of names and values without rows whose value is empty."""
@@ -88,7 +94,7 @@ class Page:
 
     def subject(self, row: ConfigurationResult, among: Sequence[ConfigurationResult]) -> Link:
         """Return a link to a configuration, labelled with what distinguishes it from the others."""
-        parts = [figures.point_text(row)]
+        parts = [figures.point_text(row, self.stated)]
         if len({other.hardware for other in among}) > 1:
             parts.insert(0, self.data.hardware_title(row.hardware, row.campaign))
         if len({other.framework for other in among}) > 1:
@@ -172,7 +178,7 @@ class Page:
             "unit": lambda row: row.unit,
             "precision": figures.precision_text,
             "batch_size": figures.batch_text,
-            "axes": lambda row: axes_text(row.axes),
+            "axes": lambda row: figures.varying_axes(row, self.stated),
             "nodes_gpus": figures.scale_text,
             "speedup": lambda row: figures.factor(row.speedup),
             "efficiency": lambda row: figures.percent(row.efficiency),

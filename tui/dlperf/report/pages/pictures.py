@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dlperf.catalog.axes import axes_text
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, contest_of
@@ -76,7 +75,7 @@ def _efficiency(page: Page, rows: Results) -> Part:
     drawn = tuple(
         replace(
             bar,
-            aside=", ".join((figures.gpus_text(page.language, row), *figures.settings_of(row))),
+            aside=", ".join((figures.gpus_text(page.language, row), *figures.settings_of(row, page.stated))),
             figure=replace(bar.figure, value=figures.percent(row.efficiency), full=""),
             share=_percent((row.efficiency or 0.0) / longest),
             whisker=None,
@@ -88,7 +87,7 @@ def _efficiency(page: Page, rows: Results) -> Part:
 
 def _series_title(page: Page, row: ConfigurationResult) -> tuple[str, ...]:
     hardware = page.data.hardware_title(row.hardware, row.campaign)
-    return page.data.case_title(row.case), hardware, row.precision.upper(), *filter(None, [axes_text(row.axes)])
+    return hardware, figures.conditions_text(row, page.stated)
 
 
 def _bar(page: Page, row: ConfigurationResult, longest: float) -> Bar:

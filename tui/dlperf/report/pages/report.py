@@ -26,7 +26,7 @@ ORIGINS = {"measured": N_("measured"), "imported": N_("computed from imported lo
 
 def report(language: Language, data: SiteData, source: str, case: str, results: Results) -> str:
     """Return the page."""
-    page = Page(language, data, at.report_page(source, case))
+    page = Page(language, data, at.report_page(source, case), figures.shared_axes(results))
     published, found = data.published.get(results[0].campaign), answers(results)
     rivals = [answer for answer in found if len(answer.ranked) > 1]
     contest = max((answer for answer in rivals if answer.second), key=weight, default=None)

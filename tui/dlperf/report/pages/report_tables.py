@@ -153,16 +153,16 @@ def _series(row: ConfigurationResult) -> tuple[object, ...]:
 
 
 def _scale_and_settings(page: Page, row: ConfigurationResult) -> str:
-    return ", ".join((f"GPU={gpus_total(row)}", *figures.settings_of(row)))
+    return ", ".join((f"GPU={gpus_total(row)}", *figures.settings_of(row, page.stated)))
 
 
 def _precision_and_settings(page: Page, row: ConfigurationResult) -> str:
-    settings = ", ".join(figures.settings_of(row))
+    settings = ", ".join(figures.settings_of(row, page.stated))
     return figures.precision_text(row) + (f" ({settings})" if settings else "")
 
 
 SCALE: Axis = (lambda row: (row.nodes, row.gpus), lambda page, row: figures.scale_text(row))
-SETTINGS: Axis = (figures.settings_key, lambda page, row: ", ".join(figures.settings_of(row)))
+SETTINGS: Axis = (figures.settings_key, lambda page, row: ", ".join(figures.settings_of(row, page.stated)))
 FRAMEWORK: Axis = (lambda row: row.framework, lambda page, row: page.framework_link(row.framework, row.campaign))
 SCALE_AND_SETTINGS: Axis = (lambda row: (row.nodes, row.gpus, figures.settings_key(row)), _scale_and_settings)
 PRECISION_AND_SETTINGS: Axis = (lambda row: (row.precision, figures.settings_key(row)), _precision_and_settings)
