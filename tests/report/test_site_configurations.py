@@ -59,6 +59,17 @@ def test_a_configuration_shows_what_its_figure_rests_on() -> None:
         assert part in text
 
 
+def test_a_third_party_result_shows_how_it_compares_with_its_raw_log() -> None:
+    data = sample()
+    (checked, *_) = data.audit
+    row = replace(published("paddle", 1, 393.561), printed=checked.published, configuration=checked.id)
+    text = configurations(ENGLISH, data, at.group_of(row), (row,), {})
+    assert re.search(r'<td>Verdict</td><td><a href="[./]*audit\.html#report-perf">exact</a></td>', text)
+    assert "Its source names no raw log." in configurations(
+        ENGLISH, data, at.group_of(row), (replace(row, value=1.0),), {}
+    )
+
+
 def test_a_configuration_names_the_libraries_that_its_programs_loaded() -> None:
     row = measured("alpha", trials=1)
     loaded = replace(row.trials[0], conditions={"libraries.nccl": "2.28.9", "libraries.odd": "1"})

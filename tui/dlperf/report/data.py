@@ -111,6 +111,11 @@ class SiteData:
         return grouped(self.ordered, group_of)
 
     @cached_property
+    def audited(self) -> dict[tuple[str, str], tuple[AuditRow, ...]]:
+        """Campaign and configuration id → what was found of the raw logs of a third-party result."""
+        return grouped(self.audit, lambda row: (f"{PUBLISHED}{row.report}", row.id))
+
+    @cached_property
     def of_hardware(self) -> dict[str, tuple[ConfigurationResult, ...]]:
         return grouped(self.ordered, lambda row: row.hardware)
 

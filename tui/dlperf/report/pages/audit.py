@@ -13,6 +13,7 @@ from dlperf.report.data import PUBLISHED, SiteData, grouped, is_published
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Link, Table, Text, date
 from dlperf.results.audit import AuditRow
+from dlperf.results.model import ConfigurationResult
 from dlperf.results.verdicts import EXACT, NOTED
 
 Rows = Sequence[AuditRow]
@@ -68,6 +69,26 @@ def audit(language: Language, data: SiteData) -> str:
         kept=[(date(day), version, str(count)) for (day, version), count in sorted(kept.items())],
         overview=_overview(page, reports),
         sections=[_section(page, report, rows) for report, rows in reports.items() if any(row.log for row in rows)],
+    )
+
+
+def verification(page: Page, row: ConfigurationResult) -> Table:
+    """Return what was found of the raw log of a third-party result, as names and values; empty without a log."""
+    rows = page.data.audited.get((row.campaign, row.configuration), ())
+    found = next((one for one in rows if one.log and one.published in (row.printed, str(row.value))), None)
+    if found is None:
+        return page.facts(())
+    checked = Link(
+        page.language.render(found.verdict), f"{at.html_address(page.path, at.AUDIT)}#{_anchor(found.report)}"
+    )
+    return page.facts(
+        (
+            (page._("Raw log"), Text(found.log, "source")),
+            (page._("Estimator"), found.rule),
+            (page._("Recomputed"), figures.printed_digits(found.recomputed, like=found.published)),
+            (page._("Verdict"), checked),
+            (page._("Date"), date(found.date)),
+        )
     )
 
 

@@ -15,6 +15,7 @@ from dlperf.report.evidence import NOTHING, Evidence
 from dlperf.report.locations import Group
 from dlperf.report.machine import format_fact
 from dlperf.report.pages import references
+from dlperf.report.pages.audit import verification
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.profiles import OfferedProfile, ProfileView, profile_view
 from dlperf.report.pages.protocols import protocol_facts
@@ -73,6 +74,8 @@ class Section:
     source: str
     unmeasured: bool
     """Published without trials."""
+    verification: Table
+    """Of a third-party result."""
     findings: Sequence[tuple[str, str, str]]
     """Severity, numbers of the trials if it is theirs, and text."""
     outcomes: Table
@@ -285,6 +288,7 @@ def _section(
         facts=_facts(page, row),
         source=row.source,
         unmeasured=is_published(row.campaign) and not row.trials,
+        verification=verification(page, row),
         findings=_findings(page.language, row),
         outcomes=outcomes(page, row, found),
         artifacts=artifacts(page, row, found),

@@ -15,7 +15,7 @@ from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import KINDS, SiteData
 from dlperf.report.templating import render
-from dlperf.report.views import Column, Figure, Link, Table, filled
+from dlperf.report.views import Column, Figure, Link, Table, Text, filled
 from dlperf.results.model import ConfigurationResult
 
 Cell = Callable[[ConfigurationResult], object]
@@ -64,7 +64,7 @@ class Page:
         """Return model and axes of the cases whose results share some."""
         return [(self.data.case_title(case), axes_text(axes)) for case, axes in self.stated.items() if axes]
 
-    def facts(self, rows: Iterable[tuple[str, str | Link]]) -> Table:
+    def facts(self, rows: Iterable[tuple[str, str | Link | Text]]) -> Table:
         """Return a table of names and values without rows whose value is empty."""
         stated = tuple(row for row in rows if row[1])
         return Table((Column(self._("Item")), Column(self._("Value"))), stated)
