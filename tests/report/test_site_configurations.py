@@ -66,7 +66,7 @@ def test_a_third_party_result_shows_how_it_compares_with_its_raw_log() -> None:
     text = configurations(ENGLISH, data, at.group_of(row), (row,), {})
     assert re.search(r'<td>Verdict</td><td><a href="[./]*audit\.html#report-perf">exact</a></td>', text)
     assert "Its source names no raw log." in configurations(
-        ENGLISH, data, at.group_of(row), (replace(row, value=1.0),), {}
+        ENGLISH, data, at.group_of(row), (replace(row, printed="1", value=1.0),), {}
     )
 
 
