@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from dlperf.campaign.journal import EngineJournal
 from dlperf.catalog.load import load_catalog
 from dlperf.cli import main
-from dlperf.errors import RequestError
+from dlperf.errors import DlperfError, RequestError
 from dlperf.messages import message
 from dlperf.plan import Configuration, Impossible, TrialKey
 from dlperf.report.load import load_site_data
@@ -154,6 +154,13 @@ def test_a_file_of_a_trial_that_is_damaged_leaves_its_throughput(tmp_path, capsy
         run(workspace, command, capsys)
     (row,) = load_site_data(workspace).results
     assert row.value == pytest.approx(100.0)
+
+
+def test_a_plan_with_a_number_that_no_plan_has_is_refused(tmp_path):
+    impossible = Impossible(Configuration("here", "numpy", "lenet5", "bf16", 10**25, 1, 8), message("waiting"))
+    paths = write_planned(workspace_in(tmp_path), "a", [planned()], [impossible])
+    with pytest.raises(DlperfError, match="a number that is not from 1 to"):
+        read_campaign(paths)
 
 
 def test_a_pipe_in_place_of_a_record_does_not_block(tmp_path, capsys):

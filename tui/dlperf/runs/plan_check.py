@@ -23,11 +23,13 @@ _NUMBERS = ("seconds", "take_steps", "skip_steps", "pause_seconds")
 def check_plan(record: CampaignRecord) -> None:
     """Raise ValueError for such a plan."""
     names = [key.configuration for key in record.trials]
+    points = [item.configuration for item in record.configurations] + [item.configuration for item in record.impossible]
     counts = [key.number for key in record.trials]
+    counts += [count for point in points for count in (point.batch_size, point.nodes, point.gpus)]
     for item in record.configurations:
         point = item.configuration
         names += [point.id, *(node.name for node in item.launch.nodes)]
-        counts += [item.repeats, point.batch_size, point.nodes, point.gpus]
+        counts.append(item.repeats)
         if wrong := next(_wrong_values(item), None):
             raise ValueError(f"{point.id}: {wrong} is not what it must be")
     if any(not name or len(file_name(name)) > LONGEST_NAME for name in names):
