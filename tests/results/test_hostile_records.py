@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from handmade_trials import own_log, planned, workspace_in, write_planned, write_trial
+from handmade_trials import PROTOCOL, own_log, planned, workspace_in, write_planned, write_trial
 from test_damaged_records import HOLE, HOSTILE, holes
 
 from dlperf.catalog.axes import profiled_configuration
@@ -100,6 +101,17 @@ def test_a_trial_is_measured_whatever_is_in_its_telemetry(campaign, column):
         text = "\n".join([COLUMNS, *(",".join(row.values()) for row in rows), ""])
         write_trial(paths, {"n0/telemetry.csv": text})
         assert measured(paths).value == pytest.approx(80.0)
+
+
+@pytest.mark.parametrize("rule", ["rate(skip=20, take=100)", "skipmean(2)", "window(20, 120)", "printed()"])
+@pytest.mark.parametrize("number", ["1e308", "-1e308", "1e150", "9" * 300, "nan", "inf", "0"])
+@pytest.mark.parametrize("field", ["step", "samples", "throughput", "loss"])
+def test_a_trial_has_a_result_whatever_numbers_are_in_its_log(campaign, rule, number, field):
+    paths, item = trial_of(campaign), planned(1, protocol=PROTOCOL | {"estimator": rule})
+    log = own_log(80.0, gpus=1).replace(" step=", " loss=1 step=")
+    write_trial(paths, {"n0/out.log": re.sub(rf" {field}=\S+", f" {field}={number}", log)})
+    result = derive(paths, item, TrialStatus(TrialKey(item.configuration.id, 1), State.SUCCEEDED)).result
+    assert result.value is None or 0 < result.value < 1e101
 
 
 def test_a_profile_is_shown_or_left_out_whatever_is_in_it(campaign):

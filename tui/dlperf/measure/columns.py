@@ -11,6 +11,9 @@ from itertools import compress, islice
 from math import fsum, isfinite, nan
 from operator import lt, sub
 
+MOST = 1e100
+"""Of what is measured: products and sums of such numbers are finite."""
+
 
 def finite_indices(column: Sequence[float]) -> Sequence[int]:
     """Return the indices of the finite numbers, as a range if all are finite."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import isfinite
 from statistics import median
+
+from dlperf.measure.columns import MOST
 
 STEPS = frozenset(lead * 10**power for power in range(1, 7) for lead in (1, 2, 5))
 UNLIKE = 0.05
@@ -18,7 +19,7 @@ def losses_at_steps(steps: Iterable[float], losses: Iterable[float]) -> Losses:
     """Return the loss at the steps 10, 20, 50, 100, …, as far as they were recorded."""
     found: dict[int, float] = {}
     for step, loss in zip(steps, losses, strict=True):
-        if step in STEPS and isfinite(loss):
+        if step in STEPS and abs(loss) <= MOST:
             found.setdefault(int(step), loss)
     return tuple(found.items())
 

@@ -19,7 +19,7 @@ from dlperf.catalog.patterns import BY_TIME
 from dlperf.catalog.plugins import installed, load_plugin
 from dlperf.catalog.units import counts_samples
 from dlperf.errors import RequestError
-from dlperf.measure.columns import entries_at, total
+from dlperf.measure.columns import MOST, entries_at, total
 from dlperf.measure.pauses import slow_among
 from dlperf.measure.reading import Estimate, NotEstimable, Reading
 from dlperf.measure.windows import between, estimate_from, estimate_from_summaries, first_at, need
@@ -74,7 +74,7 @@ def estimator(rule: Rule) -> Rule:
 
 
 def estimate(reading: Reading, rule: Estimator | str) -> Estimate:
-    """Return the throughput of all GPUs, finite and positive.
+    """Return the throughput of all GPUs, positive and at most ``MOST``.
 
     Raises:
         NotEstimable: the run does not give this value; the message is the reason.
@@ -82,7 +82,7 @@ def estimate(reading: Reading, rule: Estimator | str) -> Estimate:
     """
     rule = parse_estimator(rule) if isinstance(rule, str) else rule
     result = rule(reading)
-    if not isfinite(result.value) or result.value <= 0:
+    if not 0 < result.value <= MOST:
         raise NotEstimable(message("no_speed", rule=str(rule), value=str(result.value)))
     return result
 

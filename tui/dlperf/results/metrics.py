@@ -12,7 +12,7 @@ from math import isfinite
 from dlperf.catalog.plugins import METRICS, installed, load_plugin
 from dlperf.catalog.units import counts_samples
 from dlperf.formats.samples import PrintedMetric
-from dlperf.measure.columns import finite
+from dlperf.measure.columns import MOST, finite
 from dlperf.measure.figure import Figure
 from dlperf.measure.reading import Reading
 from dlperf.plan import PlannedConfiguration, PlannedMetric
@@ -176,7 +176,7 @@ def _measured(source: Source, metric: PlannedMetric) -> MetricValue | None:
     printed = source.printed.get(metric.id)
     if value is None and printed is not None:
         value, unit = MERGED.get(metric.estimator, statistics.median)(printed.values), printed.unit or unit
-    if value is None or not isfinite(value):
+    if value is None or not abs(value) <= MOST:
         return None
     return MetricValue(metric.id, value, unit, metric.direction, metric.scope, metric.basis)
 

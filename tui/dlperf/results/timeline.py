@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BufferedIOBase
 from itertools import islice
-from math import isfinite
 from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 from sys import maxsize
 
 from dlperf.formats.samples import Run
+from dlperf.measure.columns import MOST
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.measure.statistics import outliers
 from dlperf.plan import PlannedConfiguration
@@ -150,7 +150,7 @@ def _throughput(run: Run, planned: PlannedConfiguration) -> list[Point]:
         points = zip(reading.steps_done, reading.rates, strict=True)
     except NotEstimable:
         return []
-    return [(step, _short(value)) for step, value in points if isfinite(step) and isfinite(value)]
+    return [(step, _short(value)) for step, value in points if abs(step) <= MOST and abs(value) <= MOST]
 
 
 def _outliers(points: Sequence[Point], result: TrialResult) -> tuple[Point, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite, nan
 from typing import Literal
@@ -113,6 +113,13 @@ class _Measurement:
 
 def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialStatus) -> TrialResult:
     """Compute a result under the plan's protocol. Pure."""
+    try:
+        return _result_of(evidence, planned, status)
+    except OverflowError:  # a log with numbers that nothing measures counts as one without records
+        return _result_of(replace(evidence, runs=()), planned, status)
+
+
+def _result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialStatus) -> TrialResult:
     reading = _reading(evidence, planned)
     trial = _Measurement(evidence, planned, reading, *_figure(reading, planned))
     source, figure = trial.source, trial.figure
