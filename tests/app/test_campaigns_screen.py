@@ -16,6 +16,7 @@ from builder import (
 from driving import driving, press, screen_of, shown, until, until_gone, until_shown
 
 from dlperf.app.screens.watch import WatchScreen
+from dlperf.app.terminal import notification
 from dlperf.errors import RequestError
 from dlperf.runs.keeping import remove_campaign, rename_campaign
 from dlperf.runs.paths import CampaignPaths, Workspace
@@ -136,6 +137,11 @@ async def test_the_end_of_a_campaign_is_told_with_its_result(workspace: Workspac
             builder.event(Event(clock(400), "campaign_finished"))
         await until_shown(pilot, "night has finished", "1 ✓ · best 23,040 images/s")
     assert any("\x1b]9;night has finished: 1 ✓" in text and "\x1b]777;notify;night" in text for text in sent)
+
+
+def test_kitty_is_notified_once():
+    assert notification("night", "1 ✓").count("\x1b]") == 3
+    assert notification("night", "1 ✓", "xterm-kitty") == "\x1b]2;night\x07\x1b]99;;night: 1 ✓\x07"
 
 
 async def test_one_key_chooses_what_a_campaign_ran(workspace: Workspace):

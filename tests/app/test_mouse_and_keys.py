@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from builder import POINTS, CampaignBuilder, finished_campaign, planned, running_campaign
-from driving import driving, screen_of, shown, until, until_gone, until_shown
+from driving import driving, press, screen_of, shown, until, until_gone, until_shown
 from textual.pilot import Pilot
 
 from dlperf.app.app import PLACES
@@ -141,3 +141,32 @@ async def test_screens_are_made_before_their_first_visit(workspace: Workspace):
         await until(pilot, lambda: made.query_one("#trials", RowTable).keys)
         await pilot.press("3")
         assert pilot.app.screen is made
+
+
+async def test_a_letter_or_a_click_on_it_goes_to_any_part_of_a_screen(workspace: Workspace):
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        screen = screen_of(pilot, ChooseScreen)
+        await press(pilot, "ctrl+o")
+        await until_shown(pilot, " a ", " s ", " g ")
+        await press(pilot, "d")
+        assert screen.focused is screen.query_one("#cases")
+        await press(pilot, "ctrl+o")
+        await until_shown(pilot, " g ")
+        await click_text(pilot, " s ")
+        await until(pilot, lambda: screen.focused is screen.query_one("#frameworks"))
+        await press(pilot, "ctrl+o", "escape")
+        assert screen.focused is screen.query_one("#frameworks")
+
+
+async def test_a_letter_on_the_header_of_a_column_sorts_by_it(workspace: Workspace):
+    finished_campaign(workspace, "april", day=9)
+    finished_campaign(workspace, "may", day=1)
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "april", "may", "3 ✓")
+        await press(pilot, "ctrl+o")
+        await until_shown(pilot, " a ", " s ")
+        await press(pilot, "s")
+        await until_shown(pilot, "campaign▲")
+        await press(pilot, "ctrl+o", "s")
+        await until_shown(pilot, "campaign▼")

@@ -18,6 +18,8 @@ from builder import running_campaign
 from terminal import PROGRAM, Terminal
 
 from dlperf import __version__
+from dlperf.app.app import CRASHED, DlperfApp
+from dlperf.app.settings import Settings
 from dlperf.report.writing import create_workspace
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
@@ -326,3 +328,17 @@ def test_where_there_is_no_workspace_one_is_offered(tmp_path: Path, workspace: W
         terminal.until_shown("Campaigns of")
     finally:
         terminal.close()
+
+
+def test_a_mistake_in_the_program_ends_it_in_two_lines_with_a_report(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(_app: DlperfApp) -> None:
+        raise LookupError("lost")
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(DlperfApp, "_frame", fail)
+    app = DlperfApp(Settings(workspace))
+    assert app.run(headless=True) == "left"
+    assert app.return_code == CRASHED
+    assert "LookupError: lost" in (tmp_path / ".dlperf" / "dlperf-tui-crash.txt").read_text()

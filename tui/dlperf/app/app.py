@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+from rich.text import Text
 from textual import events, work
 from textual.app import App
 from textual.binding import BindingType
@@ -155,7 +156,7 @@ class DlperfApp(App[str]):
         self.notify(result, title=title, markup=False, timeout=30)
         self.bell()
         if self._driver is not None and not self.settings.plain:
-            self._driver.write(notification(title, result))
+            self._driver.write(notification(title, result, os.environ.get("TERM", "")))
 
     async def action_show_screen(self, place: str) -> None:
         await self.switch_mode(place)
@@ -163,6 +164,12 @@ class DlperfApp(App[str]):
     def watch_campaign(self, name: str) -> None:
         self.settings.watched = name
         self.switch_mode("watch")
+
+    def action_jump(self) -> None:
+        from dlperf.app.screens.jump import JumpScreen
+
+        if isinstance(screen := self.screen, PlaceScreen) and screen.is_mounted:
+            self.push_screen(JumpScreen(screen.places()), lambda jump: jump() if jump else None)
 
     def action_zoom(self) -> None:
         if self.screen.maximized is not None:
@@ -217,6 +224,4 @@ class DlperfApp(App[str]):
         text = _(
             "dlperf-tui: {error}\nWhat runs goes on. A report of this mistake lies in {file}.", error=error, file=report
         )
-        self._exit_renderables.append(text)
-        self._return_code = CRASHED
-        self._close_messages_no_wait()
+        self.exit("left", CRASHED, Text(text))

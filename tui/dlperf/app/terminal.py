@@ -54,10 +54,14 @@ def _replacement(char: str) -> str:
     return _TABLE.get(code, "?" * cell_len(char))
 
 
-def notification(title: str, text: str) -> str:
-    """Return the sequences that set a terminal's title and notify: of xterm (2), iTerm2 (9) and rxvt (777)."""
+def notification(title: str, text: str, term: str = "") -> str:
+    """Return the sequences that set a terminal's title and notify: of xterm (2), iTerm2 (9), rxvt (777), kitty (99).
+
+    kitty knows more than one of them and would notify twice.
+    """
     plain = text.replace(";", ",")
-    codes = (f"2;{title}", f"9;{title}: {plain}", f"777;notify;{title.replace(';', ',')};{plain}")
+    notify = (f"9;{title}: {plain}", f"777;notify;{title.replace(';', ',')};{plain}")
+    codes = (f"2;{title}", *((f"99;;{title}: {plain}",) if "kitty" in term else notify))
     return "".join(f"\x1b]{code}\x07" for code in codes)
 
 

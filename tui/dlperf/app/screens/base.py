@@ -8,13 +8,14 @@ import shlex
 import subprocess
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, cast
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.events import ScreenResume
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
@@ -91,7 +92,8 @@ class PlaceScreen(Screen[None]):
         if memory := self.settings.memories.pop(self.place, None):
             self.recall(memory)
 
-    def _on_screen_resume(self, event: ScreenResume) -> None:
+    @on(ScreenResume)
+    def _keep_styles(self, event: ScreenResume) -> None:
         """Keep the styles; the app makes them anew where the theme has changed."""
         event.refresh_styles = False
 
@@ -137,6 +139,10 @@ class PlaceScreen(Screen[None]):
                 then()
 
         self.app.push_screen(question, answered)
+
+    def places(self) -> list[tuple[Offset, Callable[[], object]]]:
+        """Return where on the screen a letter leads somewhere in jump mode, and what it does."""
+        return [(part.region.offset, partial(self.set_focus, part)) for part in self.focus_chain]
 
     def run_program(self, variable: str, usual: str, words: Sequence[str | Path], before: str = "") -> None:
         """Give the terminal to the user's pager, editor or shell until it ends."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from textual import on
+from textual.geometry import Offset
 
 from dlperf.app.model.table import TableView
 from dlperf.app.screens.base import PlaceScreen
@@ -31,13 +34,22 @@ class SortedTableScreen(PlaceScreen):
         at = columns.index(self.view.column) if self.view.column in columns else 0
         self.show_view(replace(self.view, column=columns[(at + 1) % len(columns)], descending=False))
 
+    def places(self) -> list[tuple[Offset, Callable[[], object]]]:
+        """Return also the headers of the table: a letter sorts by its column."""
+        headers = self.table.header_offsets() if self.table in self.focus_chain else {}
+        sorting = [(offset, partial(self._sort_by, column)) for column, offset in headers.items()]
+        return [*super().places(), *sorting]
+
     def action_reverse(self) -> None:
         self.show_view(replace(self.view, descending=not self.view.descending))
 
     @on(RowTable.HeaderClicked)
     def _header_clicked(self, event: RowTable.HeaderClicked) -> None:
         if event.table is self.table:
-            self.show_view(self.view.sorted_by(event.column))
+            self._sort_by(event.column)
+
+    def _sort_by(self, column: int) -> None:
+        self.show_view(self.view.sorted_by(column))
 
     def action_find(self) -> None:
         self.query_one(Prompt).ask("filter", _("filter"), self.view.matching)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
@@ -11,7 +12,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -308,10 +309,16 @@ class RowTable(ScrollView, can_focus=True):
             if again:
                 self.action_choose()
 
+    def header_offsets(self) -> dict[int, Offset]:
+        """Return where on the screen the title of each shown column begins, by index of the column."""
+        widths = [width + GAP for _index, width in self._layout]
+        lefts = accumulate(widths, initial=0)
+        return {
+            index: self.content_region.offset + Offset(left, 0)
+            for (index, _), left in zip(self._layout, lefts, strict=False)
+        }
+
     def _click_header(self, x: int) -> None:
-        left = 0
-        for index, width in self._layout:
-            if left <= x < left + width + GAP:
-                self._post(self.HeaderClicked(self, index))
-                return
-            left += width + GAP
+        lefts = {index: offset.x - self.content_region.x for index, offset in self.header_offsets().items()}
+        clicked = [index for index, left in lefts.items() if left <= x]
+        self._post(self.HeaderClicked(self, clicked[-1]))
