@@ -116,3 +116,12 @@ def test_what_a_program_printed_is_shown_unchanged_in_chinese():
     said = "RuntimeError: rank 3 cannot be reached (timeout)"
     for cause in (quoted(said), message("last_output", cause=message("exit_code", code_value=1), lines=said)):
         assert said in trial_row(TrialStatus(KEY, State.FAILED, cause), None, None).cells[-1]
+
+
+def test_other_trials_are_drawn_in_grey_within_the_steps_of_the_curve():
+    own = Series(range(20, 101), [100.0] * 81, "images/s")
+    others = [Series(range(1, 121), [value] * 120, "images/s") for value in (97.0, 103.0)]
+    rows = draw(own, 69, 12, None, (20.0, 100.0), others)
+    grey = [[piece for piece in row if piece.tone == "dim"] for row in rows]
+    assert sum(bool(pieces) for pieces in grey) >= 2
+    assert "in grey: other trials, 2" in " ".join(row[0].text for row in rows)

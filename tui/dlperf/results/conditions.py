@@ -1,15 +1,16 @@
-"""``dlperf compare``: compare rows and the conditions under which they were measured."""
+"""Compare rows and the conditions under which they were measured, as ``dlperf compare`` does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from dlperf.errors import DlperfError
 from dlperf.plan import PlannedConfiguration
 from dlperf.results.compare import Comparisons, compare, parse_selector
 from dlperf.results.load import Filters, load_results
-from dlperf.results.provenance import differences
+from dlperf.results.model import ConfigurationResult
+from dlperf.results.provenance import differences, row_conditions
 from dlperf.runs.paths import Workspace
 from dlperf.runs.store import read_campaign
 
@@ -22,6 +23,12 @@ def planned_configurations(workspace: Workspace, name: str) -> Plan:
     if paths is None or not paths.plan.is_file():
         return {}
     return {item.configuration.id: item for item in read_campaign(paths).configurations}
+
+
+def stated_conditions(workspace: Workspace, rows: Sequence[ConfigurationResult]) -> list[dict[str, str]]:
+    """Return what each of these results states of its conditions, with what its campaign has planned."""
+    plans = {name: planned_configurations(workspace, name) for name in {row.campaign for row in rows}}
+    return [row_conditions(row, plans[row.campaign].get(row.configuration)) for row in rows]
 
 
 def compare_in_workspace(

@@ -111,9 +111,12 @@ def row_conditions(row: ConfigurationResult, planned: PlannedConfiguration | Non
 
 
 def merged(rows: Iterable[ConfigurationResult]) -> dict[str, str]:
-    """Return the conditions of all usable trials, with all values where trials differ, and hashes cut."""
+    """Return the conditions of the usable trials, with all values where trials differ, and hashes cut.
+
+    Of a row without a usable trial, those of all its trials.
+    """
     found: dict[str, dict[str, None]] = {}
-    for trial in (trial for row in rows for trial in row.trials if trial.usable):
+    for trial in (trial for row in rows for trial in [item for item in row.trials if item.usable] or row.trials):
         for name, value in trial.conditions.items():
             found.setdefault(name, {})[value[:HASH_DIGITS] if name.startswith(HASHES) else value] = None
     return {name: " / ".join(values) for name, values in found.items()}

@@ -141,6 +141,13 @@ def row_of_metric(row: ConfigurationResult, name: str) -> ConfigurationResult | 
     return replace(row, value=metric.value, spread=metric.spread, n=metric.n)
 
 
+def row_of_trial(row: ConfigurationResult, trial: TrialResult) -> ConfigurationResult:
+    """Return the row of a configuration as if this were its only trial."""
+    status = Status("measured") if trial.usable else _status_of(trial)
+    row = replace(row, trials=(trial,), findings=trial.findings, status=status, speedup=None, efficiency=None)
+    return replace(row, value=trial.value if trial.usable else None, spread=None, n=1)
+
+
 def _trial_of(trial: TrialResult, name: str) -> TrialResult:
     metric = next((metric for metric in trial.metrics if metric.id == name), None)
     return replace(trial, value=metric.value if metric else None, unit=metric.unit if metric else trial.unit)

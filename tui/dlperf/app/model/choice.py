@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from dlperf.messages import N_
-from dlperf.plan import Selection
+from dlperf.plan import Configuration, Selection
 from dlperf.plan.axes import set_options
 
 OPTIONS = {
@@ -56,6 +56,16 @@ class Choice:
 def choice_of(selection: Selection) -> Choice:
     marked = {axis: tuple(str(value) for value in getattr(selection, axis)) for axis in AXES}
     return Choice(marked, selection.repeats, selection.protocol)
+
+
+def choice_of_points(points: Sequence[Configuration]) -> Choice:
+    """Return the choice that marks what these configurations hold, and with it also other combinations of that."""
+    words = [
+        (item.hardware, item.framework, item.case, item.precision, str(item.batch_size), item.scale) for item in points
+    ]
+    marked = {axis: tuple(dict.fromkeys(each)) for axis, each in zip(AXES, zip(*words, strict=True), strict=False)}
+    axes = (f"{name}={value}" for item in points for name, value in item.axes)
+    return Choice(marked | {"axes": tuple(dict.fromkeys(axes))})
 
 
 def arguments_of(choice: Choice) -> list[str]:

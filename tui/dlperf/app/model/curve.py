@@ -40,7 +40,7 @@ class Piece:
 
     text: str
     tone: str = ""
-    """``warmup``, ``measured``, ``axis`` or empty."""
+    """``warmup``, ``measured``, ``axis``, ``dim`` or empty."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,12 @@ class Frame:
 
 
 def draw(
-    series: Series, width: int, height: int, warm_up: float | None = None, window: tuple[float, float] | None = None
+    series: Series,
+    width: int,
+    height: int,
+    warm_up: float | None = None,
+    window: tuple[float, float] | None = None,
+    others: Sequence[Series] = (),
 ) -> list[list[Piece]]:
     """Return the rows of the drawing.
 
@@ -76,19 +81,23 @@ def draw(
         height: rows, axis included.
         warm_up: the last step of the warm-up.
         window: first and last step of the measured window.
+        others: curves behind it, in the same unit; where they overlap, their range.
     """
     points = series.points()
     if len(points) < 2 or width < LABEL_WIDTH + 8 or height < 5:
         return [[Piece(_("No curve: the log holds fewer than two throughput records."))]]
-    low, high = _range(points, warm_up, window)
-    legend = packed(
-        _legend(series, low, warm_up, window) + _cut_off_legend(points, low, high), width - LABEL_WIDTH, " · "
-    )
-    frame = Frame(width - LABEL_WIDTH, height - 2 - len(legend), *_ends(points), low, high)
+    first, last = _ends(points)
+    behind = [(step, value) for other in others for step, value in other.points() if first <= step <= last]
+    low, high = _range([*points, *behind], warm_up, window)
+    parts = _legend(series, low, warm_up, window) + _cut_off_legend(points, low, high)
+    parts += [_("in grey: other trials, {count}", count=len(others))] if others else []
+    legend = packed(parts, width - LABEL_WIDTH, " · ")
+    frame = Frame(width - LABEL_WIDTH, height - 2 - len(legend), first, last, low, high)
     cells = _plot(points, frame)
     _draw_result(series, frame, cells)
     tones = [_tone(frame.step(column), warm_up, window) for column in range(frame.columns)]
-    rows = [_row(frame, row, cells[row], tones) for row in range(frame.rows)]
+    grey = _plot(behind, frame)  # one trial's steps come after another's: each begins a new line
+    rows = [_row(frame, row, cells[row], tones, grey[row]) for row in range(frame.rows)]
     return [*rows, *_axis(frame, tones), *([Piece(" " * LABEL_WIDTH + line, "axis")] for line in legend)]
 
 
@@ -169,11 +178,13 @@ def _tone(step: float, warm_up: float | None, window: tuple[float, float] | None
     return ""
 
 
-def _row(frame: Frame, row: int, cells: list[str], tones: list[str]) -> list[Piece]:
+def _row(frame: Frame, row: int, cells: list[str], tones: list[str], grey: list[str]) -> list[Piece]:
     labels = {0: frame.high, frame.rows // 2: (frame.high + frame.low) / 2, frame.rows - 1: frame.low}
     label = number(labels[row]) if row in labels else ""
     pieces = [Piece(f"{label:>{LABEL_WIDTH - 2}} {'┤' if label else '│'}", "axis")]
-    for text, tone in zip(cells, tones, strict=True):
+    for text, tone, behind in zip(cells, tones, grey, strict=True):
+        if behind != " " and text in (" ", RESULT):
+            text, tone = behind, "dim" if tone != "warmup" else tone
         if len(pieces) > 1 and pieces[-1].tone == tone:
             pieces[-1] = Piece(pieces[-1].text + text, tone)
         else:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dlperf.app.model.table import FRAMEWORK, NOTHING, Column, Row, TableView, Tone, axis_columns, bar
 from dlperf.app.model.trial_pages import finding_text
 from dlperf.messages import _, language
+from dlperf.plan import TrialKey
 from dlperf.results.model import ConfigurationResult
-from dlperf.results.provenance import row_conditions
+from dlperf.results.rows import row_of_trial
 from dlperf.view.text import number, percent, printable
 
 BAR_WIDTH = 8
 BEST = "★ ".ljust(BAR_WIDTH)
+SHORT_UNITS = {"images/s": "img/s", "sequences/s": "seq/s", "tokens/s": "tok/s"}
+"""In cells: a line of the screen spells out the unit of the selected row."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,10 @@ class ResultsView(TableView[ConfigurationResult]):
     published: bool = True
     marked: frozenset[Hashable] = frozenset()
     """Names of results to be compared side by side, or copied."""
+    short_units: bool = True
+
+    def as_text(self, form: str) -> str:
+        return super(ResultsView, replace(self, short_units=False)).as_text(form)
 
     @cached_property
     def _best(self) -> dict[tuple[object, ...], float]:
@@ -61,13 +68,13 @@ class ResultsView(TableView[ConfigurationResult]):
     def columns(self) -> tuple[Column, ...]:
         return (
             *axis_columns(9, 14, 10, batch_importance=7, hardware_importance=6),
-            Column(_("figure"), 17, right=True, importance=9),
-            Column(_("of best"), BAR_WIDTH, importance=6, drawn=True),
+            Column(_("figure"), 14, right=True, importance=9),
+            Column(_("of best"), BAR_WIDTH, importance=5, drawn=True),
             Column(_("spread"), 7, right=True, importance=7),
             Column("n", 2, right=True, importance=7),
             Column(_("speed-up"), 8, right=True, importance=3),
             Column("MFU", 6, right=True, importance=2),
-            Column(_("campaign"), 14, importance=6, flexible=True),
+            Column(_("campaign"), 14, importance=5, flexible=True),
             Column(_("note"), 13, importance=4),
         )
 
@@ -77,7 +84,7 @@ class ResultsView(TableView[ConfigurationResult]):
         cells = (
             f"● {case}" if name_of(item) in self.marked else case,
             *axes,
-            _figure_cell(item),
+            _figure_cell(item, SHORT_UNITS if self.short_units else {}),
             NOTHING if share is None else BEST if share == 1.0 else bar(share, BAR_WIDTH),
             percent(item.spread),
             "-" if item.n is None else str(item.n),
@@ -112,9 +119,28 @@ def _peers(row: ConfigurationResult) -> tuple[object, ...]:
     return row.case, row.precision, row.nodes * row.gpus, row.unit
 
 
-def side_by_side(rows: Sequence[ConfigurationResult]) -> tuple[list[Column], dict[Hashable, Row]]:
+def title_of(row: ConfigurationResult) -> str:
+    """Return the campaign of a result and, of a single trial, its number."""
+    return printable(row.campaign) + (f" #{row.trials[0].number}" if len(row.trials) == 1 else "")
+
+
+def trials_beside(rows: Iterable[ConfigurationResult], campaign: str, key: TrialKey) -> list[ConfigurationResult]:
+    """Return a row for each trial: first this one, then those of its configuration; none where it has no result."""
+    own = (campaign, key.configuration, key.number)
+
+    def distance(row: ConfigurationResult) -> tuple[bool, ...]:
+        is_other = (row.campaign, row.configuration, row.trials[0].number) != own
+        return is_other, row.configuration != key.configuration, row.campaign != campaign
+
+    found = sorted((row_of_trial(row, trial) for row in rows for trial in row.trials), key=distance)
+    return found if found and not distance(found[0])[0] else []
+
+
+def side_by_side(
+    rows: Sequence[ConfigurationResult], conditions: Sequence[Mapping[str, str]]
+) -> tuple[list[Column], dict[Hashable, Row]]:
     """Return a table with a column for each result; after the values, the conditions in which they differ."""
-    first, conditions = rows[0], [row_conditions(row) for row in rows]
+    first = rows[0]
     lines: dict[str, Sequence[str]] = {
         _("figure"): [figure_text(row) for row in rows],
         _("ratio"): [f"{row.score / first.score:.3f}×" if first.score and row.value else NOTHING for row in rows],
@@ -127,7 +153,7 @@ def side_by_side(rows: Sequence[ConfigurationResult]) -> tuple[list[Column], dic
         values = [known.get(name, NOTHING) for known in conditions]
         if len({*values}) > 1:
             lines[name] = values
-    columns = [Column("", 24, importance=9), *(Column(printable(row.campaign), 16, importance=8) for row in rows)]
+    columns = [Column("", 24, importance=9), *(Column(title_of(row), 16, importance=8) for row in rows)]
     return columns, {
         name: Row((name, *map(printable, cells)), tones=("dim", *["" if len({*cells}) == 1 else "warn"] * len(cells)))
         for name, cells in lines.items()
@@ -145,11 +171,11 @@ def axes_of(row: ConfigurationResult) -> tuple[str, ...]:
     return (row.case, row.framework, row.precision, batch, f"{row.nodes}n{row.gpus}g", row.hardware)
 
 
-def _figure_cell(row: ConfigurationResult) -> str:
+def _figure_cell(row: ConfigurationResult, short_units: Mapping[str, str]) -> str:
     """Return the value, marked if it has caveats, or why there is none."""
     if row.value is None:
         return row.status.kind(language())
-    return number(row.value, row.unit) + (" †" if row.caveats else "")
+    return number(row.value, short_units.get(row.unit, row.unit)) + (" †" if row.caveats else "")
 
 
 def figure_text(row: ConfigurationResult) -> str:

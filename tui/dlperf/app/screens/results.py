@@ -12,15 +12,11 @@ from textual.binding import BindingType
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
+from dlperf.app.model.choice import choice_of_points
 from dlperf.app.model.comparison import ComparisonView, comparable, comparison_of
-from dlperf.app.model.results_table import (
-    ResultsView,
-    name_of,
-    number_of_evidence,
-    peers_of,
-    side_by_side,
-)
+from dlperf.app.model.results_table import ResultsView, name_of, number_of_evidence, peers_of
 from dlperf.app.model.table import Column, Row, packed
+from dlperf.app.screens.comparing import show_side_by_side
 from dlperf.app.screens.pages import ListPage, TextPage, filtered_title, no_match
 from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.watching import WatchedCampaign
@@ -157,6 +153,8 @@ class ResultsScreen(SortedTableScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "published" and isinstance(self.view, ComparisonView):
             return None
+        if action == "repeat":
+            return True if self._repeatable() else None
         return True if self._all.rows or action in ("reload", "escape") else None
 
     @on(RowTable.Chosen, "#results")
@@ -201,12 +199,25 @@ class ResultsScreen(SortedTableScreen):
             self.show_view(replace(self.view, marked=self.view.marked ^ {name_of(item)}))
             self.table.action_move(1)
 
+    def _marked(self) -> list[ConfigurationResult]:
+        return self.view.chosen() if isinstance(self.view, ResultsView) and self.view.marked else []
+
+    def _repeatable(self) -> list[ConfigurationResult]:
+        """Return the marked rows, or the selected one, without those of published reports."""
+        item = self._selected()
+        rows = self._marked() or ([self.view.result(item)] if item is not None else [])
+        return [row for row in rows if row.status.code != "published"]
+
+    def action_repeat(self) -> None:
+        if rows := self._repeatable():
+            self.settings.choice = choice_of_points(rows)
+            self.app.switch_mode("choose")
+
     @work
     async def action_compare(self) -> None:
-        item = self._selected()
-        marked = self.view.chosen() if isinstance(self.view, ResultsView) and self.view.marked else []
+        item, marked = self._selected(), self._marked()
         if len(marked) > 1:
-            self.app.push_screen(ListPage(_("Side by side"), *side_by_side(marked), chooses=False))
+            await show_side_by_side(self, marked)
             return
         if isinstance(self.view, ComparisonView) or item is None:
             self.show_view(self._all)

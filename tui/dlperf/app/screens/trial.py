@@ -19,6 +19,7 @@ from dlperf.app.actions import bindings_of
 from dlperf.app.model.curve import Series
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
 from dlperf.app.model.trials import state_text
+from dlperf.app.screens.comparing import compare_trial
 from dlperf.app.screens.log_actions import LogActions
 from dlperf.app.screens.pages import links
 from dlperf.app.watching import WatchedCampaign
@@ -60,6 +61,7 @@ class TrialScreen(LogActions):
         super().__init__()
         self._campaign, self._key = campaign, key
         self._series: SeriesReader | None = None
+        self._overlaid = False
         self._reading = False
         self._shown_status: object = None
         self._page = "curve"
@@ -128,13 +130,14 @@ class TrialScreen(LogActions):
         self.query_one("#page-text", Static).update(self._texts.get(self._page, ""))
 
     def _show_log(self) -> None:
-        message = _("There is no log.") if self._trial.state.finished else _("No log yet: the trial has not started.")
-        self.show_streams(self._campaign.streams(self._key), message, f"#{self._key.number}")
+        live = not self._trial.state.finished
+        message = _("No log yet: the trial has not started.") if live else _("There is no log.")
+        self.show_streams(self._campaign.streams(self._key), message, f"#{self._key.number}", live)
 
     @work(thread=True, group="curve")
     def _read_curve(self) -> None:
         planned = self._campaign.planned(self._key.configuration)
-        log = self._log_of_the_figure()
+        log = self._log_of_the_figure(self._key)
         if self._reading or planned is None or log is None:
             return
         self._reading = True
@@ -149,11 +152,25 @@ class TrialScreen(LogActions):
         if not get_current_worker().is_cancelled:
             self.call_later(self._show_curve, series or Series((), ()))
 
-    def _log_of_the_figure(self) -> Path | None:
-        result = self._campaign.result_of(self._key)
+    @work(thread=True, group="curve")
+    def _read_others(self, planned: PlannedConfiguration) -> None:
+        """Read the curves of the other trials of the configuration."""
+        found = []
+        for key in self._trials():
+            if key != self._key and (log := self._log_of_the_figure(key)):
+                with suppress(DlperfError):
+                    found.append(SeriesReader(log, planned, log_reader(self.workspace)).advance())
+        self.call_later(self.query_one(CurveView).show_behind, [series for series in found if series])
+
+    def _trials(self) -> list[TrialKey]:
+        keys = self._campaign.status.trials
+        return sorted(key for key in keys if key.configuration == self._key.configuration)
+
+    def _log_of_the_figure(self, key: TrialKey) -> Path | None:
+        result = self._campaign.result_of(key)
         if result is not None and result.log:
-            return self._campaign.paths.trial(self._key).directory / result.log
-        logs = [path for node in self._campaign.nodes(self._key) for path in node.logs()]
+            return self._campaign.paths.trial(key).directory / result.log
+        logs = [path for node in self._campaign.nodes(key) for path in node.logs()]
         return logs[0] if logs else None
 
     def _show_curve(self, series: Series) -> None:
@@ -168,9 +185,23 @@ class TrialScreen(LogActions):
         self.query_one(CurveView).show(series, float(skip) if skip else None, window)
 
     def action_show_trial(self, by: int) -> None:
-        keys = sorted(key for key in self._campaign.status.trials if key.configuration == self._key.configuration)
+        keys = self._trials()
         following = keys[(keys.index(self._key) + by) % len(keys)]
         self.app.switch_screen(TrialScreen(self._campaign, following))
+
+    def action_overlay(self) -> None:
+        self.action_show_page("curve")
+        self._overlaid = not self._overlaid
+        planned = self._campaign.planned(self._key.configuration)
+        if self._overlaid and planned is not None:
+            self._read_others(planned)
+        else:
+            self.query_one(CurveView).show_behind(())
+
+    @work
+    async def action_compare(self) -> None:
+        if planned := self._campaign.planned(self._key.configuration):
+            await compare_trial(self, self._campaign.paths.name, planned, self._key)
 
     def action_turn_page(self, by: int) -> None:
         names = list(PAGES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.segment import Segment
 from rich.style import Style
 from textual.app import RenderResult
@@ -18,17 +20,23 @@ class CurveView(Widget):
         self._series = Series((), ())
         self._warm_up: float | None = None
         self._window: tuple[float, float] | None = None
+        self._others: Sequence[Series] = ()
         self._rows: list[list[Piece]] = []
 
     def show(self, series: Series, warm_up: float | None, window: tuple[float, float] | None) -> None:
         self._series, self._warm_up, self._window = series, warm_up, window
         self._draw()
 
+    def show_behind(self, others: Sequence[Series]) -> None:
+        """Draw these curves behind the one shown."""
+        self._others = others
+        self._draw()
+
     def on_resize(self) -> None:
         self._draw()
 
     def _draw(self) -> None:
-        self._rows = draw(self._series, self.size.width, self.size.height, self._warm_up, self._window)
+        self._rows = draw(self._series, self.size.width, self.size.height, self._warm_up, self._window, self._others)
         self.refresh()
 
     def render(self) -> RenderResult:

@@ -1,0 +1,61 @@
+"""A trial beside others: their curves behind its own, and what differs between two of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from builder import POINTS, CampaignBuilder, finished_campaign
+from driving import driving, press, until_gone, until_shown
+
+from dlperf.messages import message
+from dlperf.plan import TrialKey
+from dlperf.results.model import TrialResult
+from dlperf.runs.paths import Workspace
+from dlperf.runs.records import State
+from dlperf.runs.store import read_record_if_whole, write_record
+
+
+def record(builder: CampaignBuilder, number: int, **fields: object) -> None:
+    """Change the result of a trial."""
+    path = builder.paths.trial(TrialKey(POINTS[0].id, number)).result
+    result = read_record_if_whole(path, TrialResult)
+    assert result is not None
+    write_record(path, replace(result, **fields))  # type: ignore[arg-type]
+
+
+async def test_the_curves_of_other_trials_are_drawn_behind_that_of_a_trial(workspace: Workspace):
+    finished_campaign(workspace, "done")
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "22,970 images/s")
+        await press(pilot, "o")
+        await until_shown(pilot, "warm-up to step 20")
+        await press(pilot, "a")
+        await until_shown(pilot, "in grey: other trials, 2")
+        await press(pilot, "a")
+        await until_gone(pilot, "in grey")
+
+
+async def test_two_trials_are_set_side_by_side_with_environment_numerics_and_programs(workspace: Workspace):
+    before, after = finished_campaign(workspace, "april", day=9), finished_campaign(workspace, "may", day=1)
+    record(before, 2, conditions={"driver": "570.86", "programs.train.py": "0" * 64, "cpu.model": "EPYC"})
+    record(after, 1, conditions={"driver": "580.12", "programs.train.py": "1" * 64, "cpu.model": "EPYC"})
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "may", "22,970 images/s")
+        await press(pilot, "o", "c")
+        await until_shown(pilot, "Compare may #1 with", "may #2", "april #2")
+        await press(pilot, "end", "up", "enter")
+        await until_shown(
+            pilot, "may #1", "april #2", "1.001×", "driver", "580.12", "570.86", "programs.train.py", "1" * 12
+        )
+        await until_gone(pilot, "EPYC")
+
+
+async def test_a_trial_that_failed_is_compared_by_its_conditions(workspace: Workspace):
+    builder = finished_campaign(workspace, "may")
+    cause = message("exit_code", code_value=3)
+    record(builder, 1, state=State.FAILED.value, value=None, cause=cause, conditions={"os": "Debian 12"})
+    record(builder, 2, conditions={"os": "Debian 13"})
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "22,990 images/s")
+        await press(pilot, "o", "c", "enter")
+        await until_shown(pilot, "exit code 3", "22,990 images/s", "Debian 12", "Debian 13")

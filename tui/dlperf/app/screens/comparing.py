@@ -1,0 +1,57 @@
+"""Set results or trials side by side, with the conditions in which they differ."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Hashable, Sequence
+
+from dlperf.app.model.results_table import axes_of, figure_text, side_by_side, title_of, trials_beside
+from dlperf.app.model.table import Column, Row
+from dlperf.app.screens.base import PlaceScreen
+from dlperf.app.screens.pages import ListPage
+from dlperf.errors import DlperfError
+from dlperf.messages import _
+from dlperf.plan import PlannedConfiguration, TrialKey
+from dlperf.results.model import ConfigurationResult
+from dlperf.runs.paths import Workspace
+
+
+async def show_side_by_side(screen: PlaceScreen, rows: Sequence[ConfigurationResult]) -> None:
+    from dlperf.results.conditions import stated_conditions
+
+    conditions: list[dict[str, str]] = []
+    if await screen.attempt(lambda: conditions.extend(stated_conditions(screen.workspace, rows))):
+        screen.app.push_screen(ListPage(_("Side by side"), *side_by_side(rows, conditions), chooses=False))
+
+
+async def compare_trial(screen: PlaceScreen, campaign: str, planned: PlannedConfiguration, key: TrialKey) -> None:
+    """Let the user choose another trial of the same case, and show both side by side."""
+    trials = await asyncio.to_thread(_read_trials, screen.workspace, campaign, planned, key)
+    if not trials:
+        screen.notify(_("The result is not written yet."))
+        return
+    rows: dict[Hashable, Row] = {
+        index: Row((title_of(row), figure_text(row), " · ".join(axes_of(row))))
+        for index, row in enumerate(trials)
+        if index
+    }
+    columns = (
+        Column(_("trial"), 24, importance=9),
+        Column(_("figure"), 20, importance=7),
+        Column(_("configuration"), 30, importance=8, flexible=True),
+    )
+    chosen = await screen.app.push_screen_wait(
+        ListPage(_("Compare {name} with", name=title_of(trials[0])), columns, rows)
+    )
+    if isinstance(chosen, int):
+        await show_side_by_side(screen, [trials[0], trials[chosen]])
+
+
+def _read_trials(
+    workspace: Workspace, campaign: str, planned: PlannedConfiguration, key: TrialKey
+) -> list[ConfigurationResult]:
+    from dlperf.results.load import Filters, load_results
+
+    left_out: list[DlperfError] = []  # the Results screen names them
+    rows = load_results(workspace, Filters(cases=(planned.configuration.case,)), left_out.append)
+    return trials_beside(rows, campaign, key)
