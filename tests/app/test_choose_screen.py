@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from builder import clock, finished_campaign
-from driving import driving, press, screen_of, until_gone, until_shown
+from driving import driving, press, screen_of, shown, until_gone, until_shown
 from textual import events
 
 from dlperf.app.model.choice import PRESETS, Choice, Preset, arguments_of, choice_of, command_line
@@ -251,10 +251,21 @@ async def test_a_mistake_in_the_catalogue_is_shown_until_it_is_corrected_and_the
         await until_gone(pilot, "The catalogue has mistakes")
 
 
+async def test_a_narrow_window_shows_one_list_and_a_wide_one_cuts_no_entry(workspace: Workspace):
+    async with driving(workspace, size=(80, 24), start_screen="choose") as pilot:
+        await until_shown(pilot, "[Hardware]  Frameworks  Cases", "[ ] local")
+        screen_of(pilot, ChooseScreen).choose(Choice({"cases": ("llama3-8b",)}))
+        await until_shown(pilot, "[Hardware]  Frameworks  Cases 1", "Axes")
+        assert "sequence_length" not in shown(pilot)
+        await pilot.resize_terminal(200, 60)
+        await until_shown(pilot, "[ ] pytorch-compiled", "[ ] bf16-pure", "[ ] sequence_length=8192")
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_every_list_is_reached_with_tab(workspace: Workspace, size: tuple[int, int]):
     async with driving(workspace, size=size, start_screen="choose") as pilot:
-        await until_shown(pilot, "local")
+        await until_shown(pilot, "[ ] local")
+        screen_of(pilot, ChooseScreen).choose(Choice({"cases": ("llama3-8b",)}))
         seen = []
         for _ in range(8):
             focused = pilot.app.screen.focused

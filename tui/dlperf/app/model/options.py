@@ -8,7 +8,7 @@ from itertools import product
 from typing import TypeVar
 
 from dlperf.app.model.choice import AXES, Choice
-from dlperf.app.model.table import Row, Tone
+from dlperf.app.model.table import Row, Tone, has_words
 from dlperf.catalog.axes import parse_scale
 from dlperf.catalog.hardware import Hardware
 from dlperf.catalog.load import Catalog
@@ -163,8 +163,9 @@ def _scales(matches: list[_Match], choice: Choice) -> Iterator[Option]:
 
 
 def _axes(matches: list[_Match], choice: Choice) -> Iterator[Option]:
-    """Yield the values of the axes that cases and recipes declare, and the marked ones."""
-    declared = [declared_axes(match.case, match.recipe) for match in matches]
+    """Yield the values of the axes that cases and recipes declare, once one of these is marked, and the marked ones."""
+    chosen = matches if choice.values("frameworks") or choice.values("cases") else []
+    declared = [declared_axes(match.case, match.recipe) for match in chosen]
     offered = dict.fromkeys(
         f"{name}={value}" for axes in declared for name, axis in axes.items() for value in axis.values
     )
@@ -179,11 +180,8 @@ def _ids(entries: Iterable[Hardware | Framework | Case]) -> str:
 
 
 def filter_options(options: Iterable[Option], text: str) -> list[Option]:
-    """Return the options that contain every word of a text, matches of the id first."""
-    words = text.lower().split()
-    found = [
-        item for item in options if all(word in f"{item.value} {item.title} {item.note}".lower() for word in words)
-    ]
+    """Return the options that match the words of a text, those whose id does first."""
+    found = [item for item in options if has_words(f"{item.value} {item.title} {item.note}", text)]
     return sorted(found, key=lambda item: text.lower() not in item.value)
 
 

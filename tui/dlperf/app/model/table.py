@@ -88,6 +88,14 @@ def columns_that_fit(columns: Sequence[Column], width: int, contents: Sequence[i
     return list(widths.items())
 
 
+def widths_that_fit(wanted: Sequence[int], room: int) -> list[int]:
+    """Return widths that fill the room: the widest is cut first, and what is left is shared."""
+    widths = list(wanted)
+    while sum(widths) > max(room, 0):
+        widths[widths.index(max(widths))] -= 1
+    return [width + (room - sum(widths) + index) // len(widths) for index, width in enumerate(widths)]
+
+
 def aligned(text: str, width: int, right: bool = False) -> str:
     """Return ``text`` in exactly ``width`` cells: padded, or cut with an ellipsis."""
     length = cell_len(text)
@@ -115,6 +123,12 @@ def bar(share: float, width: int) -> str:
     return ("█" * whole + (BAR_STEPS[rest - 1] if rest else "")).ljust(width, "░")
 
 
+def has_words(text: str, words: str) -> bool:
+    """Return whether a text holds every one of these words, and none of those that follow a ``!``."""
+    text = text.lower()
+    return all(word == "!" or (word[0] == "!") != (word.lstrip("!") in text) for word in words.lower().split())
+
+
 Item = TypeVar("Item")
 
 
@@ -123,7 +137,7 @@ class TableView(Generic[Item]):
     """Items of one kind, filtered and sorted."""
 
     matching: str = ""
-    """Words that every shown item contains."""
+    """What every shown item contains, see ``has_words``."""
     column: int | None = None
     """Sort column; None: default order."""
     descending: bool = False
@@ -140,8 +154,7 @@ class TableView(Generic[Item]):
 
     def shown(self) -> list[Item]:
         """Return the items that match, sorted; missing values are last in either direction."""
-        words = self.matching.lower().split()
-        shown = [item for item in self.items() if all(word in self.text(item).lower() for word in words)]
+        shown = [item for item in self.items() if has_words(self.text(item), self.matching)]
         if self.column is None:
             return shown
         keys: list[tuple[Any, Item]] = [(self.key(item, self.column), item) for item in shown]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual import on, work
@@ -19,7 +20,7 @@ from textual.widgets import Static
 from dlperf.app.actions import bindings_of
 from dlperf.app.campaigns import modified
 from dlperf.app.model.choice import AXES, Choice, arguments_of, command_line
-from dlperf.app.model.table import Column, Row
+from dlperf.app.model.table import Column, Row, widths_that_fit
 from dlperf.app.screens.base import READ_SECONDS
 from dlperf.app.screens.pages import filtered_title
 from dlperf.app.screens.plan_actions import PlanActions
@@ -46,6 +47,8 @@ TITLES = {
 }
 BORDER_ROWS, MIN_ROWS = 2, 8
 """Rows of the lists: of their border, and of the shortest."""
+FRAME_CELLS = 9
+"""Cells of a list besides its entries: border, padding, mark and scroll bar."""
 SHOWN_MISTAKES = 3
 LIST_COLUMNS = (Column("", 12, flexible=True),)
 
@@ -137,7 +140,8 @@ class ChooseScreen(PlanActions):
         self._options = options_of(self.catalog, choice)
         for axis in AXES:
             self._show_list(axis)
-        self.query_one("#axes").display = "axes" in self._lists
+        self.query_one("#axes").set_class("axes" not in self._lists, "-nothing")
+        self._fit_lists()
         longest = max(len(options) for options in self._options.values())
         self.query_one("#lists").styles.max_height = max(MIN_ROWS, longest + BORDER_ROWS)
         self._show_why()
@@ -159,6 +163,14 @@ class ChooseScreen(PlanActions):
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw_lists_line)
+        self.call_after_refresh(self._fit_lists)
+
+    def _fit_lists(self) -> None:
+        """Give lists beside each other the widths of their longest entries."""
+        texts = {axis: [_(TITLES[axis]), *(item.value for item in self._options.get(axis, ()))] for axis in self._lists}
+        wanted = [FRAME_CELLS + max(map(cell_len, each)) for each in texts.values()]
+        for axis, width in zip(texts, widths_that_fit(wanted, self.size.width), strict=True):
+            self.query_one(f"#{axis}").styles.width = None if self.has_class("-narrow") else width
 
     @property
     def _lists(self) -> list[str]:
@@ -284,8 +296,9 @@ class ChooseScreen(PlanActions):
 
     @on(Prompt.Typed)
     def _typed(self, event: Prompt.Typed) -> None:
-        if event.purpose in AXES and self._options:
+        if event.purpose in AXES:
             self._matching[event.purpose] = event.text
-            self._show_list(event.purpose)
+            if self._options:  # else once the catalogue is read
+                self._show_list(event.purpose)
         elif event.final:
             self.text_typed(event)
