@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from statistics import median
 
+from dlperf.catalog.units import is_rate
 from dlperf.errors import DlperfError
+from dlperf.measure.statistics import speedup
 from dlperf.messages import N_, Message
 from dlperf.plan import Selection
 from dlperf.runs.clock import seconds_between, trial_seconds
@@ -45,6 +48,8 @@ class CampaignSummary:
     """From its start to the end of the trial that ended last."""
     best: tuple[float, str] | None = None
     """Median figure of the best configuration and its unit; None for several cases, which cannot be compared."""
+    scaling: tuple[float, int] | None = None
+    """Speed-up over one GPU on the largest number of GPUs, of the configuration that scales best, and that number."""
     hardware: tuple[str, ...] = ()
     seconds_left: float | None = None
     engine_pid: int | None = None
@@ -72,6 +77,7 @@ def summary_of(
     record: CampaignRecord, status: CampaignStatus, progress: Progress | None, engine_pid: int | None
 ) -> CampaignSummary:
     finished = [trial.state for trial in status.trials.values() if trial.state.finished]
+    medians = _medians(record, status)
     return CampaignSummary(
         name=record.name,
         standing=standing_of(status, engine_pid),
@@ -81,7 +87,8 @@ def summary_of(
         bad=sum(state in BAD for state in finished),
         cancelled=finished.count(State.CANCELLED),
         seconds=_seconds(record, status),
-        best=_best(record, status),
+        best=_best(record, medians),
+        scaling=_scaling(record, medians),
         hardware=tuple(dict.fromkeys(item.configuration.hardware for item in record.configurations)),
         seconds_left=progress.seconds_left if progress and engine_pid is not None else None,
         engine_pid=engine_pid,
@@ -97,16 +104,31 @@ def _seconds(record: CampaignRecord, status: CampaignStatus) -> float | None:
     return seconds_between(record.created, max(ends)) if ends else None
 
 
-def _best(record: CampaignRecord, status: CampaignStatus) -> tuple[float, str] | None:
+def _medians(record: CampaignRecord, status: CampaignStatus) -> dict[tuple[str, str], float]:
+    """Return the median figure by configuration id and unit."""
     values: dict[tuple[str, str], list[float]] = {}
     profiled = {item.configuration.id for item in record.configurations if item.profiled}
     for key, trial in status.trials.items():
         if trial.figure and trial.figure.value is not None and key.configuration not in profiled:
             values.setdefault((key.configuration, trial.figure.unit), []).append(trial.figure.value)
-    if not values or len({(item.configuration.case, item.primary.id) for item in record.configurations}) > 1:
+    return {key: median(same) for key, same in values.items()}
+
+
+def _best(record: CampaignRecord, medians: Mapping[tuple[str, str], float]) -> tuple[float, str] | None:
+    if not medians or len({(item.configuration.case, item.primary.id) for item in record.configurations}) > 1:
         return None
     best = max if record.configurations[0].primary.direction == "higher" else min
-    return best((median(same), unit) for (_, unit), same in values.items())
+    return best((value, unit) for (_, unit), value in medians.items())
+
+
+def _scaling(record: CampaignRecord, medians: Mapping[tuple[str, str], float]) -> tuple[float, int] | None:
+    found = []
+    for item in (item for item in record.configurations if is_rate(item.unit, item.primary.direction)):
+        single = medians.get((replace(item.configuration, nodes=1, gpus=1).id, item.unit))
+        gain = speedup(medians.get((item.configuration.id, item.unit), 0.0), single)
+        if gain and item.configuration.gpus_total > 1:
+            found.append((item.configuration.gpus_total, gain))
+    return max(found)[::-1] if found else None
 
 
 def standing_of(status: CampaignStatus, engine_pid: int | None) -> Standing:

@@ -37,7 +37,8 @@ class CampaignsView(TableView[CampaignSummary]):
 
     def key(self, item: CampaignSummary, column: int) -> object:
         best = item.best[0] if item.best else None
-        keys = (item.name, item.standing, item.done - item.bad, best, item.seconds, item.created)
+        gain = item.scaling[0] if item.scaling else None
+        keys = (item.name, item.standing, item.done - item.bad, best, gain, item.seconds, item.created)
         return (*keys, item.hardware or None, _axes(item))[column]
 
     def columns(self) -> tuple[Column, ...]:
@@ -46,6 +47,7 @@ class CampaignsView(TableView[CampaignSummary]):
             Column(_("state"), 16, importance=9),
             Column(_("trials"), 17, importance=8),
             Column(_("best result"), 17, right=True, importance=7),
+            Column(_("scaling"), 11, right=True, importance=3),
             Column(_("time"), 8, right=True, importance=6),
             Column(_("started"), 11, importance=6),
             Column(_("hardware"), 12, importance=5),
@@ -62,12 +64,13 @@ class CampaignsView(TableView[CampaignSummary]):
             f"{glyph} {_(item.standing.value)}",
             _trials(item) if read else "",
             number(*item.best) if item.best else "",
+            _("{gain:.1f}× on {gpus}", gain=item.scaling[0], gpus=item.scaling[1]) if item.scaling else "",
             _time(item),
             local_time(item.created) if read else "",
             printable(", ".join(item.hardware)),
             " · ".join(_axes(item)),
         )
-        return Row(cells, tones=("", tone, "warn" if item.bad else "", "", "", "dim", "dim", "dim"))
+        return Row(cells, tones=("", tone, "warn" if item.bad else "", "", "", "", "dim", "dim", "dim"))
 
 
 def named(summary: CampaignSummary) -> str:
