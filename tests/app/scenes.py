@@ -171,10 +171,10 @@ SCENES = {
     "trial-curve": Scene("watch", finished, presses("22,910", "down o", "┤")),
     "trial-figure": Scene("watch", finished, presses("22,910", "down o tab", "rate(skip=20, take=100)")),
     "trial-log": Scene("watch", finished, presses("22,910", "down o m", "step=20 ")),
-    "results": Scene("results", running, shows("23,072 images/s")),
+    "results": Scene("results", running, shows("23,072 img/s")),
     "results-compared": Scene("results", changed, presses("h200-driver-580", "end c enter", "%")),
     "publish": Scene("publish", empty, shows(NO_SITE)),
     "publish-built": Scene("publish", built, output_of_the_builder),
     "help": Scene("watch", alone, presses("71/120", "question_mark", "On this screen")),
-    "palette": Scene("watch", alone, presses("71/120", "ctrl+p", "Run the selected trial again, as a new trial")),
+    "palette": Scene("watch", alone, presses("71/120", "ctrl+p", "Start no new trial")),
 }

@@ -13,6 +13,7 @@ from claimable import claimable
 from dlperf.app.app import DlperfApp
 from dlperf.app.model.comparison import comparable, comparison_of
 from dlperf.app.model.results_table import ResultsView, peers_of
+from dlperf.app.model.table import has_words
 from dlperf.app.screens.publish import opener_of, served_lines
 from dlperf.app.screens.results import ResultsScreen
 from dlperf.app.settings import Settings
@@ -61,6 +62,12 @@ def test_a_bar_shows_the_share_of_the_best_of_the_same_case_and_the_best_is_mark
     view = ResultsView(rows=(FAST, half, other, NONE))
     assert [view.cells(row).cells[7].strip() for row in view.items()] == ["★", "████░░░░", "★", "-"]
     assert values(view.sorted_by(7)) == [100.0, 200.0, 20.0, None]
+
+
+def test_what_follows_an_exclamation_mark_is_filtered_out():
+    texts = ["resnet50 paddle failed", "resnet50 pytorch", "vgg16 pytorch"]
+    assert [has_words(text, "resnet50 !failed") for text in texts] == [False, True, False]
+    assert all(has_words(text, "!") for text in texts)
 
 
 def test_every_word_of_a_filter_must_be_found():
@@ -335,3 +342,14 @@ async def test_marked_figures_are_compared_side_by_side_and_copied(workspace: Wo
         await until_shown(pilot, "Side by side", "1.000×", "ratio", "hardware")
         await press(pilot, "escape", "escape")
         await until_gone(pilot, "●")
+
+
+async def test_what_marked_figures_ran_is_chosen_again_with_one_key(workspace: Workspace):
+    builder = CampaignBuilder(workspace, "both", [planned(POINTS[0], 1), planned(POINTS[2], 1)])
+    for trial in builder.trials:
+        builder.succeeded(trial, 20000.0)
+    builder.event(Event(clock(900), "campaign_finished"))
+    async with driving(workspace, start_screen="results") as pilot:
+        await until_shown(pilot, "Results: 2 of 2")
+        await press(pilot, "space", "space", "r")
+        await until_shown(pilot, "[x] h200", "[x] resnet50", "--case resnet50,bert-base", "--batch-size 256,96")

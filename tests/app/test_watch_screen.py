@@ -376,3 +376,44 @@ async def test_each_gpu_shows_what_it_did_over_time(workspace: Workspace):
         await until_shown(pilot, "▇▇▇  97 %")
         await press(pilot, "H")
         await until_shown(pilot, "Machines over time", "h200-01 5", "1410 ▇▇▇", "595 W ▇▇▇", "61 GiB ▇▇▇")
+
+
+async def test_configurations_are_ranked_while_they_are_measured(workspace: Workspace):
+    builder = running_campaign(workspace)
+    paddle = POINTS[3]
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "median 23,072 images/s  ★ best", "median 22,410 images/s  97.1 % of best")
+            await press(pilot, "s")
+            trials = screen_of(pilot, WatchScreen).trials
+            groups = [key.configuration for key in trials.keys if isinstance(key, Group)]
+            assert groups[:2] == [POINTS[0].id, paddle.id]
+            builder.succeeded(TrialKey(paddle.id, 2), 26000.0, 1400)
+            await until_shown(pilot, "24,205 images/s  ★ best", "95.3 % of best")
+            assert trials.keys[0] == Group(paddle.id)
+
+
+async def test_a_group_row_retries_what_failed_of_its_configuration(workspace: Workspace):
+    builder = running_campaign(workspace)
+    bert = POINTS[2].id
+    for number in (2, 3):
+        builder.failed(TrialKey(bert, number), message("out_of_memory"), 1400)
+    builder.event(Event(clock(1500), "planned", f"{bert}/4", data={"retry_of": 2}))
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120", "3 of 4")
+            screen_of(pilot, WatchScreen).trials.select(Group(bert))
+            await press(pilot, "r")
+            await until(pilot, lambda: requests_of(builder) == [("retry", f"{bert}/{number}") for number in (1, 3)])
+
+
+async def test_escape_leads_back_to_the_campaigns_once_nothing_is_filtered(workspace: Workspace):
+    finished_campaign(workspace, "done")
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "✓ finished")
+        await press(pilot, "enter")
+        await until_shown(pilot, "22,970 images/s")
+        await press(pilot, "slash", *"none", "enter", "escape")
+        await until_shown(pilot, "22,970 images/s")
+        await press(pilot, "escape")
+        await until_shown(pilot, "✓ finished", "best result")

@@ -46,6 +46,7 @@ EVERYWHERE = (
     _unlisted("show_screen", "4", N_("Results"), N_("Compare figures, measured and published"), "results"),
     _unlisted("show_screen", "5", N_("Publish"), N_("Build the web site and open it"), "publish"),
     Action("command_palette", "colon,ctrl+p", N_("Commands"), N_("Every command of this screen, also by typing")),
+    _unlisted("jump", "ctrl+o", N_("Jump"), N_("Go to a pane, or sort by a column, by the letter that appears there")),
     _unlisted("zoom", "z", N_("Zoom"), N_("Give the pane with the focus the whole screen, or take it back")),
     _unlisted("switch_theme", "T", N_("Theme"), N_("Change between dark and light")),
     _unlisted("switch_language", "L", N_("Language"), N_("Change between English and Chinese")),
@@ -108,7 +109,7 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         ),
         Action("cancel_trial", "x", N_("Cancel"), N_("Cancel the selected trial or configuration, after asking")),
         _unlisted("cancel_campaign", "X", N_("Cancel all"), N_("Cancel every trial of the campaign, after asking")),
-        Action("retry", "r", N_("Retry"), N_("Run the selected trial again, as a new trial")),
+        Action("retry", "r", N_("Retry"), N_("Run the selected trial again; of a configuration, all that failed")),
         Action("pause", "p", N_("Pause"), N_("Start no new trial")),
         Action("unpause", "p", N_("Go on"), N_("End the pause: start trials again")),
         Action("resume", "R", N_("Resume"), N_("Start the engine again where it stopped")),
@@ -128,8 +129,9 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
             N_("Side by side"),
             N_("Show the logs of other nodes and running trials beside this one, or end that"),
         ),
+        _unlisted("rank", "s", N_("Rank"), N_("Sort the configurations: the best first, or as planned")),
         *LOG_ACTIONS,
-        _unlisted("escape", "escape", N_("Back"), N_("Clear filter and search")),
+        _unlisted("escape", "escape", N_("Back"), N_("Clear filter and search, or go back to the campaigns")),
     ),
     "trial": (
         Action("escape", "escape", N_("Back"), N_("Go back to the campaign")),
@@ -137,6 +139,10 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         _unlisted("turn_page", "shift+tab", N_("Page before"), N_("Curve, findings, environment, command, log"), -1),
         Action("show_trial", "greater_than_sign", N_("Next trial"), N_("Show the next trial of the configuration"), 1),
         _unlisted("show_trial", "less_than_sign", N_("Trial before"), N_("Show the trial before"), -1),
+        Action("compare", "c", N_("Compare"), N_("Set another trial beside this one, with what differs between them")),
+        Action(
+            "overlay", "a", N_("All trials"), N_("Draw the other trials of the configuration behind the curve, or not")
+        ),
         Action("measured_lines", "m", N_("Lines of the figure"), N_("Show the log lines that gave the figure")),
         Action("find", "slash", N_("Find"), N_("Find in the log")),
         *LOG_ACTIONS,
@@ -159,7 +165,10 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
                 "Compare the campaign of the selected figure with another one, or end that; marked figures side by side"
             ),
         ),
-        _unlisted("mark", "space", N_("Mark"), N_("Mark the figure, to compare or copy several")),
+        Action(
+            "repeat", "r", N_("Repeat"), N_("Choose what the marked figures ran, or the selected one, to run it again")
+        ),
+        _unlisted("mark", "space", N_("Mark"), N_("Mark the figure, to compare, repeat or copy several")),
         Action("published", "p", N_("Published"), N_("Show or hide the figures of published reports")),
         _unlisted("reload", "ctrl+r", N_("Reload"), N_("Read the results again")),
         _unlisted("copy_row", "y", N_("Copy"), N_("Copy the selected row")),

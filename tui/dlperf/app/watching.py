@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dlperf.app.campaigns import modified
-from dlperf.app.model.trials import Silences, configuration_text, nodes_of
+from dlperf.app.model.table import Row
+from dlperf.app.model.trials import Silences, configuration_text, group_row, nodes_of, trial_row
 from dlperf.plan import Node, PlannedConfiguration, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, NodePaths
-from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State, TrialProgress
+from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State, TrialProgress, TrialStatus
 from dlperf.runs.store import read_record_if_whole
 from dlperf.view.text import printable
 
@@ -122,6 +124,20 @@ class WatchedCampaign:
                 nodes[node.directory.name] = age
         age = now - max(logs, default=0.0)
         return Silences(nodes, age if max(logs, default=0.0) > 0 and age >= SILENT_SECONDS and not nodes else None)
+
+    def trial_row(self, key: TrialKey, asked: str | None, now: float) -> Row:
+        trial, progress, result = self.status.trials[key], self.progress_of(key), self.result_of(key)
+        return trial_row(trial, progress, result, asked, self.silences(key, now), now)
+
+    def group_row(self, configuration: str, trials: Sequence[TrialStatus], share: float | None) -> Row:
+        """Return the row of a configuration with these trials and this share of the best."""
+        planned = self.planned(configuration)
+        if planned is None:
+            return Row((printable(configuration),), "group")
+        results = filter(None, (self.result_of(trial.key) for trial in trials))
+        values = [result.value for result in results if result.value is not None]
+        stopped = self.status.stopped_configurations.get(configuration)
+        return group_row(planned.configuration, trials, stopped, values, planned.unit, share)
 
     def streams(self, key: TrialKey) -> list[Stream]:
         planned = self.planned(key.configuration)

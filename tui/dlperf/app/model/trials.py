@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from math import isfinite
 from statistics import median
+from types import MappingProxyType
 from typing import NamedTuple
 
-from dlperf.app.model.table import Column, Row, Tone
+from dlperf.app.model.table import Column, Row, Tone, has_words
 from dlperf.catalog.axes import axes_text
 from dlperf.messages import N_, Message, _, pgettext, render
 from dlperf.plan import Configuration, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialProgress, TrialStatus
-from dlperf.view.text import number, printable, short_duration
+from dlperf.view.text import number, percent, printable, short_duration
 from dlperf.view.trials import step_text, trial_notes
 
 SPARK_WIDTH = 16
@@ -89,14 +90,19 @@ def trial_columns() -> tuple[Column, ...]:
     )
 
 
-def row_keys(status: CampaignStatus, matching: str = "", folded: Collection[str] = ()) -> list[RowKey]:
-    """Return groups in the order of the plan, each followed by its trials that contain every word of ``matching``."""
+def row_keys(
+    status: CampaignStatus,
+    matching: str = "",
+    folded: Collection[str] = (),
+    ranks: Mapping[str, float] = MappingProxyType({}),
+) -> list[RowKey]:
+    """Return groups, those of the highest rank first, each followed by its trials that match every word."""
     groups: dict[str, list[TrialKey]] = defaultdict(list)
     for key, trial in status.trials.items():
         if not matching or _matches(trial, matching):
             groups[key.configuration].append(key)
     rows: list[RowKey] = []
-    for configuration, keys in groups.items():
+    for configuration, keys in sorted(groups.items(), key=lambda group: -ranks.get(group[0], 0.0)):
         rows.append(Group(configuration))
         if configuration not in folded:
             rows.extend(sorted(keys))
@@ -107,8 +113,7 @@ def _matches(trial: TrialStatus, matching: str) -> bool:
     """Search the text as stored and as shown."""
     words = LOOKS[trial.state].name
     cause = f"{trial.cause} {render(trial.cause)}" if trial.cause else ""
-    text = f"{trial.key.configuration} {trial.key.number} {words} {_(words)} {cause}".lower()
-    return all(word in text for word in matching.lower().split())
+    return has_words(f"{trial.key.configuration} {trial.key.number} {words} {_(words)} {cause}", matching)
 
 
 def configuration_text(configuration: Configuration) -> str:
@@ -124,14 +129,30 @@ def group_row(
     stopped: Message | None,
     values: Sequence[float],
     unit: str,
+    share: float | None = None,
 ) -> Row:
     done = sum(trial.state.finished for trial in trials)
     parts = [configuration_text(configuration), _("{done} of {total}", done=done, total=len(trials))]
     if values:
         parts.append(_("median {value}", value=number(median(values), unit)))
+    if share is not None:
+        parts.append(_("★ best") if share == 1.0 else _("{share} of best", share=percent(share)))
     if stopped:
         parts.append(_("stopped: {reason}", reason=printable(render(stopped))))
     return Row(("  ".join(parts),), "group")
+
+
+def shares_of_best(record: CampaignRecord, trials: Mapping[str, Sequence[TrialStatus]]) -> dict[str, float]:
+    """Return the share of the best of each configuration with rivals: of equal case, precision, GPUs and unit."""
+    scores: dict[tuple[object, ...], dict[str, float]] = defaultdict(dict)
+    for item in record.configurations:
+        point = item.configuration
+        figures = [trial.figure.value for trial in trials.get(point.id, ()) if trial.figure and trial.figure.value]
+        if figures and not item.profiled:
+            score = median(figures) if item.primary.direction == "higher" else 1 / median(figures)
+            scores[point.case, point.precision, point.gpus_total, item.unit][point.id] = score
+    rivals = [by_id for by_id in scores.values() if len(by_id) > 1]
+    return {name: score / max(by_id.values()) for by_id in rivals for name, score in by_id.items()}
 
 
 def trial_row(
@@ -224,6 +245,13 @@ def trial_to_show(key: RowKey | None, status: CampaignStatus) -> TrialKey | None
         default=None,
     )
     return best.key if best else None
+
+
+def first_to_show(status: CampaignStatus) -> TrialKey | None:
+    """Return a trial that runs, else one that failed, else the first."""
+    order = {State.RUNNING: 0, State.SUBMITTED: 1, State.FAILED: 2, State.TIMED_OUT: 2, State.LOST: 2}
+    first = min(status.trials.values(), key=lambda trial: order.get(trial.state, 3), default=None)
+    return first.key if first else None
 
 
 def by_configuration(status: CampaignStatus) -> Mapping[str, list[TrialStatus]]:

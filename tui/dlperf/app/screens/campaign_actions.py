@@ -59,7 +59,7 @@ class CampaignActions(PlaceScreen):
             case "cancel_campaign":
                 return bool(self._unfinished())
             case "retry":
-                return self._selected_failure() is not None
+                return bool(self._selected_failures())
             case "pause" | "unpause":
                 return standing is (Standing.RUNNING if action == "pause" else Standing.PAUSED)
         return standing is Standing.INTERRUPTED
@@ -87,8 +87,9 @@ class CampaignActions(PlaceScreen):
         self.ask(question, partial(self._ask, "cancel", *asked))
 
     def action_retry(self) -> None:
-        if key := self._selected_failure():
-            self._ask("retry", key)
+        """Retry the selected trial, or those of the selected configuration."""
+        if keys := self._selected_failures():
+            self._ask("retry", *keys)
 
     def action_pause(self) -> None:
         self._ask("pause", None)
@@ -105,11 +106,13 @@ class CampaignActions(PlaceScreen):
         trials = self.campaign.status.trials.values() if self.campaign else ()
         return [trial.key for trial in trials if not trial.state.finished]
 
-    def _selected_failure(self) -> TrialKey | None:
-        """Return the selected trial if it ended without success."""
-        keys = list(self.selected_trials())
-        state = self.campaign.status.trials[keys[0]].state if self.campaign and len(keys) == 1 else None
-        return keys[0] if state is not None and state.finished and state is not State.SUCCEEDED else None
+    def _selected_failures(self) -> list[TrialKey]:
+        """Return those selected trials that ended without success and were not retried."""
+        trials = self.campaign.status.trials if self.campaign else {}
+        retried = {(trial.key.configuration, trial.retry_of) for trial in trials.values()}
+        ended = [trials[key] for key in self.selected_trials() if trials[key].state.finished]
+        failed = [trial.key for trial in ended if trial.state is not State.SUCCEEDED]
+        return [key for key in failed if (key.configuration, key.number) not in retried]
 
     def _selected_unfinished(self) -> list[TrialKey]:
         selected = self.selected_trials()

@@ -43,14 +43,14 @@ class LogActions(PlaceScreen):
         """Let ``show_streams`` begin with the first stream."""
         self._streams, self._stream = [], 0
 
-    def show_streams(self, streams: list[Stream], message: str, title: str) -> None:
+    def show_streams(self, streams: list[Stream], message: str, title: str, live: bool) -> None:
         """Show one of these logs, preferably the current one; the message while it does not exist."""
         current = self._streams[self._stream] if self._streams else None
         if len(streams) != len(self._streams):
             self.refresh_bindings()
         self._streams = streams
         view = self.query_one(LogView)
-        view.message, view.title = message, title
+        view.message, view.title, view.live = message, title, live
         self._show_stream(streams.index(current) if current in streams else min(self._stream, len(streams) - 1))
 
     def _show_stream(self, index: int) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from pathlib import Path
+from collections.abc import Collection, Hashable
 from typing import ClassVar
 
 from textual import on, work
@@ -15,37 +14,28 @@ from textual.widgets import Static
 from dlperf.app.actions import ACTIONS, bindings_of
 from dlperf.app.model.events import event_columns, event_rows
 from dlperf.app.model.table import Row
-from dlperf.app.model.telemetry import (
-    Device,
-    device_columns,
-    device_rows,
-    history_columns,
-    history_rows,
-    node_summaries,
-    read_devices,
-    read_means,
-)
+from dlperf.app.model.telemetry import history_columns, history_rows, node_summaries
 from dlperf.app.model.trials import (
     Group,
     by_configuration,
-    group_row,
+    first_to_show,
     no_log_text,
     row_keys,
+    shares_of_best,
     trial_columns,
-    trial_row,
     trial_to_show,
 )
 from dlperf.app.screens.campaign_actions import CampaignActions, campaign_lines
 from dlperf.app.screens.log_actions import LogActions
 from dlperf.app.screens.pages import ListPage, filtered_title, no_match
 from dlperf.app.watching import WatchedCampaign
+from dlperf.app.widgets.device_table import DeviceTable
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.plan import TrialKey
-from dlperf.runs.paths import NodePaths
 from dlperf.runs.records import CampaignStatus, State, TrialStatus
 from dlperf.view.campaigns import sort_campaigns
 from dlperf.view.text import printable
@@ -62,7 +52,7 @@ class WatchScreen(CampaignActions, LogActions):
         "One campaign. Above, its trials by configuration; below, the log of the selected trial as its node writes it, "
         "and what its machines do. Closing this window ends nothing."
     )
-    kept = ("_matching", "_folded")
+    kept = ("_matching", "_folded", "_ranked")
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("watch")
 
     def __init__(self) -> None:
@@ -71,11 +61,9 @@ class WatchScreen(CampaignActions, LogActions):
         self._matching = ""
         self._folded: set[str] = set()
         self._groups: dict[str, list[TrialStatus]] = {}
-        self._devices: list[Device] = []
-        self._follows_running = self._beside = False
+        self._shares: dict[str, float] = {}
+        self._ranked = self._follows_running = self._beside = False
         self._shown: TrialKey | None = None
-        self._averaged: TrialKey | None = None
-        """The finished trial whose mean telemetry is shown."""
         self._drawn_status: CampaignStatus | None = None
 
     def body(self) -> ComposeResult:
@@ -83,7 +71,7 @@ class WatchScreen(CampaignActions, LogActions):
         yield RowTable(trial_columns(), id="trials")
         with Horizontal(id="below"):
             yield LogView(id="log")
-            yield RowTable(device_columns(), id="devices", classes="-nothing")
+            yield DeviceTable()
 
     def on_mount(self) -> None:
         self.trials.border_title = _("Trials")
@@ -112,6 +100,10 @@ class WatchScreen(CampaignActions, LogActions):
     def trials(self) -> RowTable:
         return self.query_one("#trials", RowTable)
 
+    @property
+    def devices(self) -> DeviceTable:
+        return self.query_one(DeviceTable)
+
     def _show_nothing(self, text: str) -> None:
         self.trials.empty = "\n" + text
         self.trials.show_rows([], lambda _key: Row(()))
@@ -136,12 +128,8 @@ class WatchScreen(CampaignActions, LogActions):
             self._folded.clear()
         campaign.refresh_engine()
         self._status_changed()
-        # a trial that runs, else one that failed, else the first
-        order = {State.RUNNING: 0, State.SUBMITTED: 1, State.FAILED: 2, State.TIMED_OUT: 2, State.LOST: 2}
-        trials = campaign.status.trials.values()
-        first = min(trials, key=lambda trial: order.get(trial.state, 3), default=None)
         if not recalled:
-            self.trials.select(first.key if first else None)
+            self.trials.select(first_to_show(campaign.status))
         self._show_selected()
 
     def frame(self, number: int) -> None:
@@ -166,10 +154,12 @@ class WatchScreen(CampaignActions, LogActions):
             return
         self._drawn_status = self.campaign.status
         self._groups = dict(by_configuration(self.campaign.status))
+        self._shares = shares_of_best(self.campaign.record, self._groups)
         self.forget_done_requests()
         self.trials.border_title = filtered_title(_("Trials"), self._matching)
         self.trials.empty = no_match(self._matching, len(self.campaign.status.trials))
-        self.trials.show_rows(row_keys(self.campaign.status, self._matching, self._folded), self._row)
+        ranks = self._shares if self._ranked else {}
+        self.trials.show_rows(row_keys(self.campaign.status, self._matching, self._folded, ranks), self._row)
         room_for_all = len(self.campaign.status.trials) + len(self._groups) + FRAME_ROWS
         self.trials.styles.max_height = max(MIN_ROWS, room_for_all)
         self._select_running()
@@ -184,33 +174,22 @@ class WatchScreen(CampaignActions, LogActions):
         """A narrow window has a line for the machines instead of a table."""
         self.call_after_refresh(self._draw_line)
 
+    @on(DeviceTable.Changed)
     def _draw_line(self) -> None:
         if self.campaign is None:
             return
         lines = campaign_lines(self.campaign, self.size.width - 2, self.settings.now())
         if self.has_class("-narrow"):
-            lines = [*lines, *node_summaries(self._devices)]
+            lines = [*lines, *node_summaries(self.devices.devices)]
         self.query_one("#campaign-line", Static).update("\n".join(lines[:3]))
 
     def _row(self, key: Hashable) -> Row:
         assert self.campaign is not None
         if isinstance(key, Group):
-            return self._group_row(self.campaign, key.configuration)
+            name = key.configuration
+            return self.campaign.group_row(name, self._groups.get(name, []), self._shares.get(name))
         assert isinstance(key, TrialKey)
-        trial = self.campaign.status.trials[key]
-        progress, result = self.campaign.progress_of(key), self.campaign.result_of(key)
-        silences = self.campaign.silences(key, self.now)
-        return trial_row(trial, progress, result, self.asked.get(key), silences, self.now)
-
-    def _group_row(self, campaign: WatchedCampaign, configuration: str) -> Row:
-        planned = campaign.planned(configuration)
-        if planned is None:
-            return Row((printable(configuration),), "group")
-        trials = self._groups.get(configuration, [])
-        stopped = campaign.status.stopped_configurations.get(configuration)
-        results = filter(None, (campaign.result_of(trial.key) for trial in trials))
-        values = [result.value for result in results if result.value is not None]
-        return group_row(planned.configuration, trials, stopped, values, planned.unit)
+        return self.campaign.trial_row(key, self.asked.get(key), self.now)
 
     @on(RowTable.Highlighted, "#trials")
     def _selection_changed(self) -> None:
@@ -226,48 +205,16 @@ class WatchScreen(CampaignActions, LogActions):
         if key != self._shown:
             self._shown = key
             self.forget_stream()
-        message = no_log_text(self.campaign.status.trials[key])
-        self.show_streams(self.campaign.streams(key), message, self.campaign.name_of(key))
+        trial = self.campaign.status.trials[key]
+        live, streams = not trial.state.finished, self.campaign.streams(key)
+        self.show_streams(streams, no_log_text(trial), self.campaign.name_of(key), live)
         self._show_beside()
-        self._read_devices(self.campaign, key)
-
-    def _read_devices(self, campaign: WatchedCampaign, key: TrialKey) -> None:
-        """Read the newest samples of a trial that runs; once, the means of one that has ended."""
-        ended = campaign.status.trials[key].state.finished
-        title = _("Machines: means, peak memory and heat") if ended else _("Machines")
-        self.query_one("#devices").border_title = title
-        if not ended or key != self._averaged:
-            if ended:
-                self._show_devices(key, [], {})
-            self._averaged = key if ended else None
-            silent = campaign.silences(key, self.now).nodes
-            self._read_telemetry(key, campaign.nodes(key), read_means if ended else read_devices, silent)
-
-    @work(thread=True, exclusive=True, group="telemetry")
-    def _read_telemetry(
-        self,
-        key: TrialKey,
-        nodes: Iterable[NodePaths],
-        read: Callable[[Path, str], list[Device]],
-        silent: Mapping[str, float],
-    ) -> None:
-        devices = [item for node in nodes for item in read(node.telemetry, node.directory.name)]
-        self.call_later(self._show_devices, key, devices, silent)
-
-    def _show_devices(self, key: TrialKey, devices: list[Device], unanswered: Mapping[str, float]) -> None:
-        if key != self._shown:
-            return
-        self._devices = devices
-        rows = device_rows(devices, unanswered)
-        table = self.query_one("#devices", RowTable)
-        table.set_class(not rows, "-nothing")
-        table.show_rows(list(rows), lambda key: rows.get(key, Row(())))
-        self._draw_line()
+        self.devices.show_trial(self.campaign, key, self.now)
 
     @on(RowTable.Chosen, "#devices")
     def action_history(self) -> None:
         """Show what each GPU did over time."""
-        rows = history_rows(self._devices)
+        rows = history_rows(self.devices.devices)
         if rows:
             self.app.push_screen(ListPage(_("Machines over time"), history_columns(), rows, chooses=False))
 
@@ -288,8 +235,8 @@ class WatchScreen(CampaignActions, LogActions):
 
     def action_follow_running(self) -> None:
         self._follows_running = not self._follows_running
-        said = _("The cursor follows the trial that runs.") if self._follows_running else _("The cursor stays.")
-        self.notify(said, timeout=3)
+        follows = self._follows_running
+        self.notify(_("The cursor follows the trial that runs.") if follows else _("The cursor stays."), timeout=3)
         self._select_running()
 
     def _select_running(self) -> None:
@@ -297,6 +244,10 @@ class WatchScreen(CampaignActions, LogActions):
         running = [trial.key for trial in trials if trial.state is State.RUNNING]
         if running and self.trials.selected not in running:
             self.trials.select(running[0])
+
+    def action_rank(self) -> None:
+        self._ranked = not self._ranked
+        self._status_changed()
 
     def action_fold(self) -> None:
         selected = self.trials.selected
@@ -337,6 +288,9 @@ class WatchScreen(CampaignActions, LogActions):
         self.query_one(Prompt).ask("filter", label, self._matching)
 
     def action_escape(self) -> None:
+        """Clear filter and search; where there is none, go back to the campaigns."""
+        if not (self._matching or self.log_view.only_matching or self.log_view.pattern):
+            self.app.switch_mode("campaigns")
         self.clear_search()
         self._matching = ""
         self._status_changed()

@@ -51,6 +51,8 @@ class LogDrawing(Widget):
         self.log_shown: OpenLog | None = None
         self.title = ""
         self.message = ""
+        self.live = True
+        """Whether more may be written to the log."""
         self.only_matching = ""
         """The regular expression that shown lines match."""
         self.pattern: Pattern | None = None
@@ -147,7 +149,8 @@ class LogDrawing(Widget):
         if self.problem or self.log_shown is None:
             return self.problem
         log = self.log_shown
-        parts = [_("following") if log.window.follow else self._position(log), file_size(log.file.size)]
+        end = _("following") if self.live else _("at the end")
+        parts = [end if log.window.follow else self._position(log), file_size(log.file.size)]
         if log.found is not None and (number := log.found.number_at(self.marked)):
             parts.insert(0, f"{number:,}/{log.found.count_text}")
         if log.matches is not None:

@@ -1,0 +1,63 @@
+"""The machines of a trial: the newest samples while it runs, their means once it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from textual import work
+from textual.message import Message
+
+from dlperf.app.model.table import Row
+from dlperf.app.model.telemetry import Device, device_columns, device_rows, read_devices, read_means
+from dlperf.app.watching import WatchedCampaign
+from dlperf.app.widgets.row_table import RowTable
+from dlperf.messages import _
+from dlperf.plan import TrialKey
+from dlperf.runs.paths import NodePaths
+
+
+class DeviceTable(RowTable):
+    """Hidden while nothing is known of the machines."""
+
+    class Changed(Message):
+        """``devices`` has changed."""
+
+    def __init__(self) -> None:
+        super().__init__(device_columns(), id="devices", classes="-nothing")
+        self.devices: Sequence[Device] = ()
+        self._trial: TrialKey | None = None
+        self._averaged: TrialKey | None = None
+        """The finished trial whose means are shown."""
+
+    def show_trial(self, campaign: WatchedCampaign, key: TrialKey, now: float) -> None:
+        """Read the newest samples of a trial that runs; once, the means of one that has ended."""
+        ended = campaign.status.trials[key].state.finished
+        self._trial = key
+        self.border_title = _("Machines: means, peak memory and heat") if ended else _("Machines")
+        if not ended or key != self._averaged:
+            if ended:
+                self._show(key, (), {})
+            self._averaged = key if ended else None
+            silent = campaign.silences(key, now).nodes
+            self._read(key, campaign.nodes(key), read_means if ended else read_devices, silent)
+
+    @work(thread=True, exclusive=True, group="telemetry")
+    def _read(
+        self,
+        key: TrialKey,
+        nodes: Sequence[NodePaths],
+        read: Callable[[Path, str], list[Device]],
+        silent: Mapping[str, float],
+    ) -> None:
+        devices = [item for node in nodes for item in read(node.telemetry, node.directory.name)]
+        self.call_later(self._show, key, devices, silent)
+
+    def _show(self, key: TrialKey, devices: Sequence[Device], unanswered: Mapping[str, float]) -> None:
+        if key != self._trial:
+            return
+        self.devices = devices
+        rows = device_rows(devices, unanswered)
+        self.set_class(not rows, "-nothing")
+        self.show_rows(list(rows), lambda key: rows.get(key, Row(())))
+        self.post_message(self.Changed())
