@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from counting_workspace import Counting
+from dlperf import Workspace
 from dlperf.catalog.problem import CatalogError
 from dlperf.catalog.settings import read_settings
 from dlperf.errors import DlperfError, RequestError
@@ -130,6 +131,15 @@ def test_a_mistake_is_said_before_anything_runs(counting: Counting, text: str, s
     with pytest.raises(CatalogError) as found:
         read_settings(counting.workspace.settings)
     assert said in str(found.value)
+
+
+def test_settings_with_a_mistake_leave_no_campaign_behind(counting: Counting):
+    counting.workspace.settings.write_text("at_end: {webhok: https://a}")
+    workspace = Workspace(counting.workspace.root)
+    plan = workspace.plan(workspace.select(hardware="local", framework="counting", case="lenet5"))
+    with pytest.raises(CatalogError, match="unknown field"):
+        workspace.start(plan, "try")
+    assert not counting.workspace.campaign("try").directory.exists()
 
 
 def test_the_settings_that_the_page_on_files_shows_are_right(tmp_path):

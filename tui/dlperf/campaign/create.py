@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from dlperf import __version__
+from dlperf.catalog.settings import read_settings
 from dlperf.errors import RequestError
 from dlperf.plan import Plan, TrialKey
 from dlperf.plan.hiding import Hidden
@@ -27,6 +28,7 @@ def create_campaign(workspace: Workspace, plan: Plan, name: str | None = None) -
 
     Raises:
         RequestError: the plan is empty, or a campaign of that name exists, or the name cannot be one.
+        CatalogError: ``dlperf.yaml`` has mistakes.
     """
     if not plan.configurations:
         raise RequestError("nothing to run: every configuration asked for is impossible")
@@ -34,6 +36,7 @@ def create_campaign(workspace: Workspace, plan: Plan, name: str | None = None) -
     refuse_unfinished(workspace, paths.name)
     if paths.directory.exists():
         raise RequestError(f"--name {name!r}: {paths.directory} exists: choose another, or go on with `dlperf resume`")
+    read_settings(workspace.settings)  # before anything is written that an engine would then refuse
     hidden = Hidden()
     record = _record(paths.name, replace(plan, configurations=tuple(map(hidden.configuration, plan.configurations))))
     write_secrets(paths.directory, hidden.values)
