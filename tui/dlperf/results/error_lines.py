@@ -25,7 +25,7 @@ _OUTPUT = {name: re.compile(pattern, re.MULTILINE) for name, pattern in PATTERNS
 
 @dataclass(frozen=True)
 class Line:
-    """A line of output, or a notice of Open MPI as one line."""
+    """A line of output, or a notice of Open MPI or Lmod as one line."""
 
     text: str
     rank: int | None = None
@@ -82,6 +82,8 @@ def _folded(texts: Iterable[str]) -> Iterator[Line]:
     for text in rest:
         if _LINE["rule"].match(text):
             yield Line(_notice(list(takewhile(lambda inside: not _LINE["rule"].match(inside), rest))), is_notice=True)
+        elif _LINE["paragraph"].match(text):
+            yield Line(" ".join(map(str.strip, [text, *takewhile(str.strip, rest)])), is_notice=True)
         elif text.strip():
             tag = _LINE["tag"].match(text)
             rank = next(filter(None, tag.groups()), None) if tag else None
