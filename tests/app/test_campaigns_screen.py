@@ -85,6 +85,15 @@ async def test_campaigns_are_sorted_by_a_column_whose_header_says_so(workspace: 
         assert [row.split()[1] for row in shown(pilot).splitlines()[3:6]] == ["gamma", "beta", "alpha"]
 
 
+async def test_a_campaign_shows_how_it_scales_to_its_largest_number_of_gpus(workspace: Workspace):
+    builder = CampaignBuilder(workspace, "scaling", [planned(point, 1) for point in POINTS[:2]])
+    for trial, value in zip(builder.trials, (24000.0, 3200.0), strict=True):
+        builder.succeeded(trial, value)
+    builder.event(Event(clock(900), "campaign_finished"))
+    async with driving(workspace, size=(140, 40)) as pilot:
+        await until_shown(pilot, "scaling", "7.5× on 8")
+
+
 async def test_typing_filters_the_campaigns(workspace: Workspace):
     for name in ("alpha", "beta", "基线"):
         finished_campaign(workspace, name)
