@@ -18,10 +18,11 @@ from driving import driving, press, screen_of, shown, until, until_gone, until_s
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.app.terminal import notification
 from dlperf.errors import RequestError
+from dlperf.results.model import TrialResult
 from dlperf.runs.keeping import remove_campaign, rename_campaign
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import Event, State
-from dlperf.runs.store import read_campaign
+from dlperf.runs.store import read_campaign, write_record
 
 
 async def test_an_empty_workspace_says_what_to_do(workspace: Workspace):
@@ -92,6 +93,16 @@ async def test_a_campaign_shows_how_it_scales_to_its_largest_number_of_gpus(work
     builder.event(Event(clock(900), "campaign_finished"))
     async with driving(workspace, size=(140, 40)) as pilot:
         await until_shown(pilot, "scaling", "7.5× on 8")
+
+
+async def test_the_best_result_is_shown_of_a_journal_without_figures(workspace: Workspace):
+    builder = CampaignBuilder(workspace, "early", [planned(POINTS[0], 1)])
+    (key,) = builder.trials
+    builder.state(key, State.SUCCEEDED, 300)
+    write_record(builder.paths.trial(key).result, TrialResult(1, "succeeded", value=21000.0, unit="images/s"))
+    builder.event(Event(clock(900), "campaign_finished"))
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "early", "21,000 images/s")
 
 
 async def test_typing_filters_the_campaigns(workspace: Workspace):

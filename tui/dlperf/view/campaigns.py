@@ -16,7 +16,7 @@ from dlperf.runs.clock import seconds_between, trial_seconds
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.keeping import tags_of
 from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State
+from dlperf.runs.records import CampaignRecord, CampaignStatus, JournaledFigure, Progress, State
 from dlperf.runs.store import read_record_if_whole
 
 BAD = (State.FAILED, State.TIMED_OUT, State.LOST)
@@ -149,10 +149,24 @@ def sort_campaigns(summaries: list[CampaignSummary]) -> list[CampaignSummary]:
 def read_summary(paths: CampaignPaths, pid: int | None) -> CampaignSummary:
     try:
         reader = CampaignReader(paths)
-        summary = summary_of(reader.record, reader.refresh(), read_progress(paths), pid)
+        status = _with_figures(paths, reader.refresh())
+        summary = summary_of(reader.record, status, read_progress(paths), pid)
         return replace(summary, tags=tags_of(paths))
     except DlperfError as error:
         return CampaignSummary(paths.name, Standing.UNREADABLE, problem=str(error))
+
+
+def _with_figures(paths: CampaignPaths, status: CampaignStatus) -> CampaignStatus:
+    """Read the figures of trials that succeeded before journals held them."""
+    from dlperf.results.model import TrialResult
+
+    read = {}
+    for key, trial in status.trials.items():
+        if trial.state is State.SUCCEEDED and trial.figure is None:
+            result = read_record_if_whole(paths.trial(key).result, TrialResult)
+            if result is not None:
+                read[key] = replace(trial, figure=JournaledFigure(result.value, result.unit))
+    return replace(status, trials={**status.trials, **read}) if read else status
 
 
 def read_progress(paths: CampaignPaths) -> Progress | None:
