@@ -3,7 +3,7 @@
     PYTHONPATH=tests python benchmarks/orchestration.py [overhead] [nodes] [tails]
 
 Everything goes through a real OpenSSH server on 127.0.0.1 with OpenSSH's default limits. The aims: a no-op trial costs
-at most 0.25 s beside its command; 64 nodes are served by less than one core; 16 logs of 1000 lines/s each arrive
+at most 60 ms beside its command; 64 nodes are served by less than one core; 16 logs of 1000 lines/s each arrive
 complete, half of the lines in less than 0.3 s. A figure of a machine that does other work at the time means nothing.
 """
 

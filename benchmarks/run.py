@@ -26,6 +26,7 @@ BENCHMARKS = (
     "startup",
     "parse",
     "orchestration",
+    "peers",
     "occupancy",
     "chaos",
     "scale",
