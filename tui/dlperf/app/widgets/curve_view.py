@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.segment import Segment
-from rich.style import Style
 from textual.app import RenderResult
 from textual.strip import Strip
 from textual.widget import Widget
@@ -44,8 +43,6 @@ class CurveView(Widget):
 
     def render_line(self, y: int) -> Strip:
         pieces = self._rows[y] if y < len(self._rows) else []
-        segments = [Segment(piece.text, self._style(piece.tone)) for piece in pieces]
-        return Strip(segments).crop_extend(0, self.size.width, self.rich_style)
-
-    def _style(self, tone: str) -> Style:
-        return self.rich_style + looks(self.app.theme)[tone] if tone else self.rich_style
+        base, tones = self.rich_style, looks(self.app.theme)  # computed by Textual at every use
+        segments = [Segment(piece.text, base + tones[piece.tone] if piece.tone else base) for piece in pieces]
+        return Strip(segments).crop_extend(0, self.size.width, base)

@@ -93,8 +93,9 @@ class LogDrawing(Widget):
             self.rows = log.window.rows()
         if not self.rows:
             return self._message_line(y)
-        strip = self._row_strip(log, *self.rows[y]) if y < len(self.rows) else Strip.blank(0, self.rich_style)
-        return Strip([*strip.crop_extend(0, self.size.width - 1, self.rich_style), self._thumb(log, y)])
+        base = self.rich_style  # computed by Textual at every use
+        strip = self._row_strip(log, *self.rows[y], base) if y < len(self.rows) else Strip.blank(0, base)
+        return Strip([*strip.crop_extend(0, self.size.width - 1, base), self._thumb(log, y, base)])
 
     def _message_line(self, y: int) -> Strip:
         lines = self._empty_message().splitlines()
@@ -111,9 +112,9 @@ class LogDrawing(Widget):
             return _("Searching … {share:.0%}", share=self.log_shown.matches.searched_share)
         return _("No line matches {pattern}. esc shows all lines.", pattern=self.only_matching)
 
-    def _row_strip(self, log: OpenLog, line: Line, text: str) -> Strip:
+    def _row_strip(self, log: OpenLog, line: Line, text: str, base: Style) -> Strip:
         text = text if log.window.wrap else text[: self.left + self.size.width]
-        style = self.rich_style + self._tone(line.data[:COLOURED_BYTES])
+        style = base + self._tone(line.data[:COLOURED_BYTES])
         if line.start == self.marked or line.start in self.highlighted:
             style += self._look("marked")
         return Strip(self._segments(text, style, line.data)).crop(self.left, self.left + self.size.width)
@@ -138,11 +139,11 @@ class LogDrawing(Widget):
     def _look(self, name: str) -> Style:
         return looks(self.app.theme)[name]
 
-    def _thumb(self, log: OpenLog, y: int) -> Segment:
+    def _thumb(self, log: OpenLog, y: int, base: Style) -> Segment:
         top = None if log.window.follow else log.window.top
         share = 1.0 if log.window.follow else log.window.source.share(top.line.start) if top else 0.0
         thumb = round(share * (self.size.height - 1))
-        return Segment("█" if y == thumb else "│", self.rich_style + self._look("thumb"))
+        return Segment("█" if y == thumb else "│", base + self._look("thumb"))
 
     @property
     def status(self) -> str:
