@@ -59,7 +59,7 @@ async def test_a_log_that_was_truncated_is_kept_in_two_parts(executor, home, tmp
 
 
 async def test_a_log_that_was_rotated_is_kept_whole(executor, home, tmp_path):
-    trial = shell_trial(tmp_path, in_two_parts("echo more; mv out.log out.log.1; echo last"))
+    trial = shell_trial(tmp_path, in_two_parts("mv out.log out.log.1; echo more; echo last"))
     kept = await run_in_two_parts(executor, trial, home)
     assert kept == {"out.log.1": b"first\nmore\nlast\n", "out.log.replaced-1": b"first\n"}
 
