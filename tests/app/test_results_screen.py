@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from builder import NOW, POINTS, CampaignBuilder, clock, engine_of, finished_campaign, planned, running_campaign
-from driving import driving, press, screen_of, until, until_gone, until_shown
+from driving import driving, is_reading, press, screen_of, until, until_gone, until_shown
 
 from claimable import claimable
 from dlperf.app.app import DlperfApp
@@ -305,6 +305,16 @@ async def test_results_of_a_trial_that_is_measured_now_appear_when_the_screen_is
         await pilot.press("4")
         await until_shown(pilot, "22,990 images/s")
         await until(pilot, lambda: Path(workspace.campaign("later").directory, POINTS[0].id).is_dir())
+
+
+async def test_what_ended_before_the_first_visit_is_shown_then(workspace: Workspace):
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "Nothing has been measured")
+        await until(pilot, lambda: "results" in pilot.app._screen_stacks and not is_reading(pilot))
+        finished_campaign(workspace, "later")
+        await until_shown(pilot, "later", "3 ✓")
+        await press(pilot, "4")
+        await until_shown(pilot, "22,990 images/s")
 
 
 async def test_a_trial_that_ends_while_the_results_are_shown_appears_there(workspace: Workspace):

@@ -60,17 +60,22 @@ class ResultsScreen(SortedTableScreen):
         self.query_one("#peers").border_title = _("Same case, precision and number of GPUs")
         self.table.focus()
         self.table.empty = "\n" + _("Reading …")
+        self._ended = self._ended_trials()
         self.action_reload()
 
     def campaigns_changed(self) -> None:
-        """Read the results again where a trial has ended; those of the start are read when the screen is made."""
+        """Read the results again where a trial has ended since they were read."""
         super().campaigns_changed()
+        ended = self._ended_trials()
+        if ended is not None and ended != self._ended:
+            self._ended = ended
+            self.action_reload()
+
+    def _ended_trials(self) -> dict[str, tuple[int, Standing]] | None:
+        """Return what has ended in each campaign; None while they are being read."""
         summaries = self.main.book.summaries.values()
-        ended = {item.name: (item.done, item.standing) for item in summaries}
-        if ended != self._ended and not any(item.standing is Standing.LOADING for item in summaries):
-            known, self._ended = self._ended, ended
-            if known is not None or any(item.live for item in summaries):
-                self.action_reload()
+        loading = any(item.standing is Standing.LOADING for item in summaries)
+        return None if loading else {item.name: (item.done, item.standing) for item in summaries}
 
     @property
     def table(self) -> RowTable:
