@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from driving_engine import states, until
+from driving_engine import events, states, until
 from scripted import QUICK, campaign, planned
 
 from dlperf.campaign.create import trial_id
 from dlperf.campaign.dependencies import EngineDependencies
 from dlperf.campaign.engine import run_campaign
+from dlperf.executors import direct, supervised
 from dlperf.executors.direct import DirectExecutor
+from dlperf.executors.logs import archived_size
 from dlperf.nodes import ssh
 from dlperf.nodes.supervisor.processes import marked_pids
 from dlperf.plan import Node
+from dlperf.runs.control import ask
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.store import read_campaign
@@ -45,6 +48,26 @@ async def test_a_trial_ends_though_its_node_stays_dead_and_the_next_one_starts_o
     assert states(paths)["b.1"] == "succeeded"
     assert cause(paths).startswith("node n2: unreachable since ")
     assert "; given up 0.0166667 min after the trial's deadline" in cause(paths)
+
+
+async def test_a_node_that_hangs_keeps_no_log_of_another_waiting(node_lab: NodeLab, tmp_path, monkeypatch):
+    for module in (direct, supervised):
+        monkeypatch.setattr(module, "ROUND_SECONDS", 0.2)
+    item, prints = planned("a", repeats=1), ("sh", "-c", "while sleep 0.05; do echo on; done")
+    item = replace(item, launch=replace(item.launch, nodes=node_lab.plans(2), command=prints, deadline_seconds=60.0))
+    paths = campaign(tmp_path, item)
+    engine = asyncio.create_task(run_campaign(paths, EngineDependencies(lambda _: DirectExecutor()), QUICK))
+    log = paths.trial(next(iter(campaign_status(paths).trials))).node("n1").log
+    await until(lambda: archived_size(log))
+    node_lab.nodes[1].cut()
+    await asyncio.sleep(0.5)
+    size = archived_size(log)
+    await until(lambda: archived_size(log) > size + 30)
+    assert events(paths, "node_unreachable") == []
+    node_lab.nodes[1].restore()
+    ask(paths, "cancel")
+    await engine
+    assert states(paths) == {"a.1": "cancelled"}
 
 
 def cause(paths: CampaignPaths) -> str:

@@ -11,7 +11,7 @@ from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors import checks
 from dlperf.executors.base import CheckItem, Reference, Trial
 from dlperf.executors.machines import all_of
-from dlperf.executors.supervised import CANCEL_GRACE_SECONDS, SupervisedExecutor
+from dlperf.executors.supervised import CANCEL_GRACE_SECONDS, ROUND_SECONDS, SupervisedExecutor
 from dlperf.executors.tasks import NodeTask, container_facts, first_port, node_tasks
 from dlperf.executors.verdict import cause_of_problem, node_observation
 from dlperf.messages import message
@@ -107,14 +107,20 @@ class DirectExecutor(SupervisedExecutor):
     async def wait(self, trials: Sequence[Trial], seconds: float) -> None:
         ended = asyncio.Event()
         asyncio.get_running_loop().call_later(seconds, ended.set)
-        async with asyncio.TaskGroup() as group:
-            group.create_task(asyncio.sleep(SHORTEST_WAIT_SECONDS))
-            clients = self._by_machine(trials)
-            for client, tasks in clients:
-                group.create_task(self._wait_at(client, tasks, seconds, ended))
-            await ended.wait()
-            for client, _ in clients:
+        machines = [
+            (client, tasks) for client, tasks in self._by_machine(trials) if not self._observing.is_late(client)
+        ]
+        waits = [asyncio.create_task(self._wait_at(client, tasks, seconds, ended)) for client, tasks in machines]
+        try:
+            await asyncio.gather(asyncio.sleep(SHORTEST_WAIT_SECONDS), ended.wait())
+            for client, _ in machines:
                 await client.end_wait()
+            answered, _ = await asyncio.wait(waits, timeout=ROUND_SECONDS) if waits else ((), ())
+            for wait in answered:
+                wait.result()
+        finally:
+            for wait in waits:
+                wait.cancel()
 
     async def _wait_at(
         self, client: NodeClient, tasks: Sequence[NodeTask], seconds: float, ended: asyncio.Event

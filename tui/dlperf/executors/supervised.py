@@ -16,6 +16,7 @@ from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors.base import NodeObservation, Observation, Reference, Trial
 from dlperf.executors.logs import collect_files, tail_machine
 from dlperf.executors.machines import Machines, all_of
+from dlperf.executors.rounds import Rounds
 from dlperf.executors.tasks import JOB, NodeTask, node_tasks
 from dlperf.executors.verdict import first_failure, given_up, trial_observation
 from dlperf.messages import Message, message
@@ -34,6 +35,8 @@ from dlperf.runs.store import read_record_if_whole, write_record
 SIBLING_GRACE_SECONDS = 15.0
 """How long the other nodes may continue after one has failed, to log their own errors."""
 CANCEL_GRACE_SECONDS = 10.0
+ROUND_SECONDS = 5.0
+"""How long all machines wait for one that does not answer, before it is left to answer late."""
 
 
 class SupervisedExecutor:
@@ -56,6 +59,8 @@ class SupervisedExecutor:
         self._machines = Machines(transport)
         self._workspace_catalog = workspace_catalog
         self._sibling_grace = sibling_grace_seconds
+        self._observing = Rounds(self._observe, ROUND_SECONDS)
+        self._tailing = Rounds(self._tail, ROUND_SECONDS)
         self._known: dict[tuple[str, str], NodeObservation] = {}
         """The last observation of each task."""
         self._silent_at: dict[tuple[str, str], float] = {}
@@ -87,7 +92,7 @@ class SupervisedExecutor:
         ]
 
     async def poll(self, trials: Sequence[Trial]) -> list[Observation]:
-        await all_of(self._observe(client, tasks) for client, tasks in self._by_machine(trials))
+        await self._observing.run(self._by_machine(trials))
         return list(await all_of(self._trial_observation(trial) for trial in trials))
 
     async def _observe(self, client: NodeClient, tasks: Sequence[NodeTask]) -> None:
@@ -154,7 +159,8 @@ class SupervisedExecutor:
             await self._end_unfinished(tasks, State.SUCCEEDED, message("first_node_ended"))
 
     async def _end_unfinished(self, tasks: Sequence[NodeTask], state: State, cause: Message) -> None:
-        waiting = [task for task in tasks if not self._last_known(task).finished and task.key not in self._told_to_end]
+        wanted = (task for task in tasks if not self._last_known(task).finished and task.key not in self._told_to_end)
+        waiting = [task for task in wanted if not self._observing.is_late(self._client(task))]
         await all_of(self._end(task, CANCEL_GRACE_SECONDS, state, cause) for task in waiting)
 
     async def time_out(self, trial: Trial) -> None:
@@ -175,18 +181,20 @@ class SupervisedExecutor:
         await asyncio.sleep(seconds)
 
     async def tail(self, trials: Sequence[Trial]) -> int:
-        found = await all_of(
-            tail_machine(client, tasks, self._take_seen(tasks)) for client, tasks in self._by_machine(trials)
-        )
-        for _, failed in found:
-            for key, error in failed.items():
-                self._problems.setdefault(key, {"file": error.file, "reason": error.reason})
-        return sum(new for new, _ in found)
+        return sum(await self._tailing.run(self._by_machine(trials)))
+
+    async def _tail(self, client: NodeClient, tasks: Sequence[NodeTask]) -> int:
+        new, failed = await tail_machine(client, tasks, self._take_seen(tasks))
+        for key, error in failed.items():
+            self._problems.setdefault(key, {"file": error.file, "reason": error.reason})
+        return new
 
     async def collect(self, trial: Trial) -> None:
         await all_of(collect_files(self._client(task), task) for task in node_tasks(trial))
 
     async def close(self) -> None:
+        await self._observing.close()
+        await self._tailing.close()
         await self._machines.close()
 
     def _client(self, task: NodeTask) -> NodeClient:
