@@ -30,6 +30,10 @@ FLAGS = [
 ]
 
 
+WHEN_IDLE = """() => new Promise(done =>
+    requestIdleCallback(() => requestIdleCallback(done, {timeout: 5000}), {timeout: 5000}))"""
+
+
 class Watched:
     """A page that remembers what it asked for and what went wrong."""
 
@@ -41,6 +45,14 @@ class Watched:
         page.on("requestfailed", self.note_failure)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+
+    def open(self, address: str) -> None:
+        """Load a page, and what its scripts load once they have nothing else to do.
+
+        Chromium does not always report the state "networkidle" of a page in a folder.
+        """
+        self.page.goto(address)
+        self.page.evaluate(WHEN_IDLE)
 
     def note_failure(self, request) -> None:
         """What the browser gave up because its reader went on to another page did not fail."""

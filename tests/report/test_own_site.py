@@ -36,8 +36,7 @@ CUT = """[...document.querySelectorAll("article table")].filter(table => {
 @pytest.mark.parametrize("served", [False, True], ids=["folder", "http"])
 def test_a_page_is_light(watched: Watched, own_site: Path, serve, page: str, served: bool) -> None:
     root = serve(own_site) if served else own_site.as_uri() + "/"
-    watched.page.goto(root + page)
-    watched.page.wait_for_load_state("networkidle")
+    watched.open(root + page)
     files = {url.removeprefix(root).partition("?")[0].partition("#")[0] for url in watched.requests}
     assert {page, f"{'zh/' * page.startswith('zh/')}assets/stylesheets/dlperf.css"} <= files
     loaded = [own_site / name for name in files if (own_site / name).is_file()]
@@ -60,8 +59,7 @@ def test_the_search_index_is_loaded_when_the_search_is_used(
     def indexes() -> list[str]:
         return [url for url in watched.requests if "search_index" in url]
 
-    watched.page.goto((serve(own_site) if served else own_site.as_uri() + "/") + "index.html")
-    watched.page.wait_for_load_state("networkidle")
+    watched.open((serve(own_site) if served else own_site.as_uri() + "/") + "index.html")
     assert indexes() == []
     field = watched.page.locator("input.md-search__input")
     field.click()

@@ -46,8 +46,7 @@ def address(request, site: Path, serve) -> str:
 
 def test_pages_open_without_an_error_or_a_request_to_elsewhere(watched: Watched, address: str) -> None:
     for page in PAGES:
-        watched.page.goto(address + page)
-        watched.page.wait_for_load_state("networkidle")
+        watched.open(address + page)
     assert watched.errors == []
     assert [url for url in watched.requests if not url.startswith((address, "data:"))] == []
 

@@ -213,7 +213,12 @@ class DlperfApp(App[str]):
             loop.add_signal_handler(code, partial(self.exit, "left", 128 + code))
 
     def _fatal_error(self) -> None:
-        """Write the traceback to a file; Textual would print it with every local variable."""
+        """Write the traceback to a file; Textual would print it with every local variable.
+
+        Of several mistakes, the first counts: others may follow from it.
+        """
+        if self.return_code == CRASHED:
+            return
         report = Path.home() / ".dlperf" / "dlperf-tui-crash.txt"
         try:
             report.parent.mkdir(parents=True, exist_ok=True)
