@@ -89,11 +89,24 @@ def test_the_language_switch_stays_on_the_page(watched: Watched, address: str) -
     watched.page.wait_for_url(lambda url: url.endswith("/results/methodology.html") and "/zh/" not in url)
 
 
+def test_the_colours_follow_the_system_until_a_reader_chooses(watched: Watched, site: Path) -> None:
+    watched.page.emulate_media(color_scheme="dark")
+    watched.page.goto((site / "about.html").as_uri(), wait_until="commit")
+    body, button = watched.page.locator("body"), watched.page.locator("button[title=Light]")
+    expect(body).to_have_attribute("data-md-color-scheme", "slate")
+    watched.page.emulate_media(color_scheme="light")
+    expect(body).to_have_attribute("data-md-color-scheme", "default")
+    expect(button).to_be_hidden()
+    watched.page.locator("button[title=Dark]").click()
+    expect(body).to_have_attribute("data-md-color-scheme", "slate")
+    expect(button).to_be_focused()
+
+
 def test_the_theme_that_a_reader_chose_holds_in_the_other_language(watched: Watched, address: str) -> None:
     body = watched.page.locator("body")
     watched.page.goto(address + "results/methodology.html")
     expect(body).to_have_attribute("data-md-color-scheme", "default")
-    watched.page.locator("label[title=Dark]").click()
+    watched.page.locator("button[title=Dark]").click()
     expect(body).to_have_attribute("data-md-color-scheme", "slate")
     for page in ("zh/results/methodology.html", "zh/index.html", "guide/data.html"):
         watched.page.goto(address + page)

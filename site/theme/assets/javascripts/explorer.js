@@ -153,9 +153,9 @@
       facets.replaceChildren(...dlperf.FACETS.map(facet).filter(Boolean));
       chartControls.replaceChildren(...dlperf.chartControls(rows, current.chart, change), chartCopies);
       chart.replaceChildren(...current.chart.body);
-      count.textContent = rows.length ? words.count.replace("{count}", rows.length.toLocaleString("en-US"))
-        .replace("{total}", data.rows.length.toLocaleString("en-US"))
-        .replace("{valued}", rows.filter(row => of(row, "value") !== null).length.toLocaleString("en-US")) : words.no_rows;
+      count.textContent = rows.length ? words.count.replace("{count}", dlperf.grouped(rows.length))
+        .replace("{total}", dlperf.grouped(data.rows.length))
+        .replace("{valued}", dlperf.grouped(rows.filter(row => of(row, "value") !== null).length)) : words.no_rows;
       tools.replaceChildren(columnChoice(), tableCopies);
       if (painted) showTable();
       showChosen();

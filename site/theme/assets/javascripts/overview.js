@@ -26,8 +26,8 @@
     return dlperf.ranked(found, metric);
   }
 
-  function draw(figure) {
-    const form = figure.querySelector("form");
+  /* Offer what can be chosen beside what was, and return the rows of the chart. */
+  function choose(form) {
     const wanted = Object.fromEntries(new FormData(form));
     const metric = wanted.metric;
     const ofCase = data.rows.filter(row => of(row, "case") === wanted.case && of(row, "newest"));
@@ -39,12 +39,18 @@
     const shown = best(matching, metric);
     const own = shown.find(row => !of(row, "published")) || shown[0];
     offer(form.baseline, shown.map(row => [titleOf(row), titleOf(row)]), wanted.baseline || (own && titleOf(own)));
+    return { ofCase, metric, shown };
+  }
+
+  function draw(figure) {
+    const form = figure.querySelector("form");
+    const { ofCase, metric, shown } = choose(form);
     const bars = dlperf.barsOf(shown, metric, shown.find(row => titleOf(row) === form.baseline.value), barTitle);
     figure.querySelector(".groups").replaceChildren(...distinct(shown.map(row => of(row, "chip"))).map(chip =>
       dlperf.element("section", {}, dlperf.element("h2", {}, chip),
         dlperf.list(bars.filter(bar => of(bar.row, "chip") === chip), new URL(root.dataset.source, location)))));
     const unit = unitOf(ofCase[0], metric);
-    figure.querySelector("figcaption").replaceChildren(wanted.case + " ",
+    figure.querySelector("figcaption").replaceChildren(form.case.value + " ",
       dlperf.element("small", {}, (unit && unit + " · ") + form.metric.selectedOptions[0].text));
   }
 
@@ -59,12 +65,13 @@
         if (event.target.name === "case") form.precision.value = form.scale.value = form.baseline.value = "";
         draw(figure);
       });
-      draw(figure);
+      choose(form);
     });
   }
 
-  window.addEventListener("load", () => (window.requestIdleCallback || setTimeout)(() => {
-    const script = dlperf.element("script", { src: root.dataset.source, load: begin });
+  const whenIdle = window.requestIdleCallback || setTimeout;
+  window.addEventListener("load", () => whenIdle(() => {
+    const script = dlperf.element("script", { src: root.dataset.source, load: () => whenIdle(begin) });
     document.head.append(script);
   }));
 })();
