@@ -27,6 +27,7 @@ from dlperf.app.model.campaigns_table import counts_text
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.settings import Settings
 from dlperf.app.terminal import AsciiFilter, TerminalDriver, notification
+from dlperf.catalog.palette import palette
 from dlperf.messages import CODES, _, use_language
 from dlperf.view.campaigns import CampaignSummary, Standing
 from dlperf.view.text import number, printable
@@ -75,8 +76,6 @@ class DlperfApp(App[str]):
     CSS_PATH = "app.tcss"
     TITLE = "dlperf"
     ENABLE_COMMAND_PALETTE = True
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - as Textual declares it
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]  # noqa: RUF012
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("everywhere")
 
@@ -106,6 +105,7 @@ class DlperfApp(App[str]):
         """Import and mount what the first visit of a screen needs, so that no key waits for it."""
         for module in (*(f"app.screens.{place}" for place in (*PLACES, "trial")), *USED_BY_SCREENS):
             await asyncio.to_thread(import_module, f"dlperf.{module}")
+        await asyncio.to_thread(palette)
         for place in PLACES:
             if place not in self._screen_stacks:
                 screen, mounted = self._get_screen(self._screen_of(place))

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol, cast
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.events import ScreenResume
+from textual.events import Resize, ScreenResume
 from textual.geometry import Offset, Size
 from textual.screen import Screen
 from textual.worker import get_current_worker
@@ -32,6 +32,7 @@ from dlperf.runs.paths import Workspace
 from dlperf.view.text import printable
 
 READ_SECONDS = 2.0
+WIDE, TALL = 100, 32
 
 
 class AppContext(Protocol):
@@ -79,6 +80,7 @@ class PlaceScreen(Screen[None]):
         return self.settings.workspace
 
     def compose(self) -> ComposeResult:
+        self._leave_out()
         yield TopBar(self.place)
         yield KeyBar(actions_of(self.place))
         yield Prompt()
@@ -91,6 +93,12 @@ class PlaceScreen(Screen[None]):
         self.call_after_refresh(self._read_campaigns)
         if memory := self.settings.memories.pop(self.place, None):
             self.recall(memory)
+
+    @on(Resize)
+    def _leave_out(self) -> None:
+        """Set the classes by which a small window leaves things out; Textual's breakpoints would style all twice."""
+        self.set_class(self.app.size.width < WIDE, "-narrow")
+        self.set_class(self.app.size.height < TALL, "-short")
 
     @on(ScreenResume)
     def _keep_styles(self, event: ScreenResume) -> None:

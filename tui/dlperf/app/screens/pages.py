@@ -37,8 +37,6 @@ KEY_WIDTH = 10
 class Page(ModalScreen[Result | None], Generic[Result]):
     """A page that a click outside of it closes."""
 
-    HORIZONTAL_BREAKPOINTS = VERTICAL_BREAKPOINTS = []  # noqa: RUF012 - as Textual declares it
-
     def on_click(self, event: events.Click) -> None:
         if self.get_widget_at(event.screen_x, event.screen_y)[0] is self:
             self.dismiss(None)

@@ -77,6 +77,10 @@ class TrialScreen(LogActions):
 
     def on_mount(self) -> None:
         self.action_show_page("curve")
+        self._show_line()
+        self.call_after_refresh(self._read)
+
+    def _read(self) -> None:
         self._show_texts()
         self._show_log()
         self._read_curve()
@@ -98,19 +102,17 @@ class TrialScreen(LogActions):
         return self._campaign.status.trials[self._key]
 
     def _show_texts(self) -> None:
+        self._shown_status = trial = self._trial
+        self._show_line()
+        if planned := self._campaign.planned(self._key.configuration):
+            self._read_texts(trial, planned)
+
+    def _show_line(self) -> None:
         trial = self._trial
-        planned = self._campaign.planned(self._key.configuration)
-        self._shown_status = trial
-        if planned is None:
-            return
-        state = state_text(trial.state)
         now = self._campaign.progress_of(self._key) if not trial.state.finished else None
         why = now.pending_reason if now else trial.cause if trial.state is not State.SUCCEEDED else None
-        cause = printable(render(why)) if why else ""
-        self.query_one("#trial-line", Static).update(
-            "  ".join(part for part in (self._campaign.name_of(self._key), state, cause) if part)
-        )
-        self._read_texts(trial, planned)
+        parts = (self._campaign.name_of(self._key), state_text(trial.state), printable(render(why)) if why else "")
+        self.query_one("#trial-line", Static).update("  ".join(filter(None, parts)))
 
     @work(thread=True, group="curve")
     def _read_texts(self, trial: TrialStatus, planned: PlannedConfiguration) -> None:

@@ -43,6 +43,6 @@ class CurveView(Widget):
 
     def render_line(self, y: int) -> Strip:
         pieces = self._rows[y] if y < len(self._rows) else []
-        base, tones = self.rich_style, looks(self.app.theme)  # computed by Textual at every use
+        base, tones = self.visual_style.rich_style, looks(self.app.theme)
         segments = [Segment(piece.text, base + tones[piece.tone] if piece.tone else base) for piece in pieces]
         return Strip(segments).crop_extend(0, self.size.width, base)

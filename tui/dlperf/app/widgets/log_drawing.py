@@ -93,15 +93,15 @@ class LogDrawing(Widget):
             self.rows = log.window.rows()
         if not self.rows:
             return self._message_line(y)
-        base = self.rich_style  # computed by Textual at every use
+        base = self.visual_style.rich_style
         strip = self._row_strip(log, *self.rows[y], base) if y < len(self.rows) else Strip.blank(0, base)
         return Strip([*strip.crop_extend(0, self.size.width - 1, base), self._thumb(log, y, base)])
 
     def _message_line(self, y: int) -> Strip:
         lines = self._empty_message().splitlines()
         text = lines[y] if y < len(lines) else ""
-        style = self.rich_style + self._look("empty")
-        return Strip([Segment(text, style)]).crop_extend(0, self.size.width, self.rich_style)
+        base = self.visual_style.rich_style
+        return Strip([Segment(text, base + self._look("empty"))]).crop_extend(0, self.size.width, base)
 
     def _empty_message(self) -> str:
         if self.log_shown is None:

@@ -204,14 +204,14 @@ class RowTable(ScrollView, can_focus=True):
         if index is None:
             return self._line(Row(tuple(column.title for column in self.columns)), self._style("header"), width)
         if index >= len(self.keys):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self.visual_style.rich_style)
         row = self._cells(self.keys[index])
         self._measure([row])
         self._painted[y] = row
         if index == self._cursor:  # whose background leaves too little contrast to colours of frameworks
             tones = tuple("" if tone.startswith(FRAMEWORK) else tone for tone in row.tones)
             return self._line(replace(row, tones=tones), self._style("focused" if self.has_focus else "cursor"), width)
-        return self._line(row, self.rich_style, width)
+        return self._line(row, self.visual_style.rich_style, width)
 
     def _empty_line(self, y: int, width: int) -> Strip:
         text = dict(enumerate(self.empty.splitlines())).get(y, "")
@@ -235,7 +235,7 @@ class RowTable(ScrollView, can_focus=True):
         return Strip(segments).crop_extend(0, width, base)
 
     def _style(self, name: str) -> Style:
-        return self.rich_style + looks(self.app.theme)[name]
+        return self.visual_style.rich_style + looks(self.app.theme)[name]
 
     def _tone(self, tone: str) -> Style:
         if not tone:
