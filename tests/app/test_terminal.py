@@ -330,12 +330,17 @@ def test_where_there_is_no_workspace_one_is_offered(tmp_path: Path, workspace: W
         terminal.close()
 
 
-def test_a_mistake_in_the_program_ends_it_in_two_lines_with_a_report(
-    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_first_mistake_in_the_program_ends_it_in_two_lines_with_a_report(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     def fail(app: DlperfApp) -> None:
-        if app.is_running and app.return_code is None:  # as the app itself: not while it closes
+        if not app.is_running or app.return_code is not None:  # as the app itself: not while it closes
+            return
+        try:
             raise LookupError("lost")
+        except LookupError as error:
+            app._handle_exception(error)  # as Textual does where a widget or a worker fails
+        raise KeyError("a consequence")
 
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(DlperfApp, "_frame", fail)
@@ -343,3 +348,4 @@ def test_a_mistake_in_the_program_ends_it_in_two_lines_with_a_report(
     assert app.run(headless=True) == "left"
     assert app.return_code == CRASHED
     assert "LookupError: lost" in (tmp_path / ".dlperf" / "dlperf-tui-crash.txt").read_text()
+    assert "consequence" not in capsys.readouterr().err

@@ -88,7 +88,7 @@ class DlperfApp(App[str]):
         self._frame_number = 0
         self._live: set[str] = set()
         """Campaigns whose engine ran at the last look."""
-        self._small = False
+        self._small = self._crashed = False
         self.animation_level = "none"
         for place in PLACES:
             self.add_mode(place, partial(self._screen_of, place))
@@ -212,13 +212,13 @@ class DlperfApp(App[str]):
         for code in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(code, partial(self.exit, "left", 128 + code))
 
-    def _fatal_error(self) -> None:
-        """Write the traceback to a file; Textual would print it with every local variable.
+    def _fatal_error(self) -> None:  # there is no public hook for mistakes
+        """Report the first of several mistakes, from which others may follow, and end."""
+        self.exit("left", CRASHED, None if self._crashed else Text(self._report_mistake()))
+        self._crashed = True
 
-        Of several mistakes, the first counts: others may follow from it.
-        """
-        if self.return_code == CRASHED:
-            return
+    def _report_mistake(self) -> str:
+        """Write the traceback to a file; Textual would print it with every local variable."""
         report = Path.home() / ".dlperf" / "dlperf-tui-crash.txt"
         try:
             report.parent.mkdir(parents=True, exist_ok=True)
@@ -226,7 +226,6 @@ class DlperfApp(App[str]):
         except OSError:
             report = Path("-")
         error = traceback.format_exc().strip().splitlines()[-1]
-        text = _(
+        return _(
             "dlperf-tui: {error}\nWhat runs goes on. A report of this mistake lies in {file}.", error=error, file=report
         )
-        self.exit("left", CRASHED, Text(text))
