@@ -38,6 +38,8 @@ class Catalog:
     protocols: dict[str, Protocol]
     formats: dict[str, LogFormat]
     """Formats described as data; the others are code in ``formats/``."""
+    own_hardware: frozenset[str] = frozenset()
+    """Ids of the machines that the workspace describes."""
 
 
 def load_catalog(
@@ -71,7 +73,10 @@ def load_catalog(
         raise CatalogError(problems)
     if problems and complain is not None:
         merged = _without_problems(merged, layers, ids, problems, complain)
-    return Catalog(**{kind: {name: item.entry for name, item in merged[kind].items()} for kind in KINDS})
+    own = frozenset(name for layer in layers[1:] for name in layer.entries["hardware"])
+    return Catalog(
+        **{kind: {name: item.entry for name, item in merged[kind].items()} for kind in KINDS}, own_hardware=own
+    )
 
 
 def _without_problems(

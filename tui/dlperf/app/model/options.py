@@ -85,7 +85,7 @@ def _matches(machines: list[Hardware], frameworks: list[Framework], cases: list[
 
 
 def _hardware(catalog: Catalog, choice: Choice, frameworks: list[Framework], cases: list[Case]) -> Iterator[Option]:
-    for item in sorted(catalog.hardware.values(), key=lambda item: item.example):
+    for item in sorted(catalog.hardware.values(), key=lambda item: (item.example, item.id not in catalog.own_hardware)):
         usable = [framework for framework in frameworks if device(item) in framework.devices]
         reason = ""
         if not usable:
