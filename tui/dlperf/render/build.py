@@ -55,8 +55,9 @@ def build_script(build: Build, trial_folder: str, comment: str) -> bytes:
 
 def _script(build: Build, trial_folder: str, comment: str) -> Iterator[str]:
     folder = shlex.quote(build.folder(trial_folder))
+    parent = shlex.quote(str(PurePosixPath(build.folder(trial_folder)).parent))
     yield from ("#!/bin/bash", f"# build for {comment}", "set -eu")
-    yield from (f"mkdir -p {folder}", f"exec 9>{folder}.lock", "flock 9")
+    yield from (f"mkdir -p {parent}", f"exec 9>{folder}.lock", "flock 9")
     yield f"if [ -e {folder}.done ]; then echo used again: {folder}; exit; fi"
     yield from (f"rm -rf {folder}", f"mkdir {folder}", f"cd {folder}")
     yield from (f"cp -- {shlex.quote(f'{trial_folder}/files/{name}')} ." for name in build.inputs)
