@@ -157,6 +157,29 @@ def test_a_report_shows_the_newest_of_two_figures_for_one_configuration() -> Non
     assert ">400</a>" not in text
 
 
+def test_a_later_campaign_of_fewer_trials_does_not_displace_one_of_five() -> None:
+    data = twice(400.0, 380.5)
+    first, again = data.results
+    data = replace(data, results=(first, replace(again, trials=again.trials[:1])))
+    assert [row.campaign for row in data.current] == ["first"]
+
+
+def test_a_configuration_measured_under_two_protocols_is_drawn_once() -> None:
+    data = twice(400.0, 380.5)
+    first, again = data.results
+    data = replace(data, results=(replace(first, protocol="mlperf"), again))
+    assert len(data.reports) == 2
+    assert [row.campaign for row in data.current] == ["again"]
+
+
+def test_the_home_page_does_not_count_diagnoses_of_machines_as_training() -> None:
+    data = twice(400.0, 380.5)
+    health = measured("diagnosis", campaign="health", case="node-health")
+    both = [home(ENGLISH, each) for each in (data, replace(data, results=(*data.results, health)))]
+    before, after = (text[: text.index("## What is new")] for text in both)
+    assert after == before
+
+
 def test_the_home_page_shows_the_newest_of_two_campaigns_with_the_same_frameworks() -> None:
     text = home(ENGLISH, twice(400.0, 380.5))
     assert ">380.5</a>" in text

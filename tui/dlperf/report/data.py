@@ -14,6 +14,7 @@ from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.catalog.metrics import Metric, Protocol
 from dlperf.catalog.model import Case, Framework
 from dlperf.catalog.units import is_rate
+from dlperf.measure.significance import LEAST_TRIALS
 from dlperf.measure.statistics import bandwidth_limit, flop_limit, roofline_share
 from dlperf.messages import N_, Language
 from dlperf.plan import PlannedConfiguration
@@ -22,6 +23,7 @@ from dlperf.report.charts.svg import series_of
 from dlperf.report.locations import Group, group_of
 from dlperf.report.machine import Probed
 from dlperf.results.audit import AuditRow
+from dlperf.results.health import CASE as DIAGNOSIS
 from dlperf.results.identify import catalog_id
 from dlperf.results.importing import NODE as IMPORTED
 from dlperf.results.load import SUPERSEDED
@@ -107,6 +109,11 @@ class SiteData:
         return tuple(sorted((rows[0] for rows in unique.values()), key=_order))
 
     @cached_property
+    def trained(self) -> tuple[ConfigurationResult, ...]:
+        """Return the ordered results but those of diagnoses, which measure machines."""
+        return tuple(row for row in self.ordered if row.case != DIAGNOSIS)
+
+    @cached_property
     def groups(self) -> dict[Group, tuple[ConfigurationResult, ...]]:
         return grouped(self.ordered, group_of)
 
@@ -134,11 +141,11 @@ class SiteData:
 
     @cached_property
     def reports(self) -> dict[tuple[str, str], tuple[ConfigurationResult, ...]]:
-        """Return results by source and case; of a configuration that several campaigns measured, the newest."""
+        """Return results by source and case; of a configuration that several campaigns measured, one."""
         current = (row for row in self.ordered if SUPERSEDED not in (finding.code for finding in row.findings))
         reports = grouped(current, lambda row: (self.source(row), row.case))
         return {
-            (source, case): self._newest(rows) if source.startswith(MEASURED) else rows
+            (source, case): self._standing(rows) if source.startswith(MEASURED) else rows
             for (source, case), rows in reports.items()
         }
 
@@ -149,13 +156,22 @@ class SiteData:
         cases = grouped(known, lambda row: row.case)
         return {case: rows for case, rows in cases.items() if len(set(map(self.source, rows))) > 1}
 
-    def _newest(self, rows: Iterable[ConfigurationResult]) -> tuple[ConfigurationResult, ...]:
-        """Return the newest result of each configuration, in order of first appearance, preferably one with a value."""
+    @cached_property
+    def current(self) -> tuple[ConfigurationResult, ...]:
+        """Return the results of all reports on training; of a configuration measured under several protocols, one."""
+        rows = [row for members in self.reports.values() for row in members if row.case != DIAGNOSIS]
+        own = [row for row in rows if not is_published(row.campaign)]
+        return *self._standing(own), *(row for row in rows if is_published(row.campaign))
+
+    def _standing(self, rows: Iterable[ConfigurationResult]) -> tuple[ConfigurationResult, ...]:
+        """Return one result of each configuration, in order of first appearance: the one with most trials, of which as
+        many as a claim needs suffice, and of these the newest."""
         same = grouped(rows, lambda row: (row.configuration, row.unit))
-        return tuple(
-            max(members, key=lambda row: (row.value is not None, self.created(row.campaign), row.campaign))
-            for members in same.values()
-        )
+        return tuple(max(members, key=self._support) for members in same.values())
+
+    def _support(self, row: ConfigurationResult) -> tuple[bool, int, str, str]:
+        trials = min(len(row.values), LEAST_TRIALS)
+        return row.value is not None, trials, self.created(row.campaign), row.campaign
 
     @cached_property
     def repeated(self) -> dict[tuple[object, ...], tuple[ConfigurationResult, ...]]:

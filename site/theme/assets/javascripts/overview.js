@@ -56,7 +56,7 @@
 
   function begin() {
     dlperf.open();
-    const cases = distinct(data.rows.filter(row => of(row, "value")).map(row => of(row, "case")));
+    const cases = distinct(data.rows.filter(row => of(row, "newest") && of(row, "value")).map(row => of(row, "case")));
     root.querySelectorAll("figure").forEach(figure => {
       const form = figure.querySelector("form");
       form.firstElementChild.disabled = false;

@@ -55,7 +55,7 @@ def explorer_data(language: Language, data: SiteData) -> str:
     readers = _names(language, data)
     names = {column: distinct(map(name, rows)) for column, name in readers.items()}
     numbers = {column: {name: index for index, name in enumerate(listed)} for column, listed in names.items()}
-    newest = {id(row) for members in data.reports.values() for row in members}
+    newest = set(map(id, data.current))
     read_numbers: dict[str, Callable[[ConfigurationResult], object]] = {
         **NUMBERS,
         "roofline": data.roofline,
@@ -100,7 +100,7 @@ def conditions_data(language: Language, data: SiteData) -> str:
 
 def by_relevance(data: SiteData) -> list[ConfigurationResult]:
     """Return the results by model, those measured here on accelerators first, then by value per GPU."""
-    newest = {id(row) for rows in data.reports.values() for row in rows}
+    newest = set(map(id, data.current))
     models = grouped(data.ordered, lambda row: (row.case, row.unit))
     ranked = sorted(models.values(), key=lambda rows: interest(data, rows), reverse=True)
     return [row for rows in ranked for row in sorted(rows, key=lambda row: _standing(row, id(row) in newest))]

@@ -18,6 +18,7 @@ from dlperf.report.pages.overview import METRICS, chip, model_charts
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Figure, Lead, Link, Table
 from dlperf.results.claims import work_left_out
+from dlperf.results.health import CASE as DIAGNOSIS
 from dlperf.results.model import ConfigurationResult
 
 NEWS = 6
@@ -71,8 +72,8 @@ class Summary:
 
 
 def home(language: Language, data: SiteData) -> str:
-    here = {row.case for row in data.ordered if not is_published(row.campaign)}
-    shared = figures.shared_axes(row for row in data.ordered if row.case in here)
+    here = {row.case for row in data.trained if not is_published(row.campaign)}
+    shared = figures.shared_axes(row for row in data.trained if row.case in here)
     page = Page(language, data, at.HOME, shared)
     found = every_answer(data)
     kinds = grouped(found, lambda answer: data.kind(answer.best.campaign))
@@ -94,8 +95,9 @@ def home(language: Language, data: SiteData) -> str:
 
 
 def every_answer(data: SiteData) -> list[Answer]:
-    """Return the answers of all reports; of published ones on the same conditions, the newest."""
-    return newest(data, [answer for rows in data.reports.values() for answer in answers(rows)])
+    """Return the answers of all reports on training; of published ones on the same conditions, the newest."""
+    reports = (rows for (_, case), rows in data.reports.items() if case != DIAGNOSIS)
+    return newest(data, [answer for rows in reports for answer in answers(rows)])
 
 
 def newest(data: SiteData, found: Sequence[Answer]) -> list[Answer]:
@@ -138,8 +140,8 @@ def best_of_cases(found: Sequence[Answer]) -> list[Answer]:
 def _summary(page: Page, found: Sequence[Answer]) -> Summary:
     """Summarize the results; frameworks and hardware with the most come first, so that a quick local test does not."""
     data = page.data
-    here = [row for row in data.ordered if row.value is not None and data.kind(row.campaign) == "measured"]
-    others = [row for row in data.ordered if row.value is not None and is_published(row.campaign)]
+    here = [row for row in data.trained if row.value is not None and data.kind(row.campaign) == "measured"]
+    others = [row for row in data.trained if row.value is not None and is_published(row.campaign)]
     contests = [one for one in found if data.kind(one.best.campaign) == "measured"]
     claims = [one.claim for one in contests if one.claim]
     by_framework = grouped(here, lambda row: row.framework).values()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from dlperf.catalog.palette import family_number
 from dlperf.catalog.units import is_rate
@@ -46,7 +45,7 @@ class ModelChart:
 def model_charts(page: Page) -> list[ModelChart]:
     """Return the charts of the models that were measured here and run on the most accelerators."""
     data = page.data
-    rates = [row for row in chain(*data.reports.values()) if row.value and is_rate(row.unit, row.direction)]
+    rates = [row for row in data.current if row.value and is_rate(row.unit, row.direction)]
     models = grouped(rates, lambda row: (row.case, row.unit))
     ranked = sorted(models.values(), key=lambda rows: interest(data, rows), reverse=True)
     return [_model_chart(page, rows) for rows in ranked[:SIDE_BY_SIDE]]

@@ -102,7 +102,7 @@ def metrics(page: Page, row: ConfigurationResult) -> Table:
         for metric in row.metrics[1:]
     ]
     heads = page._("Metric"), page._("Value"), page._("Unit"), page._("Spread")
-    return filled([Column(head) for head in heads], rows)
+    return filled([Column(head, words=number in (0, 2)) for number, head in enumerate(heads)], rows)
 
 
 def _title_with_basis(title: str, basis: str) -> str:
