@@ -13,6 +13,7 @@ from trials import LOCAL, finished, held, local_nodes, printed, processes_of, ru
 
 from dlperf.executors.base import Reference
 from dlperf.executors.direct import DirectExecutor
+from dlperf.nodes.client import NodeClient
 from dlperf.nodes.supervisor.processes import marked_pids
 from dlperf.plan import Container, Node
 from dlperf.runs.archive import TrialFiles, seal
@@ -86,6 +87,38 @@ async def test_the_end_of_a_trial_and_any_other_request_end_a_wait(executor, hom
         await executor.wait([trial], 10 * PATIENCE_SECONDS)  # it ended before
     (observation,) = await executor.poll([trial])
     assert observation.state is State.SUCCEEDED
+
+
+async def test_the_end_of_a_trial_is_learnt_and_collected_with_three_requests(executor, home, tmp_path, monkeypatch):
+    trial = shell_trial(tmp_path, held("echo up"))
+    await executor.submit(trial)
+    await printed(executor, trial, b"up\n")
+    await executor.poll([trial])
+    asked = []
+    request = NodeClient._request
+
+    def recorded(client, operation, *given, **fields):
+        asked.append(operation)
+        return request(client, operation, *given, **fields)
+
+    monkeypatch.setattr(NodeClient, "_request", recorded)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        waiting = asyncio.create_task(executor.wait([trial], 10 * PATIENCE_SECONDS))
+        (home / "go").touch()
+        await waiting
+    (observation,) = await executor.poll([trial])
+    await executor.collect(trial)
+    assert observation.state is State.SUCCEEDED
+    assert asked == ["wait", "read", "read"]
+
+
+async def test_a_log_that_changes_after_the_end_was_seen_is_collected_as_it_is(executor, home, tmp_path):
+    trial = shell_trial(tmp_path, "echo one; echo two")
+    await executor.submit(trial)
+    await finished(executor, trial)
+    (home / ".dlperf" / trial.trial_id / "here" / "out.log").write_text("three\n")
+    await executor.collect(trial)
+    assert trial.paths.node("here").log.read_text() == "three\n"
 
 
 async def test_a_second_submit_starts_nothing(executor, tmp_path):

@@ -104,6 +104,10 @@ class DirectExecutor(SupervisedExecutor):
             self._note_answer(task, node_observation(task.node.name, report, task.starts))
             await self._clean_up(task, report)
 
+    def _final_report(self, task: NodeTask) -> NodeReport | None:
+        seen = self._seen.pop(task.key, None)
+        return seen if seen and seen.exit else None
+
     async def wait(self, trials: Sequence[Trial], seconds: float) -> None:
         ended = asyncio.Event()
         asyncio.get_running_loop().call_later(seconds, ended.set)
@@ -126,13 +130,15 @@ class DirectExecutor(SupervisedExecutor):
         self, client: NodeClient, tasks: Sequence[NodeTask], seconds: float, ended: asyncio.Event
     ) -> None:
         """Note that a task on one machine has ended; a silent machine says nothing."""
-        running = [task.directory for task in tasks if not self._last_known(task).finished]
+        running = [task for task in tasks if not self._last_known(task).finished]
         with contextlib.suppress(DlperfError):
             while running and not ended.is_set():
-                if await client.wait(running, seconds):
-                    ended.set()
-                else:
+                reports = await client.wait([task.directory for task in running], seconds)
+                if reports is None:
                     await asyncio.sleep(SHORTEST_WAIT_SECONDS)
+                else:
+                    self._awaited.update((task.key, report) for task, report in zip(running, reports, strict=True))
+                    ended.set()
 
     async def _clean_up(self, task: NodeTask, report: NodeReport) -> None:
         """End what a dead supervisor, a reboot, an unreadable file or a cancel during silence left on a node."""

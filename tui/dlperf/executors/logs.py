@@ -215,15 +215,18 @@ def require_space(path: Path) -> None:
         raise StorageError(f"{path}: cannot be written ({why}): free space, then `dlperf resume`")
 
 
-async def collect_files(client: NodeClient, task: NodeTask) -> None:
+async def collect_files(client: NodeClient, task: NodeTask, ended: NodeReport | None = None) -> None:
     """Archive everything that a node has of a trial: the rest of the streams, then the other files.
+
+    Args:
+        ended: a report from after the end of the trial there, when its streams have their final size.
 
     Raises:
         UnreachableError: the node does not answer; what is archived stays, and another call continues.
         NodeFileError: a file cannot be read or archived; all others are archived.
         StorageError: a file cannot be written here.
     """
-    problem = await _collect_streams(client, task)
+    problem = await _collect_streams(client, task, ended)
     paths = task.paths
     whole = (paths.launch, paths.supervisor, paths.environment, paths.exit)  # exit.json last: it marks the end
     contents = await read_whole(client, [f"{task.directory}/{path.name}" for path in whole])
@@ -236,20 +239,24 @@ async def collect_files(client: NodeClient, task: NodeTask) -> None:
         raise problem
 
 
-async def _collect_streams(client: NodeClient, task: NodeTask) -> NodeFileError | None:
+async def _collect_streams(client: NodeClient, task: NodeTask, ended: NodeReport | None) -> NodeFileError | None:
     """Fetch until nothing is missing; return why something is."""
     short_reads = 0
     least = 0  # first also logs that did not grow: they may have been replaced by others of the same size
+    reports = [ended] if ended else await client.observe([task.directory])
     while True:
-        growths, failed = _growth([task], await client.observe([task.directory]), least)
+        growths, failed = _growth([task], reports, least)
         if failed or not growths:
             return failed.get(task.key)
         new, failed = await _fetch(client, growths)
-        short_reads += new < sum(min(item.missing, _room(growths)) for item in growths)
+        is_short = new < sum(min(item.missing, _room(growths)) for item in growths)
+        short_reads += is_short
         if failed or short_reads == SHORT_READS:
             missing = NodeFileError(task.node.name, growths[0].stream, "shorter than the node reports")
             return failed.get(task.key, missing)
         least = 1
+        if is_short or not ended:
+            reports = await client.observe([task.directory])
 
 
 def _write(files: Mapping[Path, bytes]) -> None:

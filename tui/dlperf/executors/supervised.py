@@ -71,6 +71,8 @@ class SupervisedExecutor:
         """Trials to cancel → grace; kept for nodes that do not answer yet."""
         self._seen: dict[tuple[str, str], NodeReport] = {}
         """Reports of the last poll, by which the next tail knows what to fetch."""
+        self._awaited: dict[tuple[str, str], NodeReport] = {}
+        """Reports that ended a wait, which the next poll takes."""
         self._problems: dict[tuple[str, str], Problem] = {}
         """Tasks with a file that cannot be read or archived → the first of them."""
         self._told_to_end: set[tuple[str, str]] = set()
@@ -101,7 +103,9 @@ class SupervisedExecutor:
 
     async def _reports(self, client: NodeClient, tasks: Sequence[NodeTask]) -> list[NodeReport]:
         """Ask for the states of tasks. What was once found to be unreadable remains a problem."""
-        reports = await client.observe([task.directory for task in tasks])
+        awaited = [self._awaited.pop(task.key, None) for task in tasks]
+        known = [report for report in awaited if report]
+        reports = known if all(awaited) else await client.observe([task.directory for task in tasks])
         for task, report in zip(tasks, reports, strict=True):
             self._seen[task.key] = report
             if report.problem is not None:
@@ -190,7 +194,12 @@ class SupervisedExecutor:
         return new
 
     async def collect(self, trial: Trial) -> None:
-        await all_of(collect_files(self._client(task), task) for task in node_tasks(trial))
+        tasks = node_tasks(trial)
+        await all_of(collect_files(self._client(task), task, self._final_report(task)) for task in tasks)
+
+    def _final_report(self, task: NodeTask) -> NodeReport | None:
+        """Return the report of the last poll if the trial had ended there, and the sizes of its logs are certain."""
+        return None
 
     async def close(self) -> None:
         await self._observing.close()

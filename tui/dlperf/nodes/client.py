@@ -84,24 +84,26 @@ class NodeClient:
 
     async def observe(self, directories: Sequence[str]) -> list[NodeReport]:
         """The states of trials, in the order asked."""
-        answer = await self._ask("observe", ObserveAnswer, directories=list(directories))
-        with self._bad_answers():
-            return [sound_report(report) for report in _one_each(answer.reports, directories)]
+        return await self._reports("observe", directories)
 
-    async def wait(self, directories: Sequence[str], seconds: float) -> bool:
+    async def wait(self, directories: Sequence[str], seconds: float) -> list[NodeReport] | None:
         """Wait until one of these trials ends, for some seconds at most; any other request ends the wait.
 
         Returns:
-            False at once where there is another request.
+            The states of the trials then; None at once where there is another request.
         """
         if self._turn.locked():
-            return False
+            return None
         self._waits = True
         try:
-            await self._ask("wait", dict, directories=list(directories), seconds=seconds)
+            return await self._reports("wait", directories, seconds=seconds)
         finally:
             self._waits = False
-        return True
+
+    async def _reports(self, operation: str, directories: Sequence[str], **fields: Any) -> list[NodeReport]:
+        answer = await self._ask(operation, ObserveAnswer, directories=list(directories), **fields)
+        with self._bad_answers():
+            return [sound_report(report) for report in _one_each(answer.reports, directories)]
 
     async def end_wait(self) -> None:
         if self._waits and self._channel is not None:

@@ -96,7 +96,7 @@ def observe(request: Json, raw: bytes) -> Answer:
 
 
 def wait(request: Json, raw: bytes) -> Answer:
-    """Wait until the supervisor of one of these trials ends, the client sends something, or some seconds pass."""
+    """Observe after the supervisor of one of these trials ends, the client sends something, or some seconds pass."""
     found = [Records(confined(directory)) for directory in request["directories"]]
     opened = [(records, open_process(records.supervisor())) for records in found]
     processes = [descriptor for _, descriptor in opened if descriptor is not None]
@@ -104,7 +104,7 @@ def wait(request: Json, raw: bytes) -> Answer:
         select.select([0, *processes], [], [], request["seconds"])
     for descriptor in processes:
         os.close(descriptor)
-    return {}, b""
+    return observe(request, raw)
 
 
 class Records:

@@ -14,6 +14,9 @@ MARK_VARIABLE = "DLPERF_TRIAL"
 SUPERVISOR_NAME = "dlperf-trial"
 """The name of a supervisor's process, in 15 bytes at most."""
 START_SECONDS = 20.0
+PROCESS_BYTES = 1 << 17
+KERNEL_THREAD = 0x200000
+"""A flag in ``stat_fields``: it has no environment."""
 
 Variables = Optional[Dict[bytes, bytes]]
 
@@ -22,9 +25,30 @@ def boot_id() -> str:
     return read_text("/proc/sys/kernel/random/boot_id").strip()
 
 
+def read_process(pid: int, name: str) -> bytes:
+    """A file of a process in ``/proc``; empty where it cannot be read.
+
+    Searches read two of each process on the machine, so this asks the system no more than it must.
+    """
+    try:
+        descriptor = os.open(f"/proc/{pid}/{name}", os.O_RDONLY)
+    except OSError:
+        return b""
+    try:
+        data = part = os.read(descriptor, PROCESS_BYTES)
+        while len(part) == PROCESS_BYTES:
+            part = os.read(descriptor, PROCESS_BYTES)
+            data += part
+        return data
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
 def stat_fields(pid: int) -> List[str]:
     """The fields of ``/proc/<pid>/stat`` from the state letter on; none where there is no such process."""
-    return read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return read_process(pid, "stat").rpartition(b")")[2].decode("ascii").split()
 
 
 def process_stat(pid: int) -> Optional[Tuple[str, int]]:
@@ -119,12 +143,10 @@ def has_mark(pid: int, mark: str) -> bool:
     try:
         if os.stat(f"/proc/{pid}").st_uid != os.getuid():
             return False
-        with open(f"/proc/{pid}/environ", "rb") as stream:
-            variables = stream.read().split(b"\0")
     except OSError:
         return False
-    wanted = f"{MARK_VARIABLE}={mark}".encode()
-    return wanted in variables or (mark.endswith("/") and any(word.startswith(wanted) for word in variables))
+    end = "" if mark.endswith("/") else "\0"
+    return f"\0{MARK_VARIABLE}={mark}{end}".encode() in b"\0" + read_process(pid, "environ") + b"\0"
 
 
 def mark_of(directory: str, job: Json) -> str:
@@ -133,9 +155,9 @@ def mark_of(directory: str, job: Json) -> str:
     return str(job.get("mark") or f"{urllib.parse.unquote(trial)}/")
 
 
-def marked_pids(mark: str) -> List[int]:
-    """Every process of the trial, in any session or process group, except this one."""
-    return [pid for pid in all_pids() if pid != os.getpid() and has_mark(pid, mark)]
+def marked_pids(mark: str, pids: Optional[Iterable[int]] = None) -> List[int]:
+    """Every process of the trial, of these or of all, in any session or process group, except this one."""
+    return [pid for pid in (all_pids() if pids is None else pids) if pid != os.getpid() and has_mark(pid, mark)]
 
 
 def send(pid: int, number: int) -> None:
