@@ -48,5 +48,7 @@ def test_a_log_that_did_not_come_home_whole_stays(counting):
 
 def test_only_trials_on_the_named_machines_are_removed(counting):
     counting.dlperf(*RUN, "--repeats", "1")
-    told = counting.dlperf("clean", "--hardware", "elsewhere")
+    told = counting.dlperf("clean", "--hardware", "h200")
     assert "0 archived trials would be removed: add --yes" in told.stderr
+    told = counting.dlperf("clean", "--hardware", "elsewhere", code=2)
+    assert told.stderr.startswith("dlperf: --hardware elsewhere: neither measured nor in the catalogue")

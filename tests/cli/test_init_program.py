@@ -108,6 +108,8 @@ def test_a_program_without_a_value_leaves_one_line_and_no_file(dlperf, tmp_path,
         (["--program", "sh {files}/train.sh"], "write the path itself"),
         (["--program", "sh", "--name", "numpy"], "the catalogue has a framework numpy already"),
         (["--program", "sh", "--name", "A b"], "only a-z"),
+        (["--seconds", "5"], "--seconds is of a program: add --program COMMAND"),
+        ([__file__], "is no folder: name another"),
     ],
 )
 def test_a_command_that_cannot_run_is_refused_in_one_line(dlperf, arguments, message):

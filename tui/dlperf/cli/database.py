@@ -64,7 +64,7 @@ def query(
     sql: Annotated[str | None, typer.Argument(metavar="SQL", help="A SELECT over the tables of --schema.")] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print tables and columns with their meaning.")] = False,
     as_json: options.JsonOption = False,
-    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write CSV.")] = None,
+    csv: options.CsvOption = None,
 ) -> None:
     """Query all results with SQL, which can only read them."""
     from dlperf.results.database import SCHEMA, query_database, results_database

@@ -40,14 +40,18 @@ def save(
     also what machines of the kind differ by, where several were measured.
     """
     from dlperf.results.baselines import baseline_of, write_baseline
-    from dlperf.results.load import Filters, filters_of, load_results
+    from dlperf.results.load import filters_of
 
-    workspace = options.current_workspace(context)
-    filters = filters_of(selection, campaigns=options.split("--campaign", campaign))
-    rows = load_results(workspace, Filters(metrics=options.split("--metric", metric)), options.print_skipped)
-    baseline = baseline_of(name, [row for row in rows if filters.matches(row)], rows)
-    write_baseline(workspace, baseline, replace)
-    print_note(f"{count_noun(len(baseline.references), 'result')} kept in {workspace.baseline(name)}")
+    workspace = options.open_workspace(context)
+    campaigns = options.split("--campaign", campaign)
+    filters = filters_of(selection, campaigns=campaigns)
+    rows = workspace.rows(metrics=options.split("--metric", metric))
+    selected = [row for row in rows if filters.matches(row)]
+    if not selected:
+        workspace.refuse_unknown(selection, campaigns)
+    baseline = baseline_of(name, selected, rows)
+    write_baseline(workspace.paths, baseline, replace)
+    print_note(f"{count_noun(len(baseline.references), 'result')} kept in {workspace.paths.baseline(name)}")
 
 
 @group.command()

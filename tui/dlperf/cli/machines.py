@@ -151,15 +151,18 @@ def clean(
 
     from dlperf.campaign.readiness import ended_trials
     from dlperf.executors.cleaning import clean as remove
+    from dlperf.plan import Selection
     from dlperf.runs.lookup import find_campaign
 
     workspace = options.current_workspace(context)
     chosen = [find_campaign(workspace, campaign)] if campaign is not None else list(workspace.campaigns())
-    names = {name for words in hardware or () for name in words.split(",")}
+    names = options.split("--hardware", hardware)
     unreadable: list[DlperfError] = []
     trials = ended_trials(chosen, names, unreadable.append)
     for error in unreadable:
         options.print_skipped(error)
+    if not trials:
+        options.open_workspace(context).refuse_unknown(Selection(hardware=names), ())
     if not yes:
         _print_removable(trials, as_json)
         return

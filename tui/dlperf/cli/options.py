@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.cli.output import print_note
+from dlperf.cli.writable import writable_file, writable_folder
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import one_line
 
@@ -150,8 +151,14 @@ CampaignsOption = Annotated[
 ]
 CiOption = Annotated[
     Path | None,
-    typer.Option("--ci", metavar="DIR", help="Write junit.xml, summary.md and badge.svg with the verdicts there."),
+    typer.Option(
+        "--ci",
+        metavar="DIR",
+        help="Write junit.xml, summary.md and badge.svg with the verdicts there.",
+        callback=writable_folder,
+    ),
 ]
+CsvOption = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write CSV.", callback=writable_file)]
 NameOption = Annotated[
     str | None, typer.Option("--name", metavar="NAME", help="Campaign name; default: time and contents.")
 ]

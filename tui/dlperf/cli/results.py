@@ -12,7 +12,8 @@ import typer
 from dlperf.catalog.axes import axes_text
 from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_table
-from dlperf.errors import DlperfError, ExitCode
+from dlperf.cli.writable import writable_file
+from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, percent
 
 if TYPE_CHECKING:
@@ -38,8 +39,10 @@ def results(
     ] = None,
     metric: options.MetricsOption = None,
     as_json: options.JsonOption = False,
-    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write CSV.")] = None,
-    parquet: Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="Write Parquet.")] = None,
+    csv: options.CsvOption = None,
+    parquet: Annotated[
+        Path | None, typer.Option("--parquet", metavar="FILE", help="Write Parquet.", callback=writable_file)
+    ] = None,
 ) -> None:
     """List results, or the reasons why there are none. Includes spread and number of trials."""
     unreadable: list[object] = []
@@ -153,6 +156,8 @@ def compare(
 
     With --fail-below, results of A for which B has no row or several rows fail, too.
     """
+    if allow_missing and fail_below is None:
+        raise RequestError("--allow-missing: add --fail-below RATIO")
     unreadable: list[object] = []
     outcome = options.open_workspace(context, unreadable.append).compare(a, b, metric)
     if as_json:

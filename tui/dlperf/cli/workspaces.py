@@ -48,8 +48,8 @@ def init(
         typer.Option("--batch-size", "-b", metavar="B", min=1, help="Of the trial run; 8 for {batch_size} by default."),
     ] = None,
     seconds: Annotated[
-        float, typer.Option(metavar="S", min=1, help="After which the trial run is stopped.")
-    ] = TRIAL_SECONDS,
+        float | None, typer.Option(metavar="S", min=1, help="After which the trial run is stopped; default: 60.")
+    ] = None,
     site_url: Annotated[
         str | None,
         typer.Option(metavar="URL", help="Address at which the site will be published; asked for in a terminal."),
@@ -57,8 +57,10 @@ def init(
 ) -> None:
     """Create a workspace: mkdocs.yml, site/, runs/ and catalog/. With --program, entries for a program, too."""
     if program is not None:
-        _add_program(workspace_option(context) or directory, program, name, batch_size, seconds)
+        _add_program(workspace_option(context) or directory, program, name, batch_size, seconds or TRIAL_SECONDS)
         return
+    if given := [word for word, value in (("--name", name), ("-b", batch_size), ("--seconds", seconds)) if value]:
+        raise RequestError(f"{given[0]} is of a program: add --program COMMAND")
     written = _create(directory, _asked_address() if site_url is None else site_url)
     parts = dict.fromkeys(path.partition("/")[0] + path.partition("/")[1] for path in written)
     print_note(f"{count_noun(len(written), 'file')} in {directory.resolve()}: {', '.join(parts)}")
@@ -160,6 +162,8 @@ def _asked_address() -> str:
 def _create(root: Path, site_url: str = "") -> list[str]:
     from dlperf.report.writing import create_workspace
 
+    if root.exists() and not root.is_dir():
+        raise RequestError(f"{root} is no folder: name another")
     if site_url and not site_url.startswith(("http://", "https://")):
         raise RequestError(f"--site-url {site_url}: an address begins with https://")
     if not ((root / "mkdocs.yml").exists() and (root / "runs").is_dir()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -154,14 +154,14 @@ class Workspace:
         """Return each measured or published configuration, or a row for each of the metrics (``all``: every one).
 
         Raises:
-            RequestError: a campaign or metric is unknown.
+            RequestError: a campaign, metric, machine, framework, case or precision is unknown.
         """
         from dlperf.results.load import filters_of, load_results
 
         words = {"campaigns": _several(campaigns), "statuses": _several(statuses), "metrics": _several(metrics)}
         rows = load_results(self.paths, filters_of(selection, **words), self._complain)
         if not rows:
-            self._refuse_unknown(words["campaigns"])
+            self.refuse_unknown(selection, words["campaigns"])
         return rows
 
     def compare(self, a: str, b: str, metric: str | None = None) -> Comparisons:
@@ -174,13 +174,29 @@ class Workspace:
 
         return compare_in_workspace(self.paths, a, b, self._complain, metric)
 
-    def _refuse_unknown(self, campaigns: Sequence[str]) -> None:
-        """Reject a misspelt name, which would look like a campaign without results."""
+    def refuse_unknown(self, selection: Selection, campaigns: Sequence[str]) -> None:
+        """Reject a misspelt name in what selects no result: it would look like one that was not measured."""
         known = [found.name for found in self.paths.campaigns()]
         known += [f"published/{found.name}" for found in self.paths.published_reports()]
         for name in campaigns:
             if name not in known:
                 raise RequestError(f"--campaign {name}: no such campaign ({hint(name, known)})")
+        for axis, wanted, entries in self._named(selection):
+            if unknown := set(wanted) - set(entries):
+                measured = {getattr(row, axis) for row in self.rows()}
+                for name in sorted(unknown - measured):
+                    known = sorted({*entries, *measured})
+                    raise RequestError(f"--{axis} {name}: neither measured nor in the catalogue ({hint(name, known)})")
+
+    def _named(self, selection: Selection) -> list[tuple[str, Sequence[str], Iterable[str]]]:
+        """Return the axes whose values are entries of the catalogue: name, selected ids, all ids."""
+        entries = self.catalog()
+        return [
+            ("hardware", selection.hardware, entries.hardware),
+            ("framework", selection.frameworks, entries.frameworks),
+            ("case", selection.cases, entries.cases),
+            ("precision", selection.precisions, entries.precisions),
+        ]
 
 
 def _several(values: Any) -> tuple[Any, ...]:
