@@ -140,10 +140,15 @@ def test_every_selection_of_the_page_on_language_models_can_run(typed, tmp_path)
         assert not plan["impossible"]
 
 
-def test_a_diagnosis_and_a_profile_are_planned_as_the_guide_says(typed):
-    planned = [typed(line) for line in commands(GUIDE / "machines.md")]
-    assert "node-health" in planned[1]
-    assert "under a profiler" in planned[2]
+def test_a_diagnosis_and_profiles_are_planned_as_the_guide_says(typed, tmp_path):
+    page = GUIDE / "machines.md"
+    ((path, text),) = FILE.findall(page.read_text())
+    typed(commands(page)[0])
+    (tmp_path / "bench" / path).write_text(text)
+    diagnosed, profiled, rendered = [typed(line) for line in commands(page)[1:]]
+    assert "node-health" in diagnosed
+    assert "under a profiler" in profiled
+    assert "nsys profile --output " in rendered
 
 
 def test_the_stacks_of_a_public_report_are_planned_on_a_machine_of_ones_own(typed, tmp_path):
