@@ -158,7 +158,7 @@ def test_another_metric_is_judged_by_its_direction(run: Run):
 
 def test_a_campaign_is_judged_by_its_history(run: Run, tmp_path: Path):
     out, err = run("baseline", "trend", "slower", "--ci", str(tmp_path / "ci"), code=1)
-    assert "4 campaigns, 10 are needed to see a trend" in out
+    assert "10 campaigns are needed to see a trend, not 4" in out
     assert "gate failed: 1 of 1 worse than the last 30 campaigns or missing" in err
-    assert "10 are needed" in (tmp_path / "ci" / "junit.xml").read_text()
+    assert "10 campaigns are needed" in (tmp_path / "ci" / "junit.xml").read_text()
     run("baseline", "trend", "slower", "--last", "9", code=2)
