@@ -202,11 +202,11 @@ class Engine:
 
     def _end_late(self, running: RunningTrial, late: float) -> None:
         """End a trial past its deadline whose machines answer: its supervisor was stopped, or is none of ours."""
-        if late >= 2 * self._timeouts.late:
-            running.end(Ending(State.TIMED_OUT, why_overdue(running.trial.deadline, 2 * self._timeouts.late)))
-        elif late >= self._timeouts.late and not running.late:
+        if late >= self._timeouts.late and not running.late:
             running.late = True
             self._spawn(self._executor(running.planned.launch.executor).time_out(running.trial))
+        elif late >= 2 * self._timeouts.late:
+            running.end(Ending(State.TIMED_OUT, why_overdue(running.trial.deadline, 2 * self._timeouts.late)))
 
     def _handle_requests(self) -> None:
         requests, offset = read_records(self._paths.control, Request, self._journal.requests_read)

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 
-CampaignArgument = Annotated[
-    str,
-    typer.Argument(metavar="CAMPAIGN", help="Name or unique substring.", autocompletion=options.complete_campaigns),
-]
 TrialArgument = Annotated[
     str | None,
     typer.Argument(
@@ -88,7 +84,7 @@ def run(
 
 
 @commands.command()
-def resume(context: typer.Context, campaign: CampaignArgument, detach: DetachOption = False) -> None:
+def resume(context: typer.Context, campaign: options.CampaignArgument, detach: DetachOption = False) -> None:
     """Resume a campaign. Adopts its running trials, starts the remaining ones, lifts a pause."""
     from dlperf.campaign.detach import start_detached
     from dlperf.cli.foreground import run_in_foreground, wait_for_requests
@@ -104,19 +100,19 @@ def resume(context: typer.Context, campaign: CampaignArgument, detach: DetachOpt
 
 
 @commands.command()
-def cancel(context: typer.Context, campaign: CampaignArgument, trial: TrialArgument = None) -> None:
+def cancel(context: typer.Context, campaign: options.CampaignArgument, trial: TrialArgument = None) -> None:
     """Cancel a campaign or one of its trials. Logs of running trials are collected."""
     _request_from_engine(*_find(context, campaign), "cancel", trial)
 
 
 @commands.command()
-def retry(context: typer.Context, campaign: CampaignArgument, trial: TrialArgument = None) -> None:
+def retry(context: typer.Context, campaign: options.CampaignArgument, trial: TrialArgument = None) -> None:
     """Run failed, cancelled or lost trials again. Successful trials are kept."""
     _request_from_engine(*_find(context, campaign), "retry", trial)
 
 
 @commands.command()
-def pause(context: typer.Context, campaign: CampaignArgument) -> None:
+def pause(context: typer.Context, campaign: options.CampaignArgument) -> None:
     """Start no further trials of a campaign. Running trials continue; `dlperf resume` lifts the pause."""
     from dlperf.cli.foreground import wait_for_requests
     from dlperf.runs.lock import engine_pid

@@ -88,10 +88,7 @@ def show(
 def compare(
     context: typer.Context,
     name: BaselineName,
-    campaign: Annotated[
-        str,
-        typer.Argument(metavar="CAMPAIGN", help="Name or unique substring.", autocompletion=options.complete_campaigns),
-    ],
+    campaign: options.CampaignArgument,
     as_json: options.JsonOption = False,
     ci: options.CiOption = None,
 ) -> None:
@@ -109,10 +106,7 @@ def compare(
 @group.command()
 def trend(
     context: typer.Context,
-    campaign: Annotated[
-        str,
-        typer.Argument(metavar="CAMPAIGN", help="Name or unique substring.", autocompletion=options.complete_campaigns),
-    ],
+    campaign: options.CampaignArgument,
     last: Annotated[int, typer.Option(metavar="N", min=10, help="Campaigns to look back on.")] = 30,
     as_json: options.JsonOption = False,
     ci: options.CiOption = None,

@@ -126,6 +126,9 @@ Words = list[str] | None
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+CampaignArgument = Annotated[
+    str, typer.Argument(metavar="CAMPAIGN", help="Name or unique substring.", autocompletion=complete_campaigns)
+]
 OptionalCampaign = Annotated[
     str | None,
     typer.Argument(
