@@ -20,7 +20,8 @@ from dlperf.runs.paths import Workspace
 
 PATIENCE_SECONDS = 60.0
 READING = frozenset(
-    {"campaigns", "catalog", "plan", "open", "results", "curve", "unpack", "search", "matching", "numbers", "telemetry"}
+    {"campaigns", "catalog", "plan", "open", "results", "preview", "curve"}
+    | {"unpack", "search", "matching", "numbers", "telemetry"}
 )
 """Groups of workers that read something which the screen then shows; the others wait for a person."""
 ScreenType = TypeVar("ScreenType", bound=Screen[Any])

@@ -45,6 +45,18 @@ async def test_the_running_campaign_is_offered_first(workspace: Workspace):
             await until_shown(pilot, "median 23,072 images/s")
 
 
+async def test_a_tall_window_previews_the_results_of_the_selected_campaign(workspace: Workspace):
+    finished_campaign(workspace, "newer", 23000.0, day=4)
+    finished_campaign(workspace, "older", 17000.0, day=5)
+    async with driving(workspace, size=(120, 40)) as pilot:
+        await until_shown(pilot, "Results of newer", "23,040 img/s", "protocol")
+        await pilot.press("down")
+        await until_shown(pilot, "Results of older", "17,040 img/s")
+        await until_gone(pilot, "23,040 img/s")
+        await pilot.resize_terminal(80, 24)
+        await until_gone(pilot, "Results of older")
+
+
 async def test_a_campaign_whose_engine_died_offers_to_resume(workspace: Workspace):
     running_campaign(workspace)
     async with driving(workspace) as pilot:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
@@ -10,19 +10,24 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.campaigns_table import CampaignsView, about_campaign
 from dlperf.app.model.choice import choice_of
+from dlperf.app.model.results_table import ResultsView, about_result
 from dlperf.app.model.table import Row
 from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.pages import filtered_title, no_match
 from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
+from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.plan import Selection
+from dlperf.results.model import ConfigurationResult
 from dlperf.runs.keeping import remove_campaign, rename_campaign, tag_campaign
 from dlperf.view.campaigns import CampaignSummary, Standing
 from dlperf.view.text import printable
@@ -39,14 +44,23 @@ class CampaignsScreen(SortedTableScreen):
     def __init__(self) -> None:
         super().__init__()
         self.view: CampaignsView = CampaignsView()
+        self._previewed: tuple[object, ...] = ()
+        """Name of the campaign whose results were read last, and what had ended in it."""
 
     @property
     def table(self) -> RowTable:
-        return self.query_one(RowTable)
+        return self.query_one("#campaigns", RowTable)
+
+    @property
+    def preview(self) -> Vertical:
+        return self.query_one("#preview", Vertical)
 
     def body(self) -> ComposeResult:
         yield RowTable(self.view.columns(), id="campaigns")
         yield Static(classes="status", id="about-campaign", markup=False)
+        with Vertical(classes="panel", id="preview"):
+            yield RowTable(ResultsView().columns(), id="preview-rows")
+            yield Static(classes="status", id="preview-text", markup=False)
 
     def on_mount(self) -> None:
         self.main.book.list_names()
@@ -60,12 +74,44 @@ class CampaignsScreen(SortedTableScreen):
         super().campaigns_changed()
         self.show_view(self.view)
 
+    def frame(self, number: int) -> None:
+        super().frame(number)
+        summary = self._selected()
+        if summary is not None and self.preview.size and summary.standing is not Standing.LOADING:
+            wanted = (summary.name, summary.standing, summary.done)
+            if wanted != self._previewed:
+                self._previewed = wanted
+                self._read_results(summary.name)
+
+    @work(thread=True, exclusive=True, group="preview")
+    def _read_results(self, name: str) -> None:
+        from dlperf.results.load import load_campaign
+        from dlperf.results.logs import log_reader
+
+        try:
+            _, rows = load_campaign(self.workspace.campaign(name), partial(log_reader, self.workspace))
+        except DlperfError:  # which the line above the preview says
+            rows = []
+        self.call_later(self._show_results, name, rows)
+
+    def _show_results(self, name: str, rows: Sequence[ConfigurationResult]) -> None:
+        if name == self.table.selected:
+            self.preview.border_title = Content(_("Results of {name}", name=printable(name)))
+            view = ResultsView(rows=tuple(replace(row, campaign="") for row in rows))
+            table = self.query_one("#preview-rows", RowTable)
+            table.set_columns(view.columns())
+            table.show_items(view)
+            text = "\n\n".join("\n".join(about_result(row)) for row in rows)
+            self.query_one("#preview-text", Static).update(text)
+
     def show_view(self, view: CampaignsView) -> None:
         summaries = self.main.book.summaries
         self.view = view = replace(view, summaries=summaries)
         self.table.empty = no_match(view.matching, len(summaries)) if view.matching else _empty_text()
         self.table.mark_sorting(view.column, view.descending)
-        self.table.show_rows([item.name for item in view.shown()], self._row)
+        names = [item.name for item in view.shown()]
+        self.table.show_rows(names, self._row)
+        self.set_class(not names, "-without-campaign")
         title = _("Campaigns") if view.matching else _("Campaigns of {folder}", folder=self.workspace.root)
         self.table.border_title = filtered_title(title, view.matching)
         self._show_selected()
@@ -73,7 +119,7 @@ class CampaignsScreen(SortedTableScreen):
     def _row(self, key: Hashable) -> Row:
         return self.view.cells(self.view.summaries.get(str(key)) or CampaignSummary(str(key)))
 
-    @on(RowTable.Highlighted)
+    @on(RowTable.Highlighted, "#campaigns")
     def _show_selected(self) -> None:
         summary = self._selected()
         text = about_campaign(summary, self.size.width - 2) if summary else ""

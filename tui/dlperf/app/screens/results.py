@@ -151,9 +151,7 @@ class ResultsScreen(SortedTableScreen):
         )
         row = self.view.result(item) if item else None
         peers = ResultsView(rows=peers_of(self._all.rows, row) if row else ())
-        table = self.query_one("#peers", RowTable)
-        table.show_rows(range(len(peers.rows)), lambda key: peers.cells(peers.rows[int(str(key))]))
-        table.refresh()
+        self.query_one("#peers", RowTable).show_items(peers)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "published" and isinstance(self.view, ComparisonView):

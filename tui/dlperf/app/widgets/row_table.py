@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from dlperf.app.model.table import FRAMEWORK, GAP, NOTHING, Column, Row, aligned, columns_that_fit
+from dlperf.app.model.table import FRAMEWORK, GAP, NOTHING, Column, Row, TableView, aligned, columns_that_fit
 from dlperf.app.widgets.looks import looks
 from dlperf.catalog.palette import colour_number, palette
 
@@ -104,6 +104,12 @@ class RowTable(ScrollView, can_focus=True):
             self.refresh_rows()
         if self._wanted is not None and self._wanted in keys:
             self.select(self._wanted)
+
+    def show_items(self, view: TableView[Any]) -> None:
+        """Show what a view shows; the columns are its own."""
+        items = view.shown()
+        self.show_rows(range(len(items)), lambda key: view.cells(items[int(str(key))]))
+        self.refresh()
 
     def refresh_rows(self) -> None:
         for y, row in list(self._painted.items()):
