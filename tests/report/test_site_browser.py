@@ -217,6 +217,18 @@ def test_compare_filters_by_chips_and_sorts_and_the_address_keeps_both(watched: 
     assert watched.errors == []
 
 
+def test_nothing_jumps_while_a_slow_telephone_draws_compare(watched: Watched, site: Path) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    page.add_init_script("""window.shifted = 0
+        new PerformanceObserver(list => list.getEntries().forEach(it => { shifted += it.value }))
+            .observe({ type: "layout-shift", buffered: true })""")
+    page.goto((site / "results/explorer.html").as_uri())
+    expect(page.locator(".explorer-table td").first).to_be_attached()
+    assert page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(() => done(shifted))))") < 0.1
+
+
 def test_compare_puts_missing_results_last_in_either_order(watched: Watched, site: Path) -> None:
     page = watched.page
     for order in ("value", "-value"):

@@ -13,7 +13,6 @@
   const PLACES = { case: "name", framework: "by", value: "value", spread: "aside" }; /* on a telephone, in the block of a row */
   const opened = new Set(); /* facets that show all chips */
   let current = { rows: [], chart: null };
-  let painted = false; /* the first table waits until the chart can be seen */
 
   const search = element("input", { type: "search", "aria-label": words.search, placeholder: words.search,
     input: event => change({ q: event.target.value }) });
@@ -137,6 +136,11 @@
 
   function showTable() {
     const { rows } = current;
+    if (!holder.isConnected) root.append(element("div", { class: "explorer-bar" }, count, tools), holder, pager, chosen);
+    count.textContent = rows.length ? words.count.replace("{count}", dlperf.grouped(rows.length))
+      .replace("{total}", dlperf.grouped(data.rows.length))
+      .replace("{valued}", dlperf.grouped(rows.filter(row => of(row, "value") !== null).length)) : words.no_rows;
+    tools.replaceChildren(columnChoice(), tableCopies);
     const pages = Math.max(1, Math.ceil(rows.length / PAGE));
     const page = Math.min(Math.max(1, parseInt(state.page || "1", 10) || 1), pages);
     holder.replaceChildren(table(rows.slice((page - 1) * PAGE, page * PAGE)));
@@ -144,22 +148,28 @@
     pager.hidden = pages === 1;
   }
 
-  function show() {
-    keepFocus(() => {
-      const rows = dlperf.sorted(dlperf.matching());
-      current = { rows, chart: dlperf.drawChart(rows) };
-      document.body.classList.toggle("embedded", Boolean(state.embed));
-      if (search.value !== state.q) search.value = state.q;
-      facets.replaceChildren(...dlperf.FACETS.map(facet).filter(Boolean));
-      chartControls.replaceChildren(...dlperf.chartControls(rows, current.chart, change), chartCopies);
-      chart.replaceChildren(...current.chart.body);
-      count.textContent = rows.length ? words.count.replace("{count}", dlperf.grouped(rows.length))
-        .replace("{total}", dlperf.grouped(data.rows.length))
-        .replace("{valued}", dlperf.grouped(rows.filter(row => of(row, "value") !== null).length)) : words.no_rows;
-      tools.replaceChildren(columnChoice(), tableCopies);
-      if (painted) showTable();
-      showChosen();
-    });
+  function find() {
+    const rows = dlperf.sorted(dlperf.matching());
+    current = { rows, chart: dlperf.drawChart(rows) };
+  }
+
+  function showFilters() {
+    document.body.classList.toggle("embedded", Boolean(state.embed));
+    if (search.value !== state.q) search.value = state.q;
+    facets.replaceChildren(...dlperf.FACETS.map(facet).filter(Boolean));
+  }
+
+  function showChart() {
+    chartControls.replaceChildren(...dlperf.chartControls(current.rows, current.chart, change), chartCopies);
+    chart.replaceChildren(...current.chart.body);
+  }
+
+  const parts = [find, showFilters, showChart, showTable, showChosen];
+  const show = () => keepFocus(() => parts.forEach(part => part()));
+
+  /* The first time in tasks of their own, between which a telephone paints and answers. */
+  function begin([part, ...left]) {
+    if (part) setTimeout(() => { part(); begin(left); });
   }
 
   const say = text => { said.textContent = text; };
@@ -169,9 +179,8 @@
   const tableCopies = copies("copy", ["Markdown", "CSV"]);
 
   root.replaceChildren(element("div", { class: "explorer-search", role: "search", "aria-label": words.title }, search, reset, said), facets, chartControls, chart,
-    sides, element("div", { class: "explorer-bar" }, count, tools), holder, pager, chosen);
+    sides);
   window.addEventListener("hashchange", () => { dlperf.read(); show(); });
   dlperf.read();
-  show();
-  requestAnimationFrame(() => setTimeout(() => { painted = true; showTable(); }));
+  begin(parts);
 })();
