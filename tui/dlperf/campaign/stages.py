@@ -172,10 +172,8 @@ class Stages:
 
     async def archive(self, running: RunningTrial, ending: Ending) -> TrialResult:
         """Seal and measure the files of the trial."""
-        paths = running.trial.paths
-        await run_in_background(lambda: seal(paths))
         status = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
-        return await run_in_background(lambda: self._measure(running, status))
+        return await run_in_background(lambda: self._seal_and_measure(running, status))
 
     def _patience(self, ending: Ending) -> float:
         """Return the seconds to wait for files on a silent machine: none for one that was given up before."""
@@ -183,7 +181,8 @@ class Stages:
             return math.inf
         return 0.0 if ending.cause and ending.cause.mentions(*UNREACHABLE) else self._timeouts.collect
 
-    def _measure(self, running: RunningTrial, status: TrialStatus) -> TrialResult:
+    def _seal_and_measure(self, running: RunningTrial, status: TrialStatus) -> TrialResult:
+        seal(running.trial.paths)
         derived = derive(running.trial.paths, running.planned, status, self._logs)
         write_derived(running.trial.paths, derived)
         return derived.result

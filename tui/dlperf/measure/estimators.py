@@ -11,6 +11,7 @@ import statistics
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import isfinite
 from operator import mul
 
@@ -117,7 +118,12 @@ def signature(name: str) -> str:
 
 def _parameters(name: str) -> dict[str, inspect.Parameter]:
     """Return the rule's arguments behind the reading, in order."""
-    return dict(list(inspect.signature(_rule(name)).parameters.items())[1:])
+    return _parameters_of(_rule(name))
+
+
+@cache
+def _parameters_of(rule: Rule) -> dict[str, inspect.Parameter]:
+    return dict(list(inspect.signature(rule).parameters.items())[1:])
 
 
 def _required(name: str) -> list[str]:
