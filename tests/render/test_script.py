@@ -198,6 +198,12 @@ def test_jax_starts_one_process_for_each_gpu_and_passes_a_failure_on(tmp_path):
     assert subprocess.run(["sh", tmp_path / "trial" / "launch.sh"], check=False).returncode == 3
 
 
+def test_each_trial_of_a_configuration_is_given_its_number():
+    runtime = Runtime("127.0.0.1", "20001", {"node": "/a"}, trial="3")
+    files = render_trial("T", launch_of("--seed", "{trial}"), runtime)["node"].files
+    assert files["launch.sh"].decode().splitlines()[-1].endswith(" --seed 3")
+
+
 def test_a_launcher_that_starts_once_leaves_the_other_nodes_their_programs_only():
     first = launch_of(launcher="mpirun", files=("train.py",))
     launch = replace(first, nodes=(first.nodes[0], replace(first.nodes[0], name="second")))

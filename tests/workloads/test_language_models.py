@@ -47,6 +47,14 @@ def test_both_frameworks_compute_the_same_loss_and_gradients_from_the_same_weigh
         assert pytorch[name] == pytest.approx(value, rel=2e-4), name
 
 
+def test_products_in_fp8_differ_from_those_in_bf16_by_its_rounding():
+    done = run(interpreter("jax"), HERE / "jax_fp8_products.py", PYTHONPATH=str(WORKLOADS))
+    assert done.returncode == 0, done.stderr
+    product, *gradients = json.loads(done.stdout)
+    assert product == pytest.approx(0.037, rel=0.1), "both sides have three bits of mantissa"
+    assert gradients == pytest.approx([0.057, 0.057], rel=0.1), "gradients have two"
+
+
 @pytest.mark.parametrize("parallel", ["fsdp", "replicate"])
 def test_two_ranks_train_one_model_and_the_first_profiles_it(parallel: str, tmp_path: Path):
     profile = str(tmp_path / "profile.json")

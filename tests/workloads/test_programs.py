@@ -50,6 +50,7 @@ CASES = {
     "jax llama3 bf16-pure, recomputed": Case(
         "jax", "jax_llm.py", [*LLAMA, "--precision", "bf16-pure", "--checkpointing", "full"]
     ),
+    "jax llama3 fp8": Case("jax", "jax_llm.py", [*LLAMA, "--precision", "fp8"]),
     "jax resnet50": Case("jax", "jax_vision.py", IMAGES),
     "jax vgg16": Case("jax", "jax_vision.py", VGG),
     "jax arcface": Case("jax", "jax_arcface.py", FACES),

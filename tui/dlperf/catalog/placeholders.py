@@ -14,7 +14,7 @@ from pathlib import Path
 PLACEHOLDERS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 """Name → meaning; there are also ``{data.ID}`` and the axes of case and recipe."""
 
-RUNTIME = frozenset({"build", "files", "ranks", "node_rank", "master_address", "master_port"})
+RUNTIME = frozenset({"trial", "build", "files", "ranks", "node_rank", "master_address", "master_port"})
 """Placeholders whose values are known when a trial starts."""
 
 _NAME = r"[a-z_][a-z0-9_.-]*"

@@ -24,6 +24,11 @@ class Trial:
     """Numbers of the trials that are queued as one job array with this one, itself included."""
 
     @property
+    def number(self) -> str:
+        """Its number among the trials of its configuration, which ends its id."""
+        return self.trial_id.rpartition(".")[2]
+
+    @property
     def deadline(self) -> Message:
         """The cause of a trial that takes too long."""
         return message("deadline", seconds=self.launch.deadline_seconds)

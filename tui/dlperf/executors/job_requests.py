@@ -64,7 +64,7 @@ def job_name(trial: Trial) -> str:
 
 def job_number(trial: Trial, job: str) -> str:
     """The trial's own number in the queue; ``job`` may be the number of its array, or of any task of it."""
-    return f"{job.partition('_')[0]}_{trial.trial_id.rpartition('.')[2]}" if trial.repeats else job
+    return f"{job.partition('_')[0]}_{trial.number}" if trial.repeats else job
 
 
 def batch_of(name: str, home: str, most_minutes: int | None, array: JobArray | None = None) -> Batch:

@@ -44,6 +44,8 @@ class Runtime:
     """Node name → absolute path of the trial's folder on that node."""
     programs: Mapping[str, bytes] = field(default_factory=dict)
     """Name of a recipe's file → its content."""
+    trial: str = "1"
+    """Number of the trial among those of its configuration."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,7 @@ def _values(launch: Launch, runtime: Runtime, rank: int) -> dict[str, str]:
     folder = runtime.folders[launch.nodes[rank].name]
     built = {"build": _build(launch, runtime).folder(folder)} if launch.build else {}
     return built | {
+        "trial": runtime.trial,
         "files": f"{folder}/files",
         "ranks": f"{folder}/ranks",
         "node_rank": str(rank),

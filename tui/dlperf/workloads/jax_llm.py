@@ -1,15 +1,18 @@
 """Language-model pre-training in JAX on synthetic tokens: ``python jax_llm.py --help``.
 
 The same models, tokens and numerics as pytorch_llm.py: GPT-2 and Llama 3 shapes, AdamW, next-token prediction. Rates
-are in tokens. Needs JAX >= 0.7 and, in the same folder, jax_transformer.py, jax_trainer.py, llm_shapes.py,
+are in tokens. Needs JAX >= 0.7 and, in the same folder, jax_transformer.py, jax_fp8.py, jax_trainer.py, llm_shapes.py,
 options.py and reporting.py.
 """
 
 from llm_shapes import GRADIENT_NORM, SHAPES, language, language_facts
 from options import common, profilable
 
-PRECISIONS = ("fp32", "bf16", "bf16-pure")
-PRECISION_HELP = "bf16: weights, gradients and optimizer state fp32, products bf16; bf16-pure: all bf16"
+PRECISIONS = ("fp32", "bf16", "bf16-pure", "fp8")
+PRECISION_HELP = (
+    "bf16: weights, gradients and optimizer state fp32, products bf16; bf16-pure: all bf16; "
+    "fp8: weights and optimizer state bf16, the layers' products FP8 with dynamic scaling"
+)
 
 
 def options():
@@ -22,6 +25,7 @@ if __name__ == "__main__":
 
 import jax
 import jax.numpy as jnp
+import jax_fp8
 from jax.sharding import PartitionSpec
 from jax_trainer import EVERYWHERE, adamw, clipped, device_mesh, prepare, synthetic, train
 from jax_transformer import create, loss, sizes
@@ -29,7 +33,7 @@ from jax_transformer import create, loss, sizes
 
 def weight_type(precision):
     """Data type of weights, gradients and optimizer state."""
-    return jnp.bfloat16 if precision == "bf16-pure" else jnp.float32
+    return jnp.bfloat16 if precision in ("bf16-pure", "fp8") else jnp.float32
 
 
 def placement(shape, options):
@@ -62,6 +66,7 @@ def main(options):
     prepare(options)
     shape = SHAPES[options.model]
     compute = jnp.float32 if options.precision == "fp32" else jnp.bfloat16
+    product = jax_fp8.multiplied if options.precision == "fp8" else jnp.matmul
     make = create(shape, weight_type(options.precision))
     counted = sum(array.size for array in jax.tree.leaves(jax.eval_shape(make, jax.random.key(0))))
     optimizer = clipped(
@@ -69,7 +74,7 @@ def main(options):
     )
     train(
         make,
-        loss(shape, compute, options.attention, options.checkpointing),
+        loss(shape, compute, options.attention, options.checkpointing, product),
         synthetic(token_batch(shape.vocabulary, options.sequence_length), options),
         optimizer,
         options,

@@ -21,6 +21,7 @@ DTYPES = {
     "tf32": jnp.float32,
     "bf16": jnp.bfloat16,
     "bf16-pure": jnp.bfloat16,
+    "fp8": jnp.bfloat16,
     "fp16": jnp.float16,
 }
 LOSS_SCALE = {"fp16": 128.0}

@@ -68,44 +68,47 @@ def rotated(x):
     return jnp.concatenate([first * cosine - second * sine, second * cosine + first * sine], -1).astype(x.dtype)
 
 
-def attention(shape, x, layer, kernel):
+def attention(shape, x, layer, kernel, product):
     """Causal self-attention with grouped queries."""
     count, length, _ = x.shape
     keys = shape.kv_heads * shape.head_size
-    joined = multiplied(x, layer, "project")
+    joined = multiplied(x, layer, "project", product)
     parts = jnp.split(joined, [shape.hidden, shape.hidden + keys], axis=-1)
     query, key, value = (part.reshape(count, length, -1, shape.head_size) for part in parts)
     if not shape.positions:
         query, key = rotated(query), rotated(key)
     y = jax.nn.dot_product_attention(query, key, value, is_causal=True, implementation=kernel)
-    return multiplied(y.reshape(count, length, shape.hidden), layer, "output")
+    return multiplied(y.reshape(count, length, shape.hidden), layer, "output", product)
 
 
-def multiplied(x, layer, name):
+def multiplied(x, layer, name, product):
     """``x`` times a matrix of the layer, in ``x``'s data type, plus its bias where it has one."""
-    y = x @ layer[name].astype(x.dtype)
+    y = product(x, layer[name].astype(x.dtype))
     bias = layer.get(name + "_bias")
     return y if bias is None else y + bias.astype(x.dtype)
 
 
-def feed_forward(shape, x, layer):
+def feed_forward(shape, x, layer, product):
     """SwiGLU, or GELU in its tanh form."""
-    wide = multiplied(x, layer, "wide")
+    wide = multiplied(x, layer, "wide", product)
     if shape.family == "llama":
-        wide = jax.nn.silu(multiplied(x, layer, "gate")) * wide
+        wide = jax.nn.silu(multiplied(x, layer, "gate", product)) * wide
     else:
         wide = jax.nn.gelu(wide, approximate=True)
-    return multiplied(wide, layer, "narrow")
+    return multiplied(wide, layer, "narrow", product)
 
 
-def loss(shape, dtype, kernel, checkpointing):
-    """A function: parameters, tokens, targets → mean cross-entropy; products in ``dtype``."""
+def loss(shape, dtype, kernel, checkpointing, product=jnp.matmul):
+    """A function: parameters, tokens, targets → mean cross-entropy; products in ``dtype``.
+
+    ``product``: how the layers multiply rows by a matrix.
+    """
     layered = layer_sizes(shape)
 
     def block(x, layer):
-        x = x + attention(shape, normalized(shape, x, layer["norm1"], layer.get("norm1_bias")), layer, kernel)
+        x = x + attention(shape, normalized(shape, x, layer["norm1"], layer.get("norm1_bias")), layer, kernel, product)
         y = normalized(shape, x, layer["norm2"], layer.get("norm2_bias"))
-        return x + feed_forward(shape, y, layer), None
+        return x + feed_forward(shape, y, layer, product), None
 
     if checkpointing == "full":
         block = jax.checkpoint(block)
