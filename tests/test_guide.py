@@ -185,15 +185,15 @@ def test_logs_of_megatron_and_torchtitan_become_reports_as_the_guide_says(typed,
         assert "65536" in page.read_text()
 
 
-def type_page(typed, folder: Path, page: Path) -> str:
-    """Type the commands of a page after writing its files; return what the last one prints."""
+def type_page(typed, folder: Path, page: Path) -> list[str]:
+    """Type the commands of a page after writing its files; return what each but the first prints."""
     first, *others = commands(page)
     typed(first)
     for path, text in FILE.findall(page.read_text()):
         place = folder / "bench" / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
-    return [typed(line) for line in others][-1]
+    return [typed(line) for line in others]
 
 
 def test_a_cluster_is_set_up_and_measured_as_the_page_on_slurm_says(typed, tmp_path, slurm, monkeypatch):
@@ -216,10 +216,12 @@ def test_the_page_on_python_runs_as_it_stands(typed, tmp_path, monkeypatch, caps
     assert "unknown hardware 'locl': did you mean local?" in said
 
 
-def test_the_script_of_two_nodes_has_the_lines_that_the_page_shows(typed, tmp_path):
-    printed = type_page(typed, tmp_path, GUIDE / "nodes.md")
-    (excerpt,) = (text for text in shown(GUIDE / "nodes.md") if text.startswith("=== a:"))
-    assert [line for line in excerpt.splitlines() if line not in printed] == []
+def test_the_scripts_of_a_container_and_of_two_nodes_have_the_lines_that_the_page_shows(typed, tmp_path):
+    page = GUIDE / "nodes.md"
+    in_container, on_two_nodes = type_page(typed, tmp_path, page)
+    started, excerpt = (text for text in shown(page) if text.startswith(("docker run", "=== a:")))
+    assert started.strip() in in_container
+    assert [line for line in excerpt.splitlines() if line not in on_two_nodes] == []
 
 
 ECHO = """
