@@ -31,6 +31,7 @@ def failing_command(monkeypatch):
 
         monkeypatch.setattr(root.app, "registered_commands", [*root.app.registered_commands])
         root.app.command("fail")(fail)
+        monkeypatch.setattr(root, "command", root.command.__wrapped__)
 
     return register
 

@@ -49,11 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(words: list[str]) -> int:
     import typer
 
-    from dlperf.cli.root import app
+    from dlperf.cli.root import command
 
     debug = "--debug" in words
     try:
-        return int(app(words, prog_name="dlperf", standalone_mode=False) or ExitCode.DONE)
+        return int(command()(words, prog_name="dlperf", standalone_mode=False) or ExitCode.DONE)
     except typer.TyperException as error:
         return _print_errors((_describe_usage_error(error),), error.exit_code)
     except typer.Abort:

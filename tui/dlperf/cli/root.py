@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -72,3 +74,9 @@ def root(
 
 for group in GROUPS:
     app.add_typer(group)
+
+
+@cache
+def command() -> Callable[..., Any]:
+    """Return the root command, which takes longer to make than most commands to run."""
+    return typer.main.get_command(app)
