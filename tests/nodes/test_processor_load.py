@@ -10,7 +10,7 @@ from subprocess import PIPE
 import pytest
 
 from dlperf.nodes.supervisor import telemetry
-from dlperf.nodes.supervisor.processes import process_table, stat_fields
+from dlperf.nodes.supervisor.processes import KERNEL_THREAD, KTHREADD, all_pids, process_table, stat_fields
 from dlperf.nodes.supervisor.telemetry import CpuTelemetry
 
 BURNED_TICKS = 30
@@ -67,3 +67,11 @@ def test_processes_of_others_are_read_once_and_those_that_a_payload_starts_later
     assert [before.pid in pids for pids in read] == [False] * 4
     assert [later.pid in pids for pids in read] == [False, True, False, False]
     assert [{shell.pid, started} & pids for pids in read] == [set(), {shell.pid}, *[{shell.pid, started}] * 2]
+
+
+def test_threads_of_the_kernel_are_not_searched_for_what_belongs_to_a_trial():
+    every = {int(name): stat_fields(int(name)) for name in os.listdir("/proc") if name.isdigit()}
+    threads = {pid for pid, fields in every.items() if fields and int(fields[6]) & KERNEL_THREAD} - {KTHREADD}
+    found = set(all_pids())
+    assert os.getpid() in found
+    assert found & threads == set()

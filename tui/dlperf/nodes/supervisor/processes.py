@@ -15,8 +15,10 @@ SUPERVISOR_NAME = "dlperf-trial"
 """The name of a supervisor's process, in 15 bytes at most."""
 START_SECONDS = 20.0
 PROCESS_BYTES = 1 << 17
+KTHREADD = 2
+"""The parent of the kernel's threads, of which a large machine has thousands."""
 KERNEL_THREAD = 0x200000
-"""A flag in ``stat_fields``: it has no environment."""
+"""A flag in ``stat_fields``."""
 
 Variables = Optional[Dict[bytes, bytes]]
 
@@ -35,11 +37,7 @@ def read_process(pid: int, name: str) -> bytes:
     except OSError:
         return b""
     try:
-        data = part = os.read(descriptor, PROCESS_BYTES)
-        while len(part) == PROCESS_BYTES:
-            part = os.read(descriptor, PROCESS_BYTES)
-            data += part
-        return data
+        return b"".join(iter(lambda: os.read(descriptor, PROCESS_BYTES), b""))
     except OSError:
         return b""
     finally:
@@ -58,7 +56,15 @@ def process_stat(pid: int) -> Optional[Tuple[str, int]]:
 
 
 def all_pids() -> List[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    """Every process; no threads of the kernel where it lists them, which it may not do in a container."""
+    threads = set(kernel_threads())
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in threads]
+
+
+def kernel_threads() -> List[int]:
+    fields = stat_fields(KTHREADD)
+    is_kernel = bool(fields) and int(fields[6]) & KERNEL_THREAD
+    return [int(pid) for pid in read_process(KTHREADD, f"task/{KTHREADD}/children").split()] if is_kernel else []
 
 
 def process_table(pids: Iterable[int]) -> Dict[int, List[str]]:

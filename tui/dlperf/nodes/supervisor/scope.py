@@ -10,7 +10,7 @@ import os
 from typing import Any, List, Optional
 
 from .files import Json, read_text, readable_json
-from .processes import KERNEL_THREAD, all_pids, mark_of, marked_pids, own_payload, process_table, stat_fields
+from .processes import all_pids, mark_of, marked_pids, own_payload, process_table, stat_fields
 
 GROUP_PREFIX = "dlperf-"
 PR_SET_CHILD_SUBREAPER = 36
@@ -91,8 +91,7 @@ def trial_pids(mark: str, group: Optional[str] = None) -> List[int]:
     """Every living process of a trial that can be found: by mark, by group, by descent from this process."""
     table = process_table(all_pids())
     living = [pid for pid in own_payload(table) if table[pid][0] not in "ZX"]
-    users = [pid for pid, fields in table.items() if not int(fields[6]) & KERNEL_THREAD]
-    return sorted({*marked_pids(mark, users), *group_pids(group), *living})
+    return sorted({*marked_pids(mark, table), *group_pids(group), *living})
 
 
 def pids_of(directory: str, supervisor: Optional[Json]) -> List[int]:
