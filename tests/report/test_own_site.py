@@ -196,6 +196,7 @@ def test_a_wide_table_fits_the_paper_and_breaks_no_number(watched: Watched, own_
     watched.page.set_viewport_size({"width": 718, "height": 1000})
     watched.page.emulate_media(media="print")
     watched.page.goto((own_site / page).as_uri())
+    watched.page.locator("article table").first.wait_for(state="attached")
     widths = "[...document.querySelectorAll('article table')].map(it => it.getBoundingClientRect().right)"
     assert max(watched.page.evaluate(widths)) <= 718
     assert watched.page.evaluate(BROKEN_NUMBERS) == []
