@@ -81,6 +81,14 @@ def test_fp32_on_an_accelerator_that_computes_it_in_tf32_is_called_so():
     assert [finding.code for finding in row.findings] == ["tf32"]
 
 
+def test_a_figure_whose_log_has_another_precision_than_its_label_is_called_by_that_and_says_so():
+    (row,) = rows(figure("1444.9", precision="AMP", computed="fp16-pure"))
+    assert (row.precision, row.configuration.split("_")[3]) == ("fp16-pure", "fp16-pure")
+    assert [str(finding.message) for finding in row.findings] == [
+        "the source calls this AMP; by its log it is FP16-PURE"
+    ]
+
+
 def test_a_throughput_per_gpu_becomes_that_of_all_gpus():
     axes = (("sequence_length", 8192), ("tensor_parallel", 2))
     (row,) = rows(figure("14451", model="Llama 3.1 8B", unit="tokens/s/GPU", gpus=8, precision="FP8", axes=axes))

@@ -66,6 +66,13 @@ def test_every_figure_says_where_it_stands_and_how_it_was_made(reports) -> None:
     assert all(figure.rule for figure in figures if figure.log)
 
 
+def test_figures_of_pure_fp16_logs_are_not_taken_for_mixed_precision(reports) -> None:
+    figures = [figure for report in reports.values() for figure in report.figures if "pure_fp16" in figure.log]
+
+    assert len(figures) > 15
+    assert {figure.computed for figure in figures} == {"fp16-pure"}
+
+
 def test_a_report_carries_its_environment_in_its_own_order(reports) -> None:
     report = reports["plsc-arcface"]
     system = report.environment[0]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
 from dlperf.catalog.axes import Configuration
-from dlperf.measure.findings import warning
+from dlperf.measure.findings import Finding, warning
 from dlperf.messages import quoted
 from dlperf.results.identify import catalog_id
 from dlperf.results.model import ConfigurationResult, MetricResult, Status, TrialResult
@@ -76,8 +76,16 @@ def _id_of(point: Configuration) -> str:
 
 def _precision_of(figure: PublishedFigure) -> str:
     """Return the precision of the computation, which is not always the stated one."""
-    precision = figure.precision.lower()
+    precision = (figure.computed or figure.precision).lower()
     return "tf32" if precision == "fp32" and _TF32_BY_DEFAULT.search(figure.hardware) else precision
+
+
+def _relabelled(figure: PublishedFigure, precision: str) -> Iterator[Finding]:
+    """Yield the caveat of a figure whose report calls its precision otherwise."""
+    if figure.computed:
+        yield warning("relabelled", label=figure.precision, precision=precision.upper())
+    elif precision != figure.precision.lower():
+        yield _TF32
 
 
 def gpus_per_node(figure: PublishedFigure) -> int:
@@ -131,7 +139,6 @@ def _status_of(figure: PublishedFigure) -> Status:
 
 def _row(report: PublishedReport, figure: PublishedFigure, verdicts: Mapping[Key, Verdict]) -> ConfigurationResult:
     point, value, per_gpu = configuration_of(figure), figure.value, is_per_gpu(figure)
-    relabelled = (_TF32,) if point.precision != figure.precision.lower() else ()
     return ConfigurationResult(
         **vars(point),
         campaign=campaign_of(report),
@@ -139,7 +146,7 @@ def _row(report: PublishedReport, figure: PublishedFigure, verdicts: Mapping[Key
         value=value * figure.gpus if per_gpu and value is not None else value,
         protocol=figure.protocol or report.protocol,
         status=_status_of(figure),
-        findings=(*relabelled, *caveats_of_figure(report.id, figure, verdicts)),
+        findings=(*_relabelled(figure, point.precision), *caveats_of_figure(report.id, figure, verdicts)),
         configuration=_id_of(point),
         source=figure.source,
         printed="" if per_gpu or value is None else figure.printed,

@@ -106,6 +106,8 @@ class PublishedFigure:
     """Further axes of the configuration; in the file ``sequence_length=8192 tensor_parallel=2``."""
     protocol: str = ""
     """Id of the protocol in the catalogue where it is not the report's."""
+    computed: str = ""
+    """Precision of the computation by the log, where the report calls it otherwise."""
 
 
 @dataclass(frozen=True)
