@@ -192,6 +192,22 @@ def test_the_audit_says_so_where_results_were_checked_when_transcribed_only() ->
     assert "Recomputed" not in text[: text.index("## ")]
 
 
+def test_the_audit_adds_up_and_shows_differences_found_when_transcribed() -> None:
+    exact, unread = sample().audit
+    rows = (
+        exact,
+        replace(unread, verdict=message("noted_difference", difference=-0.02), difference=-0.02),
+        replace(unread, verdict=message("noted_not_reproduced"), log=""),
+    )
+    text = dict(overview_pages(ENGLISH, replace(sample(), audit=rows)))[at.AUDIT]
+    assert "2 of these values have a public raw log. dlperf recomputed 1 of them" in text
+    assert "1 more were checked when their report was transcribed" in text
+    assert "1 further values have no raw log of their own" in text
+    overview = text[text.index("<table>") : text.index("## ")]
+    assert ["3", "2", "1", "1", "1", "2.000 %"] in [row[1:] for row in rows_of(overview)]
+    assert "not reproduced when transcribed" in text
+
+
 def test_the_protocols_stand_side_by_side_before_each_is_described() -> None:
     text = pages(sample())[at.METHODOLOGY]
     overview = text[text.index("{ #protocols }") : text.index("\n<ul>", text.index("{ #protocols }"))]

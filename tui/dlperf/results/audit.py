@@ -54,7 +54,7 @@ class AuditRow(Configuration):
     from_timestamps: float | None
     """Samples over the time between two log lines, whatever the program printed."""
     difference: float | None
-    """recomputed / published - 1."""
+    """recomputed / published - 1, by dlperf or when the report was transcribed."""
     verdict: Message
     """exact (within one unit of the last printed digit), the difference, what was noted at the transcription, or why
     nothing was recomputed."""
@@ -182,7 +182,7 @@ def _row(
 def _kept(row: AuditRow, kept: Verdict | None, item: PublishedFigure) -> AuditRow:
     """Return a row whose log is not here with the verdict that was kept, or else noted in its report."""
     if kept is None or kept.recomputed is None:
-        return replace(row, verdict=noted_verdict(item) or row.verdict)
+        return replace(row, verdict=noted_verdict(item) or row.verdict, difference=item.difference)
     return replace(
         row,
         **{name: getattr(kept, name) for name in _OF_A_VERDICT},

@@ -40,16 +40,14 @@ class Counts:
     exact: int
     noted_exact: int
     noted: int
-    """Checked when the report was transcribed, and not by dlperf."""
-
-    @property
-    def checked(self) -> bool:
-        return bool(self.recomputed or self.noted)
+    """With a log that was checked when the report was transcribed, and not by dlperf."""
+    not_reproduced: int
+    """Of which no log gave the value when the report was transcribed."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """The results of one report that have a log."""
+    """The results of one report that have a log or a verdict."""
 
     title: str
     anchor: str
@@ -68,7 +66,7 @@ def audit(language: Language, data: SiteData) -> str:
         results=sum(row.value is not None and is_published(row.campaign) for row in data.ordered),
         kept=[(date(day), version, str(count)) for (day, version), count in sorted(kept.items())],
         overview=_overview(page, reports),
-        sections=[_section(page, report, rows) for report, rows in reports.items() if any(row.log for row in rows)],
+        sections=[_section(page, report, rows) for report, rows in reports.items() if any(map(_is_checkable, rows))],
     )
 
 
@@ -93,10 +91,21 @@ def verification(page: Page, row: ConfigurationResult) -> Table:
 
 
 def _counts(rows: Rows) -> Counts:
-    recomputed = sum(row.recomputed is not None for row in rows)
     codes = Counter(row.verdict.code for row in rows)
-    noted = sum(codes[code] for code in NOTED)
-    return Counts(len(rows), sum(bool(row.log) for row in rows), recomputed, codes[EXACT], codes["noted_exact"], noted)
+    logged = [row for row in rows if row.log]
+    return Counts(
+        figures=len(rows),
+        logged=len(logged),
+        recomputed=sum(row.recomputed is not None for row in rows),
+        exact=codes[EXACT],
+        noted_exact=codes["noted_exact"],
+        noted=sum(row.verdict.code in NOTED for row in logged),
+        not_reproduced=sum(row.verdict.code in NOTED for row in rows if not row.log),
+    )
+
+
+def _is_checkable(row: AuditRow) -> bool:
+    return bool(row.log) or row.verdict.code in NOTED
 
 
 def _overview(page: Page, reports: Mapping[str, Rows]) -> Table:
@@ -105,14 +114,16 @@ def _overview(page: Page, reports: Mapping[str, Rows]) -> Table:
     for report, rows in reports.items():
         counts, differences = _counts(rows), [abs(row.difference) for row in rows if row.difference is not None]
         outcome = (str(counts.recomputed), str(counts.exact)) if counts.recomputed else ("", "")
+        noted = str(counts.noted) if counts.noted else ""
         body.append(
             (
-                Link(_title(page, report), f"#{_anchor(report)}" if counts.logged else ""),
-                *(str(counts.figures), str(counts.logged), *outcome),
+                Link(_title(page, report), f"#{_anchor(report)}" if any(map(_is_checkable, rows)) else ""),
+                *(str(counts.figures), str(counts.logged), *outcome, noted),
                 figures.percent(max(differences, default=None), 3),
             )
         )
-    return page.table(("report", "figures", "figures_with_log", "recomputed", "exact", "largest_difference"), body)
+    columns = ("recomputed", "exact", "transcribed", "largest_difference")
+    return page.table(("report", "printed_values", "figures_with_log", *columns), body)
 
 
 def _title(page: Page, report: str) -> str:
@@ -124,7 +135,7 @@ def _anchor(report: str) -> str:
 
 
 def _section(page: Page, report: str, rows: Rows) -> Section:
-    logged = grouped((row for row in rows if row.log), lambda row: row.verdict.code == NOT_READ)
+    logged = grouped(filter(_is_checkable, rows), lambda row: row.verdict.code == NOT_READ)
     read, unread = (
         page.table(COLUMNS, [_row(page, row) for row in logged.get(key, ())], constant=CONSTANT, places=PLACES)
         for key in (False, True)
