@@ -121,6 +121,8 @@ def test_what_was_not_measured_fails_and_its_output_breaks_no_file(run: Run, wor
         (("baseline", "trend", "first", "--ci", f"{__file__}/ci"), f"{__file__} is no folder: name another"),
         (("run", "--gate", "main"), "unknown hardware 'here'"),
         (("run", "-H", "local", "-f", "numpy", "--gate", "main"), "baseline 'main' has none of these configurations"),
+        (("results", "--status", "mesured"), "--status mesured: no such status (did you mean measured?)"),
+        (("verify", "--logs", "nowhere"), "nowhere: there is no such file or folder"),
         (("results", "-H", "her"), "--hardware her: neither measured nor in the catalogue (did you mean here?)"),
         (("results", "--csv", f"{__file__}/a.csv"), f"no such folder: make {__file__}, or name another file"),
         (("results", "--parquet", "."), "--parquet .: is a folder: name a file in it"),

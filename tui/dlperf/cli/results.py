@@ -235,12 +235,14 @@ def verify(
     Third-party results (alone: ``dlperf verify published``) are recomputed where their raw logs are imported or named
     with --logs.
     """
+    from dlperf.results.audit import require_folders
     from dlperf.results.logs import log_reader
     from dlperf.results.verify import PUBLISHED, verify_campaign, verify_published
     from dlperf.runs.lookup import find_campaign
     from dlperf.runs.store import each_readable
 
     workspace = options.current_workspace(context)
+    require_folders(raw_logs or ())
     only_published = campaign == PUBLISHED
     chosen = workspace.campaigns() if not campaign else () if only_published else (find_campaign(workspace, campaign),)
     logs = log_reader(workspace, options.print_skipped)

@@ -268,6 +268,11 @@ def write_verdicts(workspace: Workspace, rows: Iterable[AuditRow]) -> None:
     write_record(workspace.audit, Verdicts(tuple(kept[key] for key in sorted(kept))))
 
 
+def require_folders(texts: Iterable[str]) -> None:
+    """Raise RequestError unless each ``[owner/repository@commit:]folder`` exists."""
+    find_files([Path(_parts(text)[1]) for text in texts])
+
+
 def _in_folder(text: str) -> Iterator[tuple[LocalLog, Path]]:
     """Yield the files of ``[owner/repository@commit:]folder`` and their paths."""
     commit, folder = _parts(text)

@@ -89,13 +89,19 @@ class TrialResult:
         return self.value is not None and not any(finding.severity == "error" for finding in self.findings)
 
 
+STATUSES = (
+    *("measured", "published", "not_run", "not_published", "running", "out_of_memory", "not_supported"),
+    *("failed", "timed_out", "cancelled", "lost"),
+)
+"""The last four are how the last trial ended."""
+
+
 @dataclass(frozen=True)
 class Status:
     """Status of a configuration's figure, or why there is none."""
 
     code: str
-    """measured, published, not_run, not_published, running, out_of_memory, not_supported, or how its last trial ended:
-    failed, timed_out, cancelled, lost."""
+    """One of ``STATUSES``."""
     cause: StoredMessage | None = None
 
     def __str__(self) -> str:

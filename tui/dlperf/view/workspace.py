@@ -154,13 +154,14 @@ class Workspace:
         """Return each measured or published configuration, or a row for each of the metrics (``all``: every one).
 
         Raises:
-            RequestError: a campaign, metric, machine, framework, case or precision is unknown.
+            RequestError: a campaign, status, metric, machine, framework, case or precision is unknown.
         """
         from dlperf.results.load import filters_of, load_results
 
         words = {"campaigns": _several(campaigns), "statuses": _several(statuses), "metrics": _several(metrics)}
         rows = load_results(self.paths, filters_of(selection, **words), self._complain)
         if not rows:
+            _refuse_unknown_statuses(words["statuses"])
             self.refuse_unknown(selection, words["campaigns"])
         return rows
 
@@ -197,6 +198,15 @@ class Workspace:
             ("case", selection.cases, entries.cases),
             ("precision", selection.precisions, entries.precisions),
         ]
+
+
+def _refuse_unknown_statuses(words: Sequence[str]) -> None:
+    """Reject what is neither a status nor its text, after which a colon and a cause may stand."""
+    from dlperf.results.model import STATUSES
+
+    for word in words:
+        if word.partition(":")[0].replace(" ", "_") not in STATUSES:
+            raise RequestError(f"--status {word}: no such status ({hint(word, STATUSES)})")
 
 
 def _several(values: Any) -> tuple[Any, ...]:
