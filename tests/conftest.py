@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from counting_workspace import Counting, counting_workspace
 from dlperf.runs.paths import Workspace
+from made_once import made_once
 
 SOURCE = Path(__file__).parents[1] / "tui"
 # how long an example takes tells of the machine, not of the code
@@ -67,12 +68,8 @@ def counting(tmp_path):
 
 @pytest.fixture(scope="session")
 def _measured_once(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("measured")
-    once = counting_workspace(folder)
-    once.dlperf(
-        "run", "-H", "local", "-f", "counting", "-c", "lenet5", "-b", "32,64", "--repeats", "1", "--name", "try"
-    )
-    return folder
+    words = ["run", "-H", "local", "-f", "counting", "-c", "lenet5", "-b", "32,64", "--repeats", "1", "--name", "try"]
+    return made_once(tmp_path_factory, "measured", lambda folder: counting_workspace(folder).dlperf(*words))
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from dlperf.report.build import build_site, write_pages
 from dlperf.report.mkdocs import build_html
 from dlperf.report.serve import open_server
 from dlperf.runs.paths import Workspace
+from made_once import made_once
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,11 +33,14 @@ document.adoptedStyleSheets = [sheet];
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a whole site that will be published at an address, built as ``--strict`` builds it."""
-    data = replace(sample(), address="https://bench.example.org/", previews=True)
-    workspace = make_workspace(tmp_path_factory.mktemp("workspace"), data)
-    write_pages(workspace, data)
-    build_html(workspace, workspace.site_html, strict=True)
-    return workspace.site_html
+
+    def build(folder: Path) -> None:
+        data = replace(sample(), address="https://bench.example.org/", previews=True)
+        workspace = make_workspace(folder, data)
+        write_pages(workspace, data)
+        build_html(workspace, workspace.site_html, strict=True)
+
+    return Workspace(made_once(tmp_path_factory, "built", build)).site_html
 
 
 @pytest.fixture(scope="session")
