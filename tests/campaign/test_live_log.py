@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
+import pytest
 from scripted import LOG, planned
 
 from dlperf.campaign.live import LiveLog
@@ -30,3 +32,13 @@ def test_rates_are_not_shown_in_the_unit_of_another_metric(tmp_path):
     live.read()
     assert live.progress.step is not None
     assert (live.progress.value, live.progress.recent) == (None, ())
+
+
+@pytest.mark.parametrize(("declared", "value", "unit"), [(128, 40960.0, "tokens/s"), (None, 320.0, "sequences/s")])
+def test_rates_of_sequences_are_shown_in_tokens_where_their_length_is_known(tmp_path, declared, value, unit):
+    path = tmp_path / "out.log"
+    settings = {"unit": "sequences/s"} | ({"sequence_length": declared} if declared else {})
+    path.write_bytes(b"DLPERF 2026-01-01T00:00:00.000000Z run %s\n" % json.dumps(settings).encode() + LOG)
+    live = LiveLog(path, replace(planned("a"), unit="tokens/s"))
+    live.read()
+    assert (live.progress.value, live.progress.unit) == (value, unit)

@@ -13,8 +13,9 @@ from statistics import median
 from dlperf.catalog.log_format import LogFormat
 from dlperf.formats.registry import parser_for
 from dlperf.formats.samples import Run, Samples
-from dlperf.measure.reading import NotEstimable, Reading
+from dlperf.measure.reading import NotEstimable
 from dlperf.plan import PlannedConfiguration
+from dlperf.results.run_units import reading_of
 from dlperf.runs.records import TrialProgress
 
 RECENT = 32
@@ -57,26 +58,25 @@ class LiveLog:
             return TrialProgress(steps=steps, unit=self._planned.unit)
         recent = replace(run, samples=run.samples.last(RECENT))
         step = _whole(recent.samples.step[-1])
-        values = self._values(recent)
+        unit, values = self._values(recent)
         return TrialProgress(
             step=step,
             steps=steps,
             value=values[-1] if values else None,
-            unit=self._planned.unit,
+            unit=unit,
             recent=values,
             seconds_left=seconds_left(recent.samples, step, steps),
         )
 
-    def _values(self, run: Run) -> tuple[float, ...]:
-        """Return the values of the records, where they are of the primary metric."""
+    def _values(self, run: Run) -> tuple[str, tuple[float, ...]]:
+        """Return the values of the records with their unit; none where they are not of the primary metric."""
+        reading = reading_of(run, self._planned)
         if self._planned.primary.estimator != "protocol":
-            return ()
-        configuration = self._planned.configuration
-        reading = Reading(run, configuration.gpus_total, configuration.gpus, configuration.batch_size)
+            return self._planned.unit, ()
         try:
-            return tuple(round(value, 3) for value in reading.rates if isfinite(value))
+            return reading.run.unit, tuple(round(value, 3) for value in reading.rates if isfinite(value))
         except NotEstimable:
-            return ()
+            return self._planned.unit, ()
 
 
 def planned_steps(planned: PlannedConfiguration) -> int | None:

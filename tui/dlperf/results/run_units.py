@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from array import array
+from contextlib import suppress
 from dataclasses import replace
 
 from dlperf.catalog.units import counts_samples
 from dlperf.errors import DlperfError
 from dlperf.formats.samples import Run
-from dlperf.measure.reading import VARYING_UNITS
+from dlperf.measure.reading import VARYING_UNITS, Reading
+from dlperf.plan import PlannedConfiguration
+
+
+def reading_of(run: Run, planned: PlannedConfiguration) -> Reading:
+    """Return the records of a run, in the unit of the plan where they can be converted to it."""
+    if planned.primary.estimator == "protocol":
+        with suppress(DlperfError):
+            run = run_in_unit(run, planned.unit)
+    point = planned.configuration
+    return Reading(run, point.gpus_total, point.gpus, point.batch_size)
 
 
 def run_in_unit(run: Run, unit: str) -> Run:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite, nan
 from typing import Literal
 
 from dlperf.catalog.units import counts_samples
-from dlperf.errors import DlperfError
 from dlperf.measure.convergence import losses_at_steps
 from dlperf.measure.figure import Figure, figure_of
 from dlperf.measure.findings import Finding, error, findings_of_window, warning
@@ -30,7 +28,7 @@ from dlperf.results.logs import BUILTIN_FORMATS, LogReader
 from dlperf.results.metrics import Source, metrics_of
 from dlperf.results.model import MetricValue, TrialResult
 from dlperf.results.provenance import conditions_of
-from dlperf.results.run_units import run_in_unit
+from dlperf.results.run_units import reading_of
 from dlperf.results.telemetry import (
     NODE_POWER,
     PACKAGE_ENERGY,
@@ -120,7 +118,7 @@ def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialSt
 
 
 def _result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialStatus) -> TrialResult:
-    reading = _reading(evidence, planned)
+    reading = reading_of(evidence.run, planned) if evidence.run is not None else None
     trial = _Measurement(evidence, planned, reading, *_figure(reading, planned))
     source, figure = trial.source, trial.figure
     succeeded = status.state is State.SUCCEEDED
@@ -159,17 +157,6 @@ def _result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialS
         losses=losses_at_steps(samples.step, samples.loss) if samples else (),
         findings=_findings(trial, why_none if succeeded else None),
     )
-
-
-def _reading(evidence: Evidence, planned: PlannedConfiguration) -> Reading | None:
-    """Return the records of the log, in the unit of the plan where they can be converted to it."""
-    run, point = evidence.run, planned.configuration
-    if run is None:
-        return None
-    if planned.primary.estimator == "protocol":
-        with suppress(DlperfError):
-            run = run_in_unit(run, planned.unit)
-    return Reading(run, point.gpus_total, point.gpus, point.batch_size)
 
 
 def _primary(trial: _Measurement, metrics: Sequence[MetricValue]) -> tuple[MetricValue | None, Message | None]:

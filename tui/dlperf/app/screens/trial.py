@@ -30,11 +30,11 @@ from dlperf.errors import DlperfError
 from dlperf.formats.parser import LogParser
 from dlperf.formats.registry import parser_for
 from dlperf.formats.samples import Run
-from dlperf.measure.reading import NotEstimable, Reading
+from dlperf.measure.reading import NotEstimable
 from dlperf.messages import N_, _, render
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.logs import LogReader, is_gzip, log_reader
-from dlperf.results.run_units import run_in_unit
+from dlperf.results.run_units import reading_of
 from dlperf.runs.records import State, TrialStatus
 from dlperf.view.text import printable
 
@@ -279,10 +279,7 @@ class SeriesReader:
             raise DlperfError(f"{self.path}: {error.strerror}") from error
 
     def _series(self, run: Run) -> Series | None:
-        point = self._planned.configuration
-        with suppress(DlperfError):  # another unit than the figure's
-            run = run_in_unit(run, self._planned.unit)
-        reading = Reading(run, point.gpus_total, point.gpus, point.batch_size)
+        reading = reading_of(run, self._planned)
         try:  # copies: the columns may be the run's own, which grow while the curve is drawn
             return Series(array("d", reading.steps_done), array("d", reading.rates), reading.run.unit)
         except NotEstimable:
