@@ -34,11 +34,17 @@ def test_rates_are_not_shown_in_the_unit_of_another_metric(tmp_path):
     assert (live.progress.value, live.progress.recent) == (None, ())
 
 
-@pytest.mark.parametrize(("declared", "value", "unit"), [(128, 40960.0, "tokens/s"), (None, 320.0, "sequences/s")])
-def test_rates_of_sequences_are_shown_in_tokens_where_their_length_is_known(tmp_path, declared, value, unit):
+@pytest.mark.parametrize(
+    ("unit", "declared", "shown"),
+    [
+        ("tokens/s", {"unit": "sequences/s", "sequence_length": 128}, (40960.0, "tokens/s")),
+        ("tokens/s", {"unit": "sequences/s"}, (320.0, "sequences/s")),
+        ("images/s", {"unit": "samples/s"}, (320.0, "images/s")),
+    ],
+)
+def test_rates_are_shown_in_the_unit_of_the_case_where_they_can_be_converted(tmp_path, unit, declared, shown):
     path = tmp_path / "out.log"
-    settings = {"unit": "sequences/s"} | ({"sequence_length": declared} if declared else {})
-    path.write_bytes(b"DLPERF 2026-01-01T00:00:00.000000Z run %s\n" % json.dumps(settings).encode() + LOG)
-    live = LiveLog(path, replace(planned("a"), unit="tokens/s"))
+    path.write_bytes(b"DLPERF 2026-01-01T00:00:00.000000Z run %s\n" % json.dumps(declared).encode() + LOG)
+    live = LiveLog(path, replace(planned("a"), unit=unit))
     live.read()
-    assert (live.progress.value, live.progress.unit) == (value, unit)
+    assert (live.progress.value, live.progress.unit) == shown

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 
 import pytest
 
 from dlperf.executors.rounds import Rounds
+
+
+@dataclass(frozen=True)
+class Machine:
+    name: str
+    unreachable_since: str | None = None
+
+
+LATE, PROMPT, UNREACHABLE = Machine("late"), Machine("prompt"), Machine("unreachable", "2026-01-01T00:00:00Z")
 
 
 async def test_a_late_machine_keeps_no_other_waiting_and_is_not_asked_twice():
@@ -14,17 +24,35 @@ async def test_a_late_machine_keeps_no_other_waiting_and_is_not_asked_twice():
 
     async def work(machine, _):
         asked.append(machine)
-        if machine == "late":
+        if machine == LATE:
             await gate.wait()
         return machine
 
-    rounds, machines = Rounds(work, 0.05), [("late", ()), ("prompt", ())]
-    assert await rounds.run(machines) == ["prompt"]
-    assert await rounds.run(machines) == ["prompt"]
-    assert rounds.is_late("late")
+    rounds, machines = Rounds(work, 0.05), [(LATE, ()), (PROMPT, ())]
+    assert await rounds.run(machines) == [PROMPT]
+    assert await rounds.run(machines) == [PROMPT]
+    assert rounds.is_late(LATE)
     gate.set()
-    assert sorted(await rounds.run(machines) + await rounds.run(machines)) == ["late", "late", "prompt", "prompt"]
-    assert asked.count("late") == 2
+    answers = await rounds.run(machines) + await rounds.run(machines)
+    assert sorted(machine.name for machine in answers) == ["late", "late", "prompt", "prompt"]
+    assert asked.count(LATE) == 2
+
+
+async def test_an_unreachable_machine_is_waited_for_only_where_it_is_alone():
+    gate = asyncio.Event()
+
+    async def work(machine, _):
+        if machine is UNREACHABLE:
+            await gate.wait()
+        return machine
+
+    rounds = Rounds(work, None)  # waits for ever where it waits
+    assert await rounds.run([(UNREACHABLE, ()), (PROMPT, ())]) == [PROMPT]
+    assert rounds.is_late(UNREACHABLE)
+    gate.set()
+    await asyncio.sleep(0)
+    assert await rounds.run([(UNREACHABLE, ())]) == [UNREACHABLE]
+    assert await rounds.run([(UNREACHABLE, ())]) == [UNREACHABLE]
 
 
 async def test_the_error_of_a_late_machine_is_raised_by_the_round_in_which_it_comes():
@@ -35,9 +63,9 @@ async def test_the_error_of_a_late_machine_is_raised_by_the_round_in_which_it_co
         raise ValueError(machine)
 
     rounds = Rounds(work, 0.0)
-    assert await rounds.run([("late", ())]) == []
+    assert await rounds.run([(LATE, ())]) == []
     gate.set()
     await asyncio.sleep(0)
     with pytest.raises(ValueError, match="late"):
-        await rounds.run([("late", ())])
+        await rounds.run([(LATE, ())])
     await rounds.close()

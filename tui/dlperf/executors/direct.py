@@ -112,7 +112,9 @@ class DirectExecutor(SupervisedExecutor):
         ended = asyncio.Event()
         asyncio.get_running_loop().call_later(seconds, ended.set)
         machines = [
-            (client, tasks) for client, tasks in self._by_machine(trials) if not self._observing.is_late(client)
+            (client, tasks)
+            for client, tasks in self._by_machine(trials)
+            if client.unreachable_since is None and not self._observing.is_late(client)
         ]
         waits = [asyncio.create_task(self._wait_at(client, tasks, seconds, ended)) for client, tasks in machines]
         try:

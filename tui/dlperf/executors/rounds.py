@@ -22,6 +22,7 @@ class Rounds(Generic[Result]):
         Args:
             work: what is done for the tasks on one machine.
             seconds: how long a round waits; a machine that takes longer is asked again once it has answered.
+                Beside others, a machine known to be unreachable is not waited for.
         """
         self._work = work
         self._seconds = seconds
@@ -38,8 +39,9 @@ class Rounds(Generic[Result]):
             for client, tasks in machines
             if client not in self._late
         }
-        if begun:
-            await asyncio.wait(begun.values(), timeout=self._seconds)
+        awaited = [task for client, task in begun.items() if client.unreachable_since is None] or list(begun.values())
+        if awaited:
+            await asyncio.wait(awaited, timeout=self._seconds)
         every = self._late | begun
         self._late = {client: task for client, task in every.items() if not task.done()}
         done = [task for client, task in every.items() if client not in self._late]

@@ -31,7 +31,7 @@ def run_in_unit(run: Run, unit: str) -> Run:
     if counts_samples(run.unit) != counts_samples(unit):
         raise DlperfError(f"the log measures {run.unit or 'no unit'}, the case {unit}")
     if (run.unit in VARYING_UNITS) == (unit in VARYING_UNITS):
-        return run
+        return replace(run, unit=unit)
     length = run.metadata.sequence_length
     if unit != "tokens/s" or length is None:
         raise DlperfError(f"the log counts {run.unit}, the case {unit}, and the log states no sequence length")
