@@ -11,6 +11,7 @@ from html_text import Document, rows_of
 from site_rows import measured, published
 from site_sample import make_workspace, pages, sample
 
+from claimable import claimable
 from dlperf.catalog.hardware import SlurmOptions
 from dlperf.catalog.load import load_catalog
 from dlperf.messages import CHINESE, ENGLISH, message
@@ -253,3 +254,13 @@ def test_the_methodology_shows_the_rule_and_the_claims_that_it_refused_with_thei
     assert re.search(r"Our measurements allow \d+ comparisons of two frameworks. 0 of them have a claim.", text)
     assert "GPUs not recorded" in text
     assert re.search(r"Alpha, [0-9.,]+ images/s \(n=", text)
+
+
+def test_the_home_page_names_the_frameworks_whose_losses_differ_as_readers_know_them() -> None:
+    rows = [claimable(measured(name), turn=turn) for turn, name in enumerate(("alpha", "beta"))]
+    learned = [
+        replace(row, trials=tuple(replace(trial, losses=((100, loss),)) for trial in row.trials))
+        for row, loss in zip(rows, (2.0, 3.0), strict=True)
+    ]
+    text = Document(home(ENGLISH, replace(sample(), results=tuple(learned)))).text
+    assert "different loss at step 100: 2 with Alpha, 3 with Beta" in text

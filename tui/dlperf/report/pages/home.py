@@ -145,7 +145,7 @@ def _summary(page: Page, found: Sequence[Answer]) -> Summary:
     contests = [one for one in found if data.kind(one.best.campaign) == "measured"]
     claims = [one.claim for one in contests if one.claim]
     by_framework = grouped(here, lambda row: row.framework).values()
-    reasons = Counter(page.language.render(reason) for one in claims for reason in one.reasons[:1])
+    reasons = Counter(page.reason(reason) for one in claims for reason in one.reasons[:1])
     return Summary(
         results=len(here),
         frameworks=[_with_version(page, rows) for rows in sorted(by_framework, key=len, reverse=True)],
@@ -234,7 +234,7 @@ def lead(page: Page, answer: Answer) -> Lead:
         trials=str(min(len(found.a.values), len(found.b.values))),
         p=figures.optional(round(found.p, 4)) if found.p is not None else "",
         detectable=_unbreakable(figures.percent(found.detectable)),
-        why=page.language.semicolon.join(map(page.language.render, answer.reasons[:MOST_REASONS])),
+        why=page.language.semicolon.join(map(page.reason, answer.reasons[:MOST_REASONS])),
         power=page.language.semicolon.join(_clock_and_power(page, (answer.best, second))),
     )
 

@@ -84,7 +84,7 @@ def _examples(page: Page, found: Sequence[Claim]) -> Table:
 
 def _example(page: Page, one: Claim) -> tuple[object, ...]:
     sides = [Listed((page.framework_link(row.framework, row.campaign), _value(row))) for row in (one.a, one.b)]
-    reasons = page.language.gettext("; ").join(map(page.language.render, one.reasons or (one.verdict,)))
+    reasons = page.language.gettext("; ").join(map(page.reason, one.reasons or (one.verdict,)))
     return (
         f"{page.data.case_title(one.a.case)}, {page.data.hardware_title(one.a.hardware)}",
         *sides,

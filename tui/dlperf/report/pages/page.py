@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from dlperf.catalog.axes import axes_text
-from dlperf.messages import Language
+from dlperf.messages import Language, Message
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
@@ -91,6 +91,12 @@ class Page:
     def framework_link(self, framework: str, campaign: str = "") -> Link:
         title = md.unbroken(self.data.framework_title(framework, campaign))
         return self.link(title, at.framework_page(framework))
+
+    def reason(self, found: Message) -> str:
+        """Return why nothing may be claimed, with the titles of frameworks."""
+        known = {name: value for name, value in found.parameters.items() if value in self.data.frameworks}
+        titles = {name: self.data.framework_title(str(framework)) for name, framework in known.items()}
+        return self.language.render(replace(found, parameters={**found.parameters, **titles}))
 
     def subject(self, row: ConfigurationResult, among: Sequence[ConfigurationResult]) -> Link:
         """Return a link to a configuration, labelled with what distinguishes it from the others."""
