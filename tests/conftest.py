@@ -23,8 +23,8 @@ os.environ["PATH"] += ":/usr/sbin:/sbin"
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """For ``-n auto``: many tests wait more than they compute, so one process more than there are cores."""
-    return len(os.sched_getaffinity(0)) + 1
+    """For ``-n auto``: many tests wait more than they compute, so two processes more than there are cores."""
+    return len(os.sched_getaffinity(0)) + 2
 
 
 @pytest.fixture(autouse=True, scope="session")
