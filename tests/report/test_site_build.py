@@ -25,7 +25,7 @@ from site_sample import make_workspace, sample
 from dlperf.errors import DlperfError, RequestError
 from dlperf.messages import ENGLISH, quoted
 from dlperf.report import locations as at
-from dlperf.report.build import FONT, overview_pages, write_pages
+from dlperf.report.build import FONT, missing_addresses, overview_pages, write_pages
 from dlperf.report.load import site_address
 from dlperf.report.locations import EXPLORER_STYLE, PALETTE, SCRIPTS
 from dlperf.report.mkdocs import build_html
@@ -62,6 +62,14 @@ def test_the_site_has_both_languages_and_its_data(site: Path) -> None:
         assert [row["value"] for row in csv.DictReader(stream)] == [
             "" if row["value"] is None else str(row["value"]) for row in rows
         ]
+
+
+def test_a_build_says_which_addresses_its_configuration_lacks() -> None:
+    known = replace(sample(), address="https://bench.example.org/", repository="https://github.com/a/b")
+    assert missing_addresses(known) == []
+    (contact,) = missing_addresses(replace(known, repository=""))
+    assert contact.startswith("mkdocs.yml: no repo_url: readers find no contact")
+    assert len(missing_addresses(replace(known, repository="", address=""))) == 2
 
 
 def test_a_page_of_figures_offers_them_as_data(site: Path) -> None:

@@ -65,6 +65,9 @@ def test_a_third_party_result_shows_how_it_compares_with_its_raw_log() -> None:
     row = replace(published("paddle", 1, 393.561), printed=checked.published, configuration=checked.id)
     text = configurations(ENGLISH, data, at.group_of(row), (row,), {})
     assert re.search(r'<td>Verdict</td><td><a href="[./]*audit\.html#report-perf">exact</a></td>', text)
+    assert "dlperf verify published --logs owner/repository@commit:FOLDER" in Document(text).text
+    assert "FOLDER is a local copy of that repository" in text
+    assert "MACHINE is a machine of your catalogue" in text
     assert "Its source names no raw log." in configurations(
         ENGLISH, data, at.group_of(row), (replace(row, printed="1", value=1.0),), {}
     )

@@ -47,6 +47,20 @@ def test_the_index_is_written_in_utf_8_for_a_server_and_for_a_folder(tmp_path: P
     assert (tmp_path / "search/search_index.js").read_text("utf-8") == f"var __index = {written}"
 
 
+def test_configurations_are_found_by_their_titles(tmp_path: Path) -> None:
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search/search_index.json").write_text('{"docs": []}')
+    page = tmp_path / "results/configurations/first/box_jax.html"
+    page.parent.mkdir(parents=True)
+    page.write_text(
+        '<head><meta name="description" content="JAX on H200.">\n<meta property="og:title" content="JAX · H200"></head>'
+    )
+    segment_index(tmp_path)
+    (document,) = json.loads((tmp_path / "search/search_index.json").read_text("utf-8"))["docs"]
+    assert (document["title"], document["text"]) == ("JAX · H200", "JAX on H200.")
+    assert document["location"] == "results/configurations/first/box_jax.html"
+
+
 def test_a_site_without_a_search_stays_as_it_is(tmp_path: Path) -> None:
     segment_index(tmp_path)
     assert list(tmp_path.iterdir()) == []

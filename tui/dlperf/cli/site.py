@@ -34,7 +34,7 @@ def build_site(
 
     _interrupt_on_sigterm()
     site = build(current_workspace(context), out, strict, edition)
-    for line in site.warnings.splitlines():
+    for line in (*site.missing, *site.warnings.splitlines()):
         print_note(line)
     if as_json:
         print_json(site)

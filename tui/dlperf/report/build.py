@@ -42,6 +42,11 @@ from dlperf.results.model import ConfigurationResult
 from dlperf.runs.paths import Workspace
 
 FONT = "theme/assets/fonts/inter.woff2"
+ADDRESSES = {
+    "site_url": "links have no previews and citations no address; set it to where the site will be",
+    "repo_url": "readers find no contact and no form for disputes; set it to the repository with the issues",
+}
+"""Setting of mkdocs.yml → what a site lacks without it, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,8 @@ class SiteBuild:
     out: Path
     warnings: str = ""
     """Unreadable files, what was redacted, and warnings of MkDocs, one a line."""
+    missing: Sequence[str] = ()
+    """What mkdocs.yml lacks, and what the site lacks for it."""
 
 
 def build_site(workspace: Workspace, out: Path | None = None, strict: bool = False, edition: str = "") -> SiteBuild:
@@ -84,7 +91,13 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
     if edition:
         keep_edition(workspace, out, edition)
     pages = sum(name.endswith(".md") for name in sources.kept)
-    return SiteBuild(pages, sources.written, time.monotonic() - started, out, warnings)
+    return SiteBuild(pages, sources.written, time.monotonic() - started, out, warnings, missing=missing_addresses(data))
+
+
+def missing_addresses(data: SiteData) -> list[str]:
+    """Return a warning for each address that mkdocs.yml lacks: what the site lacks without it, and where to set it."""
+    known = {"site_url": data.address, "repo_url": data.repository}
+    return [f"mkdocs.yml: no {name}: {lacks}" for name, lacks in ADDRESSES.items() if not known[name]]
 
 
 def write_pages(workspace: Workspace, data: SiteData) -> Sources:

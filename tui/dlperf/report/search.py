@@ -1,10 +1,14 @@
-"""Shrink MkDocs's search index, which every page loads, and segment its Chinese words."""
+"""Shrink MkDocs's search index, add the titles of configurations to it, and segment its Chinese words."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
+
+from dlperf.report import locations as at
 
 INDEX = "search/search_index.json"
 SCRIPT = "search/search_index.js"
@@ -31,6 +35,14 @@ NEEDLESS = re.compile(f"(?<![\u4e00-\u9fff]){CUT}|{CUT}(?![\u4e00-\u9fff])")
 JOINER = "\N{WORD JOINER}"
 """Invisible character that makes a different word of the text before it."""
 BEGINNINGS = {word[:length] for word in WORDS for length in range(1, len(word))}
+HEAD = 4096
+"""Characters of a page that hold its title and description."""
+META = {
+    part: re.compile(f'<meta {name} content="([^"]*)">')
+    for part, name in (("title", 'property="og:title"'), ("text", 'name="description"'))
+}
+RANK = 0.1
+"""Of a configuration among the pages that a search finds: there are many, and their reports say more."""
 END = rf"[\s{CUT}\-、。，．？！；<>]"
 """End of a word for the search, and tags."""
 BEGINNING_ALONE = re.compile(f"(?:(?<=^)|(?<={END}))(?:{'|'.join(sorted(BEGINNINGS))})(?=$|{END})")
@@ -46,12 +58,28 @@ def segment_index(site: Path) -> None:
     if not index.is_file():
         return
     content = json.loads(index.read_bytes())
+    content["docs"] += _configurations(site, {document["location"] for document in content["docs"]})
     for document in content["docs"]:
         document |= {part: segment_words(document[part]) for part in ("title", "text")}
     written = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     index.write_text(written, "utf-8")
     if (site / SCRIPT).is_file():
         (site / SCRIPT).write_text(f"var __index = {written}", "utf-8")
+
+
+def _configurations(site: Path, known: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Yield title and description of each page of configurations: its text would make the index many times as large."""
+    for page in sorted((site / at.CONFIGURATIONS).parent.rglob("*.html")):
+        location = page.relative_to(site).as_posix()
+        if location not in known:
+            with page.open(encoding="utf-8") as stream:
+                head = stream.read(HEAD)
+            found = {part: pattern.search(head) for part, pattern in META.items()}
+            yield {
+                "location": location,
+                "boost": RANK,
+                **{part: match[1] if match else "" for part, match in found.items()},
+            }
 
 
 def segment_words(text: str) -> str:

@@ -105,9 +105,9 @@ def commands_again(page: Page, row: ConfigurationResult) -> tuple[str, str]:
     if not is_published(row.campaign):
         return shlex.join(words), shlex.join(("dlperf", "verify", row.campaign))
     words += ["-H", "MACHINE", *([] if row.framework in page.data.frameworks else ["-f", "FRAMEWORK"])]
-    report = page.data.published.get(row.campaign)
-    logged = report is not None and any(one.log for one in report.figures)
-    return shlex.join(words), "dlperf verify published --logs owner/repository@commit:FOLDER" if logged else ""
+    logs = [one.log for one in page.data.audited.get((row.campaign, row.configuration), ()) if one.log]
+    origin = logs[0].partition(":")[0] if logs and "@" in logs[0].partition(":")[0] else "owner/repository@commit"
+    return shlex.join(words), f"dlperf verify published --logs {shlex.quote(origin)}:FOLDER" if logs else ""
 
 
 def measured_trial(row: ConfigurationResult, found: FoundOf) -> TrialResult | None:
