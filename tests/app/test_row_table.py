@@ -26,3 +26,12 @@ async def test_a_row_that_changes_after_the_table_was_told_of_its_size_is_drawn_
         table.refresh_rows()
         await pilot.pause()
         assert "after" in app.screen._compositor.render_strips()[0].text
+
+
+async def test_cells_are_cut_with_an_ellipsis_beside_the_scroll_bar():
+    app = Alone()
+    async with app.run_test(size=(30, 5)) as pilot:
+        app.query_one(RowTable).show_rows(range(50), lambda key: Row(("long" * 10,)))
+        await pilot.pause()
+        await pilot.pause()
+        assert "…" in app.screen._compositor.render_strips()[0].text

@@ -16,7 +16,7 @@ from dlperf.view.text import number, percent, printable
 
 BAR_WIDTH = 8
 BEST = "★ ".ljust(BAR_WIDTH)
-SHORT_UNITS = {"images/s": "img/s", "sequences/s": "seq/s", "tokens/s": "tok/s"}
+SHORT_UNITS = {"images/s": "img/s", "samples/s": "smp/s", "sequences/s": "seq/s", "tokens/s": "tok/s"}
 """In cells: a line of the screen spells out the unit of the selected row."""
 
 

@@ -191,6 +191,10 @@ class RowTable(ScrollView, can_focus=True):
         self._resize()
         self._show_cursor()
 
+    def watch_show_vertical_scrollbar(self) -> None:
+        """Fit the columns to the width that the scroll bar leaves."""
+        self.call_after_refresh(self._fit)
+
     def _index_at(self, y: int) -> int | None:
         """Return the index of the row on line ``y`` of the widget; None on the header."""
         if self._header and y == 0:
