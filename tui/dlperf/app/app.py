@@ -107,7 +107,7 @@ class DlperfApp(App[str]):
             await asyncio.to_thread(import_module, f"dlperf.{module}")
         await asyncio.to_thread(palette)
         for place in PLACES:
-            if place not in self._screen_stacks:
+            if place not in self._screen_stacks:  # privately: in public a mode is mounted only by showing it
                 screen, mounted = self._get_screen(self._screen_of(place))
                 self._screen_stacks = {**self._screen_stacks, place: [screen]}
                 await mounted
@@ -117,7 +117,8 @@ class DlperfApp(App[str]):
     def _screen_of(self, place: str) -> Screen[Any]:
         module = import_module(f"dlperf.app.screens.{place}")
         screen: Screen[Any] = getattr(module, f"{place.capitalize()}Screen")()
-        screen._css_update_count = self._css_update_count  # mounting styles it: Textual would parse all styles anew
+        # privately: mounting styles it, and Textual would parse all styles anew
+        screen._css_update_count = self._css_update_count
         return screen
 
     def on_resize(self, event: events.Resize) -> None:
@@ -155,7 +156,7 @@ class DlperfApp(App[str]):
         result = " · ".join(filter(None, (counts, best)))
         self.notify(result, title=title, markup=False, timeout=30)
         self.bell()
-        if self._driver is not None and not self.settings.plain:
+        if self._driver is not None and not self.settings.plain:  # private: in public a driver only rings and copies
             self._driver.write(notification(title, result, os.environ.get("TERM", "")))
 
     async def action_show_screen(self, place: str) -> None:

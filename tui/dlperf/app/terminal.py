@@ -76,7 +76,7 @@ class TerminalDriver(LinuxDriver):
     """Neither waits for a closed terminal nor reads from it again.
 
     A hang-up sends SIGHUP, then SIGCONT. Textual takes every SIGCONT for the end of ctrl+z, and would start a second
-    thread that reads keys and never ends.
+    thread that reads keys and never ends. Textual has no public hook for either.
     """
 
     def _sigcont_application(self, *_: object) -> None:

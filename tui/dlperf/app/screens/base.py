@@ -106,8 +106,11 @@ class PlaceScreen(Screen[None]):
         event.refresh_styles = False
 
     def _screen_resized(self, size: Size) -> None:
-        """Lay out in a new size only: Textual does so whenever a screen is shown, and draws it twice."""
-        if size != self._size:
+        """Lay out in a new size only: Textual does so whenever a screen is shown, and draws it twice.
+
+        Private to Textual, whose public event comes after the layout.
+        """
+        if size != self.outer_size:
             super()._screen_resized(size)
 
     def on_screen_suspend(self) -> None:
