@@ -41,7 +41,7 @@ META = {
     part: re.compile(f'<meta {name} content="([^"]*)">')
     for part, name in (("title", 'property="og:title"'), ("text", 'name="description"'))
 }
-RANK = 0.1
+RANK = 0.5
 """Of a configuration among the pages that a search finds: there are many, and their reports say more."""
 END = rf"[\s{CUT}\-、。，．？！；<>]"
 """End of a word for the search, and tags."""
