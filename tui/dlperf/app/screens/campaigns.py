@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -17,7 +17,6 @@ from textual.widgets import Static
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.campaigns_table import CampaignsView, about_campaign
 from dlperf.app.model.choice import choice_of
-from dlperf.app.model.results_table import ResultsView, about_result
 from dlperf.app.model.table import Row
 from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.pages import filtered_title, no_match
@@ -27,10 +26,12 @@ from dlperf.app.widgets.row_table import RowTable
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.plan import Selection
-from dlperf.results.model import ConfigurationResult
 from dlperf.runs.keeping import remove_campaign, rename_campaign, tag_campaign
 from dlperf.view.campaigns import CampaignSummary, Standing
 from dlperf.view.text import printable
+
+if TYPE_CHECKING:
+    from dlperf.results.model import ConfigurationResult
 
 
 class CampaignsScreen(SortedTableScreen):
@@ -59,7 +60,7 @@ class CampaignsScreen(SortedTableScreen):
         yield RowTable(self.view.columns(), id="campaigns")
         yield Static(classes="status", id="about-campaign", markup=False)
         with Vertical(classes="panel", id="preview"):
-            yield RowTable(ResultsView().columns(), id="preview-rows")
+            yield RowTable((), id="preview-rows")
             yield Static(classes="status", id="preview-text", markup=False)
 
     def on_mount(self) -> None:
@@ -95,6 +96,8 @@ class CampaignsScreen(SortedTableScreen):
         self.call_later(self._show_results, name, rows)
 
     def _show_results(self, name: str, rows: Sequence[ConfigurationResult]) -> None:
+        from dlperf.app.model.results_table import ResultsView, about_result
+
         if name == self.table.selected:
             self.preview.border_title = Content(_("Results of {name}", name=printable(name)))
             view = ResultsView(rows=tuple(replace(row, campaign="") for row in rows))
