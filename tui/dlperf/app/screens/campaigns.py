@@ -17,7 +17,7 @@ from textual.widgets import Static
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.campaigns_table import CampaignsView, about_campaign
 from dlperf.app.model.choice import choice_of
-from dlperf.app.model.table import Row
+from dlperf.app.model.table import Column, Row
 from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.pages import filtered_title, no_match
 from dlperf.app.screens.sorted_table import SortedTableScreen
@@ -60,7 +60,7 @@ class CampaignsScreen(SortedTableScreen):
         yield RowTable(self.view.columns(), id="campaigns")
         yield Static(classes="status", id="about-campaign", markup=False)
         with Vertical(classes="panel", id="preview"):
-            yield RowTable((), id="preview-rows")
+            yield RowTable((Column("", 1),), id="preview-rows")
             yield Static(classes="status", id="preview-text", markup=False)
 
     def on_mount(self) -> None:
