@@ -31,6 +31,8 @@ from waiting import PATIENCE_SECONDS, until_async
 SECRET = "only the node knows this"
 
 HOLD = "exec sleep 600"
+STOP, GO_ON = "kill -STOP $PPID", "kill -CONT $PPID"
+"""The supervisor is stopped while a file of it is replaced: it would rightly tell of one that is gone."""
 DEEP = "head -c 60000 /dev/zero | tr '\\0' '['"
 DIGITS = """printf '{"pid": '; head -c 60000 /dev/zero | tr '\\0' 9; printf '}'"""
 SCRIPTS = {
@@ -59,9 +61,9 @@ SCRIPTS = {
             "empty": f"echo '{{}}' > {file}; {HOLD}",
             "deep": f"({DEEP}) > {file}; {HOLD}",
             "digits": f"({DIGITS}) > {file}; {HOLD}",
-            "fifo": f"rm -f {file}; mkfifo {file}; {HOLD}",
-            "folder": f"rm -f {file}; mkdir {file}; {HOLD}",
-            "link": f"rm -f {file}; ln -s $HOME/secret {file}; {HOLD}",
+            "fifo": f"{STOP}; rm -f {file}; mkfifo {file}; {GO_ON}; {HOLD}",
+            "folder": f"{STOP}; rm -f {file}; mkdir {file}; {GO_ON}; {HOLD}",
+            "link": f"{STOP}; rm -f {file}; ln -s $HOME/secret {file}; {GO_ON}; {HOLD}",
             "large": f"truncate -s 1T {file}; {HOLD}",
             "strings": f"""echo '{{"pid": "1", "start_ticks": "2", "boot_id": 3, "state": "odd"}}' > {file}; {HOLD}""",
         }

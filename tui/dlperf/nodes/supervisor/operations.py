@@ -34,13 +34,14 @@ from .job_queue import find_job, record_job, run_command
 from .machine import free_port, readiness
 from .processes import (
     boot_id,
+    claimed,
     is_alive,
     is_identity,
     open_process,
     running_supervisor,
     send,
     start_detached,
-    wait_for_record,
+    wait_for,
 )
 from .removal import remove_trial
 from .run import supervise
@@ -79,15 +80,15 @@ def put(request: Json, raw: bytes) -> None:
 def start(request: Json, raw: bytes) -> Answer:
     """Write a trial's files and start its supervisor, unless that was done before."""
     directory = confined(request["directory"])
-    if read_json(os.path.join(directory, "supervisor.json")) is None:
+    if claimed(directory) is None:
         os.makedirs(directory, 0o700, exist_ok=True)
         put(request, raw)
         start_detached(supervise, directory)
     try:
-        record = wait_for_record(directory, "supervisor.json")
+        record = wait_for(claimed, directory)
     except TimeoutError:  # one that was killed before it claimed the trial; of two, one gets it
         start_detached(supervise, directory)
-        record = wait_for_record(directory, "supervisor.json")
+        record = wait_for(claimed, directory)
     return {"supervisor": record}, b""
 
 
@@ -208,7 +209,7 @@ def cancel(request: Json, raw: bytes) -> Answer:
             remove_containers(job["container"] or {}, job["mark"])
     elif not is_alive(records.process("sweeper.json")):
         start_detached(sweep_after_dead_supervisor, directory)
-        wait_for_record(directory, "sweeper.json")
+        wait_for(lambda folder: read_json(os.path.join(folder, "sweeper.json")), directory)
     return {}, b""
 
 

@@ -202,11 +202,22 @@ def detach_files(log: str) -> None:
                 os.close(int(name))
 
 
-def wait_for_record(directory: str, name: str) -> Json:
+def claimed(directory: str) -> Optional[Json]:
+    """The record of a trial's supervisor; what the process itself tells where the payload spoiled it."""
+    try:
+        return read_json(os.path.join(directory, "supervisor.json"))
+    except OSError:
+        running = running_supervisor(directory)
+        if running is None:
+            raise
+        return running
+
+
+def wait_for(read: Callable[[str], Optional[Json]], directory: str) -> Json:
     """The record that a process which was just started writes about itself."""
     give_up = time.monotonic() + START_SECONDS
     while time.monotonic() < give_up:
-        record = read_json(os.path.join(directory, name))
+        record = read(directory)
         if record is not None:
             return record
         time.sleep(0.002)
