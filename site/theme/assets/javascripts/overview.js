@@ -54,24 +54,29 @@
       dlperf.element("small", {}, (unit && unit + " · ") + form.metric.selectedOptions[0].text));
   }
 
-  function begin() {
+  function begin(cases, figure) {
+    const form = figure.querySelector("form");
+    form.firstElementChild.disabled = false;
+    offer(form.case, named(cases), figure.dataset.case);
+    form.addEventListener("change", event => {
+      if (event.target.name === "case") form.precision.value = form.scale.value = form.baseline.value = "";
+      draw(figure);
+    });
+    choose(form);
+  }
+
+  /* Each step is a task of its own, so that a reader's touch is answered between them. */
+  function beginAll() {
     dlperf.open();
     const cases = distinct(data.rows.filter(row => of(row, "newest") && of(row, "value")).map(row => of(row, "case")));
-    root.querySelectorAll("figure").forEach(figure => {
-      const form = figure.querySelector("form");
-      form.firstElementChild.disabled = false;
-      offer(form.case, named(cases), figure.dataset.case);
-      form.addEventListener("change", event => {
-        if (event.target.name === "case") form.precision.value = form.scale.value = form.baseline.value = "";
-        draw(figure);
-      });
-      choose(form);
-    });
+    const steps = [...root.querySelectorAll("figure")].map(figure => () => begin(cases, figure));
+    const next = () => { const step = steps.shift(); if (step) { step(); whenIdle(next); } };
+    whenIdle(next);
   }
 
   const whenIdle = window.requestIdleCallback || setTimeout;
   window.addEventListener("load", () => whenIdle(() => {
-    const script = dlperf.element("script", { src: root.dataset.source, load: () => whenIdle(begin) });
+    const script = dlperf.element("script", { src: root.dataset.source, load: () => whenIdle(beginAll) });
     document.head.append(script);
   }));
 })();
