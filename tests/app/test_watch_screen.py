@@ -23,21 +23,14 @@ from driving import driving, press, screen_of, shown, until, until_gone, until_s
 
 from dlperf.app.app import DlperfApp
 from dlperf.app.model.trials import Group
-from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.trial import TrialScreen
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.messages import message, quoted
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import Workspace
-from dlperf.runs.records import Event, Request, State, TrialProgress
-from dlperf.runs.store import read_records
+from dlperf.runs.records import Event, State, TrialProgress
 
 RUNNING = TrialKey(POINTS[1].id, 2)
-
-
-def requests_of(builder: CampaignBuilder) -> list[tuple[str, str | None]]:
-    records, _ = read_records(builder.paths.control, Request)
-    return [(record.action, record.trial) for record in records]
 
 
 async def test_trials_are_grouped_with_state_step_throughput_and_time_left(workspace: Workspace):
@@ -94,71 +87,6 @@ async def test_a_trial_that_waits_says_for_what_and_why_it_has_no_log(workspace:
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
             await until_shown(pilot, "waits: Resources (job 4711)", "No log yet: the node has not written anything")
-
-
-async def test_cancelling_says_what_ends_and_asks(workspace: Workspace):
-    builder = running_campaign(workspace)
-    with engine_of(builder.paths):
-        async with driving(workspace, start_screen="watch") as pilot:
-            await until_shown(pilot, "71/120")
-            await pilot.press("x")
-            await until_shown(pilot, "Cancel this trial?", "#2  running  h200-01", "TERM now, KILL after 10 s")
-            await pilot.press("escape")
-            await until_gone(pilot, "Cancel this trial?")
-            assert requests_of(builder) == []
-            await pilot.press("x")
-            await until_shown(pilot, "Cancel this trial?")
-            await pilot.press("y")
-            await until_shown(pilot, "cancel requested")
-            assert requests_of(builder) == [("cancel", str(RUNNING))]
-
-
-async def test_a_key_typed_ahead_does_not_answer_the_question(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("dlperf.app.screens.confirm.PATIENCE_SECONDS", 3600.0)  # however slow this machine is
-    builder = running_campaign(workspace)
-    with engine_of(builder.paths):
-        async with driving(workspace, start_screen="watch") as pilot:
-            await until_shown(pilot, "71/120")
-            await pilot.press("x", "y")
-            await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
-            assert requests_of(builder) == []
-
-
-async def test_cancelling_everything_counts_what_has_not_started(workspace: Workspace):
-    builder = running_campaign(workspace)
-    with engine_of(builder.paths):
-        async with driving(workspace, start_screen="watch") as pilot:
-            await until_shown(pilot, "71/120")
-            await pilot.press("X")
-            await until_shown(pilot, "Cancel all of h200-nightly?", "not started yet: 6", "will not start")
-            await pilot.click("#yes")
-            await until(pilot, lambda: requests_of(builder) == [("cancel", None)])
-
-
-async def test_pause_and_resume_are_requests(workspace: Workspace):
-    builder = running_campaign(workspace)
-    with engine_of(builder.paths):
-        async with driving(workspace, start_screen="watch") as pilot:
-            await until_shown(pilot, "71/120")
-            await pilot.press("p")
-            await until(pilot, lambda: requests_of(builder) == [("pause", None)])
-            builder.event(Event(clock(1400), "paused"))
-            await until_shown(pilot, "Paused: no new trial starts")
-            await pilot.press("p")
-            await until(pilot, lambda: requests_of(builder)[1:] == [("resume", None)])
-
-
-async def test_only_what_ended_without_a_figure_can_be_retried(workspace: Workspace):
-    builder = running_campaign(workspace)
-    with engine_of(builder.paths):
-        async with driving(workspace, start_screen="watch") as pilot:
-            await until_shown(pilot, "71/120")
-            await pilot.press("r")
-            assert requests_of(builder) == []
-            await pilot.press("slash", *"out of memory", "enter")
-            await until_gone(pilot, "71/120")
-            await pilot.press("down", "r")
-            await until(pilot, lambda: requests_of(builder) == [("retry", f"{POINTS[2].id}/1")])
 
 
 async def test_the_engine_that_died_is_noticed_while_watching(workspace: Workspace):
@@ -250,18 +178,6 @@ async def test_what_ends_while_a_trial_is_looked_at_is_counted_on_return(workspa
             await until_shown(pilot, "3 of 3  median 23,103 images/s")
 
 
-async def test_a_pause_marks_no_trial(workspace: Workspace):
-    builder = running_campaign(workspace)
-    with engine_of(builder.paths):
-        async with driving(workspace, start_screen="watch") as pilot:
-            await until_shown(pilot, "71/120")
-            await pilot.press("p")
-            await until(pilot, lambda: builder.paths.control.is_file())
-            builder.event(Event(clock(1500), "paused"))
-            await until_shown(pilot, "Paused: no new trial starts; p goes on.")
-            assert "requested" not in shown(pilot)
-
-
 async def test_the_log_that_is_read_stays_when_others_come(workspace: Workspace):
     builder = running_campaign(workspace)
     builder.log(RUNNING, "rank 0 speaks\n", name="ranks/worker.0")
@@ -273,28 +189,6 @@ async def test_the_log_that_is_read_stays_when_others_come(workspace: Workspace)
             await until_shown(pilot, "worker.2 3/3", "rank 1 speaks")
             builder.log(RUNNING, "another rank\n", name="ranks/worker.1")
             await until_shown(pilot, "worker.2 4/4", "rank 1 speaks")
-
-
-async def test_a_group_row_cancels_the_unfinished_trials_of_its_configuration(workspace: Workspace):
-    builder = running_campaign(workspace)
-    with engine_of(builder.paths):
-        async with driving(workspace, start_screen="watch") as pilot:
-            await until_shown(pilot, "71/120")
-            screen_of(pilot, WatchScreen).trials.select(Group(POINTS[1].id))
-            await pilot.press("x")
-            await until_shown(pilot, "Cancel these 2 trials?", "not started yet: 1")
-            await pilot.press("y")
-            keys = [str(TrialKey(POINTS[1].id, number)) for number in (2, 3)]
-            await until(pilot, lambda: requests_of(builder) == [("cancel", key) for key in keys])
-
-
-async def test_a_paused_campaign_offers_to_go_on_and_no_pause(workspace: Workspace):
-    builder = running_campaign(workspace)
-    builder.event(Event(clock(1320), "paused"))
-    with engine_of(builder.paths):
-        async with driving(workspace, size=(160, 40), start_screen="watch") as pilot:
-            await until_shown(pilot, "p Go on")
-            assert "p Pause" not in shown(pilot)
 
 
 def written(builder: CampaignBuilder, seconds: float) -> None:
@@ -391,20 +285,6 @@ async def test_configurations_are_ranked_while_they_are_measured(workspace: Work
             builder.succeeded(TrialKey(paddle.id, 2), 26000.0, 1400)
             await until_shown(pilot, "24,205 images/s  ★ best", "95.3 % of best")
             assert trials.keys[0] == Group(paddle.id)
-
-
-async def test_a_group_row_retries_what_failed_of_its_configuration(workspace: Workspace):
-    builder = running_campaign(workspace)
-    bert = POINTS[2].id
-    for number in (2, 3):
-        builder.failed(TrialKey(bert, number), message("out_of_memory"), 1400)
-    builder.event(Event(clock(1500), "planned", f"{bert}/4", data={"retry_of": 2}))
-    with engine_of(builder.paths):
-        async with driving(workspace, start_screen="watch") as pilot:
-            await until_shown(pilot, "71/120", "3 of 4")
-            screen_of(pilot, WatchScreen).trials.select(Group(bert))
-            await press(pilot, "r")
-            await until(pilot, lambda: requests_of(builder) == [("retry", f"{bert}/{number}") for number in (1, 3)])
 
 
 async def test_escape_leads_back_to_the_campaigns_once_nothing_is_filtered(workspace: Workspace):

@@ -136,6 +136,18 @@ async def test_a_second_submit_starts_nothing(executor, tmp_path):
     assert trial.paths.node("here").log.read_bytes() == b"started\n"
 
 
+async def test_a_second_submit_finds_a_supervisor_whose_record_the_payload_spoiled(executor, tmp_path):
+    trial = shell_trial(tmp_path, held("echo started; rm supervisor.json; mkdir supervisor.json; echo spoiled"))
+    first = await executor.submit(trial)
+    await printed(executor, trial, b"started\nspoiled\n")
+    trial.paths.reference.unlink()
+    second = await executor.submit(trial)
+    assert second.data["nodes"]["here"].items() <= first.data["nodes"]["here"].items()
+    await executor.cancel(trial, 0.1)
+    await finished(executor, trial)
+    assert trial.paths.node("here").log.read_bytes() == b"started\nspoiled\n"
+
+
 async def test_the_reference_is_on_disk_before_submit_returns(executor, tmp_path):
     trial = shell_trial(tmp_path, ":")
     reference = await executor.submit(trial)

@@ -99,13 +99,3 @@ def test_a_supervisor_that_died_before_it_claimed_its_trial_is_started_again(tmp
     answer, _ = operations.start({"directory": "trial/here", "files": []}, b"")
     assert answer == {"supervisor": record}
     assert starts == [(supervise, f"{tmp_path}/trial/here")] * 2
-
-
-def test_a_supervisor_whose_record_the_payload_spoiled_is_found_and_not_started_again(tmp_path, monkeypatch):
-    alive = {"pid": 1, "start_ticks": 2, "boot_id": "boot"}
-    monkeypatch.setattr(files, "ROOT", str(tmp_path))
-    monkeypatch.setattr(processes, "running_supervisor", lambda directory: alive)
-    monkeypatch.setattr(operations, "start_detached", pytest.fail)
-    (tmp_path / "trial" / "supervisor.json").mkdir(parents=True)
-    answer, _ = operations.start({"directory": "trial", "files": []}, b"")
-    assert answer == {"supervisor": alive}

@@ -79,6 +79,12 @@ def watched(browser) -> Iterator[Watched]:
     context.close()
 
 
+@pytest.fixture(params=["folder", "http"])
+def address(request, site: Path, serve: Callable[[Path], str]) -> str:
+    """Where the site is, as a folder and from a server."""
+    return site.as_uri() + "/" if request.param == "folder" else serve(site)
+
+
 @pytest.fixture
 def serve() -> Iterator[Callable[[Path], str]]:
     """Serves a folder over HTTP; gives its address."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 from waiting import PATIENCE_SECONDS
 
+AXE = Path(__file__).parents[1] / "data/axe/axe.min.js"
 PATIENCE_MILLISECONDS = PATIENCE_SECONDS * 1000
 CHROMIUM = shutil.which("chromium") or ""
 needs_browser = [

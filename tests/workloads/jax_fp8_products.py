@@ -11,10 +11,10 @@ sizes = ((2, 64, 256), (256, 128), (2, 64, 128))
 rows, weight, upstream = (jax.random.normal(key, size, jnp.bfloat16) for key, size in zip(keys, sizes, strict=True))
 
 
-def products(multiplied):
-    y, back = jax.vjp(multiplied, rows, weight)
+def products(product):
+    y, back = jax.vjp(product, rows, weight)
     return [each.astype(jnp.float32) for each in (y, *back(upstream))]
 
 
-pairs = zip(products(jax_fp8.multiplied), products(jnp.matmul), strict=True)
+pairs = zip(products(jax_fp8.product), products(jnp.matmul), strict=True)
 print(json.dumps([float(jnp.linalg.norm(found - exact) / jnp.linalg.norm(exact)) for found, exact in pairs]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -149,6 +149,11 @@ class SiteData:
             for (source, case), rows in reports.items()
         }
 
+    @property
+    def training_reports(self) -> Iterator[tuple[ConfigurationResult, ...]]:
+        """Yield the results of each report but those of diagnoses, which measure machines."""
+        return (rows for (_, case), rows in self.reports.items() if case != DIAGNOSIS)
+
     @cached_property
     def models(self) -> dict[str, tuple[ConfigurationResult, ...]]:
         """Return the results with a value of each case on which there are reports of several sources."""
@@ -159,7 +164,7 @@ class SiteData:
     @cached_property
     def current(self) -> tuple[ConfigurationResult, ...]:
         """Return the results of all reports on training; of a configuration measured under several protocols, one."""
-        rows = [row for members in self.reports.values() for row in members if row.case != DIAGNOSIS]
+        rows = [row for members in self.training_reports for row in members]
         own = [row for row in rows if not is_published(row.campaign)]
         return *self._standing(own), *(row for row in rows if is_published(row.campaign))
 

@@ -17,7 +17,7 @@ def scaled(x, kind):
     return jnp.clip(x.astype(jnp.float32) / scale, -limit, limit).astype(kind), scale
 
 
-def _product(left, right, sides, dtype):
+def _scaled_product(left, right, sides, dtype):
     """Two scaled matrices multiplied over one side of each, in ``dtype``."""
     (a, a_scale), (b, b_scale) = left, right
     y = jax.lax.dot_general(a, b, (sides, ((), ())), preferred_element_type=dtype)
@@ -25,23 +25,23 @@ def _product(left, right, sides, dtype):
 
 
 @jax.custom_vjp
-def multiplied(x, weight):
+def product(x, weight):
     """Rows × a matrix, in the rows' data type; the products of the gradients are in FP8, too."""
     return _forward(x, weight)[0]
 
 
 def _forward(x, weight):
     rows, matrix = scaled(x.reshape(-1, x.shape[-1]), E4M3), scaled(weight, E4M3)
-    y = _product(rows, matrix, ((1,), (0,)), x.dtype)
+    y = _scaled_product(rows, matrix, ((1,), (0,)), x.dtype)
     return y.reshape(*x.shape[:-1], -1), (rows, matrix, jnp.zeros((), weight.dtype))
 
 
 def _backward(saved, upstream):
     rows, matrix, of_weight = saved
     gradient = scaled(upstream.reshape(-1, upstream.shape[-1]), E5M2)
-    x_gradient = _product(gradient, matrix, ((1,), (1,)), upstream.dtype)
-    weight_gradient = _product(rows, gradient, ((0,), (0,)), of_weight.dtype)
+    x_gradient = _scaled_product(gradient, matrix, ((1,), (1,)), upstream.dtype)
+    weight_gradient = _scaled_product(rows, gradient, ((0,), (0,)), of_weight.dtype)
     return x_gradient.reshape(*upstream.shape[:-1], -1), weight_gradient
 
 
-multiplied.defvjp(_forward, _backward)
+product.defvjp(_forward, _backward)

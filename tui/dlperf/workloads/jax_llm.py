@@ -66,7 +66,7 @@ def main(options):
     prepare(options)
     shape = SHAPES[options.model]
     compute = jnp.float32 if options.precision == "fp32" else jnp.bfloat16
-    product = jax_fp8.multiplied if options.precision == "fp8" else jnp.matmul
+    product = jax_fp8.product if options.precision == "fp8" else jnp.matmul
     make = create(shape, weight_type(options.precision))
     counted = sum(array.size for array in jax.tree.leaves(jax.eval_shape(make, jax.random.key(0))))
     optimizer = clipped(

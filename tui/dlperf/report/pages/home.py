@@ -18,7 +18,6 @@ from dlperf.report.pages.overview import METRICS, chip, model_charts
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Figure, Lead, Link, Table
 from dlperf.results.claims import work_left_out
-from dlperf.results.health import CASE as DIAGNOSIS
 from dlperf.results.model import ConfigurationResult
 
 NEWS = 6
@@ -96,8 +95,7 @@ def home(language: Language, data: SiteData) -> str:
 
 def every_answer(data: SiteData) -> list[Answer]:
     """Return the answers of all reports on training; of published ones on the same conditions, the newest."""
-    reports = (rows for (_, case), rows in data.reports.items() if case != DIAGNOSIS)
-    return newest(data, [answer for rows in reports for answer in answers(rows)])
+    return newest(data, [answer for rows in data.training_reports for answer in answers(rows)])
 
 
 def newest(data: SiteData, found: Sequence[Answer]) -> list[Answer]:
