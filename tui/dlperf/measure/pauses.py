@@ -6,6 +6,7 @@ import statistics
 from array import array
 from collections.abc import Sequence
 from itertools import compress
+from math import isfinite
 from operator import sub, truediv
 
 from dlperf.measure.columns import entries_at
@@ -27,7 +28,10 @@ def paused_share(reading: Reading) -> float:
     seconds, steps = _between_records(reading)
     if len(seconds) < 3:
         return 0.0
-    usual = statistics.median(map(truediv, seconds, steps))
+    paces = array("d", map(truediv, seconds, steps))
+    usual = statistics.median(paces)
+    if max(paces) <= PAUSE * usual:  # of most runs: a third of the time
+        return 0.0
     limit = 2 * reading.clock_resolution
     gaps = zip(seconds[:-1], steps[:-1], strict=True)
     lost = [time - usual * count for time, count in gaps if time > PAUSE * usual * count + limit]
@@ -41,9 +45,9 @@ def _between_records(reading: Reading) -> tuple[array[float], array[float]]:
     for first, last in reading.segments(0, len(times) - 1):
         for gaps, column in ((seconds, times), (steps, done)):
             gaps.extend(map(sub, column[first + 1 : last + 1], column[first:last]))
-    known = [time >= 0 and count > 0 for time, count in zip(seconds, steps, strict=True)]
-    if all(known):
+    if isfinite(sum(seconds) + sum(steps)) and min(seconds, default=0.0) >= 0 and min(steps, default=1.0) > 0:
         return seconds, steps
+    known = [time >= 0 and count > 0 for time, count in zip(seconds, steps, strict=True)]
     return array("d", compress(seconds, known)), array("d", compress(steps, known))
 
 
