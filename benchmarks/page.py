@@ -18,7 +18,7 @@ import json
 import statistics
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -86,7 +86,8 @@ class Compressing(SimpleHTTPRequestHandler):
         if text:
             self.send_header("Content-Encoding", "gzip")
         self.end_headers()
-        self.wfile.write(body)
+        with suppress(BrokenPipeError):  # of a page that was closed
+            self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
         """Print nothing between the figures."""
