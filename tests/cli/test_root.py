@@ -116,7 +116,8 @@ def test_no_line_of_help_is_cut_at_80_columns(words, capfd, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("word", "instead"), [("show", "catalog show ID"), ("help", "--help"), ("list", "status"), ("stop", "cancel")]
+    ("word", "instead"),
+    [("show", "catalog show ID"), ("help", "--help"), ("list", "status"), ("stop", "cancel"), ("kill", "cancel")],
 )
 def test_a_word_that_is_no_command_names_the_one_that_is(word, instead, capsys):
     assert exit_code(word, "x") == 2

@@ -66,6 +66,17 @@ async def test_a_trial_with_a_process_that_outlived_its_exit_file_stays(executor
     assert outcome.problem == "processes of it still run"
 
 
+@pytest.mark.parametrize("content", ["{}", "[]", '{"pid": "1"}'])
+async def test_a_trial_whose_payload_spoiled_the_supervisor_s_record_is_removed_when_it_is_named(
+    executor, client, home, tmp_path, content
+):
+    trial = shell_trial(tmp_path, "echo done")
+    archived = await archived_run(executor, trial)
+    (home / ".dlperf" / trial.trial_id / "here" / "supervisor.json").write_text(content)
+    assert (await client.remove(trial.trial_id, archived, ())).problem == "not in the archive: here/supervisor.json"
+    assert (await client.remove(trial.trial_id, archived, ("supervisor.json",))).problem == ""
+
+
 async def test_nothing_else_is_removed(executor, client, home, tmp_path):
     await run_to_end(executor, shell_trial(tmp_path, "echo done"))
     outcomes = [await client.remove(name, {}, ("*",)) for name in ("bin", "no-such-trial")]

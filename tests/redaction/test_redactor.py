@@ -11,8 +11,14 @@ from dlperf.redaction import Redactor
 from dlperf.redaction.rules import is_secret_name, is_secret_value, looks_random
 from dlperf.report.redaction import page_spellings
 
-SECRET = ("HF_TOKEN", "WANDB_API_KEY", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "--password", "--auth-token", "apiKey")
-PLAIN = ("TOKENIZERS_PARALLELISM", "MAX_TOKENS", "--key", "PWD", "KEYBOARD", "NCCL_DEBUG", "secretary", "HF_TOKEN_PATH")
+SECRET = (
+    *("HF_TOKEN", "WANDB_API_KEY", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "--password", "--auth-token", "apiKey"),
+    *("HF_TOKEN_2", "OPENAI_KEY", "REDIS_PASS", "MYPASS", "PASS", "ROOT_PW", "GIT_AUTH", "BASIC_AUTH", "COOKIE", "PIN"),
+)
+PLAIN = (
+    *("TOKENIZERS_PARALLELISM", "MAX_TOKENS", "--key", "PWD", "KEYBOARD", "NCCL_DEBUG", "secretary", "HF_TOKEN_PATH"),
+    *("BYPASS", "COMPASS", "--sort-key", "PIN_MEMORY", "MAPPING", "AUTHOR"),
+)
 HARMLESS = (
     b"commit 2315d04f0a1b2c3d4e5f60718293a4b5c6d7e8f9",
     b"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -46,6 +52,11 @@ def test_a_telling_name_makes_a_value_a_secret(name):
 @pytest.mark.parametrize("name", PLAIN)
 def test_names_of_settings_do_not(name):
     assert not is_secret_value(name, "hunter2-hunter2")
+
+
+@pytest.mark.parametrize(("name", "value", "secret"), [("PIN", "482913", True), ("NUM_PASS", "2", False)])
+def test_a_number_is_a_secret_only_if_it_is_long(name, value, secret):
+    assert is_secret_value(name, value) is secret
 
 
 def test_random_values_are_secrets_under_any_name_and_hashes_are_not():

@@ -72,6 +72,18 @@ def test_a_campaign_whose_secrets_are_elsewhere_is_named(published):
         refuse_leaks({}, unknown)
 
 
+@pytest.mark.parametrize("content", [b"[" * 100_000, b"{}]", b'{"[secret:HF_TOKEN]": 1}'])
+def test_a_campaign_whose_secrets_are_damaged_is_left_out(published, content):
+    here, _ = published
+    path = here.campaign("try").directory / "secrets.json"
+    whole = path.read_bytes()
+    path.write_bytes(content)
+    data = load_site_data(here.workspace)
+    path.write_bytes(whole)
+    assert "try" not in data.campaigns
+    assert f"left out: {path}: damaged" in "\n".join(data.problems)
+
+
 def test_a_secret_is_found_wherever_a_long_line_is_cut_into_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr("dlperf.report.redaction.BLOCK", 64)
     for before in range(64):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -79,6 +80,23 @@ def test_a_timeline_that_is_missing_or_damaged_is_made_again_and_damage_is_said(
     assert [line.startswith(f"{path}: not a Timeline") and "made again" in line for line in said] == [True] * (
         content is not None
     )
+
+
+@pytest.mark.parametrize("left", ["nothing", "a folder", "a pipe"])
+def test_what_was_kept_of_a_log_that_is_gone_is_shown_and_the_log_is_named(
+    workspace: Workspace, campaign: CampaignPaths, left: str
+) -> None:
+    log = trial(campaign).node("n0").log
+    log.unlink()
+    if left == "a folder":
+        log.mkdir()
+    elif left == "a pipe":
+        os.mkfifo(log)
+    said: list[str] = []
+    found = evidence(workspace, campaign, said.append)
+    assert found.log is None
+    assert found.timeline == read_record(trial(campaign).timeline, Timeline)
+    assert [line.startswith(f"{log}: ") and "restore it" in line for line in said] == [True]
 
 
 def test_a_timeline_of_another_window_is_made_again(workspace: Workspace, campaign: CampaignPaths) -> None:

@@ -21,6 +21,8 @@ INSTEAD = {
     "ls": "`dlperf status` for campaigns, `dlperf catalog` for what can be measured",
     "show": "`dlperf catalog show ID`, `dlperf status CAMPAIGN` or `dlperf results --campaign NAME`",
     "stop": "`dlperf cancel CAMPAIGN`, or `dlperf pause CAMPAIGN` to start no further trials",
+    "kill": "`dlperf cancel CAMPAIGN`",
+    "delete": "`dlperf clean` for what trials left on nodes; a campaign is removed in `dlperf-tui`",
     "start": "`dlperf run`, or `dlperf resume CAMPAIGN`",
     "log": "`dlperf logs TRIAL`",
 }

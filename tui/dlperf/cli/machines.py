@@ -181,7 +181,8 @@ def _print_removable(trials: list[Trial], as_json: bool) -> None:
     nodes = sorted({node.name for trial in trials for node in trial.launch.nodes})
     listed = ", ".join(nodes[:8]) + ", …" * (len(nodes) > 8)
     where = f" from {count_noun(len(nodes), 'node')} ({listed})" if nodes else ""
-    print_note(f"{count_noun(len(trials), 'archived trial')} would be removed{where}: add --yes")
+    trials_there = f"{count_noun(len(trials), 'archived trial')} would be removed{where}"
+    print_note(f"{trials_there}, unless a folder holds what is not archived: add --yes")
 
 
 def _is_kept(item: Cleaned) -> bool:

@@ -16,8 +16,10 @@ KEYWORDS = (
     r"service|signing)[_-]?key"
 )
 """Ends of secret names; mostly those of the keyword plugin of detect-secrets."""
+VARIABLE = re.compile(r"(?:(?<!BY)(?<!COM)PASS|_PW|(?:^|_)(?:AUTH|COOKIES?|PIN)|[A-Z0-9]_KEY)(?:_?[0-9]{1,2})?$")
+"""Further names of secret variables, which are in capitals: in options and logs these words have other meanings."""
 PASSWORD = re.compile(r"pass|pwd|secret|credential", re.IGNORECASE)
-NAME = re.compile(rf"(?:{KEYWORDS})$", re.IGNORECASE)
+NAME = re.compile(rf"(?:{KEYWORDS})(?:_[0-9]{{1,2}})?$", re.IGNORECASE)
 VALUE = r"""[^\s"'`<>,;\\]{4,200}"""
 ASSIGNMENT = (
     rf"""(?i)((?:[a-z0-9_.-]{{0,40}})(?:{KEYWORDS}))["']? {{0,2}}[=:] {{0,2}}["']?({VALUE})|"""
@@ -43,13 +45,15 @@ TOKEN_LENGTH, TOKEN_BITS = 16, 3.0
 
 def is_secret_name(name: str) -> bool:
     """Whether the value of a variable or option of this name is a secret."""
-    return NAME.search(name) is not None and name.upper() not in ("PWD", "OLDPWD")
+    known = NAME.search(name) or VARIABLE.search(name)
+    return known is not None and name.upper() not in ("PWD", "OLDPWD")
 
 
 def is_secret_value(name: str, value: str) -> bool:
     """Whether a value that a catalogue gives to a variable or option is a secret."""
     if HARMLESS.fullmatch(value):
-        return bool(PASSWORD.search(name)) and is_secret_name(name) and value.isdecimal()
+        numeric = PASSWORD.search(name) or VARIABLE.search(name)
+        return bool(numeric) and is_secret_name(name) and value.isdecimal() and len(value) > 3
     return is_secret_name(name) if len(value) > 3 else False
 
 

@@ -86,7 +86,7 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
     unknown = without_secrets(workspace, data)
     if strict:
         refuse_leaks(sources.redacted, unknown)
-    problems = [*data.problems, *sorted(sources.problems), *report_lines(sources.redacted, unknown)]
+    problems = [*data.problems, *sorted(set(sources.problems)), *report_lines(sources.redacted, unknown)]
     warnings = "".join(f"{problem}\n" for problem in problems) + build_html(workspace, out, strict)
     if edition:
         keep_edition(workspace, out, edition)

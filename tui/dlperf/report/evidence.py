@@ -137,8 +137,11 @@ class EvidenceReader:
         )
 
     def _report_timeline(self, problem: str) -> None:
+        self._report(f"{problem}: made again from log and telemetry; nothing is to do")
+
+    def _report(self, problem: str) -> None:
         if self._damaged is not None:
-            self._damaged(f"{problem}: made again from log and telemetry; nothing is to do")
+            self._damaged(problem)
 
     @cached_property
     def _logs(self) -> LogReader:
@@ -162,7 +165,11 @@ class EvidenceReader:
         telemetry = {name: file.sha256 for name, node in nodes.items() if (file := _hashed(files, node.telemetry))}
         if kept and kept.origin == origin_of(trial, log.sha256 if log else None, telemetry):
             return kept
-        made = derive_timeline(paths, planned, trial, self._logs)
+        try:
+            made = derive_timeline(paths, planned, trial, self._logs)
+        except DlperfError as error:  # the log is gone, or is no file
+            self._report(f"{error}: the page shows what was kept of it; restore it from a copy of the campaign")
+            return kept or Timeline()
         with suppress(DlperfError):  # a read-only workspace is published without a stored timeline
             write_timeline(paths, made, durable=False)
         return made

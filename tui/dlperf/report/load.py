@@ -22,6 +22,7 @@ from dlperf.results.published import campaign_of, rows_of_report
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord
+from dlperf.runs.secrets import refuse_damaged_secrets
 from dlperf.runs.store import Complain, each_readable
 
 ADDRESS = r"""(?m)^{name}:\s*["']?(https?://[^\s"']+)"""
@@ -37,6 +38,7 @@ def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
         problems.append(f"left out: {error}")
 
     def load(paths: CampaignPaths) -> None:
+        refuse_damaged_secrets(paths.directory)
         campaigns[paths.name], measured = load_campaign(paths, lambda: log_reader(workspace), problems.append)
         rows.extend(measured)
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
+from dlperf.errors import StorageError
 from dlperf.redaction import Redactor
 from dlperf.runs.bounded import load_json, read_bytes
 
@@ -25,17 +26,26 @@ def secrets_of(path: Path) -> dict[str, str]:
             changed = (folder / SECRETS).stat().st_mtime_ns
         except OSError:
             continue
-        return dict(_read(folder / SECRETS, changed))
+        return dict(_read(folder / SECRETS, changed) or {})
     return {}
 
 
+def refuse_damaged_secrets(folder: Path) -> None:
+    """Raise StorageError where the secrets of a campaign are kept but cannot be read: its logs may hold them."""
+    path = folder / SECRETS
+    with suppress(FileNotFoundError):
+        if _read(path, path.lstat().st_mtime_ns) is None:
+            raise StorageError(f"{path}: damaged: restore it, or remove it where no log of the campaign has a secret")
+
+
 @lru_cache(maxsize=64)
-def _read(path: Path, changed: int) -> Mapping[str, str]:
+def _read(path: Path, changed: int) -> Mapping[str, str] | None:
+    """Return placeholders and values; None where the file is damaged."""
     with suppress(OSError, ValueError):
         secrets = load_json(read_bytes(path))
         if isinstance(secrets, dict) and all(isinstance(value, str) and value for value in secrets.values()):
             return secrets
-    return {}
+    return None
 
 
 def redact_for_runs(path: Path, data: bytes) -> bytes:

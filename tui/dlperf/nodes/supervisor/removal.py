@@ -7,8 +7,8 @@ import shutil
 import tempfile
 from typing import Any, Dict, Iterator, List, Sequence
 
-from .files import ROOT, Json, escaped, read_json, regular_size
-from .processes import is_alive
+from .files import ROOT, Json, escaped, readable_json, regular_size
+from .processes import is_alive, is_identity, running_supervisor
 from .scope import pids_of
 
 OWN_FILES = frozenset(
@@ -53,8 +53,10 @@ def node_folders(directory: str) -> List[str]:
 
 def removal_problem(folder: str) -> str:
     """Why one node's folder must stay; empty where nothing of it can run, also if it never started."""
-    supervisor, ended = (read_json(os.path.join(folder, name)) for name in ("supervisor.json", "exit.json"))
-    if supervisor and not ended:
+    path, ended = os.path.join(folder, "supervisor.json"), os.path.lexists(os.path.join(folder, "exit.json"))
+    recorded = readable_json(path)
+    supervisor = recorded if is_identity(recorded) else running_supervisor(folder)
+    if (os.path.lexists(path) or supervisor) and not ended:
         return "it left no exit file: its processes may still run"
     return "processes of it still run" if is_alive(supervisor) or pids_of(folder, supervisor) else ""
 
