@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from interpreters import ONE_THREAD, WORKLOADS, interpreter, run, torchrun, trai
 from test_programs import LLAMA, parsed
 
 from dlperf.catalog.load import load_catalog
+from dlperf.plan import Launch, Node
+from dlperf.render.launchers import LAUNCHERS, NodeLaunch
+from ports import free_port
 
 sys.path.insert(0, str(WORKLOADS))
 from llm_shapes import SHAPES, flops_per_token, parameter_count
@@ -103,6 +107,30 @@ def test_jax_trains_one_model_on_two_devices(parallel: str):
     (trained,) = parsed(done.stdout)
     assert trained.complete
     assert trained.metadata.gpus == 2
+
+
+@pytest.mark.parametrize("parallel", ["fsdp", "replicate"])
+def test_two_processes_of_jax_train_one_model_and_the_first_profiles_it(parallel: str, tmp_path: Path):
+    """As a trial starts them: the launcher's words, one process for each of two devices."""
+    command = (str(WORKLOADS / "jax_llm.py"), *LLAMA, "--parallel", parallel)
+    profile = tmp_path / "profile.json"
+    done = jax_processes(2, (*command, "--profile", str(profile)), tmp_path)
+    assert done.returncode == 0, done.stderr
+    alone = run(interpreter("jax"), *command, XLA_FLAGS="--xla_force_host_platform_device_count=2")
+    assert alone.returncode == 0, alone.stderr
+    (trained,), (one,) = parsed(done.stdout), parsed(alone.stdout)
+    assert trained.complete
+    assert (trained.metadata.gpus, trained.metadata.batch_size) == (2, 4)
+    assert list(trained.samples.loss) == pytest.approx(list(one.samples.loss), rel=1e-3)
+    assert list(trained.samples.samples) == list(one.samples.samples)
+    assert json.loads(profile.read_text())["classes"]
+
+
+def jax_processes(count: int, command: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a JAX program in several processes of this machine, started by the launcher of trials."""
+    node = Node("local", "local", "127.0.0.1", "127.0.0.1", gpu_indices=())
+    launch = Launch("direct", (node,), count, "jax", (interpreter("jax"), "-u"), command)
+    return run(*LAUNCHERS["jax"].words(NodeLaunch(launch, 0, {}, "127.0.0.1", str(free_port()), str(folder))))
 
 
 @pytest.mark.parametrize("name", ["gpt2-124m", "llama3-1b", "llama3-8b"])
