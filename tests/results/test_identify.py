@@ -89,10 +89,23 @@ def test_nodes_are_told_from_gpus(gpus: int, per_node: int | None, nodes: int | 
     assert (found.facts.nodes, found.notes) == (nodes, notes)
 
 
-def test_few_gpus_are_of_one_node_even_if_the_hardware_has_fewer_in_each():
-    found = identify(Metadata(), [], NameFacts(gpus=8), hardware_gpus_per_node=4)
-    assert (found.facts.nodes, found.notes) == (1, ("nodes: 1 assumed for 8 GPUs",))
-    assert identify(Metadata(), [], NameFacts(gpus=32), hardware_gpus_per_node=4).facts.nodes == 8
+@pytest.mark.parametrize(
+    ("gpus", "hardware", "nodes"),
+    [
+        (4, (1, 4), 1),
+        (8, (4, 4), 1),
+        (16, (1, 16), 1),
+        (32, (4, 8), 4),
+        (32, (1, 4), None),
+        (32, (1, 16), None),
+        (32, None, None),
+    ],
+)
+def test_nodes_are_assumed_and_said_or_asked_for(gpus: int, hardware: tuple[int, int] | None, nodes: int | None):
+    found = identify(Metadata(), [], NameFacts(gpus=gpus), hardware=hardware)
+    said = (f"nodes: {nodes} assumed for {gpus} GPUs",) if nodes else ()
+    assert (found.facts.nodes, found.notes) == (nodes, said)
+    assert ("nodes (give --gpus-per-node)" in found.missing) == (nodes is None)
 
 
 @pytest.mark.parametrize(

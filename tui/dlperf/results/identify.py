@@ -53,7 +53,7 @@ def identify(
     named: Iterable[NameFacts],
     given: NameFacts,
     gpus_per_node: int | None = None,
-    hardware_gpus_per_node: int | None = None,
+    hardware: tuple[int, int] | None = None,
 ) -> Identity:
     """Merge the facts: options come first, then what the log declares, then its path.
 
@@ -64,15 +64,15 @@ def identify(
         named: facts of its path, the most trusted first.
         given: facts from options.
         gpus_per_node: from an option, to derive the nodes where only GPUs are known.
-        hardware_gpus_per_node: of the hardware's entry. The logs may be of other nodes with the same GPUs, so that
-            few GPUs are still assumed to be of one node.
+        hardware: nodes and GPUs per node of the hardware's entry; None for a name that has none. The logs may be of
+            other nodes with the same GPUs, so that few GPUs are still assumed to be of one node.
     """
     named = tuple(named)
     spelled = [("log", _declared(metadata, named)), *(("name", facts) for facts in named)]
     sources = [("given", given), *((source, _recognised(facts)) for source, facts in spelled), *spelled]
     facts, notes = _joined(sources)
     facts = replace(facts, batch_size=facts.batch_size or batch_size_per_gpu(metadata, facts.gpus))
-    facts, more = _with_nodes(facts, gpus_per_node, hardware_gpus_per_node)
+    facts, more = _with_nodes(facts, gpus_per_node, hardware)
     missing = tuple(
         f"{fact.replace('model', 'case').replace('_', ' ')} (give {option})"
         for fact, option in _OPTIONS.items()
@@ -149,15 +149,28 @@ def _contradictions(fact: str, stated: list[tuple[str, object]]) -> list[str]:
     return [f"{words}: {first} says {value}, {source} says {other}" for source, other in different]
 
 
-def _with_nodes(facts: NameFacts, stated: int | None, hardware: int | None) -> tuple[NameFacts, tuple[str, ...]]:
-    gpus_per_node = stated or hardware
+def _with_nodes(
+    facts: NameFacts, stated: int | None, hardware: tuple[int, int] | None
+) -> tuple[NameFacts, tuple[str, ...]]:
     if facts.gpus is None or (facts.nodes and facts.gpus % facts.nodes == 0):
         return facts, ()
     wrong = (f"nodes: {facts.nodes} do not divide {facts.gpus} GPUs",) if facts.nodes else ()
-    if facts.gpus <= (stated or max(hardware or 0, USUAL_GPUS_PER_NODE)):
-        known = gpus_per_node is not None and facts.gpus <= gpus_per_node
-        assumed = () if facts.gpus == 1 or known else (f"nodes: 1 assumed for {facts.gpus} GPUs",)
-        return replace(facts, nodes=1), (*wrong, *assumed)
-    if gpus_per_node and facts.gpus % gpus_per_node == 0:
-        return replace(facts, nodes=facts.gpus // gpus_per_node), wrong
-    return replace(facts, nodes=None), wrong
+    if facts.gpus == 1:
+        return replace(facts, nodes=1), wrong
+    nodes = _nodes_by_option(facts.gpus, stated) if stated else _assumed_nodes(facts.gpus, hardware)
+    assumed = (f"nodes: {nodes} assumed for {facts.gpus} GPUs",) if nodes and not stated else ()
+    return replace(facts, nodes=nodes), (*wrong, *assumed)
+
+
+def _nodes_by_option(gpus: int, per_node: int) -> int | None:
+    if gpus <= per_node:
+        return 1
+    return gpus // per_node if gpus % per_node == 0 else None
+
+
+def _assumed_nodes(gpus: int, hardware: tuple[int, int] | None) -> int | None:
+    """Few GPUs are of one node, more fill nodes of the hardware; None where it has not so many."""
+    nodes, per_node = hardware or (0, 0)
+    if gpus <= max(per_node, USUAL_GPUS_PER_NODE):
+        return 1
+    return gpus // per_node if gpus <= nodes * per_node and gpus % per_node == 0 else None

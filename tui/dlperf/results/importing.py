@@ -19,6 +19,7 @@ from dlperf.measure.figure import natural_estimator
 from dlperf.measure.reading import Reading
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, TrialKey
 from dlperf.plan.expand import planned_metrics
+from dlperf.plan.subject import max_nodes, peak_of
 from dlperf.results.identify import Identity, catalog_id, identify
 from dlperf.results.logs import LogReader
 from dlperf.results.names import NameFacts, PathPattern, facts_of_name
@@ -110,11 +111,11 @@ def _imported_logs(file: SourceFile, request: ImportRequest, catalog: Catalog, l
     mapped = request.pattern.facts(file.name) if request.pattern else None
     named = [facts for facts in (mapped, facts_of_name(file.name)) if facts]
     hardware = catalog.hardware.get(catalog_id(request.hardware))
-    of_hardware = hardware.gpus_per_node if hardware else None
+    shape = (max_nodes(hardware), hardware.gpus_per_node) if hardware else None
     digest = sha256_of(file.path)
     found = []
     for run in runs:
-        identity = identify(run.metadata, named, request.given, request.gpus_per_node, of_hardware)
+        identity = identify(run.metadata, named, request.given, request.gpus_per_node, shape)
         found.append(_imported_log(file, digest, run, len(runs), identity, request, catalog))
     return found
 
