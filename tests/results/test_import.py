@@ -125,6 +125,24 @@ def test_an_id_of_the_catalogue_brings_its_facts(folder: Path, catalog: Catalog)
     assert planned.gflops_per_sample == catalog.cases["resnet50"].gflops_per_sample
 
 
+@pytest.mark.parametrize("hardware", ["h100", "lab-h100", "perf-a100", "lab"])
+@pytest.mark.parametrize("precision", ["bf16", "bf16-pure"])
+def test_what_no_accelerator_of_that_name_computes_is_said(
+    workspace: Workspace, folder: Path, catalog: Catalog, hardware: str, precision: str
+):
+    """41,000 images/s of ResNet-50 on one GPU are 1005 TFLOP/s; an H100 has 989 at most."""
+    (folder / "resnet50_b4.log").write_text(own_log(41_000.0, gpus=1))
+    given = NameFacts("resnet50", "pytorch", precision, 4, 1)
+    request = replace(request_for(folder), hardware=hardware, given=given)
+    write_import(workspace, "fast", plan_import(request, catalog, BUILTIN_FORMATS), BUILTIN_FORMATS)
+    (row,) = load_results(workspace)
+    caveats = [str(finding.message) for finding in row.findings if finding.code == "above_flop_limit"]
+    assert [text.partition(": ")[2] for text in caveats] == (
+        [] if hardware == "lab" else ["the case is not what ran, or the GPU count is wrong"]
+    )
+    assert (row.value is None) == bool(caveats)
+
+
 def test_several_runs_in_one_log_are_several_trials(workspace: Workspace, folder: Path, catalog: Catalog):
     (folder / "a.log").write_text(own_log(100.0, gpus=1) + own_log(790.0, gpus=8))
     plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)

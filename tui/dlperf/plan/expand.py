@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
     from dlperf.catalog.machines import Price
     from dlperf.catalog.metrics import Metric
-    from dlperf.catalog.model import Case, Framework
+    from dlperf.catalog.model import Case, Framework, Precision
 
 MOST_REPEATS = 10_000
 
@@ -205,7 +205,7 @@ def _freeze(
         repeats=repeats,
         options=options_of(subject),
         numerics=_numerics(subject),
-        accelerator=_accelerator_facts(subject),
+        accelerator=accelerator_facts(subject.accelerator, subject.precisions[subject.configuration.precision]),
         price=subject.hardware.price,
         gflops_per_sample=subject.case.gflops(dict(subject.configuration.axes)),
         facts=_facts(subject),
@@ -222,13 +222,13 @@ def _numerics(subject: Subject) -> dict[str, str]:
     return precision.numerics.stated() | (own.stated() if own else {})
 
 
-def _accelerator_facts(subject: Subject) -> dict[str, Any] | None:
-    """Return the accelerator's fields, among its peaks that of the configuration's precision."""
-    if subject.accelerator is None:
+def accelerator_facts(accelerator: Accelerator | None, precision: Precision | None) -> dict[str, Any] | None:
+    """Return the accelerator's fields, among its peaks that of the configuration's precision where it has one."""
+    if accelerator is None:
         return None
-    precision = subject.precisions[subject.configuration.precision]
-    facts = subject.accelerator.model_dump(mode="json")
-    return facts | {"peak_tflops": facts["peak_tflops"] | {precision.id: peak_of(precision, subject.accelerator)}}
+    facts = accelerator.model_dump(mode="json")
+    peak = peak_of(precision, accelerator) if precision else None
+    return facts | {"peak_tflops": facts["peak_tflops"] | ({precision.id: peak} if precision and peak else {})}
 
 
 def _facts(subject: Subject) -> dict[str, str]:

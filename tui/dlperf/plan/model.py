@@ -126,6 +126,8 @@ class PlannedConfiguration:
     """Data types of weights, compute, gradients, reduction and optimizer, and loss scaling; empty in plans of 0.1."""
     accelerator: dict[str, Any] | None = None
     """The accelerator's fields, as ``catalog.hardware.Accelerator`` dumps them."""
+    peak_limit: float | None = None
+    """Highest dense peak in TFLOP/s of the accelerators that the name of unknown hardware may mean."""
     price: Price | None = None
     gflops_per_sample: float | None = None
     facts: dict[str, str] = field(default_factory=dict)

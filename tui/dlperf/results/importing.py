@@ -18,7 +18,7 @@ from dlperf.formats.samples import Run
 from dlperf.measure.figure import natural_estimator
 from dlperf.measure.reading import Reading
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, TrialKey
-from dlperf.plan.expand import planned_metrics
+from dlperf.plan.expand import accelerator_facts, planned_metrics
 from dlperf.plan.subject import max_nodes, peak_of
 from dlperf.results.identify import Identity, catalog_id, identify
 from dlperf.results.logs import LogReader
@@ -219,9 +219,18 @@ def _planned(
             unit=metrics[0].unit,
             protocol=request.protocol or {"id": first.estimator, "estimator": first.estimator, "aggregate": "median"},
             repeats=1 + len(others),
-            accelerator=accelerator.model_dump(mode="json") if accelerator else None,
+            accelerator=accelerator_facts(accelerator, catalog.precisions.get(point.precision)),
+            peak_limit=None if hardware else _peak_limit(point, catalog),
             price=price,
             gflops_per_sample=case.gflops(dict(point.axes)) if case else None,
             facts=(hardware.facts if hardware else {}) | (framework.facts if framework else {}) | {"imported": "yes"},
             metrics=metrics,
         )
+
+
+def _peak_limit(point: Configuration, catalog: Catalog) -> float | None:
+    """Return the highest peak of the accelerators that hardware outside the catalogue is named after, as ``h100``."""
+    precision, words = catalog.precisions.get(point.precision), point.hardware.split("-")
+    named = [item for item in catalog.accelerators.values() if item.id.partition("-")[0] in words]
+    peaks = [peak_of(precision, item) for item in named] if precision else []
+    return max((peak for peak in peaks if peak), default=None)

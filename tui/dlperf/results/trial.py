@@ -207,7 +207,7 @@ def _run_findings(trial: _Measurement) -> Sequence[Finding]:
         return ()
     planned, figure = trial.planned, trial.figure
     peak = (planned.accelerator or {}).get("peak_tflops", {}).get(planned.configuration.precision)
-    limit = flop_limit(planned.gflops_per_sample, planned.configuration.gpus_total, peak)
+    limit = flop_limit(planned.gflops_per_sample, planned.configuration.gpus_total, peak or planned.peak_limit)
     counted = figure is not None and counts_samples(figure.unit)
     return findings_of_run(
         trial.reading, figure, runs_in_log=len(trial.evidence.runs), flop_limit=limit if counted else None

@@ -45,6 +45,8 @@ def _wrong_values(item: PlannedConfiguration) -> Iterator[str]:
     peaks = accelerator.get("peak_tflops", {})
     if not isinstance(peaks, dict) or not all(map(_is_positive, peaks.values())):
         yield "peak_tflops"
+    if not _is_positive(1 if item.peak_limit is None else item.peak_limit):
+        yield "peak_limit"
     if not _is_positive(accelerator.get("bandwidth_gb_per_s", 1)):
         yield "bandwidth_gb_per_s"
     if not all(map(_is_expectation, item.expect)):
