@@ -15,7 +15,7 @@ from itertools import product
 from re import _compiler, _parser  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
 
-MOST_ELEMENTS = 2000
+MOST_ELEMENTS = 20_000
 """Elements of all ways through the alternatives of a piece that are examined."""
 MOST_COPIES = 64
 """Repeats that are examined one by one, and bytes of a look-ahead."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from dlperf.catalog.entry import Entry, MetricId, Model
-from dlperf.catalog.patterns import tells_time
+from dlperf.catalog.patterns import tells_time, with_numbers
 from dlperf.catalog.units import Direction
 
 OneOrMore = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
@@ -19,10 +19,11 @@ class Dialect(Model):
 
     contains: str = ""
     """Text that is in every such line. Lines without it are passed over, which makes reading a log fast."""
-    record: Annotated[str, StringConstraints(min_length=1)]
+    record: Annotated[str, StringConstraints(min_length=1), AfterValidator(with_numbers)]
     """Regular expression with named groups: value (or seconds_per_step, …), step, epoch, loss, time, reader_seconds …
 
-    All of them, with their meaning, are listed in ``dlperf.catalog.patterns``.
+    All of them, with their meaning, are listed in ``dlperf.catalog.patterns``. ``(?P<value>NUMBER)`` also takes
+    a number with thousands separators or a suffix: 5,615 or 14.2K.
     """
     time_format: str | None = None
     """strptime format of the group ``time``, or ``seconds`` for a plain number of seconds."""

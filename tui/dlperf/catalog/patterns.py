@@ -14,8 +14,12 @@ RATES = ("value", "seconds_per_step", "milliseconds_per_step", "steps_per_second
 """Groups with a throughput or a time; a record has at least one of them, or both ``time`` and ``step``.
 
 ``value`` is a throughput in the format's unit. ``interval_seconds`` is the time from ``first_step`` (the epoch's start
-where it is absent) to ``step``. Numbers may have thousands separators and a suffix: 5,615 or 14.2K.
+where it is absent) to ``step``. Numbers may have thousands separators and a suffix: 5,615 or 14.2K; ``NUMBER`` as all
+of a group stands for an expression that takes them, and all that is written to the number.
 """
+
+NUMBER = r"[\d.]+(?:,[\d.]+(?:,[\d.]+(?:,[\d.]+)?)?)?(?:[A-Za-z][\w+-]*)?"
+"""A number with all that is written to it, so that none is cut: 5.6k is taken as a whole, and is no number then."""
 
 RECORD_GROUPS = frozenset(
     {*RATES, *WORK, "rank", "first_step", "step", "steps", "epoch", "time", "loss", "reader_seconds", "samples"},
@@ -35,6 +39,11 @@ MILLISECONDS = "milliseconds"
 """Time formats of a number, since 1970 or since any start."""
 
 _SECONDS_LAST = re.compile(r"^.*%M:%S(?:[.,]%f)?$")
+
+
+def with_numbers(pattern: str) -> str:
+    """Return a record's expression in which each group that is ``NUMBER`` has its expression."""
+    return pattern.replace(">NUMBER)", f">{NUMBER})")
 
 
 def record_problem(pattern: str, metrics: Collection[str] = ()) -> str | None:

@@ -24,7 +24,7 @@ _TAG = re.compile(rb"(\[(?:\d+,)?\d+\]<std(?:out|err|diag)>):")
 """mpirun ``-tag-output`` and horovodrun write ``[1,0]<stdout>:``, with ``-timestamp-output`` after a date."""
 _DATE = re.compile(rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}")
 _DATE_LENGTH = 24
-_LAST_NUMBER = re.compile(rb"(loss\W{1,3})?\d[\d.]*(?:[eE][+-]?\d*)?\Z")
+_LAST_NUMBER = re.compile(rb"(loss\W{1,3})?\d[\d.,]*(?:[eE][+-]?\d*)?\Z")
 """The number that a line ends with; the group matches where it is a loss."""
 
 
