@@ -10,7 +10,8 @@ DLLogger writes the same events as text to the terminal and as JSON to a file; b
 A step of two numbers is an iteration, of one an epoch, of none the whole run; ``PARAMETER`` declares arguments. The
 metric that is the training throughput differs between programs (see ``dllogger_metrics``) and is chosen by content, as
 are the unit and what a record covers. All are global. An iteration with a loss and no throughput (BERT on PyTorch) is
-a record that has only a time. A throughput of the whole run is a summary and ends the run.
+a record that has only a time. A throughput of the whole run is a summary. It ends the run, as any metrics of the step
+``()`` do.
 """
 
 from __future__ import annotations
@@ -82,6 +83,8 @@ class _Events:
         value, epoch = self._throughputs.search(data), match["epoch"] or match["plain_epoch"] or b""
         if value is not None and not (epoch and _SHORT_EPOCH.search(data)):
             self._add_summary(epoch, throughput_of_text(value), number)
+        elif match["plain_epoch"] == b"":
+            self._end_run()
 
     def read_json(self, event: dict[str, Any], number: int) -> None:
         data, step = event.get("data"), event.get("step")
@@ -101,6 +104,12 @@ class _Events:
             self._records.add(texts, [number], throughput)
         elif len(step) < 2 and throughput is not None:
             self._add_summary("".join(map(str, step)).encode(), throughput, number)
+        elif not step and data:
+            self._end_run()
+
+    def _end_run(self) -> None:
+        if self._recorder.runs:
+            self._recorder.complete()
 
     def _add_summary(self, epoch: bytes, throughput: Throughput, number: int) -> None:
         epoch_number = int(epoch) if epoch.isdigit() and len(epoch) < 10 else None
