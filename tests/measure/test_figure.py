@@ -81,6 +81,16 @@ def test_without_a_named_rule_the_log_gets_the_one_that_suits_it(columns, known,
     assert figure_of(Reading(run_of(**columns), **known)).estimator == natural
 
 
+def test_printed_values_that_contradict_time_and_stated_work_by_a_large_factor_are_not_used() -> None:
+    steps, times = [100 * index for index in range(1, 6)], [28.0 * index for index in range(1, 6)]
+    words = {"value": [50.0] * 5, "seconds_per_step": [28.0] * 5}  # 1,400 words of one update, in 100 times its time
+
+    figure = figure_of(Reading(run_of(unit="tokens/s", window="interval", step=steps, time=times, **words)))
+
+    assert figure.estimator == "rate(skip=20)"
+    assert figure.value == pytest.approx(5000.0)
+
+
 def test_the_first_record_of_a_long_interval_is_warm_up() -> None:
     run = run_of(value=[10.0, 50.0, 50.0, 50.0], step=[100, 200, 300, 400], window="interval")
 

@@ -20,6 +20,9 @@ MOST_PAUSED = 0.01
 """Share of the time in pauses up to which samples over time are preferred."""
 IMPLAUSIBLE_FACTOR = 1.5
 """Printed values and timestamps disagree this much only where the samples per step are wrong."""
+CONTRADICTION = 10.0
+"""Where the records state their work, printed values that are off by more are wrong: fairseq of 2020 printed the words
+of one update over the time of a log interval."""
 OTHER_ESTIMATORS = (
     "rate(skip=20, take=100)",
     "rate(skip=20)",
@@ -82,9 +85,10 @@ def natural_estimator(reading: Reading) -> Estimator:
     """Choose the best rule for a log, after the first 20 steps: samples over time, else printed values, else a summary.
 
     Samples over time are skipped where they contradict the printed values by a factor: then the batch size is not
-    what a step of this log processes (gradient accumulation, or a wrong one was given). Where the time between records
-    holds pauses, such as evaluations, the printed values are better. Where no rule applies, return the one that lacks
-    only one fact, so that its reason names the fact.
+    what a step of this log processes (gradient accumulation, or a wrong one was given). Where the records state what
+    they processed and the factor is large, the printed values are wrong. Where the time between records holds pauses,
+    such as evaluations, the printed values are better. Where no rule applies, return the one that lacks only one fact,
+    so that its reason names the fact.
     """
     rules = [parse_estimator(choice) for choice in NATURAL]
     fitting = (rule for rule in rules if _is_plausible(reading, rule))
@@ -104,7 +108,9 @@ def _is_plausible(reading: Reading, rule: Estimator) -> bool:
         return True
     if rule.from_timestamps and reading.run.window != "cumulative" and paused_share(reading) > MOST_PAUSED:
         return False
-    return max(value, printed) < IMPLAUSIBLE_FACTOR * min(value, printed)
+    factor = max(value, printed) / min(value, printed)
+    is_proven = rule.from_timestamps and reading.records_state_work
+    return factor < IMPLAUSIBLE_FACTOR or (factor > CONTRADICTION and is_proven)
 
 
 def _lacks_a_fact(reading: Reading, rule: Estimator) -> bool:

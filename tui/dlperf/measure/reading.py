@@ -238,6 +238,12 @@ class Reading:
         return printed
 
     @property
+    def records_state_work(self) -> bool:
+        """Whether the records say how much was processed, so that no batch size is assumed."""
+        counted = any(map(isfinite, self.run.samples.samples))
+        return counted or (self.run.unit in VARYING_UNITS and self._prints_work)
+
+    @property
     def _prints_work(self) -> bool:
         return any(map(isfinite, self.batches))
 
