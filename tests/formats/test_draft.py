@@ -18,6 +18,12 @@ UNKNOWN = {
     "block {step} copied at 12.5 GB/s": ("GB/s", 12.5, None),
     "n {step} throughput=1.25e+03": ("samples/s", 1250.0, None),
     "n {step} step time (ms): 250.0": ("samples/s", None, 0.25),
+    "n {step} rate: 1001 utterances/sec": ("utterances/s", 1001.0, None),
+    "batch {step}: 1001 frames per second": ("samples/s", 1001.0, None),
+    "batch {step}: 1001 puzzles per second": ("puzzles/s", 1001.0, None),
+    "iter={step} dt=25ms": ("samples/s", None, 0.025),
+    "it {step} took 25 ms": ("samples/s", None, 0.025),
+    "Step {step} took 0.5 s": ("samples/s", None, 0.5),
     '{{"n": {step}, "step_time": 0.25, "loss": 3}}': ("samples/s", None, 0.25),
 }
 

@@ -94,10 +94,16 @@ def _rate(line: str) -> _Field | None:
     for name, pattern in _RATES:
         match = pattern.search(line)
         if match and not _WHOLE.search(line[: match.start("number")]):
-            unit = match.groupdict().get("unit") or ""
-            unit = unit if unit.endswith("/s") else _UNITS.get(unit[:3], "samples/s")
-            return _field(name, match, _WRITTEN, unit)
+            return _field(name, match, _WRITTEN, _unit(match.groupdict()))
     return None
+
+
+def _unit(parts: dict[str, str | None]) -> str:
+    """Return the unit of a rate, with the program's own word where that is no usual one."""
+    if parts.get("word"):
+        return f"{parts['word']}/s"
+    unit = parts.get("unit") or ""
+    return unit if unit.endswith("/s") else _UNITS.get(unit[:3], "samples/s")
 
 
 def _only_number(line: str) -> _Field | None:
@@ -118,7 +124,8 @@ def _time_format(line: str) -> str:
 def _field(name: str, match: re.Match[str], expression: str, unit: str = "") -> _Field:
     parts = match.groupdict()
     before, after = (_literal(parts.get(side) or "") for side in ("before", "after"))
-    return _Field(match.start(), name, f"{before}(?P<{name}>{expression}){after}", unit)
+    start = match.start("before") if parts.get("before") else match.start()
+    return _Field(start, name, f"{before}(?P<{name}>{expression}){after}", unit)
 
 
 def _literal(text: str) -> str:
