@@ -138,6 +138,14 @@ WRONG = [
         {"hardware": ("local",), "frameworks": (), "cases": ("tiny",)},
         "nothing to run: with hardware local, nothing that was selected goes together",
     ),
+    (
+        {"hardware": ("perf-v100",), "frameworks": ("jax",), "cases": ("llama3-8b",)},
+        "nothing to run: perf-v100 computes in fp32, amp, fp16, fp16-pure, not in bf16",
+    ),
+    (
+        {"hardware": ("local",), "frameworks": ("varied",), "cases": (), "axes": ("sequence_length=3",)},
+        "nothing to run: nothing in the catalogue fits this selection: name case, too, to see why",
+    ),
 ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -244,10 +244,17 @@ def _facts(subject: Subject) -> dict[str, str]:
 
 
 def _why_nothing(selection: Selection, catalog: Catalog) -> str:
-    """Name the axis without which there would be a configuration."""
+    """Return the reason where hardware, framework and case are named, else the axis that stands in the way."""
+    axes = {"hardware": selection.hardware, "framework": selection.frameworks, "case": selection.cases}
+    unnamed = [axis for axis, names in axes.items() if not names]
+    return f"nothing to run: {_obstacle(selection, unnamed, catalog) if unnamed else _reason(selection, catalog)}"
+
+
+def _obstacle(selection: Selection, unnamed: Sequence[str], catalog: Catalog) -> str:
+    """Name the axis without which there would be a configuration, or what to name to learn the reason."""
     made = {recipe.case for framework in catalog.frameworks.values() for recipe in framework.recipes}
     if selection.cases and made.isdisjoint(selection.cases):
-        return f"nothing to run: no framework has a recipe for {', '.join(selection.cases)}"
+        return f"no framework has a recipe for {', '.join(selection.cases)}"
     wider = {
         "scales": replace(selection, scales=()),
         "hardware": replace(selection, hardware=()),
@@ -256,6 +263,18 @@ def _why_nothing(selection: Selection, catalog: Catalog) -> str:
     }
     for axis, without in wider.items():
         if without != selection and any(_configurations(without, catalog)):
-            names = ", ".join(getattr(selection, axis))
-            return f"nothing to run: with {axis} {names}, nothing that was selected goes together"
-    return "nothing to run: no hardware, framework and case of the catalogue go together here: name them all to see why"
+            return f"with {axis} {', '.join(getattr(selection, axis))}, nothing that was selected goes together"
+    return f"nothing in the catalogue fits this selection: name {' and '.join(unnamed)}, too, to see why"
+
+
+def _reason(selection: Selection, catalog: Catalog) -> str:
+    """Return why the first precision and scale that the recipes offer is impossible."""
+    cases = [catalog.cases[name] for name in selection.cases]
+    offers = [catalog.frameworks[name].recipe_for(case) or case for name in selection.frameworks for case in cases]
+    precisions = selection.precisions or tuple(name for offer in offers for name in offer.precisions)
+    # a recipe without scales of its own has those of its case
+    scales = selection.scales or tuple(name for offer in (*offers, *cases) for name in offer.scales or ())
+    complete = replace(selection, precisions=precisions, scales=scales)
+    planned = (_planned(item, complete, catalog) for item in _configurations(complete, catalog))
+    why = next((item.reason for item in planned if isinstance(item, Impossible)), None)
+    return str(why) if why else "no such batch size with these axes: name precision, batch size, scale and axes"
