@@ -79,3 +79,10 @@ def test_the_name_that_the_driver_reports_belongs_to_one_accelerator(catalog, na
 
     matching = [item.id for item in catalog.accelerators.values() if any(re.search(p, name) for p in item.match)]
     assert matching == [accelerator]
+
+
+@pytest.mark.parametrize("hardware", ["h200", "h200-4nodes"])
+def test_the_title_of_gpus_that_logs_may_be_imported_for_is_true_of_any_machine(catalog, hardware):
+    entry = catalog.hardware[hardware]
+    for title in (entry.title, entry.localized("zh").title):
+        assert not re.search(r"[Tt]his machine|本机|[0-9]+ ×", title)
