@@ -19,7 +19,8 @@ from dlperf.plan import Selection, expand
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report.build import overview_pages
-from dlperf.report.data import SiteData, localize_facts
+from dlperf.report.data import SiteData
+from dlperf.report.machine import localize_facts
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import AGGREGATES, DEFINITIONS
 from dlperf.report.templating import Safe, _marked

@@ -69,6 +69,8 @@ class SiteData:
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     probed: Mapping[tuple[str, str, str], Probed] = field(default_factory=dict)
     """By campaign, hardware and framework."""
+    profiled: frozenset[tuple[str, str]] = frozenset()
+    """Campaign and configuration id of each result that has a profile."""
     audit: tuple[AuditRow, ...] = ()
     problems: tuple[str, ...] = ()
     """Files that could not be read, one a line."""
@@ -301,14 +303,6 @@ class SiteData:
 
 def is_published(campaign: str) -> bool:
     return campaign.startswith(PUBLISHED)
-
-
-def localize_facts(language: Language, entry: Hardware, facts: Mapping[str, str]) -> dict[str, str]:
-    """Translate the facts of a machine that equal those of the catalogue."""
-    chinese = entry.zh.facts if entry.zh and language.code == "zh" else {}
-    return {
-        name: chinese.get(name, value) if entry.facts.get(name) == value else value for name, value in facts.items()
-    }
 
 
 def gpus_total(result: ConfigurationResult) -> int:

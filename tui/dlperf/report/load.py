@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
+from dlperf.catalog.axes import profiled_configuration
 from dlperf.catalog.load import load_catalog
 from dlperf.errors import DlperfError
 from dlperf.plan import PlannedConfiguration
@@ -56,6 +57,7 @@ def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
         campaigns=campaigns,
         problems=tuple(problems),
         probed=probed,
+        profiled=frozenset(key for key, plan in plans.items() if _has_profile(workspace, key[0], plan)),
         published={campaign_of(report): report for report in reports},
         hardware=catalog.hardware,
         accelerators=catalog.accelerators,
@@ -72,6 +74,10 @@ def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
         templates=workspace.site / "templates",
         parquet=find_spec("pyarrow") is not None,
     )
+
+
+def _has_profile(workspace: Workspace, campaign: str, plan: PlannedConfiguration) -> bool:
+    return bool(workspace.campaign(campaign).profiles(profiled_configuration(plan.configuration).id))
 
 
 def site_address(config: Path) -> str:

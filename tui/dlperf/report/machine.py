@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dlperf.messages import N_
+from dlperf.catalog.hardware import Hardware
+from dlperf.messages import N_, Language
 
 GPU_NAME = re.compile(r"gpus\.[0-9]+\.name")
 GIB = 2.0**30
@@ -66,3 +67,11 @@ def _memory(size: str | None) -> str:
 
 def _after(before: str, value: str | None, unit: str = "") -> str:
     return f"{before}{value.removesuffix('.0')}{unit}" if value else ""
+
+
+def localize_facts(language: Language, entry: Hardware, facts: Mapping[str, str]) -> dict[str, str]:
+    """Translate the facts of a machine that equal those of the catalogue."""
+    chinese = entry.zh.facts if entry.zh and language.code == "zh" else {}
+    return {
+        name: chinese.get(name, value) if entry.facts.get(name) == value else value for name, value in facts.items()
+    }

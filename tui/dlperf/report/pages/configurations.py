@@ -17,7 +17,7 @@ from dlperf.report.machine import format_fact
 from dlperf.report.pages import references
 from dlperf.report.pages.audit import verification
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.profiles import OfferedProfile, ProfileView, profile_view
+from dlperf.report.pages.profiles import OfferedProfile, ProfileView, profile_link, profile_view
 from dlperf.report.pages.protocols import protocol_facts
 from dlperf.report.pages.trial_evidence import Shapes, commands_again, measured_trial, trial_charts
 from dlperf.report.pages.trials import artifacts, estimates, metrics, outcomes
@@ -322,6 +322,7 @@ def _facts(page: Page, row: ConfigurationResult) -> list[tuple[str, str | Link]]
         (page._("Share of roofline"), figures.percent(page.data.roofline(row))),
         (page._("Samples per joule"), figures.per_joule_text(row)),
         (page._("Protocol"), page.protocol_link(row.protocol)),
+        (page._("Profile"), profile_link(page, row)),
         (page._("Status"), row.status.text(page.language)),
     ]
 

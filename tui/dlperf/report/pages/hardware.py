@@ -12,7 +12,8 @@ from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer
-from dlperf.report.data import SiteData, gpus_total, localize_facts
+from dlperf.report.data import SiteData, gpus_total
+from dlperf.report.machine import localize_facts
 from dlperf.report.pages.home import headlines
 from dlperf.report.pages.page import COUNTS, Page
 from dlperf.report.views import Link, Table

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from dlperf.messages import N_, Language
 from dlperf.report import figures
+from dlperf.report import locations as at
 from dlperf.report.downloads import Download
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Bar, Column, Figure, Link, Table, filled
+from dlperf.results.model import ConfigurationResult
 from dlperf.results.profiles import Profile
 
 OfferedProfile = tuple[Profile, Download | None]
@@ -60,6 +62,36 @@ def profile_view(page: Page, anchor: str, offered: OfferedProfile | None) -> Pro
     heads = page._("Operation"), page._("Class"), page._("Calls"), page._("Total, ms"), page._("Share")
     columns = [Column(head, words=number < 2) for number, head in enumerate(heads)]
     return ProfileView(profile.steps, _facts(page, profile, trace), classes, filled(columns, kernels))
+
+
+def profile_link(page: Page, row: ConfigurationResult) -> Link | str:
+    """Return a link to the configuration's profile in the newest other campaign; empty if the result has its own."""
+    found = _profiled(page, row)
+    return page.link(found.campaign, at.configuration_page(found)) if found and found is not row else ""
+
+
+def profile_links(page: Page, results: Sequence[ConfigurationResult]) -> list[Link]:
+    """Return a link for each result that has a profile, of its own or of another campaign."""
+    found = [(row, profiled) for row in results if (profiled := _profiled(page, row))]
+    return [
+        page.link(f"{page.subject(row, results).text} ({profiled.campaign})", at.configuration_page(profiled))
+        for row, profiled in found
+    ]
+
+
+def _profiled(page: Page, row: ConfigurationResult) -> ConfigurationResult | None:
+    """Return the result that has the profile of a configuration: the row itself, or the newest of its equals."""
+    data = page.data
+    if (row.campaign, row.configuration) in data.profiled:
+        return row
+    same = (data.kind(row.campaign), row.configuration, row.unit)
+    equals = [
+        other
+        for other in data.ordered
+        if (other.campaign, other.configuration) in data.profiled
+        and (data.kind(other.campaign), other.configuration, other.unit) == same
+    ]
+    return max(equals, key=lambda other: data.created(other.campaign), default=None)
 
 
 def _facts(page: Page, profile: Profile, trace: Download | None) -> list[tuple[str, str | Link]]:

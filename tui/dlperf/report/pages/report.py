@@ -14,6 +14,7 @@ from dlperf.report.data import SiteData, distinct, grouped
 from dlperf.report.pages import pictures, report_tables
 from dlperf.report.pages.home import headline, weight
 from dlperf.report.pages.page import Page
+from dlperf.report.pages.profiles import profile_links
 from dlperf.report.pages.report_conditions import conditions
 from dlperf.report.pages.report_fairness import fairness
 from dlperf.report.views import Column, Link, Listed, Table, Text, date, filled
@@ -90,6 +91,7 @@ def _figures(page: Page, results: Results) -> dict[str, object]:
         "scaling_charts": pictures.scaling(page, results),
         "scaling": report_tables.scaling(page, results),
         "utilisation": report_tables.utilisation(page, results),
+        "profiles": profile_links(page, results),
         "single_runs": report_tables.single_runs(page, results),
         "unit": units[0] if len(units) == 1 else "",
         "missing": report_tables.missing(page, results),

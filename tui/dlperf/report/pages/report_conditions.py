@@ -9,8 +9,8 @@ from dlperf.messages import N_, Language
 from dlperf.plan import Launch, PlannedConfiguration, Selection
 from dlperf.plan.axes import set_options
 from dlperf.report import figures
-from dlperf.report.data import distinct, grouped, localize_facts
-from dlperf.report.machine import Probed, machine_facts
+from dlperf.report.data import distinct, grouped
+from dlperf.report.machine import Probed, localize_facts, machine_facts
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Column, Link, Listed, Table
 from dlperf.results.model import ConfigurationResult
