@@ -156,7 +156,7 @@ async def _run(paths: CampaignPaths, home: Path) -> None:
 
     timeouts = replace(QUICK, silence=60.0, first_answer=60.0)
     engine = run_campaign(paths, EngineDependencies(lambda _: DirectExecutor()), timeouts)
-    await asyncio.wait_for(asyncio.gather(engine, go_when_archived()), PATIENCE_SECONDS)
+    await asyncio.wait_for(asyncio.gather(engine, go_when_archived()), 3 * PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize(("file", "kind"), CASES)
