@@ -151,6 +151,11 @@ class SiteData:
             for (source, case), rows in reports.items()
         }
 
+    @cached_property
+    def of_profile(self) -> dict[tuple[str, str, str], tuple[ConfigurationResult, ...]]:
+        rows = (row for row in self.ordered if (row.campaign, row.configuration) in self.profiled)
+        return grouped(rows, lambda row: (self.kind(row.campaign), row.configuration, row.unit))
+
     @property
     def training_reports(self) -> Iterator[tuple[ConfigurationResult, ...]]:
         """Yield the results of each report but those of diagnoses, which measure machines."""

@@ -84,13 +84,7 @@ def _profiled(page: Page, row: ConfigurationResult) -> ConfigurationResult | Non
     data = page.data
     if (row.campaign, row.configuration) in data.profiled:
         return row
-    same = (data.kind(row.campaign), row.configuration, row.unit)
-    equals = [
-        other
-        for other in data.ordered
-        if (other.campaign, other.configuration) in data.profiled
-        and (data.kind(other.campaign), other.configuration, other.unit) == same
-    ]
+    equals = data.of_profile.get((data.kind(row.campaign), row.configuration, row.unit), ())
     return max(equals, key=lambda other: data.created(other.campaign), default=None)
 
 
