@@ -108,9 +108,9 @@ def _is_plausible(reading: Reading, rule: Estimator) -> bool:
         return True
     if rule.from_timestamps and reading.run.window != "cumulative" and paused_share(reading) > MOST_PAUSED:
         return False
-    factor = max(value, printed) / min(value, printed)
+    low, high = sorted((value, printed))
     is_proven = rule.from_timestamps and reading.records_state_work
-    return factor < IMPLAUSIBLE_FACTOR or (factor > CONTRADICTION and is_proven)
+    return high < IMPLAUSIBLE_FACTOR * low or (is_proven and 0 < CONTRADICTION * low < high)
 
 
 def _lacks_a_fact(reading: Reading, rule: Estimator) -> bool:
