@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import subprocess
@@ -125,6 +126,32 @@ def test_a_trial_is_named_by_any_part_that_no_other_has(measured):
     assert "could be" in measured.dlperf("logs", "1n1g/1", code=2).stderr
     assert "no trial 'nope'" in measured.dlperf("logs", "nope", code=2).stderr
     assert "has logs of local" in measured.dlperf("logs", "32_1n1g/1", "--node", "other", code=2).stderr
+
+
+def test_a_link_in_place_of_a_log_is_not_followed(measured, tmp_path):
+    log = log_of(measured)
+    content = log.read_bytes()
+    log.unlink()
+    log.symlink_to(secret := tmp_path / "secret")
+    secret.write_text("not a log")
+    try:
+        assert "has no log" in measured.dlperf("logs", "32_1n1g/1", code=2).stderr
+    finally:
+        log.unlink()
+        log.write_bytes(content)
+
+
+def test_a_gzipped_log_is_printed_unpacked(measured):
+    log = log_of(measured)
+    content = log.read_bytes()
+    log.unlink()
+    packed = log.with_name("out.log.gz")
+    packed.write_bytes(gzip.compress(content))
+    try:
+        assert measured.dlperf("logs", "32_1n1g/1").stdout.encode() == content
+    finally:
+        packed.unlink()
+        log.write_bytes(content)
 
 
 def test_foreign_files_in_runs_are_passed_over_and_a_broken_campaign_is_named(measured):

@@ -73,6 +73,7 @@ def test_an_export_replaces_its_own_file_and_nothing_else(run: Query, tmp_path: 
     assert (code, other.read_text()) == (2, "mine " * 100)
     assert said == f"dlperf: {other}: exists and is no export of dlperf: choose another name\n"
     assert run("export", str(tmp_path))[0] == 2
+    assert "no such folder" in run("export", str(tmp_path / "none" / "all.sqlite"))[2]
 
 
 def test_every_field_of_a_result_is_in_the_database():

@@ -9,6 +9,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_table
+from dlperf.cli.writable import writable_file
 from dlperf.errors import DlperfError, RequestError
 from dlperf.view.text import count_noun
 
@@ -24,7 +25,11 @@ def export(
     context: typer.Context,
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="SQLite file, such as results.sqlite. Replaces an earlier export."),
+        typer.Argument(
+            metavar="FILE",
+            help="SQLite file, such as results.sqlite. Replaces an earlier export.",
+            callback=writable_file,
+        ),
     ] = None,
     mlflow: Annotated[
         str | None,

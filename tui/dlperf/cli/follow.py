@@ -1,4 +1,4 @@
-"""Print a trial's log: byte for byte into a file or pipe, without control characters on a terminal."""
+"""Print a trial's log: byte for byte into a file or pipe, without control characters on a terminal; unpacked."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dlperf.cli.output import print_note
 from dlperf.errors import RequestError
+from dlperf.results.logs import open_log
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.lookup import FoundTrial
@@ -27,7 +28,7 @@ def print_log(trial: FoundTrial, node: str | None, follow: bool) -> None:
     reader = CampaignReader(trial.campaign)
     log = _wait_for_log(trial, node, reader if follow else None)
     decoder = codecs.getincrementaldecoder("utf-8")("replace") if sys.stdout.isatty() else None
-    with log.open("rb") as stream:
+    with open_log(log) as stream:
         while True:
             ended = not follow or _is_ended(reader, trial)  # asked before reading: what is read next is then the rest
             while block := stream.read(BLOCK):
@@ -45,8 +46,8 @@ def _wait_for_log(trial: FoundTrial, node: str | None, reader: CampaignReader | 
     while True:
         nodes = {text_of(paths.directory.name): paths for paths in trial.paths.nodes()}
         for name, paths in nodes.items():
-            if name == (node or name) and paths.log.is_file():
-                return paths.log
+            if name == (node or name) and (found := paths.logs()):
+                return found[0]
         if reader is None or _is_ended(reader, trial):
             if node is not None and nodes:
                 raise RequestError(f"--node {node!r}: trial {trial.key} has logs of {', '.join(nodes)}")

@@ -153,6 +153,7 @@ class SiteData:
 
     @cached_property
     def of_profile(self) -> dict[tuple[str, str, str], tuple[ConfigurationResult, ...]]:
+        """Return the profiled results by kind of campaign, configuration and unit."""
         rows = (row for row in self.ordered if (row.campaign, row.configuration) in self.profiled)
         return grouped(rows, lambda row: (self.kind(row.campaign), row.configuration, row.unit))
 
