@@ -3,11 +3,13 @@
     python benchmarks/page.py [--rounds 11]
 
 Each round opens each page in a fresh context of Debian's Chromium, with nothing cached, compressed over HTTP from this
-machine. On a telephone (390 × 844, processor slowed four times; 4G: 10 Mbit/s and 40 ms, slow 4G: 1.6 Mbit/s and
-150 ms as in Lighthouse) the page is interactive from its first contentful paint or the end of its last task of more
-than 50 ms, whichever is later, until it has been quiet for a second. On a desktop: from the beginning until the first
-table is sorted by a click. The aims: interactive within 1.5 s on 4G, a table sorted within 1 s. Beside them the bytes
-that a page loads, without compression.
+machine. On a telephone (390 × 844) the processor is slowed until it is about as fast in Lighthouse's benchmark as the
+telephone: 1000 for a mid-range one (a Pixel 5), 264 for a slow one (a Moto G Power), as Chrome's developer tools
+calibrate them. 4G is 10 Mbit/s and 40 ms, slow 4G 1.6 Mbit/s and 150 ms as in Lighthouse. The page is interactive from
+its first contentful paint or the end of its last task of more than 50 ms, whichever is later, until it has been quiet
+for a second. On a desktop: from the beginning until the first table is sorted by a click. The aims: interactive within
+1.5 s on a mid-range telephone on 4G, a table sorted within 1 s. Beside them the bytes that a page loads, without
+compression.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -44,7 +47,32 @@ TABLES = {
 }
 NETWORKS = {"4G": (40, 10_000), "slow 4G": (150, 1_600)}
 """Milliseconds of a round trip, and kbit/s."""
-SLOWER_PROCESSOR = 4
+PHONES = {"mid-range": 1000, "slow": 264}
+"""Their scores in ``SCORE``: chrome-devtools-frontend, panels/mobile_throttling/CalibrationController.ts."""
+CONDITIONS = (("mid-range", "4G"), ("mid-range", "slow 4G"), ("slow", "4G"))
+SCORE = """() => {
+    const perSecond = (work) => {
+        const start = performance.now();
+        let rounds = 0;
+        do {
+            for (let i = 0; i < 10; i++, rounds++) work(rounds);
+        } while (performance.now() - start < 500);
+        return rounds / 10 / ((performance.now() - start) / 1000);
+    };
+    const arrays = [[], []];
+    for (let i = 0; i < 100000; i++) arrays[0][i] = arrays[1][i] = i;
+    const copying = perSecond((round) => {
+        const [source, target] = [arrays[round % 2], arrays[1 - round % 2]];
+        for (let i = 0; i < source.length; i++) target[i] = source[i];
+    });
+    const joining = perSecond(() => {
+        let text = "";
+        for (let i = 0; i < 10000; i++) text += "a";
+        if (text.length === 1) throw new Error("not joined");
+    });
+    return (copying + joining) / 2;
+}"""
+"""Lighthouse's BenchmarkIndex: tenths of rounds a second, the mean of joining texts and of copying an array."""
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -108,10 +136,11 @@ def measured(root: str, rounds: int) -> dict[str, float]:
     told: dict[str, float] = {}
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        told["processor score"] = score = processor_score(browser)
         for _ in range(rounds):
-            for network in NETWORKS:
-                for name, page in PAGES.items():
-                    seconds.setdefault(f"{name}, {network}", []).append(interactive(browser, root + page, network))
+            for (phone, network), (name, page) in product(CONDITIONS, PAGES.items()):
+                taken = interactive(browser, root + page, max(1.0, score / PHONES[phone]), network)
+                seconds.setdefault(f"{name}, {phone} telephone, {network}", []).append(taken)
             for name, page in TABLES.items():
                 taken, loaded = sorted_table(browser, root + page)
                 seconds.setdefault(f"{name}, sorted", []).append(taken)
@@ -122,14 +151,22 @@ def measured(root: str, rounds: int) -> dict[str, float]:
     return told
 
 
-def interactive(browser: Any, address: str, network: str) -> float:
-    """Seconds until a page can be used on a telephone."""
+def processor_score(browser: Any) -> int:
+    """This machine's score: the median of three."""
+    page = browser.new_page()
+    scores = [page.evaluate(SCORE) for _ in range(4)][1:]  # the first one compiles
+    page.close()
+    return round(statistics.median(scores))
+
+
+def interactive(browser: Any, address: str, slower: float, network: str) -> float:
+    """Seconds until a page can be used on a telephone whose processor is so many times slower than this one."""
     context = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
     page = context.new_page()
     page.add_init_script(REMEMBER_LONG_TASKS)
     latency, rate = NETWORKS[network]
     session = context.new_cdp_session(page)
-    session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER_PROCESSOR})
+    session.send("Emulation.setCPUThrottlingRate", {"rate": slower})
     limits = {"offline": False, "latency": latency, "downloadThroughput": rate * 125, "uploadThroughput": rate * 125}
     session.send("Network.enable")
     session.send("Network.emulateNetworkConditions", limits)
