@@ -180,6 +180,16 @@ def test_the_long_form_has_a_row_for_each_metric_with_unit_and_direction(workspa
     assert [row.metric for row in load_results(workspace, Filters(metrics=("mfu",)))] == ["mfu"]
 
 
+def test_a_configuration_that_failed_is_listed_with_its_reason_among_all_metrics(workspace: Workspace) -> None:
+    failed = plan_with(PlannedMetric("bandwidth", "GB/s"))
+    measured(workspace, "a", failed, own_log(64.0))
+    measured(workspace, "b", plan_with(*EVERY), own_log(64.0))
+    rows = load_results(workspace, Filters(metrics=("all",)))
+    (reason,) = (row.status.text() for row in rows if row.campaign == "a")
+    assert reason == "failed: neither log nor telemetry gives the metric bandwidth"
+    assert [row.campaign for row in load_results(workspace, Filters(metrics=("step_time",)))] == ["b"]
+
+
 def test_a_trial_without_its_primary_metric_has_no_figure(workspace: Workspace) -> None:
     bandwidth = PlannedMetric("bandwidth", "GB/s")
     measured(workspace, "a", plan_with(bandwidth, *EVERY), own_log(64.0))

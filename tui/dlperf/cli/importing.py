@@ -133,8 +133,9 @@ def _print_plan(plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> None:
 
 
 def _cells(key: TrialKey, log: ImportedLog, result: TrialResult | None) -> tuple[Any, ...]:
-    value, unit = (result.value, result.unit) if result else (None, log.unit)
-    return log.file.shown, str(key), log.format, value, unit, "; ".join(log.notes)
+    value, unit = (result.value if result.usable else None, result.unit) if result else (None, log.unit)
+    errors = (str(finding.message) for finding in result.errors) if result else ()
+    return log.file.shown, str(key), log.format, value, unit, "; ".join((*log.notes, *errors))
 
 
 def _summarize(campaign: str, plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> str:
@@ -144,9 +145,12 @@ def _summarize(campaign: str, plan: ImportPlan, results: dict[TrialKey, TrialRes
     words = f"{count_noun(len(plan.trials), 'trial')} of {count_noun(len(plan.configurations), 'configuration')}"
     if not results:
         return f"{words} to import; nothing was written"
-    with_caveats = sum(any(finding.severity != "note" for finding in result.findings) for result in results.values())
+    usable = [result for result in results.values() if result.usable]
+    with_caveats = sum(any(finding.severity != "note" for finding in result.findings) for result in usable)
     warned = f"; {count_noun(with_caveats, 'log')} with caveats: see `dlperf parse`" if with_caveats else ""
-    return f"{words} imported: see `dlperf results --campaign {shlex.quote(one_line(campaign))}`{warned}"
+    unusable = len(results) - len(usable)
+    without = f"; {count_noun(unusable, 'trial')} without a usable value: see notes" if unusable else ""
+    return f"{words} imported: see `dlperf results --campaign {shlex.quote(one_line(campaign))}`{without}{warned}"
 
 
 def _document(campaign: str, dry_run: bool, plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> dict[str, Any]:

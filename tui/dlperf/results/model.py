@@ -86,7 +86,12 @@ class TrialResult:
     @property
     def usable(self) -> bool:
         """Whether there is a figure without a finding of severity ``error``."""
-        return self.value is not None and not any(finding.severity == "error" for finding in self.findings)
+        return self.value is not None and not self.errors
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that keep the value out of medians."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
 
 
 STATUSES = (

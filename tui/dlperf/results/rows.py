@@ -12,7 +12,7 @@ from dlperf.errors import RequestError
 from dlperf.measure.findings import Finding, distinct, error, findings_of_scaling, findings_of_trials, warning
 from dlperf.measure.statistics import OLYMPIC_LEAST, Aggregate, aggregate, efficiency, mfu, speedup
 from dlperf.measure.telemetry import disturbance
-from dlperf.messages import Message, message
+from dlperf.messages import message
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.results.causes import is_out_of_memory
 from dlperf.results.model import ConfigurationResult, MetricResult, MetricValue, Status, TrialResult
@@ -115,7 +115,9 @@ def _scaled(
 
 
 def rows_of_metrics(rows: Sequence[ConfigurationResult], wanted: Iterable[str]) -> list[ConfigurationResult]:
-    """Return a row for each of these metrics (``all`` for every one) of each configuration that has it.
+    """Return a row for each of these metrics of each configuration that has it.
+
+    ``all`` stands for every metric; configurations without any then keep their row, which gives the reason.
 
     Raises:
         RequestError: no row has a metric.
@@ -125,7 +127,7 @@ def rows_of_metrics(rows: Sequence[ConfigurationResult], wanted: Iterable[str]) 
         if name not in (ALL, *names):
             raise RequestError(f"--metric {name}: no result has this metric ({hint(name, names)})")
     chosen = [name for name in names if name in wanted or ALL in wanted]
-    primary = [row for row in rows if row.metric in chosen and row.metrics]
+    primary = [row for row in rows if (row.metric in chosen if row.metrics else ALL in wanted)]
     others = [row_of_metric(row, name) for name in chosen for row in rows if name != row.metric]
     return primary + with_scaling([row for row in others if row is not None])
 
@@ -184,25 +186,20 @@ def _status_of(trial: TrialResult) -> Status:
     if is_out_of_memory(trial.cause):
         return Status("out_of_memory")
     if trial.state == State.SUCCEEDED:
-        errors = [finding.message for finding in trial.findings if finding.severity == "error"]
-        return Status("failed", errors[0] if errors else message("no_figure_in_log"))
+        return Status("failed", trial.errors[0].message if trial.errors else message("no_figure_in_log"))
     return Status(trial.state, None if trial.state == State.CANCELLED else trial.cause)
 
 
 def _trial_findings(trials: Sequence[TrialResult]) -> tuple[Finding, ...]:
     """Collect the findings of the trials, and name the excluded ones."""
     excluded = tuple(
-        message("excluded_trial", number=trial.number, why=_first_error(trial))
+        message("excluded_trial", number=trial.number, why=trial.errors[0].message)
         for trial in trials
         if trial.state == State.SUCCEEDED and not trial.usable
     )
     said = [warning("trial_excluded", trials=excluded)] if excluded else []
     found = (finding for trial in trials for finding in trial.findings if finding.code != REPEATED)
     return distinct((*said, *found))
-
-
-def _first_error(trial: TrialResult) -> Message:
-    return next(item.message for item in trial.findings if item.severity == "error")
 
 
 def _baseline_key(row: ConfigurationResult) -> BaselineKey:
