@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -103,6 +102,8 @@ def _metrics(fleets: list[Fleet]) -> set[str]:
 
 
 def _fleet_row(fleet: Fleet) -> tuple[object, ...]:
+    from statistics import median
+
     bad = ", ".join(f"{item.place} ({number(item.value)})" for item in fleet.outliers)
     kind = f"{len(fleet.members)} {'nodes' if fleet.of_nodes else 'GPUs'}"
     values = fleet.values

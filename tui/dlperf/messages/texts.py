@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -12,11 +11,15 @@ from typing import IO
 @cache
 def texts() -> dict[str, str]:
     """Return the texts by code. A message with the code ``quoted`` carries its own text."""
+    import tomllib
+
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 def extract(file: IO[bytes], *_: object, **__: object) -> Iterator[tuple[int, None, str, list[str]]]:
     """Yield the texts of the file, or of its tables, for Babel."""
+    import tomllib
+
     for value in tomllib.load(file).values():
         for text in value.values() if isinstance(value, dict) else (value,):
             yield 1, None, text, []
