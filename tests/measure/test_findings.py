@@ -50,6 +50,8 @@ def test_a_sound_run_has_no_finding() -> None:
         ),
         ("missing_end_marker", {"complete": False}, "the log has no end marker"),
         ("interleaved_ranks", {"step": [i // 4 for i in range(200)]}, "every step is printed 4 times"),
+        ("mixed_programs", {"step": [index + 50 * (index % 4 == 3) for index in range(200)]}, "forward again 49 times"),
+        ("mixed_settings", {"notes": ["mixed_settings"]}, "those that differ are not used"),
         ("unit_dialect", {"notes": ["unit_dialect"]}, "older name of its unit"),
     ],
 )
@@ -90,6 +92,11 @@ def test_five_records_of_a_hundred_steps_are_enough() -> None:
 
 def test_a_format_without_an_end_line_is_not_expected_to_print_one() -> None:
     assert "missing_end_marker" not in findings(complete=False, marks_end=False)
+
+
+def test_a_run_that_resumes_from_a_checkpoint_is_one_program() -> None:
+    step = [*range(1, 80), *range(60, 120), *range(100, 161)]
+    assert "mixed_programs" not in findings(step=step)
 
 
 def test_one_record_an_epoch_with_the_same_step_number_is_no_sign_of_ranks() -> None:

@@ -67,6 +67,9 @@ class LogFormat(Dialect, Entry):
 
     A dialect whose groups are all metrics is no record: what it matches may stand on any line.
     """
+    stated_once: bool = False
+    """A program states each setting once: where one has two values before a record, two programs share the log, and it
+    is not known."""
     end: str | None = None
     """Regular expression of the line that a complete run ends with."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from math import inf, prod
 
 from dlperf.formats.samples import Metadata
@@ -22,6 +22,9 @@ FIELDS = frozenset({*_COUNTS, *_LISTS, *_SWITCHES, "precision", "model", "framew
 print into the log. ``accumulation_steps``: batches per GPU in one step, where the program counts the optimizer's steps.
 ``inference``: the run does not train. ``steps``: number of the last step of a complete run.
 """
+
+_BATCH = frozenset({"batch_size", "global_batch_size", "accumulation_steps"})
+_GPUS = frozenset({"gpus", "gpus_per_node", "nodes", "ranks", *_LISTS})
 
 SETTINGS = {"sequence_length"}
 """Of these, settings of the program that readers want to see: arguments, too."""
@@ -55,6 +58,17 @@ def metadata(declared: Mapping[str, str]) -> Metadata:
         framework=declared.get("framework"),
         arguments={name: text for name, text in declared.items() if name not in FIELDS - SETTINGS},
     )
+
+
+def agree(name: str, text: str, other: str) -> bool:
+    """Return whether two texts of a declaration mean the same, as meshes of as many GPUs do."""
+    return text == other or (name == "mesh" and _product(text) == _product(other))
+
+
+def without_contradicted(declared: Mapping[str, str], contradicted: Container[str]) -> dict[str, str]:
+    """Leave out what was declared in several ways, with all fields that would give the same fact."""
+    unknown = {name for group in (_BATCH, _GPUS) for name in group if any(other in contradicted for other in group)}
+    return {name: text for name, text in declared.items() if name not in unknown and name not in contradicted}
 
 
 def is_inference(declared: Mapping[str, str]) -> bool:

@@ -10,7 +10,15 @@ from math import inf, isfinite, isnan, nan
 from operator import ge, le, lt
 
 from dlperf.catalog.units import Direction
-from dlperf.formats.declarations import ARGUMENT_LIMIT, FIELDS, is_inference, last_step, metadata
+from dlperf.formats.declarations import (
+    ARGUMENT_LIMIT,
+    FIELDS,
+    agree,
+    is_inference,
+    last_step,
+    metadata,
+    without_contradicted,
+)
 from dlperf.formats.samples import COLUMNS, FormatInfo, PrintedMetric, Run, Samples, Summary, Window
 
 RUN_LIMIT = 1000
@@ -22,6 +30,9 @@ METRIC_LIMIT = 100
 """Metrics of a run."""
 METRIC = "metric."
 """What the column of a metric begins with."""
+
+REPEATS_LIMIT = 64
+"""Records of a run's first step before which the start of another program is searched: each search costs time."""
 
 Columns = Mapping[str, Sequence[float]]
 """Name of a column → its entries; an absent column is NaN throughout.
@@ -47,21 +58,30 @@ class Recorder:
     belongs to the run of the next record; at the end of the log, to the last run.
     """
 
-    def __init__(self, info: FormatInfo, every_rank: bool = False, facts: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        info: FormatInfo,
+        every_rank: bool = False,
+        facts: Mapping[str, str] | None = None,
+        stated_once: bool = False,
+    ) -> None:
         """Start a log.
 
         Args:
             info: its format.
             every_rank: every rank prints its records into the same log, so that equal steps follow each other.
             facts: what holds for every run, as if each had declared it.
+            stated_once: a program states each setting once, so that two values are those of two programs.
         """
         self.runs: list[Run] = []
         self.on_next_run: Callable[[int, int], None] = lambda after, before: None
-        """Called where a record begins a run after the first, with the line of the record before it and its own:
-        reads the declarations between them."""
+        """Called where a record begins or may begin a run after the first, with the line of the record before it and
+        its own: reads the declarations between them."""
         self._info = info
         self._every_rank = every_rank
+        self._stated_once = stated_once
         self._pending: dict[str, str] = {}
+        self._contradicted: set[str] = set()
         self._facts = dict(facts or {})
         self._declared = self._facts
         self._steps = inf
@@ -80,9 +100,11 @@ class Recorder:
             unit: the records' unit, where it differs from the format's.
             window: what the records cover, where it differs from the format's.
         """
+        if not self.runs:
+            self._open_run()
         while True:
             counts_steps = "step" in columns and not self._is_full
-            count = self._progress.advance(columns.get("epoch"), columns["step"]) if counts_steps else len(lines)
+            count = self._count_of_run(columns, lines) if counts_steps else len(lines)
             if count:
                 run = self._current_run()
                 run.unit, run.window = unit or run.unit, window or run.window
@@ -91,6 +113,24 @@ class Recorder:
                 return
             columns, lines = {name: column[count:] for name, column in columns.items()}, lines[count:]
             self._open_next_run(lines[0])
+
+    def _count_of_run(self, columns: Columns, lines: Sequence[int]) -> int:
+        """Return how many of the records belong to the current run."""
+
+        def begins(index: int) -> bool:
+            before = lines[index - 1] if index else self.runs[-1].samples.line[-1]
+            return self._restates_settings(before, lines[index])
+
+        return self._progress.advance(columns.get("epoch"), columns["step"], begins)
+
+    def _restates_settings(self, after: int, before: int) -> bool:
+        """Return whether a program states between two lines what one stated before the run."""
+        noted = self._pending, self._contradicted
+        self._pending, self._contradicted = {}, set()
+        self.on_next_run(after, before)
+        stated = self._pending.keys() & self._declared.keys() & FIELDS
+        self._pending, self._contradicted = noted
+        return bool(stated - self._facts.keys())
 
     def begin_run(self) -> None:
         """Open a run where the log announces one."""
@@ -120,6 +160,8 @@ class Recorder:
 
     def declare(self, name: str, text: str) -> None:
         """Note a declaration; of several equal names the first counts that is not ``None``, within one run."""
+        if self._stated_once and name in FIELDS and not agree(name, self._pending.get(name, text), text):
+            self._contradicted.add(name)
         if name in FIELDS or len(self._pending) < ARGUMENT_LIMIT:
             self._pending[name] = _first(self._pending.get(name), text)
 
@@ -135,8 +177,11 @@ class Recorder:
         """Apply the noted declarations to the last run, except those that it has already."""
         if self.runs and self._pending:
             known = self._declared
+            if self._contradicted - known.keys():
+                self._pending = without_contradicted(self._pending, self._contradicted)
+                _note(self.runs[-1], "mixed_settings")
             self._declared = known | {name: _first(known.get(name), text) for name, text in self._pending.items()}
-            self._pending = {}
+            self._pending, self._contradicted = {}, set()
             self._steps = last_step(self._declared)
             self.runs[-1].metadata = metadata(self._declared)
             if self.runs[-1].metadata.tokens_per_step:
@@ -211,13 +256,20 @@ class _Progress:
     def __init__(self) -> None:
         self._first: Position | None = None
         self._last: Position | None = None
+        self._repeats = 0
 
-    def advance(self, epochs: Sequence[float] | None, steps: Sequence[float]) -> int:
+    def advance(
+        self,
+        epochs: Sequence[float] | None,
+        steps: Sequence[float],
+        begins: Callable[[int], bool] = lambda index: False,
+    ) -> int:
         """Return how many of the records belong to the run: all before one that is back at the start of the run.
 
         Args:
             epochs: of each record, NaN where it has none; None where none has.
             steps: of each record, NaN where it has none.
+            begins: whether another program began before the record of this index, which repeats the run's only step.
         """
         if epochs is None:
             epochs = [0.0] * len(steps)
@@ -227,7 +279,21 @@ class _Progress:
             self._first, self._last = self._first or (epochs[0], steps[0]), (epochs[-1], steps[-1])
             return len(steps)
         positions = zip(epochs, steps, strict=True)
-        return next((index for index, position in enumerate(positions) if self._is_back(position)), len(steps))
+        return next(
+            (
+                index
+                for index, position in enumerate(positions)
+                if (self._repeats_the_only(position) and begins(index)) or self._is_back(position)
+            ),
+            len(steps),
+        )
+
+    def _repeats_the_only(self, position: Position) -> bool:
+        """Return whether a record has the one position that the run has so far, which several ranks may print."""
+        if not position == self._first == self._last or self._repeats == REPEATS_LIMIT:
+            return False
+        self._repeats += 1
+        return True
 
     def _is_monotonic(self, epochs: Sequence[float], steps: Sequence[float]) -> bool:
         """Return whether every step is later than the one before it: the case that has to be fast."""

@@ -29,13 +29,14 @@ class _Format:
     rules: Callable[[Recorder], Rules]
     facts: Mapping[str, str] = field(default_factory=dict)
     every_rank: bool = False
+    stated_once: bool = False
     detects: Callable[[bytes], object] | None = None
     """Finds something in some line of every log of the format."""
     contains: Sequence[bytes] = (b"",)
     """Texts of which every log holds one."""
 
     def parser(self) -> LogParser:
-        return LogParser(Recorder(self.info, self.every_rank, self.facts), self.rules)
+        return LogParser(Recorder(self.info, self.every_rank, self.facts, self.stated_once), self.rules)
 
     def count_records(self, head: bytes, lines: Sequence[bytes]) -> int:
         if not any(text in head for text in self.contains):
@@ -117,7 +118,8 @@ def _declared_format(entry: LogFormat) -> _Format:
     info = FormatInfo(entry.id, entry.title, entry.unit, entry.scope, entry.window, entry.source, entry.end is not None)
     rules = partial(_declared_rules, entry)
     contains = [_contains(dialect).encode() for dialect in (entry, *entry.dialects)]
-    return _Format(info, rules, entry.facts, entry.every_rank, compile_linear(entry.detect).search, contains)
+    detects = compile_linear(entry.detect).search
+    return _Format(info, rules, entry.facts, entry.every_rank, entry.stated_once, detects, contains)
 
 
 def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:

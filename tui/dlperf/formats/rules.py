@@ -136,10 +136,10 @@ class _Ranks:
         self._step = -inf
 
     def first_of_each_step(self, ranks: Sequence[bytes], steps: Sequence[float]) -> list[int]:
-        """Return the indices of the records to keep. A rank whose own step goes back begins a run."""
+        """Return the indices of the records to keep. A rank whose own step does not go on begins a run."""
         kept = []
         for index, (rank, step) in enumerate(zip(ranks, steps, strict=True)):
-            restarts = step < self._last.get(rank, -inf) and step < self._step
+            restarts = step <= self._last.get(rank, -inf) and step <= self._step
             if step > self._step or restarts:
                 kept.append(index)
                 self._step = step

@@ -13,6 +13,7 @@ from dlperf.formats.samples import Run
 from dlperf.measure.columns import finite
 from dlperf.measure.figure import MOST_PAUSED, Figure
 from dlperf.measure.findings import Finding, distinct, error, note, warning
+from dlperf.measure.mixed import alternations
 from dlperf.measure.pauses import paused_share, slow_among
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.messages import message
@@ -33,6 +34,8 @@ PRINTED_LIMIT = 0.01
 """A running mean (PaddleClas) or a rate without data loading (PLSC) is off by more than this."""
 ACCUMULATION = 0.5
 """Printed values exceed those by timestamps this much if gradients are accumulated and the log does not say so."""
+MINIMUM_ALTERNATIONS = 2
+"""A program that resumes from a checkpoint goes back, but passes all steps again; a lost line looks like one jump."""
 READER_LIMIT = 0.10
 """Share of a step spent waiting for data above which the reader is measured, not the framework."""
 FLOP_LIMIT = 1.0
@@ -45,6 +48,7 @@ NOTES = {
     "interleaved_ranks": warning("interleaved_ranks", evidence=message("ranks_in_log")),
     "inference": warning("inference"),
     "run_limit": warning("run_limit"),
+    "mixed_settings": warning("mixed_settings"),
 }
 """Findings by the code that a parser notes."""
 
@@ -225,8 +229,16 @@ def _interleaved_ranks(context: _Context) -> Finding | None:
     return warning("interleaved_ranks", evidence=message("repeated_steps", copies=copies)) if copies > 1 else None
 
 
+def _mixed_programs(context: _Context) -> Finding | None:
+    if _interleaved_ranks(context) or "interleaved_ranks" in context.run.notes:
+        return None
+    count = alternations(context.run.samples, context.reading.spacings.back)
+    return error("mixed_programs", count=count) if count >= MINIMUM_ALTERNATIONS else None
+
+
 _CHECKS: tuple[Callable[[_Context], Finding | None], ...] = (
     _above_flop_limit,
+    _mixed_programs,
     _printed_rate,
     _drift,
     _end_stall,
