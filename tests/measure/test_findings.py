@@ -1,5 +1,7 @@
 """What a careful reader must know."""
 
+from itertools import accumulate
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -78,6 +80,31 @@ def test_what_cannot_be_is_an_error_and_what_is_usual_a_note() -> None:
 )
 def test_a_steady_speed_does_not_drift(columns: dict[str, Any]) -> None:
     assert "drift" not in findings(**columns)
+
+
+def smoothed(seconds: list[float], over: int) -> dict[str, Any]:
+    """A log whose rates are means over the last records, of 64 samples each."""
+    means = [fmean(seconds[max(index - over + 1, 0) : index + 1]) for index in range(len(seconds))]
+    return {"value": [64 / mean for mean in means], "time": list(accumulate(seconds)), "step": range(len(seconds))}
+
+
+def test_a_pause_that_the_printed_means_smooth_is_no_drift() -> None:
+    found = findings(**smoothed([1.0, 1.01] * 95 + [1.0, 2.8] + [1.0, 1.01] * 4, over=10), rule="steady(skip=20)")
+    assert "drift" not in found
+    assert str(found["pauses"].message).startswith(
+        "1 records are slower than half of the usual speed, the first in line 192"
+    )
+
+
+def test_a_running_mean_that_forgets_the_warm_up_is_no_drift() -> None:
+    columns = smoothed([5.0] * 20 + [1.0] * 180, over=200)
+    assert "drift" not in findings(**columns, window="cumulative", rule="steady(skip=20)")
+
+
+def test_a_drift_beside_a_pause_is_found() -> None:
+    seconds = [1.0 + 0.0004 * index for index in range(200)]
+    seconds[150] = 9.0
+    assert "drift" in findings(**smoothed(seconds, over=1), rule="steady(skip=20)")
 
 
 def test_a_last_record_as_slow_as_another_is_no_stall() -> None:

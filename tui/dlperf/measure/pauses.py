@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from array import array
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import compress
 from math import isfinite
 from operator import sub, truediv
@@ -17,6 +18,33 @@ MOST_PAUSES = 0.2
 """Share of the records beyond which slow ones are no pauses, but how the program runs."""
 RARE = 0.05
 """Most records of less than half the usual speed that are pauses."""
+
+
+@dataclass(frozen=True)
+class TimedGap:
+    """Speed from one record to the next, by their timestamps."""
+
+    index: int
+    """Of the later record."""
+    speed: float
+    """Steps per second."""
+    is_pause: bool
+    """Less than half of the usual speed, and rare."""
+
+
+def timed_gaps(reading: Reading, window: slice) -> list[TimedGap]:
+    """Return the speeds between the records of a window that are known, without those across epochs."""
+    times, done = reading.run.samples.time, reading.steps_done
+    speeds = {
+        index: (done[index] - done[index - 1]) / (times[index] - times[index - 1])
+        for first, last in reading.segments(window.start, window.stop - 1)
+        for index in range(first + 1, last + 1)
+        if times[index] > times[index - 1] and done[index] > done[index - 1]
+    }
+    usual = statistics.median(speeds.values()) if speeds else 0.0
+    slow = {index for index, speed in speeds.items() if speed < usual / 2}
+    rare = len(slow) <= MOST_PAUSES * len(speeds)
+    return [TimedGap(index, speed, rare and index in slow) for index, speed in speeds.items()]
 
 
 def paused_share(reading: Reading) -> float:

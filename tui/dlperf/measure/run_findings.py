@@ -7,14 +7,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
 
 from dlperf.formats.samples import Run
 from dlperf.measure.columns import finite
+from dlperf.measure.drift import Trend, trend
 from dlperf.measure.figure import MOST_PAUSED, Figure
 from dlperf.measure.findings import Finding, distinct, error, note, warning
 from dlperf.measure.mixed import alternations
-from dlperf.measure.pauses import paused_share, slow_among
+from dlperf.measure.pauses import TimedGap, paused_share, slow_among, timed_gaps
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.messages import message
 
@@ -22,12 +22,6 @@ MINIMUM_SAMPLES = 10
 """Paddle's test script demands more than ten records; fewer give no spread."""
 MINIMUM_STEPS = 100
 """DLPerf, FleetX and PLSC measure 100 steps: enough, however few records print them."""
-DRIFT_LIMIT = 0.02
-"""Change of speed over the measured window; identical nodes repeat within 1 % (MLPerf Training v4.0, 8 GPUs: 0.2 %)."""
-DRIFT_SIGNIFICANCE = 3.0
-"""Standard errors by which a slope must differ from 0 to be more than noise."""
-DRIFT_POINTS = 1000
-"""Most points of the regression."""
 STALL_SHARE = 0.5
 """The last record of every NGC PyTorch log of 8 GPUs in PaddlePaddle/Perf is below half of the median: data ran out."""
 PRINTED_LIMIT = 0.01
@@ -86,6 +80,25 @@ class _Context:
         except NotEstimable:
             return ()
 
+    @cached_property
+    def printed_trend(self) -> Trend | None:
+        return trend(self.speeds)
+
+    @cached_property
+    def timed_gaps(self) -> Sequence[TimedGap]:
+        return timed_gaps(self.reading, self.measured)
+
+    @cached_property
+    def smooths(self) -> bool:
+        """Whether printed values are means over more than their record, so that a pause or warm-up looks like drift."""
+        printed = self.printed_trend
+        if printed is None or not printed.is_drift:
+            return False
+        if self.run.window != "cumulative" and not any(gap.is_pause for gap in self.timed_gaps):
+            return False
+        timed = trend([gap.speed for gap in self.timed_gaps if not gap.is_pause])
+        return timed is not None and timed.refutes(printed)
+
 
 def findings_of_run(
     reading: Reading,
@@ -122,10 +135,10 @@ def _too_few_samples(context: _Context) -> Finding | None:
 
 
 def _drift(context: _Context) -> Finding | None:
-    change = relative_change(context.speeds)
-    if change is None or abs(change) <= DRIFT_LIMIT:
+    printed = context.printed_trend
+    if printed is None or not printed.is_drift or context.smooths:
         return None
-    return warning("drift", direction=message("rises" if change > 0 else "falls"), change=abs(change))
+    return warning("drift", direction=message("rises" if printed.change > 0 else "falls"), change=abs(printed.change))
 
 
 def _end_stall(context: _Context) -> Finding | None:
@@ -220,6 +233,8 @@ def _pauses(context: _Context) -> Finding | None:
         slow = slow_among(context.reading, usable[bisect_right(usable, context.measured.start) :])
     except NotEstimable:
         return None
+    if not slow and context.smooths:
+        slow = [gap.index for gap in context.timed_gaps if gap.is_pause]
     return note("pauses", count=len(slow), line=context.run.samples.line[slow[0]]) if slow else None
 
 
@@ -251,24 +266,3 @@ _CHECKS: tuple[Callable[[_Context], Finding | None], ...] = (
     _several_runs,
     _missing_end,
 )
-
-
-def relative_change(speeds: Sequence[float]) -> float | None:
-    """Return the change over the window by linear regression, relative to the mean; None if noise explains it."""
-    if len(speeds) < MINIMUM_SAMPLES:
-        return None
-    means = _block_means(speeds)
-    centre, count = statistics.fmean(means), len(means)
-    if centre <= 0:
-        return None
-    points = [mean / centre for mean in means]
-    slope, intercept = statistics.linear_regression(range(count), points)
-    residuals = sum((point - intercept - slope * index) ** 2 for index, point in enumerate(points))
-    error = sqrt(residuals / (count - 2) / (count * (count**2 - 1) / 12))
-    return slope * (count - 1) if abs(slope) > DRIFT_SIGNIFICANCE * error else None
-
-
-def _block_means(speeds: Sequence[float]) -> list[float]:
-    """Average equal blocks to at most ``DRIFT_POINTS`` points."""
-    size = len(speeds) // DRIFT_POINTS + 1
-    return [statistics.fmean(speeds[start : start + size]) for start in range(0, len(speeds) - size + 1, size)]
