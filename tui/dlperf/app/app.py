@@ -86,6 +86,7 @@ class DlperfApp(App[str]):
         self.book = CampaignBook(settings.workspace)
         self.theme = DARK if settings.dark else LIGHT
         self._frame_number = 0
+        self._told_version = 0
         self._live: set[str] = set()
         """Campaigns whose engine ran at the last look."""
         self._small = self._crashed = False
@@ -142,7 +143,9 @@ class DlperfApp(App[str]):
 
     def _tell_ends(self) -> None:
         """Notify of campaigns whose engine has ended since the last look."""
-        summaries = self.book.summaries
+        if self._told_version == self.book.version:
+            return
+        self._told_version, summaries = self.book.version, self.book.summaries
         live = {name for name, summary in summaries.items() if summary.live}
         for name in self._live - live:
             if name in summaries and summaries[name].standing is Standing.FINISHED:
@@ -158,6 +161,9 @@ class DlperfApp(App[str]):
         self.bell()
         if self._driver is not None and not self.settings.plain:  # private: in public a driver only rings and copies
             self._driver.write(notification(title, result, os.environ.get("TERM", "")))
+
+    def delay_update(self, delay: float = 0.0) -> None:
+        """Draw a screen at once: Textual would wait 50 ms for its parts, which are mounted here before it is shown."""
 
     async def action_show_screen(self, place: str) -> None:
         await self.switch_mode(place)

@@ -90,6 +90,7 @@ class PlaceScreen(Screen[None]):
         yield from ()
 
     def on_mount(self) -> None:
+        self.query_one("#textual-toastrack").display = False  # Textual hides it on the first visit, and lays out anew
         self.call_after_refresh(self._read_campaigns)
         if memory := self.settings.memories.pop(self.place, None):
             self.recall(memory)
@@ -112,6 +113,17 @@ class PlaceScreen(Screen[None]):
         """
         if size != self.outer_size:
             super()._screen_resized(size)
+
+    def on_idle(self) -> None:
+        """Lay out and draw a screen that is not shown yet, so that its first visit takes as long as the others.
+
+        Private to Textual, which does so only with the screen shown.
+        """
+        if self._layout_required and not self.is_current:
+            self._layout_required = False
+            self._refresh_layout()
+            self._compositor.render_full_update()  # every widget keeps its lines
+            self._update_timer.resume()  # which ticks a frame after its first start
 
     def on_screen_suspend(self) -> None:
         self.settings.memories[self.place] = self.remember()

@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.campaigns_table import CampaignsView, about_campaign
@@ -23,6 +22,7 @@ from dlperf.app.screens.pages import filtered_title, no_match
 from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
+from dlperf.app.widgets.status_line import StatusLine, set_titles
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.plan import Selection
@@ -58,10 +58,10 @@ class CampaignsScreen(SortedTableScreen):
 
     def body(self) -> ComposeResult:
         yield RowTable(self.view.columns(), id="campaigns")
-        yield Static(classes="status", id="about-campaign", markup=False)
+        yield StatusLine("about-campaign")
         with Vertical(classes="panel", id="preview"):
             yield RowTable((Column("", 1),), id="preview-rows")
-            yield Static(classes="status", id="preview-text", markup=False)
+            yield StatusLine("preview-text")
 
     def on_mount(self) -> None:
         self.main.book.list_names()
@@ -78,11 +78,12 @@ class CampaignsScreen(SortedTableScreen):
     def frame(self, number: int) -> None:
         super().frame(number)
         summary = self._selected()
-        if summary is not None and self.preview.size and summary.standing is not Standing.LOADING:
-            wanted = (summary.name, summary.standing, summary.done)
-            if wanted != self._previewed:
-                self._previewed = wanted
-                self._read_results(summary.name)
+        if summary is None or summary.standing is Standing.LOADING:
+            return
+        wanted = (summary.name, summary.standing, summary.done)
+        if wanted != self._previewed and self.preview.size:
+            self._previewed = wanted
+            self._read_results(summary.name)
 
     @work(thread=True, exclusive=True, group="preview")
     def _read_results(self, name: str) -> None:
@@ -99,13 +100,13 @@ class CampaignsScreen(SortedTableScreen):
         from dlperf.app.model.results_table import ResultsView, about_result
 
         if name == self.table.selected:
-            self.preview.border_title = Content(_("Results of {name}", name=printable(name)))
+            set_titles(self.preview, Content(_("Results of {name}", name=printable(name))))
             view = ResultsView(rows=tuple(replace(row, campaign="") for row in rows))
             table = self.query_one("#preview-rows", RowTable)
             table.set_columns(view.columns())
             table.show_items(view)
             text = "\n\n".join("\n".join(about_result(row)) for row in rows)
-            self.query_one("#preview-text", Static).update(text)
+            self.query_one("#preview-text", StatusLine).update(text)
 
     def show_view(self, view: CampaignsView) -> None:
         summaries = self.main.book.summaries
@@ -116,7 +117,7 @@ class CampaignsScreen(SortedTableScreen):
         self.table.show_rows(names, self._row)
         self.set_class(not names, "-without-campaign")
         title = _("Campaigns") if view.matching else _("Campaigns of {folder}", folder=self.workspace.root)
-        self.table.border_title = filtered_title(title, view.matching)
+        set_titles(self.table, filtered_title(title, view.matching))
         self._show_selected()
 
     def _row(self, key: Hashable) -> Row:
@@ -126,7 +127,7 @@ class CampaignsScreen(SortedTableScreen):
     def _show_selected(self) -> None:
         summary = self._selected()
         text = about_campaign(summary, self.size.width - 2) if summary else ""
-        self.query_one("#about-campaign", Static).update(text)
+        self.query_one("#about-campaign", StatusLine).update(text)
         self.refresh_bindings()
 
     def _selected(self) -> CampaignSummary | None:

@@ -26,6 +26,7 @@ from dlperf.app.screens.pages import filtered_title
 from dlperf.app.screens.plan_actions import PlanActions
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
+from dlperf.app.widgets.status_line import StatusLine, set_titles
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.view.text import printable
@@ -78,15 +79,15 @@ class ChooseScreen(PlanActions):
         self._shown_choice: Choice | None = None
 
     def body(self) -> ComposeResult:
-        yield Static(id="lists-line", classes="status", markup=False)
+        yield StatusLine("lists-line")
         with Horizontal(id="lists"):
             for axis in AXES:
                 yield RowTable(LIST_COLUMNS, id=axis, header=False, chosen_by_click=True)
-        yield Static(id="why", classes="status", markup=False)
+        yield StatusLine("why")
         with Vertical(classes="panel", id="plan-panel"):
             yield Static(id="plan-lines", markup=False)
             yield RowTable((), id="plan")
-        yield Static(id="same-command", classes="status", markup=False)
+        yield StatusLine("same-command")
 
     def on_mount(self) -> None:
         from dlperf.app.model.planned import plan_columns
@@ -147,7 +148,7 @@ class ChooseScreen(PlanActions):
         self._show_why()
         self._draw_lists_line()
         words = ["run", *arguments_of(choice)]
-        self.query_one("#same-command", Static).update("" if choice.empty else command_line(words))
+        self.query_one("#same-command", StatusLine).update("" if choice.empty else command_line(words))
         self._make_plan()
 
     def _show_list(self, axis: str) -> None:
@@ -158,8 +159,8 @@ class ChooseScreen(PlanActions):
         options = {option.value: option for option in filter_options(self._options[axis], text)}
         table.empty = _("nothing matches {text}", text=text) if text else ""
         table.show_rows(list(options), lambda key: option_row(options[str(key)]))
-        table.border_title = filtered_title(_(TITLES[axis]), text, hint=False)
-        table.border_subtitle = str(len(self.choice.values(axis)) or "")
+        marks = Content(str(len(self.choice.values(axis)) or ""))
+        set_titles(table, filtered_title(_(TITLES[axis]), text, hint=False), marks)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw_lists_line)
@@ -186,7 +187,7 @@ class ChooseScreen(PlanActions):
             name = _(TITLES[axis]) + (f" {marks}" if marks else "")
             shown = f"[{name}]" if axis == current else name
             line.append("  " if line else "").append(shown, Style(meta={"@click": f"screen.show_list({axis!r})"}))
-        self.query_one("#lists-line", Static).update(line if self.has_class("-narrow") else "")
+        self.query_one("#lists-line", StatusLine).update(line if self.has_class("-narrow") else "")
 
     def _current_axis(self) -> str:
         focused = self.focused.id if self.focused is not None else None
@@ -204,7 +205,7 @@ class ChooseScreen(PlanActions):
         if option is not None:
             parts = [option.title or option.value, option.note, option.reason and f"✗ {option.reason}"]
             text = " · ".join(printable(part) for part in parts if part)
-        self.query_one("#why", Static).update(text)
+        self.query_one("#why", StatusLine).update(text)
 
     def on_descendant_focus(self) -> None:
         self._show_why()
@@ -260,7 +261,7 @@ class ChooseScreen(PlanActions):
         self.query_one("#plan", RowTable).show_rows(list(rows), lambda key: rows[key])
         lines = plan_lines(plan, history) if plan else [problem]
         self.query_one("#plan-lines", Static).update("\n".join([*lines, *self._mistakes]))
-        self.query_one("#plan-panel").border_title = Content(self.plan_title())
+        set_titles(self.query_one("#plan-panel"), Content(self.plan_title()))
         self.refresh_bindings()
 
     def action_next_part(self, by: int) -> None:

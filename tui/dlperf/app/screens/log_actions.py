@@ -14,6 +14,7 @@ from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.watching import Stream
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
+from dlperf.app.widgets.status_line import set_titles
 from dlperf.messages import _
 from dlperf.view.text import printable
 
@@ -67,8 +68,8 @@ class LogActions(PlaceScreen):
         short = self.has_class("-short")
         for view in self.query(LogView):
             title, status = f"{name}{view.title}", view.status
-            view.border_title = Content(f"{status} · {title}" if short and status else title)
-            view.border_subtitle = Content("" if short else status)
+            title = f"{status} · {title}" if short and status else title
+            set_titles(view, Content(title), Content("" if short else status))
             name = ""
 
     def show_beside(self, logs: Mapping[Path, str]) -> None:

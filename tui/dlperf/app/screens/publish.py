@@ -16,11 +16,12 @@ from urllib.parse import urlsplit
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.widgets import Log, Static
+from textual.widgets import Log
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.commands import RunningCommand
 from dlperf.app.screens.base import PlaceScreen
+from dlperf.app.widgets.status_line import StatusLine
 from dlperf.messages import N_, _
 from dlperf.view.text import local_time
 
@@ -47,7 +48,7 @@ class PublishScreen(PlaceScreen):
         """Of the builder's output: the reason where it fails."""
 
     def body(self) -> ComposeResult:
-        yield Static(id="site-lines", classes="status", markup=False)
+        yield StatusLine("site-lines")
         yield Log(max_lines=KEPT_LINES, classes="panel")
 
     def on_mount(self) -> None:
@@ -72,7 +73,7 @@ class PublishScreen(PlaceScreen):
         else:
             where = _("No site yet. It will lie in {path}.", path=self._index)
         lines = [where, self._state, *served_lines(self._address, os.environ)]
-        self.query_one("#site-lines", Static).update("\n".join(line for line in lines if line))
+        self.query_one("#site-lines", StatusLine).update("\n".join(line for line in lines if line))
         self.refresh_bindings()
 
     def _add_line(self, line: str) -> None:

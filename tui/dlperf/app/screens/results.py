@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.choice import choice_of_points
@@ -21,6 +20,7 @@ from dlperf.app.screens.pages import ListPage, TextPage, filtered_title, no_matc
 from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.row_table import RowTable
+from dlperf.app.widgets.status_line import StatusLine, set_titles
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.results.model import ConfigurationResult
@@ -52,8 +52,8 @@ class ResultsScreen(SortedTableScreen):
 
     def body(self) -> ComposeResult:
         yield RowTable(self.view.columns(), id="results")
-        yield Static(id="left-out", classes="status", markup=False)
-        yield Static(id="selected-line", classes="status", markup=False)
+        yield StatusLine("left-out")
+        yield StatusLine("selected-line")
         yield RowTable(self.view.columns(), id="peers")
 
     def on_mount(self) -> None:
@@ -119,12 +119,12 @@ class ResultsScreen(SortedTableScreen):
         self.table.refresh()
         if other and not self.table.awaits:
             self.table.action_first()
-        self.table.border_title = filtered_title(view.title(), view.matching)
+        set_titles(self.table, filtered_title(view.title(), view.matching))
         self.query_one("#peers").display = bool(self._items)
         self.table.set_class(not self._items, "-alone")
         self.table.styles.max_height = max(MIN_ROWS, len(self._items) + FRAME_ROWS)
         lines = [line for line in (view.summary(), self._problem) if line]
-        self.query_one("#left-out", Static).update("\n".join(lines))
+        self.query_one("#left-out", StatusLine).update("\n".join(lines))
         self.query_one("#left-out").display = bool(lines)
         self._show_selected()
         self.refresh_bindings()
@@ -146,7 +146,7 @@ class ResultsScreen(SortedTableScreen):
     def _show_selected(self) -> None:
         item = self._selected()
         about = self.view.about(item) if item else []
-        self.query_one("#selected-line", Static).update(
+        self.query_one("#selected-line", StatusLine).update(
             "\n".join(packed(map(str.strip, about[1:]), self.size.width - 2, " · "))
         )
         row = self.view.result(item) if item else None

@@ -26,6 +26,7 @@ from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.curve_view import CurveView
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
+from dlperf.app.widgets.status_line import StatusLine
 from dlperf.errors import DlperfError
 from dlperf.formats.parser import LogParser
 from dlperf.formats.registry import parser_for
@@ -68,8 +69,8 @@ class TrialScreen(LogActions):
         self._texts: dict[str, str] = {}
 
     def body(self) -> ComposeResult:
-        yield Static(id="trial-line", classes="status", markup=False)
-        yield Static(id="pages-line", classes="status")
+        yield StatusLine("trial-line")
+        yield StatusLine("pages-line")
         yield CurveView()
         with VerticalScroll(id="text-page"):
             yield Static(id="page-text", markup=False)
@@ -112,7 +113,7 @@ class TrialScreen(LogActions):
         now = self._campaign.progress_of(self._key) if not trial.state.finished else None
         why = now.pending_reason if now else trial.cause if trial.state is not State.SUCCEEDED else None
         parts = (self._campaign.name_of(self._key), state_text(trial.state), printable(render(why)) if why else "")
-        self.query_one("#trial-line", Static).update("  ".join(filter(None, parts)))
+        self.query_one("#trial-line", StatusLine).update("  ".join(filter(None, parts)))
 
     @work(thread=True, group="curve")
     def _read_texts(self, trial: TrialStatus, planned: PlannedConfiguration) -> None:
@@ -217,7 +218,7 @@ class TrialScreen(LogActions):
             part.display = part is parts.get(page, text)
         self.set_focus(None if page == "curve" else parts.get(page, text))
         titles = {name: f"[{_(title)}]" if name == page else f" {_(title)} " for name, title in PAGES.items()}
-        self.query_one("#pages-line", Static).update(
+        self.query_one("#pages-line", StatusLine).update(
             links(*((title, f"screen.show_page({name!r})") for name, title in titles.items()), gap=" ")
         )
         self._show_text()

@@ -9,7 +9,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.widgets import Static
 
 from dlperf.app.actions import ACTIONS, bindings_of
 from dlperf.app.model.events import event_columns, event_rows
@@ -33,6 +32,7 @@ from dlperf.app.widgets.device_table import DeviceTable
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
+from dlperf.app.widgets.status_line import StatusLine, set_titles
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.plan import TrialKey
@@ -67,7 +67,7 @@ class WatchScreen(CampaignActions, LogActions):
         self._drawn_status: CampaignStatus | None = None
 
     def body(self) -> ComposeResult:
-        yield Static(classes="status", id="campaign-line", markup=False)
+        yield StatusLine("campaign-line")
         yield RowTable(trial_columns(), id="trials")
         with Horizontal(id="below"):
             yield LogView(id="log")
@@ -107,7 +107,7 @@ class WatchScreen(CampaignActions, LogActions):
     def _show_nothing(self, text: str) -> None:
         self.trials.empty = "\n" + text
         self.trials.show_rows([], lambda _key: Row(()))
-        self.query_one("#campaign-line", Static).update("")
+        self.query_one("#campaign-line", StatusLine).update("")
         self.log_view.show_log(None)
 
     @work(thread=True, exclusive=True, group="open")
@@ -156,7 +156,7 @@ class WatchScreen(CampaignActions, LogActions):
         self._groups = dict(by_configuration(self.campaign.status))
         self._shares = shares_of_best(self.campaign.record, self._groups)
         self.forget_done_requests()
-        self.trials.border_title = filtered_title(_("Trials"), self._matching)
+        set_titles(self.trials, filtered_title(_("Trials"), self._matching))
         self.trials.empty = no_match(self._matching, len(self.campaign.status.trials))
         ranks = self._shares if self._ranked else {}
         self.trials.show_rows(row_keys(self.campaign.status, self._matching, self._folded, ranks), self._row)
@@ -181,7 +181,7 @@ class WatchScreen(CampaignActions, LogActions):
         lines = campaign_lines(self.campaign, self.size.width - 2, self.settings.now())
         if self.has_class("-narrow"):
             lines = [*lines, *node_summaries(self.devices.devices)]
-        self.query_one("#campaign-line", Static).update("\n".join(lines[:3]))
+        self.query_one("#campaign-line", StatusLine).update("\n".join(lines[:3]))
 
     def _row(self, key: Hashable) -> Row:
         assert self.campaign is not None

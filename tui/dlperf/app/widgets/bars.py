@@ -5,15 +5,15 @@ from __future__ import annotations
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
-from textual.widgets import Static
 
 from dlperf.app.actions import EVERYWHERE, Action
+from dlperf.app.widgets.status_line import StatusLine
 from dlperf.messages import _
 
 SCREENS = tuple(action for action in EVERYWHERE if action.id == "show_screen")
 
 
-class LinkBar(Static):
+class LinkBar(StatusLine):
     def on_mount(self) -> None:
         self.draw()
 

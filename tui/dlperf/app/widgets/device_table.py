@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from textual import work
+from textual.content import Content
 from textual.message import Message
 
 from dlperf.app.model.table import Row
 from dlperf.app.model.telemetry import Device, device_columns, device_rows, read_devices, read_means
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.row_table import RowTable
+from dlperf.app.widgets.status_line import set_titles
 from dlperf.messages import _
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import NodePaths
@@ -34,7 +36,7 @@ class DeviceTable(RowTable):
         """Read the newest samples of a trial that runs; once, the means of one that has ended."""
         ended = campaign.status.trials[key].state.finished
         self._trial = key
-        self.border_title = _("Machines: means, peak memory and heat") if ended else _("Machines")
+        set_titles(self, Content(_("Machines: means, peak memory and heat") if ended else _("Machines")))
         if not ended or key != self._averaged:
             if ended:
                 self._show(key, (), {})

@@ -128,8 +128,10 @@ class RowTable(ScrollView, can_focus=True):
         titles = [item.title.rstrip("▲▼") for item in self.columns]
         if column is not None:
             titles[column] += "▼" if descending else "▲"
-        self.columns = tuple(replace(item, title=title) for item, title in zip(self.columns, titles, strict=True))
-        self.refresh()
+        marked = tuple(replace(item, title=title) for item, title in zip(self.columns, titles, strict=True))
+        if marked != self.columns:
+            self.columns = marked
+            self.refresh()
 
     @property
     def visible_columns(self) -> list[int]:
