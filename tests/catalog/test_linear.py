@@ -24,7 +24,7 @@ BUILTIN = {
     *CODE,
     *(entry.detect for entry in FORMATS),
     *(entry.end for entry in FORMATS if entry.end),
-    *(dialect.record for entry in FORMATS for dialect in (entry, *entry.dialects)),
+    *(dialect.record for entry in FORMATS for dialect in (entry, *entry.dialects, *entry.unfinished)),
     *(text for entry in FORMATS for texts in entry.metadata.values() for text in texts),
 }
 

@@ -17,6 +17,7 @@ from dlperf.formats.numbers import Clock, floats
         ("%Y-%m-%dT%H:%M:%S.%f", b"2026-01-31T12:00:00.000001", b"2026-01-31T12:00:00.500001", 0.5),
         ("%m%d %H:%M:%S.%f", b"0229 10:00:00.000000", b"0301 10:00:00.000000", 86400.0),
         ("seconds", b"12.549", b"14.470", 1.921),
+        ("elapsed", b"59:58", b"26:00:01", 90003.0),
     ],
 )
 def test_times_differ_by_the_seconds_between_them(time_format, first, second, apart):

@@ -115,6 +115,13 @@ def test_an_evaluation_between_records_does_not_change_the_value() -> None:
     assert figure_of(Reading(run_of(value=[64.0] * 200, time=times), gpus=2, batch_size=32)).value == 64.0
 
 
+def test_a_running_mean_of_step_times_that_holds_a_long_warm_up_is_not_used() -> None:
+    times = [100.0 + index for index in range(60)]
+    means = [time / (index + 1) for index, time in enumerate(times)]
+    figure = figure_of(Reading(run_of(seconds_per_step=means, time=times, window="cumulative"), batch_size=32, gpus=2))
+    assert (figure.estimator, figure.value) == ("rate(skip=20)", 64.0)
+
+
 def test_a_log_that_lacks_one_fact_says_which() -> None:
     with pytest.raises(NotEstimable, match="batch size or GPU count unknown"):
         figure_of(Reading(run_of(seconds_per_step=[1] * 40)))

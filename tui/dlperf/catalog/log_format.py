@@ -26,7 +26,8 @@ class Dialect(Model):
     a number with thousands separators or a suffix: 5,615 or 14.2K.
     """
     time_format: str | None = None
-    """strptime format of the group ``time``, or ``seconds`` for a plain number of seconds."""
+    """strptime format of the group ``time``, ``seconds`` for a plain number of seconds, or ``elapsed`` for the 1:05:12
+    of a progress bar."""
 
 
 class PrintedUnit(Model):
@@ -51,6 +52,9 @@ class LogFormat(Dialect, Entry):
     """Regular expression found in a line of any log of this format."""
     dialects: tuple[Dialect, ...] = ()
     """How other releases write a record."""
+    unfinished: tuple[Dialect, ...] = ()
+    """Records of a log that holds no other, such as the progress within a first epoch that did not end. Each covers all
+    since the start of its epoch."""
     every_rank: bool = False
     """Every rank writes its records into the same log."""
     facts: dict[str, str] = Field(default_factory=dict)

@@ -37,6 +37,8 @@ BY_TIME = ("rate", "time_window", "settled")
 SECONDS = "seconds"
 MILLISECONDS = "milliseconds"
 """Time formats of a number, since 1970 or since any start."""
+ELAPSED = "elapsed"
+"""Time format of progress bars: 05:12 or 1:05:12 since the start."""
 
 _SECONDS_LAST = re.compile(r"^.*%M:%S(?:[.,]%f)?$")
 
@@ -86,9 +88,9 @@ def line_problem(pattern: str) -> str | None:
 
 def time_problem(time_format: str) -> str | None:
     """The problem of a time format, None if it is valid."""
-    if time_format in (SECONDS, MILLISECONDS) or _SECONDS_LAST.match(time_format):
+    if time_format in (SECONDS, MILLISECONDS, ELAPSED) or _SECONDS_LAST.match(time_format):
         return None
-    return "does not end with %M:%S, %M:%S.%f or %M:%S,%f, and is not `seconds` or `milliseconds`"
+    return "does not end with %M:%S, %M:%S.%f or %M:%S,%f, and is not `seconds`, `milliseconds` or `elapsed`"
 
 
 def _counts_over_time(compiled: Expression) -> bool:

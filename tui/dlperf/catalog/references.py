@@ -73,7 +73,9 @@ def format_problems(item: Located[LogFormat]) -> Iterator[Problem]:
         *((("metadata", name), metadata_problem(text)) for name, texts in entry.metadata.items() for text in texts),
         *_dialect_problems((), entry, entry.metrics),
         *chain.from_iterable(
-            _dialect_problems(("dialects", index), each, entry.metrics) for index, each in enumerate(entry.dialects)
+            _dialect_problems((name, index), each, entry.metrics)
+            for name, dialects in (("dialects", entry.dialects), ("unfinished", entry.unfinished))
+            for index, each in enumerate(dialects)
         ),
     ]
     yield from (item.problem(place, message) for place, message in places if message is not None)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from math import nan
 
-from dlperf.catalog.patterns import MILLISECONDS, SECONDS
+from dlperf.catalog.patterns import ELAPSED, MILLISECONDS, SECONDS
 
 ABSENT = b"nan"
 """Stands for a value that a record lacks; compared by identity, so that a printed nan differs from it."""
@@ -45,7 +45,7 @@ def _float(text: bytes) -> float:
 
 class Clock:
     """Parses timestamps of one format: a strptime format that ends with ``%S``, ``%S.%f`` or ``%S,%f``, or a number of
-    "seconds" or "milliseconds".
+    "seconds" or "milliseconds", or "elapsed", the 05:12 or 1:05:12 of a progress bar.
 
     Times are taken as UTC and, where the log gives no year, as of the year 2000: only differences count.
     A log writes hundreds of records in the same minute, so that each minute is parsed once.
@@ -53,6 +53,7 @@ class Clock:
 
     def __init__(self, time_format: str) -> None:
         is_number = time_format in (SECONDS, MILLISECONDS)
+        self._is_elapsed = time_format == ELAPSED
         self._minute_format = None if is_number else time_format.rpartition(":")[0]
         self._unit = 0.001 if time_format == MILLISECONDS else 1.0
         self._has_comma = "," in time_format
@@ -70,6 +71,8 @@ class Clock:
         return [starts[minute] + second * self._unit for minute, second in zip(minutes, floats(seconds), strict=True)]
 
     def _minute_start(self, minute: bytes) -> float:
+        if self._is_elapsed:
+            return _elapsed_minutes(minute)
         if self._minute_format is None:
             return 0.0
         text, minute_format = minute.decode("ascii", "replace"), self._minute_format
@@ -79,3 +82,10 @@ class Clock:
             return float(calendar.timegm(time.strptime(text, minute_format)))
         except ValueError:
             return nan
+
+
+def _elapsed_minutes(text: bytes) -> float:
+    """Return the seconds of the minutes of an elapsed time, with hours or without."""
+    hours, _, minutes = text.rpartition(b":")
+    whole = minutes.isdigit() and (not hours or hours.isdigit()) and len(text) < 10
+    return 60.0 * (60 * int(hours or b"0") + int(minutes)) if whole else nan

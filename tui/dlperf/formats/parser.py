@@ -35,6 +35,8 @@ class LogParser:
         self._recorder = recorder
         self._rules = rules(recorder)
         self._recent = _RecentLines()
+        self.has_whole_records = False
+        """Whether the finished log holds records that were not held back."""
         recorder.on_next_run = self._read_declarations
 
     @property
@@ -56,6 +58,9 @@ class LogParser:
         """Parse what is left at the end of the log: a last line without a line end, and the last declarations."""
         for lines in self._reader.finish():
             self._read(lines)
+        self.has_whole_records = bool(self.runs)
+        if self._rules.held is not None:
+            self._rules.held.release()
         last = self.runs[-1].samples.line if self.runs else ()
         self._read_declarations(last[-1] if last else 0, self.lines + 1)
         self._recorder.apply_declarations()

@@ -19,8 +19,8 @@ from dlperf.formats.lines import LineReader
 from dlperf.formats.numbers import Clock
 from dlperf.formats.parser import LogParser
 from dlperf.formats.recorder import Recorder
-from dlperf.formats.rules import RecordRule, Rule, Rules, leading_text, metadata_rules, search_rule
-from dlperf.formats.samples import FormatInfo
+from dlperf.formats.rules import HeldRecords, RecordRule, Rule, Rules, leading_text, metadata_rules, search_rule
+from dlperf.formats.samples import FormatInfo, Window
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,17 @@ class _Format:
     def parser(self) -> LogParser:
         return LogParser(Recorder(self.info, self.every_rank, self.facts, self.stated_once), self.rules)
 
-    def count_records(self, head: bytes, lines: Sequence[bytes]) -> int:
+    def count_records(self, head: bytes, lines: Sequence[bytes]) -> tuple[int, int]:
+        """Return the records of a log, and those of one that holds none but unfinished ones."""
         if not any(text in head for text in self.contains):
-            return 0
+            return 0, 0
         if self.detects is not None and not any(map(self.detects, lines)):
-            return 0
+            return 0, 0
         parser = self.parser()
         parser.feed(head)
         parser.finish()
-        return sum(run.count for run in parser.runs)
+        count = sum(run.count for run in parser.runs)
+        return (count, 0) if parser.has_whole_records else (0, count)
 
 
 _CODE_FORMATS = (
@@ -90,7 +92,7 @@ def detect(head: bytes, extra: Iterable[LogFormat] = ()) -> str | None:
     lines = [line for part in chain(reader.feed(head), reader.finish()) for line in part.lines]
     counts = {format_id: entry.count_records(head, lines) for format_id, entry in _formats(extra).items()}
     best = max(counts, key=counts.__getitem__)
-    return best if counts[best] else None
+    return best if any(counts[best]) else None
 
 
 def _format(format_id: str, extra: Iterable[LogFormat]) -> _Format:
@@ -117,7 +119,7 @@ def _declared_format(entry: LogFormat) -> _Format:
     """Return the format that the regular expressions of a catalogue entry describe."""
     info = FormatInfo(entry.id, entry.title, entry.unit, entry.scope, entry.window, entry.source, entry.end is not None)
     rules = partial(_declared_rules, entry)
-    contains = [_contains(dialect).encode() for dialect in (entry, *entry.dialects)]
+    contains = [_contains(dialect).encode() for dialect in (entry, *entry.dialects, *entry.unfinished)]
     detects = compile_linear(entry.detect).search
     return _Format(info, rules, entry.facts, entry.every_rank, entry.stated_once, detects, contains)
 
@@ -125,15 +127,18 @@ def _declared_format(entry: LogFormat) -> _Format:
 def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
     for name, metric in entry.metrics.items():
         recorder.describe_metric(name, metric.unit, metric.direction)
+    held = HeldRecords(recorder) if entry.unfinished else None
     events: list[Rule] = [_record_rule(recorder, dialect) for dialect in (entry, *entry.dialects)]
+    events += [_record_rule(recorder, dialect, held) for dialect in entry.unfinished]
     if entry.end is not None:
         events.append(search_rule(entry.end, lambda match, number: recorder.complete()))
-    return Rules(events, metadata_rules(recorder, entry.metadata))
+    return Rules(events, metadata_rules(recorder, entry.metadata), held)
 
 
-def _record_rule(recorder: Recorder, dialect: Dialect) -> Rule:
+def _record_rule(recorder: Recorder, dialect: Dialect, held: HeldRecords | None = None) -> Rule:
     clock = None if dialect.time_format is None else Clock(dialect.time_format)
-    return RecordRule(recorder, dialect.record, _contains(dialect).encode(), clock)
+    window: Window | None = "cumulative" if held else None
+    return RecordRule(recorder, dialect.record, _contains(dialect).encode(), clock, window, held)
 
 
 def _contains(dialect: Dialect) -> str:

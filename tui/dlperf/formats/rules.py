@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isnan, nan
@@ -12,7 +13,7 @@ from dlperf.catalog.linear import compile_linear, split
 from dlperf.catalog.patterns import RECORD_GROUPS, WORK
 from dlperf.formats.lines import RANK_LIMIT
 from dlperf.formats.numbers import ABSENT, Clock, floats
-from dlperf.formats.recorder import METRIC, Recorder
+from dlperf.formats.recorder import METRIC, Columns, Recorder
 from dlperf.formats.samples import Window
 
 Texts = Mapping[str, Sequence[bytes]]
@@ -49,6 +50,28 @@ class FunctionRule:
             self.act_on(match, number)
 
 
+class HeldRecords:
+    """Keeps records until the end of a log: they count where it holds no other."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._kept: list[tuple[Columns, Sequence[int], Window | None]] = []
+
+    def extend(self, columns: Columns, lines: Sequence[int], window: Window | None = None) -> None:
+        """Keep records, unless the log holds others."""
+        if self._recorder.runs:
+            self._kept.clear()
+        else:
+            packed = {name: array("d", column) for name, column in columns.items()}
+            self._kept.append((packed, array("q", lines), window))
+
+    def release(self) -> None:
+        """Add the records to a log without others."""
+        kept, self._kept = self._kept if not self._recorder.runs else [], []
+        for columns, lines, window in kept:
+            self._recorder.extend(columns, lines, window=window)
+
+
 @dataclass(frozen=True)
 class Rules:
     """The rules of a format, for one log."""
@@ -57,6 +80,8 @@ class Rules:
     """Records, summaries, ends: searched for in every line. Only the first rule that matches a line handles it."""
     declarations: Sequence[Rule] = ()
     """Settings of a run: searched for before a run's first record and after the last record of the log."""
+    held: HeldRecords | None = None
+    """Records that count at the end of a log without others."""
 
 
 class RecordRule:
@@ -69,12 +94,23 @@ class RecordRule:
         contains: bytes,
         clock: Clock | None = None,
         window: Window | None = None,
+        held: HeldRecords | None = None,
     ) -> None:
-        """``window``: what these records cover, where it differs from the format's."""
+        """Make a rule for one kind of record.
+
+        Args:
+            recorder: receives the records.
+            pattern: regular expression of a line.
+            contains: text in every such line.
+            clock: parses the group ``time``.
+            window: what these records cover, where it differs from the format's.
+            held: receives the records instead, where they only count in a log without others.
+        """
         expression = compile_linear(pattern)
         self.contains = contains
         self.search = expression.search
         self._recorder = recorder
+        self._extend = held.extend if held else recorder.extend
         self._names = tuple(sorted(expression.groupindex, key=expression.groupindex.__getitem__))
         self._further = [name for name in self._names if name not in RECORD_GROUPS]
         self._clock = clock
@@ -98,7 +134,7 @@ class RecordRule:
                 self._recorder.add_metric(name, values)
         elif numbers:
             columns = self._columns(texts) | {METRIC + name: values for name, values in metrics.items()}
-            self._recorder.extend(columns, numbers, window=self._window)
+            self._extend(columns, numbers, window=self._window)
 
     def _metrics(self, texts: Texts) -> dict[str, Sequence[float]]:
         """Return the values of the groups that are metrics, by id."""

@@ -12,6 +12,8 @@ LIMIT = 0.02
 """Change of speed over the measured window; identical nodes repeat within 1 % (MLPerf Training v4.0, 8 GPUs: 0.2 %)."""
 SIGNIFICANCE = 3.0
 """Standard errors by which a slope must differ from 0, or from another, to be more than noise."""
+LEAST_START = 0.05
+"""Speed at the start, relative to the mean: a fitted line may begin below zero."""
 MOST_POINTS = 1000
 """Most points of the regression."""
 
@@ -22,6 +24,11 @@ class Trend:
 
     change: float
     error: float
+
+    @property
+    def of_start(self) -> float:
+        """The change relative to the start of the window."""
+        return self.change / max(1 - self.change / 2, LEAST_START)
 
     @property
     def is_drift(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass, field
 from itertools import chain
+from math import isfinite
 
 from dlperf.measure.columns import finite, positive
 from dlperf.measure.estimators import Estimator, estimate, parse_estimator
@@ -87,7 +88,8 @@ def natural_estimator(reading: Reading) -> Estimator:
     Samples over time are skipped where they contradict the printed values by a factor: then the batch size is not
     what a step of this log processes (gradient accumulation, or a wrong one was given). Where the records state what
     they processed and the factor is large, the printed values are wrong. Where the time between records holds pauses,
-    such as evaluations, the printed values are better. Where no rule applies, return the one that lacks only one fact,
+    such as evaluations, the printed values are better. Running means of step times hold the warm-up, and the same batch
+    size makes a rate of either. Where no rule applies, return the one that lacks only one fact,
     so that its reason names the fact.
     """
     rules = [parse_estimator(choice) for choice in NATURAL]
@@ -105,6 +107,8 @@ def _is_plausible(reading: Reading, rule: Estimator) -> bool:
     try:
         printed = estimate(reading, STEADY).value
     except NotEstimable:
+        return True
+    if reading.run.window == "cumulative" and not any(map(isfinite, reading.run.samples.value)):
         return True
     if rule.from_timestamps and reading.run.window != "cumulative" and paused_share(reading) > MOST_PAUSED:
         return False

@@ -81,23 +81,33 @@ class _Context:
             return ()
 
     @cached_property
+    def slow_records(self) -> list[int]:
+        """Indices of the records whose printed value is a pause's."""
+        try:
+            usable = self.reading.usable
+            return slow_among(self.reading, usable[bisect_right(usable, self.measured.start) :])
+        except NotEstimable:
+            return []
+
+    @cached_property
     def printed_trend(self) -> Trend | None:
         return trend(self.speeds)
 
     @cached_property
     def timed_gaps(self) -> Sequence[TimedGap]:
-        return timed_gaps(self.reading, self.measured)
+        return timed_gaps(self.reading, self.measured) if self.figure else ()
+
+    @cached_property
+    def timed_trend(self) -> Trend | None:
+        return trend([gap.speed for gap in self.timed_gaps if not gap.is_pause])
 
     @cached_property
     def smooths(self) -> bool:
-        """Whether printed values are means over more than their record, so that a pause or warm-up looks like drift."""
-        printed = self.printed_trend
-        if printed is None or not printed.is_drift:
+        """Whether printed values are means over more than their record, so that a pause looks like a drift."""
+        printed, timed = self.printed_trend, self.timed_trend
+        if printed is None or timed is None or not printed.is_drift:
             return False
-        if self.run.window != "cumulative" and not any(gap.is_pause for gap in self.timed_gaps):
-            return False
-        timed = trend([gap.speed for gap in self.timed_gaps if not gap.is_pause])
-        return timed is not None and timed.refutes(printed)
+        return any(gap.is_pause for gap in self.timed_gaps) and timed.refutes(printed)
 
 
 def findings_of_run(
@@ -135,10 +145,11 @@ def _too_few_samples(context: _Context) -> Finding | None:
 
 
 def _drift(context: _Context) -> Finding | None:
-    printed = context.printed_trend
-    if printed is None or not printed.is_drift or context.smooths:
+    is_running_mean = context.run.window == "cumulative" and context.timed_gaps
+    found = context.timed_trend if is_running_mean else context.printed_trend
+    if found is None or not found.is_drift or context.smooths:
         return None
-    return warning("drift", direction=message("rises" if printed.change > 0 else "falls"), change=abs(printed.change))
+    return warning("drift", direction=message("rises" if found.change > 0 else "falls"), change=abs(found.of_start))
 
 
 def _end_stall(context: _Context) -> Finding | None:
@@ -228,13 +239,11 @@ def _missing_end(context: _Context) -> Finding | None:
 
 
 def _pauses(context: _Context) -> Finding | None:
-    try:
-        usable = context.reading.usable
-        slow = slow_among(context.reading, usable[bisect_right(usable, context.measured.start) :])
-    except NotEstimable:
-        return None
-    if not slow and context.smooths:
-        slow = [gap.index for gap in context.timed_gaps if gap.is_pause]
+    by_time = [gap.index for gap in context.timed_gaps if gap.is_pause]
+    if context.run.window == "cumulative":
+        slow = by_time
+    else:
+        slow = context.slow_records or (by_time if context.smooths else [])
     return note("pauses", count=len(slow), line=context.run.samples.line[slow[0]]) if slow else None
 
 
