@@ -81,6 +81,7 @@ class Recorder:
         self._every_rank = every_rank
         self._stated_once = stated_once
         self._pending: dict[str, str] = {}
+        self._in_record: dict[str, str] = {}
         self._contradicted: set[str] = set()
         self._facts = dict(facts or {})
         self._declared = self._facts
@@ -165,6 +166,13 @@ class Recorder:
         if name in FIELDS or len(self._pending) < ARGUMENT_LIMIT:
             self._pending[name] = _first(self._pending.get(name), text)
 
+    def declare_in_record(self, name: str, text: str) -> None:
+        """Note a declaration that stands on a record's own line: it holds whatever programs stated before."""
+        if self._stated_once:
+            self._in_record.setdefault(name, text)
+        else:
+            self.declare(name, text)
+
     def declare_late(self, name: str, text: str) -> None:
         """Note what became known with later records; the last of several equal names counts."""
         self._pending[name] = text
@@ -175,13 +183,14 @@ class Recorder:
 
     def apply_declarations(self) -> None:
         """Apply the noted declarations to the last run, except those that it has already."""
-        if self.runs and self._pending:
+        if self.runs and (self._pending or self._in_record):
             known = self._declared
             if self._contradicted - known.keys():
                 self._pending = without_contradicted(self._pending, self._contradicted)
                 _note(self.runs[-1], "mixed_settings")
             self._declared = known | {name: _first(known.get(name), text) for name, text in self._pending.items()}
-            self._pending, self._contradicted = {}, set()
+            self._declared.update((name, text) for name, text in self._in_record.items() if name not in known)
+            self._pending, self._in_record, self._contradicted = {}, {}, set()
             self._steps = last_step(self._declared)
             self.runs[-1].metadata = metadata(self._declared)
             if self.runs[-1].metadata.tokens_per_step:

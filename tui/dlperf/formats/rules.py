@@ -127,7 +127,7 @@ class RecordRule:
             self._ranks.declare(self._recorder)
         for name in WORK:
             if name in texts and numbers:
-                self._recorder.declare(name, texts[name][0].decode("utf-8", "replace"))
+                self._recorder.declare_in_record(name, texts[name][0].decode("utf-8", "replace"))
         metrics = self._metrics(texts) if numbers else {}
         if len(metrics) == len(self._names):
             for name, values in metrics.items():
