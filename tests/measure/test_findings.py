@@ -47,7 +47,7 @@ def test_a_sound_run_has_no_finding() -> None:
         ("above_flop_limit", {"asked": {"flop_limit": 60.0}}, "64.00 images/s is above the 60.00"),
         (
             "pauses",
-            {"value": [64.0] * 99 + [1.0] + [64.0] * 100},
+            {"value": [64.0] * 99 + [1.0] + [64.0] * 100, "time": [t + 63 * (t > 100) for t in SECONDS]},
             "slower than half of the usual speed, the first in line 100",
         ),
         ("missing_end_marker", {"complete": False}, "the log has no end marker"),
@@ -94,6 +94,11 @@ def test_a_pause_that_the_printed_means_smooth_is_no_drift() -> None:
     assert str(found["pauses"].message).startswith(
         "1 records are slower than half of the usual speed, the first in line 192"
     )
+
+
+def test_a_step_of_few_words_is_no_pause() -> None:
+    found = findings(value=[64.0] * 99 + [10.0] + [64.0] * 100, unit="words/s", rule="steady(skip=20)")
+    assert "pauses" not in found
 
 
 def test_a_running_mean_that_forgets_the_warm_up_is_no_drift() -> None:

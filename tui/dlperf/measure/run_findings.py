@@ -82,12 +82,14 @@ class _Context:
 
     @cached_property
     def slow_records(self) -> list[int]:
-        """Indices of the records whose printed value is a pause's."""
+        """Indices of the records whose printed value is a pause's, unless their timestamps show none."""
         try:
             usable = self.reading.usable
-            return slow_among(self.reading, usable[bisect_right(usable, self.measured.start) :])
+            slow = slow_among(self.reading, usable[bisect_right(usable, self.measured.start) :])
         except NotEstimable:
             return []
+        in_time = {gap.index for gap in self.timed_gaps if not gap.is_pause} if slow else ()
+        return [index for index in slow if index not in in_time]
 
     @cached_property
     def printed_trend(self) -> Trend | None:
