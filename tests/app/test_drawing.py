@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
@@ -30,6 +31,18 @@ def drawings(pilot: Pilot[str]) -> Iterator[list[object]]:
 
     with patch.object(pilot.app, "_display", recorded):
         yield sent
+
+
+OPENED: list[str] = []
+"""Files that this process has opened, since there is an audit hook, which cannot be removed."""
+sys.addaudithook(lambda event, of: OPENED.append(str(of[0])) if event == "open" else None)
+
+
+@contextmanager
+def opened_files() -> Iterator[list[str]]:
+    """The files that are opened meanwhile."""
+    OPENED.clear()
+    yield OPENED
 
 
 async def frames(pilot: Pilot[str], count: int) -> None:
@@ -64,3 +77,14 @@ async def test_the_first_visit_of_a_screen_draws_it_once_and_at_once(workspace: 
             await pilot.pause()
         whole = [picture for picture in sent if type(picture).__name__ == "LayoutUpdate"]
         assert len(whole) == 1
+
+
+async def test_files_that_nobody_writes_are_not_read_again(workspace: Workspace):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "running")
+            await frames(pilot, TWO_LOOKS)
+            with opened_files() as opened:
+                await frames(pilot, TWO_LOOKS)
+            assert not [path for path in opened if path.startswith(str(workspace.runs)) and not path.endswith(".lock")]

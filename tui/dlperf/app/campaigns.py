@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 
@@ -11,8 +12,8 @@ from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.view.campaigns import CampaignSummary, read_summary
 
-Stamp = tuple[int, float, float, int | None]
-"""Size and modification time of the journal, that of the tags, and the engine's process id."""
+Stamp = tuple[int, int]
+"""Size and modification time of a file."""
 
 
 class CampaignBook:
@@ -23,12 +24,14 @@ class CampaignBook:
         self.summaries: Mapping[str, CampaignSummary] = {}
         """By name; replaced as a whole, so that one thread may read it while another refreshes."""
         self.version = 0
-        self._stamps: dict[str, Stamp] = {}
+        self._files: dict[str, tuple[str, ...]] = {}
+        """Of which a summary is made, and the lock, which an engine writes when it starts; looked up often."""
+        self._stamps: dict[str, list[Stamp]] = {}
         self._lock = Lock()
 
     def list_names(self) -> None:
         """List the names of new campaigns, unread: for the first picture."""
-        unread = {paths.name: CampaignSummary(paths.name) for paths in self._newest_first()}
+        unread = {paths.name: CampaignSummary(paths.name) for paths in _newest_first(self.workspace.campaigns())}
         self._replace(unread | dict(self.summaries))
 
     def refresh(self, stop: Callable[[], bool]) -> None:
@@ -54,30 +57,47 @@ class CampaignBook:
         return (newest.name, newest.selection) if newest else None
 
     def _refresh(self, stop: Callable[[], bool]) -> None:
-        existing = {paths.name: paths for paths in self._newest_first()}
+        existing = {paths.name: paths for paths in self.workspace.campaigns()}
         if gone := self.summaries.keys() - existing.keys():
             self._replace({name: summary for name, summary in self.summaries.items() if name not in gone})
-        for name, paths in existing.items():
+        for paths in _newest_first(filter(self._has_changed, existing.values())):
             if stop():
                 return
-            stamp, known = _stamp(paths), self.summaries.get(name)
-            if known is None or self._stamps.get(name) != stamp or known.live:
-                summary = read_summary(paths, stamp[-1])
-                self._stamps[name] = stamp
-                if summary != known:
-                    self._replace({**self.summaries, name: summary})
+            self._read(paths)
+
+    def _has_changed(self, paths: CampaignPaths) -> bool:
+        known = self.summaries.get(paths.name)
+        if known is None or self._stamps.get(paths.name) != self._stamps_of(paths):
+            return True
+        return known.live and known.engine_pid != engine_pid(paths)
+
+    def _stamps_of(self, paths: CampaignPaths) -> list[Stamp]:
+        if paths.name not in self._files:
+            self._files[paths.name] = tuple(map(str, (paths.journal, paths.progress, paths.tags, paths.lock)))
+        return list(map(_stamp, self._files[paths.name]))
+
+    def _read(self, paths: CampaignPaths) -> None:
+        stamps = self._stamps_of(paths)
+        summary = read_summary(paths, engine_pid(paths))
+        self._stamps[paths.name] = stamps
+        if summary != self.summaries.get(paths.name):
+            self._replace({**self.summaries, paths.name: summary})
 
     def _replace(self, summaries: Mapping[str, CampaignSummary]) -> None:
         self.summaries = summaries
         self.version += 1
 
-    def _newest_first(self) -> list[CampaignPaths]:
-        return sorted(self.workspace.campaigns(), key=lambda paths: modified(paths.directory), reverse=True)
+
+def _newest_first(campaigns: Iterable[CampaignPaths]) -> list[CampaignPaths]:
+    return sorted(campaigns, key=lambda paths: modified(paths.directory), reverse=True)
 
 
-def _stamp(paths: CampaignPaths) -> Stamp:
-    size = paths.journal.stat().st_size if paths.journal.is_file() else 0
-    return size, modified(paths.journal), modified(paths.tags), engine_pid(paths)
+def _stamp(file: str) -> Stamp:
+    try:
+        status = os.stat(file)
+    except OSError:
+        return 0, 0
+    return status.st_size, status.st_mtime_ns
 
 
 def modified(path: Path) -> float:

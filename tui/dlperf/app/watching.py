@@ -47,6 +47,8 @@ class WatchedCampaign:
         self._reader = CampaignReader(paths)
         self._configurations: dict[str, PlannedConfiguration] = {}
         self._results: dict[TrialKey, TrialResult | None] = {}
+        self._unread: dict[TrialKey, float] = {}
+        """When results were written that could not be read."""
         self._progress_stamp = 0
         self.progress: Progress | None = None
         self.engine_pid: int | None = None
@@ -68,6 +70,7 @@ class WatchedCampaign:
         if self.record is not record:
             self._index_plan()
             self._results.clear()
+            self._unread.clear()
         return self._read_progress() or self.status is not before
 
     def refresh_engine(self) -> bool:
@@ -100,8 +103,12 @@ class WatchedCampaign:
         trial = self.status.trials.get(key)
         if trial is None or not trial.state.finished:
             return None
-        if self._results.get(key) is None:
-            self._results[key] = read_record_if_whole(self.paths.trial(key).result, TrialResult)
+        if (known := self._results.get(key)) is not None:
+            return known
+        path = self.paths.trial(key).result
+        if self._unread.get(key) != (stamp := modified(path)):
+            self._unread[key] = stamp
+            self._results[key] = read_record_if_whole(path, TrialResult)
         return self._results[key]
 
     def nodes(self, key: TrialKey) -> list[NodePaths]:

@@ -144,22 +144,26 @@ class CampaignReader:
 
     def refresh(self) -> CampaignStatus:
         """Return the present state; the same object while nothing was appended."""
-        if self._replaced():
+        size = self._size()
+        if size < self._offset:  # a journal only grows: a shorter one belongs to a new campaign of the same name
             self._start()
+        if size != self._offset or not size:
+            self._read()
+        return self.status
+
+    def _read(self) -> None:
         before = self._offset
         events, self._offset = read_records(self.paths.journal, Event, before)
         for event in events:
             self._fold.take(event)
         if self._offset != before:
             self.status = self._fold.status()
-        return self.status
 
-    def _replaced(self) -> bool:
-        """A journal only grows: a shorter one belongs to a new campaign of the same name."""
+    def _size(self) -> int:
         try:
-            return self.paths.journal.stat().st_size < self._offset
+            return self.paths.journal.stat().st_size
         except FileNotFoundError:
-            return self._offset > 0
+            return 0
 
 
 def campaign_status(paths: CampaignPaths) -> CampaignStatus:

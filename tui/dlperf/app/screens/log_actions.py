@@ -29,6 +29,10 @@ class LogActions(PlaceScreen):
         super().__init__()
         self._streams: list[Stream] = []
         self._stream = 0
+        self._polled: list[LogView] = []
+
+    def on_mount(self) -> None:
+        self._polled = [self.query_one(LogView)]
 
     @property
     def log_view(self) -> LogView:
@@ -83,12 +87,13 @@ class LogActions(PlaceScreen):
         new = [LogView(classes="beside") for _log in others[len(views) :]]
         assert isinstance(first.parent, Widget)
         first.parent.mount(*new, after=first)
+        self._polled = [first, *views[: len(others)], *new]
         for view, (path, title) in zip([*views, *new], others, strict=False):
             view.title = title
             view.show_log(path)
 
     def poll_logs(self) -> None:
-        for view in self.query(LogView):
+        for view in self._polled:
             view.poll()
 
     def action_turn(self, by: int) -> None:

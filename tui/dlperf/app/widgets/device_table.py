@@ -9,6 +9,7 @@ from textual import work
 from textual.content import Content
 from textual.message import Message
 
+from dlperf.app.campaigns import modified
 from dlperf.app.model.table import Row
 from dlperf.app.model.telemetry import Device, device_columns, device_rows, read_devices, read_means
 from dlperf.app.watching import WatchedCampaign
@@ -29,20 +30,21 @@ class DeviceTable(RowTable):
         super().__init__(device_columns(), id="devices", classes="-nothing")
         self.devices: Sequence[Device] = ()
         self._trial: TrialKey | None = None
-        self._averaged: TrialKey | None = None
-        """The finished trial whose means are shown."""
+        self._seen: tuple[object, ...] = ()
+        """Trial, whether it has ended, when its telemetry was written, and which nodes were silent at the last look."""
 
     def show_trial(self, campaign: WatchedCampaign, key: TrialKey, now: float) -> None:
-        """Read the newest samples of a trial that runs; once, the means of one that has ended."""
+        """Read the newest samples of a trial that runs, and the means of one that has ended, where they are new."""
         ended = campaign.status.trials[key].state.finished
         self._trial = key
         set_titles(self, Content(_("Machines: means, peak memory and heat") if ended else _("Machines")))
-        if not ended or key != self._averaged:
-            if ended:
+        nodes, silent = campaign.nodes(key), campaign.silences(key, now).nodes
+        seen = (key, ended, [modified(node.telemetry) for node in nodes], silent)
+        if seen != self._seen:
+            if ended and seen[:2] != self._seen[:2]:
                 self._show(key, (), {})
-            self._averaged = key if ended else None
-            silent = campaign.silences(key, now).nodes
-            self._read(key, campaign.nodes(key), read_means if ended else read_devices, silent)
+            self._seen = seen
+            self._read(key, nodes, read_means if ended else read_devices, silent)
 
     @work(thread=True, exclusive=True, group="telemetry")
     def _read(
