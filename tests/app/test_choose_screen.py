@@ -108,6 +108,11 @@ def test_the_time_a_plan_takes_is_that_of_its_slowest_machine():
     assert (by_kind.seconds, by_kind.unknown) == (40.0, 0)
 
 
+def test_the_trials_of_a_large_plan_are_counted_with_separators():
+    plan = expand(Selection(("local",), ("numpy",), ("lenet5",), batch_sizes=(64, 128), repeats=542), CATALOG)
+    assert plan_lines(plan, {})[0] == "configurations: 2  trials: 1,084  on local"
+
+
 def test_a_plan_says_what_it_leaves_out():
     plan = expand(Selection(("local", "perf-v100"), ("pytorch",), ("resnet50",), scales=("1n1g", "4n8g")), CATALOG)
     lines = "\n".join(plan_lines(plan, {}))

@@ -15,7 +15,7 @@ def plan_lines(plan: Plan, history: Mapping[str, float]) -> list[str]:
     """Return the plan in at most three lines."""
     runnable = [item for item in plan.configurations if not item.example]
     trials = sum(item.repeats for item in runnable)
-    parts = [_("configurations: {count}", count=len(runnable)), _("trials: {count}", count=trials)]
+    parts = [_("configurations: {count}", count=f"{len(runnable):,}"), _("trials: {count}", count=f"{trials:,}")]
     nodes = dict.fromkeys(node.name for item in runnable for node in item.launch.nodes)
     if nodes:
         names = list(nodes)
@@ -24,9 +24,9 @@ def plan_lines(plan: Plan, history: Mapping[str, float]) -> list[str]:
     examples = len(plan.configurations) - len(runnable)
     rest = []
     if examples:
-        rest.append(_("{count} on machines of published reports: to look at, not to run", count=examples))
+        rest.append(_("{count} on machines of published reports: to look at, not to run", count=f"{examples:,}"))
     if plan.impossible:
-        rest.append(_("{count} impossible, left out", count=len(plan.impossible)))
+        rest.append(_("{count} impossible, left out", count=f"{len(plan.impossible):,}"))
     return [line for line in [*lines, "  ".join(rest)] if line]
 
 
@@ -35,9 +35,9 @@ def _time_line(plan: Plan, history: Mapping[str, float]) -> str:
     if known.unknown == len(plan.configurations):
         return _("No earlier trial tells how long it takes.")
     text = _("about {time}, by earlier trials", time=short_duration(known.seconds))
-    return text + (
-        _("; configurations never run before, and not counted: {count}", count=known.unknown) if known.unknown else ""
-    )
+    if not known.unknown:
+        return text
+    return text + _("; configurations never run before, and not counted: {count}", count=f"{known.unknown:,}")
 
 
 def plan_columns() -> tuple[Column, ...]:

@@ -158,7 +158,8 @@ def _progress_lines(campaign: WatchedCampaign, standing: Standing, width: int, n
     if standing is not Standing.FINISHED:
         parts.append(bar(summary.done / max(1, summary.total), 12 if width >= 100 else 6))
         parts.append(_("{done} of {total}", done=f"{summary.done:,}", total=f"{summary.total:,}"))
-    parts.append(counts_text(summary.succeeded, summary.bad, summary.cancelled))
+    if summary.done or standing is Standing.FINISHED:
+        parts.append(counts_text(summary.succeeded, summary.bad, summary.cancelled))
     if running := campaign.status.count(State.RUNNING):
         parts.append(_("{count} running", count=running))
     if standing in (Standing.RUNNING, Standing.PAUSED):
