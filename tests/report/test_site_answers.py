@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from html_text import Document
 from site_rows import measured, published
+from site_sample import sample
 
 from claimable import claimable
 from dlperf.measure.findings import Finding
@@ -90,10 +91,29 @@ def test_a_framework_is_no_rival_of_its_own_version_and_a_variant_that_does_less
     ]
 
 
+def test_the_home_page_names_who_leads_by_how_much_and_on_what() -> None:
+    rows = (claimable(measured("alpha", value=410.0)), claimable(measured("beta", value=400.0), turn=1))
+    assert "on the same hardware: alpha 2.5 % ahead on resnet50-imagenet (box)." in said(*rows)
+    assert "No clear lead in 1 comparisons" in said(measured("alpha", trials=3), measured("beta", trials=3))
+
+
+def test_third_party_results_that_no_other_framework_ran_are_counted_and_not_listed() -> None:
+    alone = published("mxnet", 1, 100.0, case="vgg16-imagenet")
+    page = home(ENGLISH, SiteData((published("paddle", 1, 393.5), published("pytorch", 1, 370.2), alone)))
+    assert "mxnet" not in page.partition("## Third-party results")[2].partition("{ #how }")[0]
+    assert "Not listed: 1 third-party results of a single framework" in page
+
+
+def test_reasons_against_a_claim_name_frameworks_by_their_titles() -> None:
+    why = message("with_caveat", framework="alpha", why=quoted("alpha"))
+    page = Page(ENGLISH, sample(), "index.md")
+    assert page.reason(message("similar_conditions", why=(why,))).startswith("no claim: Alpha: ")
+
+
 @pytest.mark.parametrize(("clock", "shown"), [(1980.0, True), (1830.0, False), (1620.0, True), (None, False)])
 def test_clocks_that_differ_are_said_with_the_power(clock: float | None, shown: bool) -> None:
     text = said(at_clock(measured("alpha", value=410.0), clock), at_clock(measured("beta"), 1800.0))
-    sides = f"GPU clock and power: alpha {clock or 0:.0f} MHz at 690 W per GPU; beta 1800 MHz at 690 W per GPU."
+    sides = f"GPU clock and power: alpha {clock or 0:,.0f} MHz at 690 W per GPU; beta 1,800 MHz at 690 W per GPU."
     assert (sides in text) == shown
 
 

@@ -77,7 +77,7 @@ def test_a_configuration_names_the_libraries_that_its_programs_loaded() -> None:
     row = measured("alpha", trials=1)
     loaded = replace(row.trials[0], conditions={"libraries.nccl": "2.28.9", "libraries.odd": "1"})
     text = configurations(ENGLISH, sample(), at.group_of(row), (replace(row, trials=(loaded,)),), {})
-    assert "<td>NCCL, as loaded</td><td>2.28.9</td>" in text
+    assert "<td>NCCL (loaded)</td><td>2.28.9</td>" in text
     assert "<td>libraries.odd</td><td>1</td>" in text
 
 

@@ -141,7 +141,7 @@ def test_what_differs_between_frameworks_stands_in_a_table_of_its_own() -> None:
     text = pages(sample())[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
     section = text[text.index("Why? Compare settings") : text.index("How to reproduce")]
     assert ["DALI", "true", "false"] in rows_of(section)
-    assert "The same in every column: Version, " in section
+    assert "Equal for all frameworks: Version, " in section
 
 
 def test_a_campaign_of_imported_logs_does_not_claim_to_have_run() -> None:
@@ -214,7 +214,7 @@ def test_machines_of_a_report_stand_side_by_side() -> None:
 def test_what_a_published_report_says_of_each_framework_stands_side_by_side() -> None:
     text = pages(sample())[at.report_page("published/perf", "resnet50-imagenet")]
     section = text[text.index("Why? Compare settings") : text.index("How to reproduce")]
-    assert "the source does not say" in section
+    assert "the source does not state" in section
 
 
 def test_what_the_logs_of_a_published_report_say_of_a_framework_stands_beside_the_others() -> None:
@@ -229,7 +229,7 @@ def test_what_the_logs_of_a_published_report_say_of_a_framework_stands_beside_th
     ]
     section = text[text.index("Why? Compare settings") : text.index("How to reproduce")]
     assert ["AMP level (log)", "O2", "O1"] in rows_of(section)
-    assert "The same in every column: DALI" in section
+    assert "Equal for all frameworks: DALI" in section
 
 
 def test_steps_that_prepare_a_machine_stand_apart_from_those_of_the_test() -> None:
@@ -255,7 +255,7 @@ def test_the_clocks_at_which_frameworks_were_measured_stand_side_by_side() -> No
     text = pages(replace(sample(), results=tuple(rows), published={}))[
         at.report_page("measured/dlperf-v1", "resnet50-imagenet")
     ]
-    assert ["SM clock while measured", "1841–1845 MHz", "1976–1980 MHz"] in rows_of(text)
+    assert ["SM clock while measured", "1,841–1,845 MHz", "1,976–1,980 MHz"] in rows_of(text)
 
 
 def test_machines_on_which_no_framework_is_beside_another_do_not_differ_between_the_frameworks() -> None:
@@ -269,7 +269,7 @@ def test_machines_on_which_no_framework_is_beside_another_do_not_differ_between_
     text = pages(data)[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
     section = text[text.index("Why? Compare settings") : text.index("How to reproduce")]
     assert "560" not in section
-    assert "Driver" in section.partition("The same in every column: ")[2]
+    assert "Driver" in section.partition("Equal for all frameworks: ")[2]
 
 
 def test_the_chart_of_the_verdict_is_drawn_once() -> None:

@@ -52,10 +52,10 @@ def is_rival(a: ConfigurationResult, b: ConfigurationResult) -> bool:
     return family_of(a.framework) != family_of(b.framework)
 
 
-def said_of(row: ConfigurationResult, rival: ConfigurationResult) -> Message:
-    """Compare a result with a rival: the verdict, or the first reason against it, this result's value first."""
+def said_of(row: ConfigurationResult, rival: ConfigurationResult) -> Claim:
+    """Compare a result with a rival; where there are reasons against a claim, with this result's value first."""
     found = claim(rival, row)
-    return claim(row, rival).brief if found.reasons else found.brief
+    return claim(row, rival) if found.reasons else found
 
 
 def claimed_best(results: Iterable[ConfigurationResult]) -> ConfigurationResult | None:

@@ -12,6 +12,8 @@ from dlperf.messages import N_, Language
 
 GPU_NAME = re.compile(r"gpus\.[0-9]+\.name")
 GIB = 2.0**30
+AMOUNTS = ("_mhz", "_watts", "_mib")
+"""How the names of facts that are numbers end."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,12 @@ def machine_facts(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the known facts by the msgid of their name."""
     gpus = Counter(value for name, value in environment.items() if GPU_NAME.fullmatch(name))
     facts = {
-        N_("System"): " ".join(filter(None, (environment.get("os"), _after("Linux ", environment.get("kernel"))))),
+        N_("System"): " ".join(filter(None, (environment.get("os"), _linux(environment.get("kernel"))))),
         N_("CPU"): _cpu(environment),
         N_("Memory"): _memory(environment.get("memory_bytes")),
         N_("GPUs in the machine"): ", ".join(f"{count} × {name}" for name, count in gpus.items()),
-        N_("GPU memory"): _after("", environment.get("gpus.0.memory_mib"), " MiB"),
-        N_("Power limit of a GPU"): _after("", environment.get("gpus.0.power_limit_watts"), " W"),
+        N_("GPU memory"): _with_unit(environment.get("gpus.0.memory_mib"), "MiB"),
+        N_("Power limit of a GPU"): _with_unit(environment.get("gpus.0.power_limit_watts"), "W"),
         N_("Driver"): environment.get("driver", ""),
         N_("CUDA"): environment.get("cuda", ""),
         N_("cuDNN of the machine"): environment.get("cudnn", ""),
@@ -53,6 +55,8 @@ def machine_facts(environment: Mapping[str, str]) -> dict[str, str]:
 
 def format_fact(name: str, value: str) -> str:
     """Format a fact of ``environment.json`` for people."""
+    if name.endswith(AMOUNTS):
+        return _amount(value)
     return _memory(value) or value if name == "memory_bytes" else value
 
 
@@ -65,8 +69,18 @@ def _memory(size: str | None) -> str:
     return f"{int(size) / GIB:.0f} GiB" if size and size.isdecimal() else ""
 
 
-def _after(before: str, value: str | None, unit: str = "") -> str:
-    return f"{before}{value.removesuffix('.0')}{unit}" if value else ""
+def _linux(kernel: str | None) -> str:
+    return f"Linux {kernel}" if kernel else ""
+
+
+def _with_unit(value: str | None, unit: str) -> str:
+    return f"{_amount(value)} {unit}" if value else ""
+
+
+def _amount(value: str) -> str:
+    """Return a number with thousands separators and without decimals that say nothing; other text unchanged."""
+    whole = value.removesuffix(".0")
+    return f"{int(whole):,}" if whole.isdecimal() else value
 
 
 def localize_facts(language: Language, entry: Hardware, facts: Mapping[str, str]) -> dict[str, str]:

@@ -37,6 +37,8 @@ WORK_LEFT_OUT = re.compile(r"-w-o-.+|-without-.+")
 """Part of a framework's id that names work which this variant leaves out, as ``oneflow-w-o-clip``."""
 MACHINE = ("gpu.uuid", "machine")
 """Conditions of a trial that name its machine."""
+DECIDED = ("faster", "slower", "better", "worse")
+"""Verdicts that call one side ahead."""
 VERSION = re.compile(r"(-[0-9][0-9.x]*)+$")
 
 Recorded = frozenset[tuple[str, str]] | None

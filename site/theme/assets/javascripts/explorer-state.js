@@ -22,7 +22,7 @@
   function titleOf(column) {
     const metric = column === "value" ? null : data.metrics[column];
     if (metric) return metric.title + (metric.unit && !metric.title.includes(metric.unit) ? ` (${metric.unit})` : "");
-    return data.words[column] || column.replace(/_/g, " ");
+    return data.words[column] || (column[0].toUpperCase() + column.slice(1)).replace(/_/g, " ");
   }
 
   function valueOf(row, column) {

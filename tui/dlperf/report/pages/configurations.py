@@ -10,7 +10,7 @@ from statistics import median
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report import locations as at
-from dlperf.report.data import SiteData, distinct, grouped, is_published, point
+from dlperf.report.data import SiteData, distinct, gpus_total, grouped, is_published, point
 from dlperf.report.evidence import NOTHING, Evidence
 from dlperf.report.locations import Group
 from dlperf.report.machine import format_fact
@@ -33,8 +33,7 @@ OVERVIEW = (
     *("precision", "batch_size", "axes", "nodes_gpus", "figure", "unit", "speedup", "efficiency", "mfu", "roofline"),
     "samples_per_joule",
 )
-LINKS = "copy-link.js"
-SCRIPTS = ("curves.js", "log-lines.js")
+LINKS, SCRIPTS = "copy-link.js", ("curves.js", "log-lines.js")
 DEVICE = re.compile(r"\.[0-9]+(\.|$)")
 """Matches the name of a fact of one of several devices: ``gpus.0.name``."""
 OF_THE_MOMENT = re.compile(r"boot_id|.*\.(?:utilization_percent|memory_used_mib)")
@@ -312,12 +311,13 @@ def _section(
 
 
 def _facts(page: Page, row: ConfigurationResult) -> list[tuple[str, str | Link]]:
+    several = gpus_total(row) > 1
     return [
         (page._("Range of trials"), figures.range_text(row.values)),
         (page._("n"), "" if row.n is None else str(row.n)),
         (page._("Spread"), figures.spread(row.spread)),
-        (page._("Speed-up"), figures.factor(row.speedup)),
-        (page._("Efficiency"), figures.percent(row.efficiency)),
+        (page._("Speed-up"), figures.factor(row.speedup) if several else ""),
+        (page._("Efficiency"), figures.percent(row.efficiency) if several else ""),
         (page._("MFU"), figures.percent(row.mfu)),
         (page._("Share of roofline"), figures.percent(page.data.roofline(row))),
         (page._("Samples per joule"), figures.per_joule_text(row)),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 
+from dlperf.catalog.hardware import Hardware
 from dlperf.catalog.units import is_rate
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report.data import KINDS, SiteData, distinct, grouped, is_published
+from dlperf.report.machine import format_fact, localize_facts
 from dlperf.report.pages.overview import METRICS, chip, family, interest
 from dlperf.report.pages.page import COLUMNS, TITLES, Page
 from dlperf.report.pages.report_fairness import published_facts
@@ -30,7 +32,10 @@ OF_A_ROW = ("Batch per GPU", "Precision", "Nodes × GPUs")
 """What a report states of a framework and each row states itself."""
 SECTIONS = {
     "numerics": ("numerics.", "options.weights"),
-    "versions": ("programs.", "libraries.", "facts.", "container.", "framework_version", "python", "driver", "cuda"),
+    "versions": (
+        *("programs.", "packages", "libraries.", "container.", "framework_version", "python", "driver", "cuda"),
+        *("facts.version", "facts.image", "facts.repository", "facts.commit", "facts.patches"),
+    ),
 }
 """Section of a comparison → how the names of its conditions begin; others are of the section ``conditions``."""
 
@@ -133,7 +138,20 @@ def _metric(metric: MetricResult) -> tuple[str | float, ...]:
 
 def _measured(page: Page, row: ConfigurationResult) -> list[tuple[tuple[str, str], str]]:
     stated = row_conditions(row, page.data.plan(row))
-    return [((_section(name), _title(page, name)), value) for name, value in stated.items() if name != "protocol"]
+    entry = page.data.hardware.get(row.hardware)
+    return [
+        ((_section(name), _title(page, name)), _fact_text(page, entry, name, value))
+        for name, value in stated.items()
+        if name != "protocol"
+    ]
+
+
+def _fact_text(page: Page, entry: Hardware | None, name: str, value: str) -> str:
+    """Format a condition as reports do."""
+    kind, _, fact = name.partition(".")
+    if kind == "facts" and entry:
+        return localize_facts(page.language, entry, {fact: value})[fact]
+    return value.lower() if kind == "options" and value in ("True", "False") else format_fact(name, value)
 
 
 def _published(page: Page, rows: Iterable[ConfigurationResult]) -> list[tuple[tuple[str, str], str]]:

@@ -12,6 +12,7 @@ from dlperf.report.answer import Answer, is_rival, said_of
 from dlperf.report.data import SiteData, distinct, gpus_total
 from dlperf.report.pages.page import COUNTS, Page
 from dlperf.report.views import Link, Listed, Table
+from dlperf.results.claims import DECIDED
 from dlperf.results.model import ConfigurationResult
 
 
@@ -78,12 +79,18 @@ def _beside(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[objec
         page.hardware_link(row.hardware, row.campaign),
         page.figure(row),
         (page.figure(rival), link),
-        page.language.render(said_of(row, rival)),
+        _verdict(page, row, rival),
         row.unit,
         figures.conditions_text(row, page.stated),
         str(gpus_total(row)),
         page.report_link(row),
     )
+
+
+def _verdict(page: Page, row: ConfigurationResult, rival: ConfigurationResult) -> str:
+    found = said_of(row, rival)
+    stated = page.reason(found.brief)
+    return stated if found.verdict.code not in DECIDED else f"{stated}, {figures.percent((found.gain or 1.0) - 1)}"
 
 
 def _facts(page: Page, entry: Framework) -> Table:
@@ -97,7 +104,7 @@ def _facts(page: Page, entry: Framework) -> Table:
             (page._("Commit"), entry.commit),
             (page._("Log format"), Link(entry.format, code=True)),
             *((page.fact(fact), value) for fact, value in entry.facts.items()),
-            *((option, figures.option_text(value)) for option, value in entry.options.items()),
+            *((page.fact(option), figures.option_text(value)) for option, value in entry.options.items()),
             (page._("Source"), entry.source),
         )
     )

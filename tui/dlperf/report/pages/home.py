@@ -17,7 +17,7 @@ from dlperf.report.data import KINDS, SiteData, distinct, gpus_total, grouped, i
 from dlperf.report.pages.overview import METRICS, chip, model_charts
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Figure, Lead, Link, Table
-from dlperf.results.claims import work_left_out
+from dlperf.results.claims import Claim, work_left_out
 from dlperf.results.model import ConfigurationResult
 
 NEWS = 6
@@ -66,6 +66,8 @@ class Summary:
     """Comparisons of frameworks measured here."""
     clear: int
     """Those of which a lead may be claimed."""
+    leads: Sequence[tuple[Link, str, Sequence[str]]]
+    """Framework, by how much it leads, and the models and hardware where it may be called ahead."""
     reason: str
     """What is missing most often where nothing may be claimed."""
 
@@ -75,18 +77,21 @@ def home(language: Language, data: SiteData) -> str:
     shared = figures.shared_axes(row for row in data.trained if row.case in here)
     page = Page(language, data, at.HOME, shared)
     found = every_answer(data)
-    kinds = grouped(found, lambda answer: data.kind(answer.best.campaign))
+    shown = [one for one in found if one.second or not is_published(one.best.campaign)] or found
+    kinds = grouped(shown, lambda answer: data.kind(answer.best.campaign))
     files = {"CSV": at.RESULTS_CSV, "JSON": at.RESULTS_JSON} | ({"Parquet": at.RESULTS_PARQUET} if data.parquet else {})
     return page.render(
         "home.md.j2",
         summary=_summary(page, found),
         charts=model_charts(page),
         metrics=[(name, page._(title)) for name, title in METRICS.items()],
-        headlines=headlines(page, [one for one in found if one.second or not is_published(one.best.campaign)] or found),
+        headlines=headlines(page, shown),
         tables=[(page._(KINDS[kind]), _table(page, kinds[kind])) for kind in KINDS if kind in kinds],
+        left_out=len(found) - sum(map(len, kinds.values())),
         news=_news(page),
         files=[page.file_link(path, name) for name, path in files.items()],
         explorer=at.html_address(page.path, at.EXPLORER),
+        reports=at.html_address(page.path, at.REPORTS),
         chart_data=at.relative(page.path, at.EXPLORER_DATA),
         chart_scripts=[at.relative(page.path, f"{at.SCRIPTS}/{name}") for name in ("bars.js", "overview.js")],
         feed=page.data_file(at.FEED),
@@ -154,8 +159,22 @@ def _summary(page: Page, found: Sequence[Answer]) -> Summary:
         reports=len({row.campaign for row in others}),
         contests=len(claims),
         clear=sum(one.improves for one in claims),
+        leads=_leads(page, [one for one in claims if one.improves]),
         reason=reasons.most_common(1)[0][0] if reasons else "",
     )
+
+
+def _leads(page: Page, claims: Sequence[Claim]) -> list[tuple[Link, str, list[str]]]:
+    """Return the frameworks that may be called ahead, the most frequent first, with their smallest and largest lead."""
+    found = sorted(grouped(claims, lambda one: one.b.framework).values(), key=len, reverse=True)
+    return [
+        (
+            page.framework_link(same[0].b.framework, same[0].b.campaign),
+            figures.percent_range([(one.gain or 1.0) - 1 for one in same]),
+            [f"{page.data.case_title(one.b.case)} ({chip(page.data, one.b)})" for one in same],
+        )
+        for same in found
+    ]
 
 
 def _with_version(page: Page, rows: Sequence[ConfigurationResult]) -> Link:
@@ -247,8 +266,8 @@ def _clock_and_power(page: Page, rows: Sequence[ConfigurationResult]) -> list[st
         page._(
             "{framework} {clock} MHz at {power} W per GPU",
             framework=page.data.framework_title(row.framework, row.campaign),
-            clock=f"{clock:.0f}",
-            power=f"{power / gpus_total(row):.0f}",
+            clock=f"{clock:,.0f}",
+            power=f"{power / gpus_total(row):,.0f}",
         )
         for row, clock, power in zip(rows, clocks, watts, strict=True)
     ]

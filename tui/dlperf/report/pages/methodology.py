@@ -45,7 +45,7 @@ def methodology(language: Language, data: SiteData) -> str:
         times=f"{claims.BEYOND_MACHINES:.1f}",
         between=figures.percent(machine_variation(measured), 2),
         compared=len(found),
-        claimed=sum(one.verdict.code in ("faster", "slower", "better", "worse") for one in found),
+        claimed=sum(one.verdict.code in claims.DECIDED for one in found),
         reasons=_reasons(page, found),
         examples=_examples(page, found),
     )
@@ -66,7 +66,7 @@ def _reasons(page: Page, found: Sequence[Claim]) -> Table:
     reasons = grouped(chain.from_iterable(one.reasons for one in found), lambda reason: reason.code)
     kinds = sorted(reasons.values(), key=len, reverse=True)
     heads = (Column(page._("Reason, with one example")), Column(page._("Comparisons")))
-    return Table(heads, tuple((page.language.render(same[0]), str(len(same))) for same in kinds))
+    return Table(heads, tuple((page.reason(same[0]), str(len(same))) for same in kinds))
 
 
 def _examples(page: Page, found: Sequence[Claim]) -> Table:
@@ -75,7 +75,7 @@ def _examples(page: Page, found: Sequence[Claim]) -> Table:
     distinct = {tuple(reason.code for reason in one.reasons): one for one in reversed(undecided)}
     chosen = [*distinct.values(), *(one for one in undecided if one not in distinct.values())][:MOST_EXAMPLES]
     columns = [
-        *(Column(page._(name), words=True) for name in ("Case", "A", "B")),
+        *(Column(page._(name), words=True) for name in ("Comparison", "A", "B")),
         *map(Column, ("B/A", page._("95 % interval"), "p")),
         Column(page._("Why there is no claim"), words=True),
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dlperf.catalog.axes import axes_text
-from dlperf.messages import Language, Message
+from dlperf.messages import Language, Message, Value
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
@@ -94,9 +94,18 @@ class Page:
 
     def reason(self, found: Message) -> str:
         """Return why nothing may be claimed, with the titles of frameworks."""
-        known = {name: value for name, value in found.parameters.items() if value in self.data.frameworks}
-        titles = {name: self.data.framework_title(str(framework)) for name, framework in known.items()}
-        return self.language.render(replace(found, parameters={**found.parameters, **titles}))
+        return self.language.render(self._titled(found))
+
+    def _titled(self, found: Message) -> Message:
+        parameters = {name: self._titled_value(value) for name, value in found.parameters.items()}
+        return replace(found, parameters=parameters)
+
+    def _titled_value(self, value: Value) -> Value:
+        if isinstance(value, tuple):
+            return tuple(map(self._titled, value))
+        if isinstance(value, str) and value in self.data.frameworks:
+            return self.data.framework_title(value)
+        return value
 
     def subject(self, row: ConfigurationResult, among: Sequence[ConfigurationResult]) -> Link:
         """Return a link to a configuration, labelled with what distinguishes it from the others."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from dlperf.catalog.model import Case
-from dlperf.messages import N_, Language
+from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import answers
-from dlperf.report.data import SiteData, distinct, grouped
+from dlperf.report.data import KINDS, SiteData, distinct, grouped
 from dlperf.report.pages import pictures, report_tables
 from dlperf.report.pages.home import headline, weight
 from dlperf.report.pages.page import Page
@@ -22,7 +22,6 @@ from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import PublishedFigure, PublishedReport
 
 Results = Sequence[ConfigurationResult]
-ORIGINS = {"measured": N_("measured"), "imported": N_("computed from imported logs"), "published": N_("published")}
 
 
 def report(language: Language, data: SiteData, source: str, case: str, results: Results) -> str:
@@ -75,7 +74,9 @@ def _dataset(page: Page, case: Case, results: Results) -> str:
     """Return the dataset of the training, which may differ from the one that the case names."""
     plans = [plan for plan in map(page.data.plan, results) if plan is not None]
     synthetic = {bool(plan.options.get("synthetic_data")) for plan in plans}
-    if case.dataset == "synthetic" or synthetic in ({False}, set()):
+    if case.dataset == "synthetic":
+        return page._("synthetic data")
+    if synthetic in ({False}, set()):
         return case.dataset
     if synthetic == {True}:
         return page._("synthetic {dataset}-shaped data; input pipeline not measured", dataset=case.dataset)
@@ -104,7 +105,7 @@ def _logs(page: Page, published: PublishedReport | None, results: Results) -> di
     sources = distinct(row.source for row in results if row.source)
     logged = [one for one in published.figures if one.source in sources and one.log] if published else []
     return {
-        "groups": [page.link(_group_title(page, group), at.group_page(group)) for group in groups],
+        "groups": [page.link(_group_title(page, group, groups), at.group_page(group)) for group in groups],
         "sources": sources,
         "published_logs": _published_logs(page, logged),
     }
@@ -126,9 +127,13 @@ def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> Table:
     return filled(columns, rows)
 
 
-def _group_title(page: Page, group: at.Group) -> str:
-    framework = page.data.framework_title(group.framework, group.campaign)
-    return md.unbroken(f"{framework} · {page.data.hardware_title(group.hardware, group.campaign)}")
+def _group_title(page: Page, group: at.Group, among: Collection[at.Group]) -> str:
+    """Return framework and hardware, and the campaign where there are several."""
+    parts = [page.data.framework_title(group.framework, group.campaign)]
+    parts.append(page.data.hardware_title(group.hardware, group.campaign))
+    if len({one.campaign for one in among}) > 1:
+        parts.append(page.data.source_title(page.language, group.campaign))
+    return md.unbroken(md.BETWEEN.join(parts))
 
 
 def _findings(page: Page, results: Results) -> list[tuple[Link, str]]:
@@ -141,7 +146,7 @@ def _findings(page: Page, results: Results) -> list[tuple[Link, str]]:
 
 def reports_index(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.REPORTS)
-    columns = ("report", "source", "date", "figures", "hardware", "framework")
+    columns = ("report", "origin", "date", "figures", "hardware", "framework")
     cases = grouped(data.reports, lambda key: key[1])
     tables = [
         (data.case_title(case), page.table(columns, [_report_row(page, *key, data.reports[key]) for key in keys]))
@@ -156,7 +161,7 @@ def _report_row(page: Page, source: str, case: str, results: Results) -> tuple[o
     frameworks = {row.framework: page.framework_link(row.framework, row.campaign) for row in results}
     return (
         page.link(page.data.source_title(page.language, source), at.report_page(source, case)),
-        page._(ORIGINS[page.data.kind(source)]),
+        page._(KINDS[page.data.kind(source)]),
         date(max(page.data.created(row.campaign) for row in results)),
         str(sum(row.value is not None for row in results)),
         Listed(tuple(machines.values())),

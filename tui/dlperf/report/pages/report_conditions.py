@@ -9,6 +9,7 @@ from dlperf.messages import N_, Language
 from dlperf.plan import Launch, PlannedConfiguration, Selection
 from dlperf.plan.axes import set_options
 from dlperf.report import figures
+from dlperf.report import markdown as md
 from dlperf.report.data import distinct, grouped
 from dlperf.report.machine import Probed, localize_facts, machine_facts
 from dlperf.report.pages.page import Page
@@ -47,12 +48,20 @@ def _machines(page: Page, results: Results) -> dict[str, object]:
     machines = grouped(results, lambda row: row.hardware)
     known = {name: hardware_of(page, name, results) | machine_of(page, rows) for name, rows in machines.items()}
     columns = {page.hardware_link(name): facts for name, facts in known.items() if facts}
-    topologies = [
-        (page.data.hardware_title(name), topology)
-        for name, rows in machines.items()
-        for topology in distinct(probed.topology for probed in probed_of(page, rows) if probed.topology)
-    ]
+    topologies = [found for name, rows in machines.items() for found in _topologies(page, name, rows)]
     return {"machines": side_by_side(page, page._("Item"), columns), "topologies": topologies}
+
+
+def _topologies(page: Page, hardware: str, results: Results) -> list[tuple[str, str]]:
+    """Return each topology of a machine once, with the first campaign that probed it where there are several."""
+    title = page.data.hardware_title(hardware)
+    found: dict[str, str] = {}
+    for campaign, rows in grouped(results, lambda row: row.campaign).items():
+        for probed in probed_of(page, rows):
+            found.setdefault(probed.topology, campaign)
+    found.pop("", None)
+    several = len(found) > 1
+    return [(md.BETWEEN.join((title, campaign)) if several else title, text) for text, campaign in found.items()]
 
 
 def _commands(page: Page, results: Results) -> dict[str, object]:

@@ -107,7 +107,7 @@ def _range(step: int, trials: Sequence[Losses]) -> str:
 def _clocks(results: Results) -> str:
     """Return the range of the trials' mean clock in MHz, since GPUs of one kind differ by some percent."""
     mhz = [round(trial.sm_clock_mhz) for row in results for trial in row.trials if trial.sm_clock_mhz is not None]
-    return f"{'–'.join(map(str, distinct((min(mhz), max(mhz)))))} MHz" if mhz else ""
+    return f"{'–'.join(f'{clock:,}' for clock in distinct((min(mhz), max(mhz))))} MHz" if mhz else ""
 
 
 def published_facts(page: Page, report: PublishedReport, results: Results) -> dict[str, str]:
