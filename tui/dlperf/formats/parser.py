@@ -68,8 +68,14 @@ class LogParser:
     def _read(self, lines: Lines) -> None:
         self._recent.add(lines)
         start = 0 if self.runs else self._read_head(lines)
-        events = _possible_rules(self._rules.events, lines.text)
-        for found in _in_line_order(_find_matches(events, lines.lines, start)):
+        self._apply(self._rules.events, lines, start)
+        if not self.runs:
+            self._apply(self._rules.held_events, lines, 0)
+
+    def _apply(self, rules: Sequence[Rule], lines: Lines, start: int) -> None:
+        """Let rules handle the lines from an index on."""
+        possible = _possible_rules(rules, lines.text)
+        for found in _in_line_order(_find_matches(possible, lines.lines, start)):
             found.rule.act(found.matches, list(map(lines.numbers.__getitem__, found.indices)))
 
     def _read_head(self, lines: Lines) -> int:

@@ -129,10 +129,10 @@ def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
         recorder.describe_metric(name, metric.unit, metric.direction)
     held = HeldRecords(recorder) if entry.unfinished else None
     events: list[Rule] = [_record_rule(recorder, dialect) for dialect in (entry, *entry.dialects)]
-    events += [_record_rule(recorder, dialect, held) for dialect in entry.unfinished]
+    held_events = [_record_rule(recorder, dialect, held) for dialect in entry.unfinished]
     if entry.end is not None:
         events.append(search_rule(entry.end, lambda match, number: recorder.complete()))
-    return Rules(events, metadata_rules(recorder, entry.metadata), held)
+    return Rules(events, metadata_rules(recorder, entry.metadata), held, held_events)
 
 
 def _record_rule(recorder: Recorder, dialect: Dialect, held: HeldRecords | None = None) -> Rule:

@@ -58,12 +58,9 @@ class HeldRecords:
         self._kept: list[tuple[Columns, Sequence[int], Window | None]] = []
 
     def extend(self, columns: Columns, lines: Sequence[int], window: Window | None = None) -> None:
-        """Keep records, unless the log holds others."""
-        if self._recorder.runs:
-            self._kept.clear()
-        else:
-            packed = {name: array("d", column) for name, column in columns.items()}
-            self._kept.append((packed, array("q", lines), window))
+        """Keep records."""
+        packed = {name: array("d", column) for name, column in columns.items()}
+        self._kept.append((packed, array("q", lines), window))
 
     def release(self) -> None:
         """Add the records to a log without others."""
@@ -82,6 +79,8 @@ class Rules:
     """Settings of a run: searched for before a run's first record and after the last record of the log."""
     held: HeldRecords | None = None
     """Records that count at the end of a log without others."""
+    held_events: Sequence[Rule] = ()
+    """Their rules: searched for in every line until the log has another record."""
 
 
 class RecordRule:
