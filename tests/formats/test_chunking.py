@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import weakref
 from itertools import pairwise
 from math import isfinite
 
@@ -108,6 +110,19 @@ def test_a_partial_last_line_is_parsed_once():
     parser.finish()
     assert [list(run.samples.value) for run in parser.runs] == [[480.0]]
     assert parser.lines == 1
+
+
+def test_a_parser_that_has_finished_leaves_memory_without_a_collection():
+    gc.disable()
+    try:
+        parser = parser_for("paddlenlp-bert")
+        parser.feed(b"a line\n")
+        parser.finish()
+        left = weakref.ref(parser)
+        del parser
+        assert left() is None
+    finally:
+        gc.enable()
 
 
 def test_a_sample_is_visible_as_soon_as_its_line_is_whole():

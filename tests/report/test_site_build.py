@@ -11,6 +11,7 @@ import sys
 from dataclasses import replace
 from http.client import HTTPException
 from pathlib import Path
+from threading import Thread
 from urllib.error import HTTPError
 from urllib.parse import unquote
 from urllib.request import Request, urlopen
@@ -376,6 +377,18 @@ def test_a_missing_address_shows_the_page_that_the_site_has_for_it(site: Path, s
     assert Document(article).links == [
         f"{root}{page}" for root in ("/", "/zh/") for page in ("index.html", "results/explorer.html")
     ]
+
+
+def test_a_reader_who_leaves_is_not_mentioned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "large.html").write_bytes(bytes(32 << 20))
+    with open_server(tmp_path, 0) as server:
+        server.daemon_threads = False  # so that closing waits for the answer
+        Thread(target=server.serve_forever).start()
+        answer = urlopen(f"http://127.0.0.1:{server.server_port}/large.html")
+        answer.read(1)
+        answer.close()
+        server.shutdown()
+    assert capsys.readouterr().err == ""
 
 
 def test_a_port_that_is_taken_is_told_before_anything_is_built(tmp_path: Path) -> None:

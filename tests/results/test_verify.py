@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -50,6 +51,16 @@ def test_a_clone_verifies_where_it_lies(campaign: CampaignPaths, tmp_path: Path)
     clone = workspace_in(tmp_path / "clone")
     shutil.copytree(campaign.directory, clone.campaign("a").directory)
     assert differences(clone.campaign("a")) == []
+
+
+def test_a_pipe_in_place_of_a_result_is_replaced_and_blocks_nothing(campaign: CampaignPaths):
+    result = trial(campaign).result
+    before = result.read_bytes()
+    result.unlink()
+    os.mkfifo(result)
+    assert differences(campaign, write=True) == [("result.json", "missing or unreadable")]
+    assert result.is_file()
+    assert result.read_bytes() == before
 
 
 def test_nothing_is_changed_unless_asked_for(campaign: CampaignPaths):

@@ -167,8 +167,8 @@ async def _fetch(client: NodeClient, growths: Sequence[_Growth]) -> tuple[int, F
     """Append what one request brings; return the number of bytes, and the tasks with a log that cannot be archived."""
     if not growths:
         return 0, {}
-    require_space(growths[0].archived)
     room = _room(growths)
+    require_space(growths[0].archived, sum(min(item.most, room) for item in growths))
     ends = [growth.archived_end for growth in growths]
     ranges = [
         ByteRange(item.path, item.offset - len(end), len(end) + min(item.most, room))
@@ -205,12 +205,12 @@ def _archive(growth: _Growth, end: bytes, part: bytes | Unreadable | None) -> in
     return len(new)
 
 
-def require_space(path: Path) -> None:
-    """Raise StorageError while the journal and the results of what runs now still find room."""
+def require_space(path: Path, size: int) -> None:
+    """Raise StorageError unless the journal and the results of what runs now find room after so many bytes."""
     folder = next(folder for folder in path.parents if folder.is_dir())
     total, _, free = shutil.disk_usage(folder)
     reserved = min(RESERVED_BYTES, total // 50)
-    if free < reserved:
+    if free - size < reserved:
         why = f"{os.strerror(errno.ENOSPC)}: {free >> 20} MiB free, {reserved >> 20} MiB reserved"
         raise StorageError(f"{path}: cannot be written ({why}): free space, then `dlperf resume`")
 

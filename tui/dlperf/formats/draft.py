@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,8 @@ LINE_LENGTH = 600
 """Longer lines are no records."""
 EXAMPLES = 3
 _NUMBER = r"\d[\d.,]*(?:[eE][+-]?\d+)?"
+_FIRST = rf"(?<!\d)(?<!\d[.,]){_NUMBER}"
+"""Where an expression begins with a number: searched for once in ``1,1,1,1``, not from each digit."""
 _WRITTEN = r"\d+(?:,\d\d\d)*(?:\.\d+)?(?:[eE][+-]?\d+)?[KMGBT]?"
 """As the parser reads numbers."""
 _WORK = r"(?:tok(?:en)?|word|sample|seq(?:uence)?|sentence|ima?ge?|example|item|frame)s?"
@@ -27,7 +28,8 @@ _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 def _compiled(entry: dict[str, str]) -> re.Pattern[str]:
-    return re.compile(entry["pattern"].replace("NUMBER", _NUMBER).replace("WORK", _WORK))
+    pattern = entry["pattern"].replace("FIRST", _FIRST).replace("NUMBER", _NUMBER)
+    return re.compile(pattern.replace("WORK", _WORK))
 
 
 _RATES = [(entry["group"], _compiled(entry)) for entry in _DATA["rates"]]
@@ -48,10 +50,12 @@ class _Field:
 
 def rate_lines(lines: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
     """Return the first numbered lines of the shape that most of the lines with a rate have."""
-    found = [(number, line) for number, line in lines if len(line) < LINE_LENGTH and _rate(line)]
-    shapes = Counter(_shape(line) for _, line in found)
-    usual = max(shapes, key=shapes.__getitem__, default="")
-    return [(number, line.strip()) for number, line in found if _shape(line) == usual][:EXAMPLES]
+    shapes: dict[str, list[tuple[int, str]]] = {}
+    for number, line in lines:
+        if len(line) < LINE_LENGTH:
+            shapes.setdefault(_shape(line), []).append((number, line.strip()))
+    with_rate = [same for same in shapes.values() if _rate(same[0][1])]
+    return max(with_rate, key=len, default=[])[:EXAMPLES]
 
 
 def only_number(lines: Iterable[str]) -> str | None:

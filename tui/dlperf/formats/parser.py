@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from dlperf.formats.lines import LineReader, Lines
-from dlperf.formats.recorder import Recorder
+from dlperf.formats.recorder import Recorder, ignore_run
 from dlperf.formats.rules import Rule, Rules
 from dlperf.formats.samples import Run
 
@@ -64,6 +64,7 @@ class LogParser:
         last = self.runs[-1].samples.line if self.runs else ()
         self._read_declarations(last[-1] if last else 0, self.lines + 1)
         self._recorder.apply_declarations()
+        self._recorder.on_next_run = ignore_run  # or parser and recorder keep each other, and the log, in memory
 
     def _read(self, lines: Lines) -> None:
         self._recent.add(lines)

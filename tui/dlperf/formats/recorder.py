@@ -51,6 +51,10 @@ def append_latest(summaries: list[Summary], summary: Summary) -> None:
     summaries.append(summary)
 
 
+def ignore_run(after: int, before: int) -> None:
+    """Read nothing where a run begins."""
+
+
 class Recorder:
     """Builds the runs of one log.
 
@@ -74,7 +78,7 @@ class Recorder:
             stated_once: a program states each setting once, so that two values are those of two programs.
         """
         self.runs: list[Run] = []
-        self.on_next_run: Callable[[int, int], None] = lambda after, before: None
+        self.on_next_run: Callable[[int, int], None] = ignore_run
         """Called where a record begins or may begin a run after the first, with the line of the record before it and
         its own: reads the declarations between them."""
         self._info = info

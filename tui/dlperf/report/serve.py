@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from dlperf.errors import DlperfError, RequestError
 from dlperf.report.build import SiteBuild, build_site
@@ -65,6 +66,14 @@ class Handler(SimpleHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    """HTTP server that does not mention readers who leave before a page is sent."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def serve(workspace: Workspace, port: int, say: Callable[[str], None]) -> None:
     """Build, then serve until interrupted.
 
@@ -73,10 +82,10 @@ def serve(workspace: Workspace, port: int, say: Callable[[str], None]) -> None:
         RequestError: the port is taken.
     """
     with open_server(workspace.site_html, port) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()  # an earlier build, until this one is done
         say(f"building {workspace.site_html}")
         seen = stamp(workspace)
         _print_warnings(build_site(workspace), say)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
         say(f"http://127.0.0.1:{server.server_port}/ (Ctrl-C ends it)")
         while True:
             time.sleep(POLL_SECONDS)
@@ -90,7 +99,7 @@ def open_server(folder: Path, port: int) -> ThreadingHTTPServer:
         RequestError: the port is taken.
     """
     try:
-        return ThreadingHTTPServer(("127.0.0.1", port), partial(Handler, directory=str(folder)))
+        return Server(("127.0.0.1", port), partial(Handler, directory=str(folder)))
     except OSError as error:
         raise RequestError(f"--port {port}: {error.strerror}; give another, or 0 for a free one") from error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from dlperf.formats.registry import describe
@@ -17,6 +18,7 @@ from dlperf.results.model import TrialResult
 from dlperf.results.timeline import Timeline, derive, write_timeline
 from dlperf.results.verdicts import read_verdicts
 from dlperf.runs.archive import TrialFiles
+from dlperf.runs.bounded import read_bytes
 from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import CampaignReader, figure_data
 from dlperf.runs.paths import CampaignPaths, Workspace
@@ -98,10 +100,17 @@ def _verify_trial(
     if write and not broken:
         if stored != derived.timeline:
             write_timeline(paths, derived.timeline)
-        if not paths.result.exists() or paths.result.read_bytes() != record_bytes(derived.result):
+        if _content(paths.result) != record_bytes(derived.result):
             write_record(paths.result, derived.result)
         _journal(campaign, status, derived.result)
     return broken + differing, derived.result
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return read_bytes(path)
+    except OSError:  # none, or a pipe lies there
+        return None
 
 
 def verify_published(workspace: Workspace, folders: Sequence[str] = (), *, write: bool = False) -> Verification:
