@@ -73,6 +73,14 @@ def test_a_third_party_result_shows_how_it_compares_with_its_raw_log() -> None:
     )
 
 
+def test_an_mfu_stands_with_the_calculation_that_gives_it() -> None:
+    row, data = measured("alpha", value=400.0, mfu=0.048), sample()
+    planned = replace(data.plan(row), gflops_per_sample=12.0, accelerator={"peak_tflops": {"fp32": 100.0}})
+    record = replace(data.campaigns["first"], configurations=(planned,))
+    text = configurations(ENGLISH, replace(data, campaigns={"first": record}), at.group_of(row), (row,), {})
+    assert "MFU: 12 GFLOP × 400 images/s ÷ (1 GPU × 100 TFLOP/s dense peak) = 4.8 %" in text
+
+
 def test_a_configuration_names_the_libraries_that_its_programs_loaded() -> None:
     row = measured("alpha", trials=1)
     loaded = replace(row.trials[0], conditions={"libraries.nccl": "2.28.9", "libraries.odd": "1"})

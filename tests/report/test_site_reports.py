@@ -270,6 +270,8 @@ def test_machines_on_which_no_framework_is_beside_another_do_not_differ_between_
     section = text[text.index("Why? Compare settings") : text.index("How to reproduce")]
     assert "560" not in section
     assert "Driver" in section.partition("Equal for all frameworks: ")[2]
+    (command,) = re.findall(r"dlperf compare .*?</code>", text)
+    assert [word.split("/")[0] for word in Document(command).text.split()[2:]] == ["first", "first"]
 
 
 def test_the_chart_of_the_verdict_is_drawn_once() -> None:

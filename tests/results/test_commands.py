@@ -155,6 +155,7 @@ def test_the_whole_name_of_a_campaign_means_its_trials_alone(run: Command):
 
 def test_verify_exits_1_on_any_difference(run: Command, workspace: Workspace):
     assert run("verify").returncode == 0
+    assert "90.00  images/s" in run("verify", "b").stdout
     log = workspace.campaign("b").trial(TrialKey(planned(1).configuration.id, 1)).node("n0").log
     log.write_text(own_log(500.0, gpus=1))
     done = run("verify", "b")
@@ -252,7 +253,7 @@ def test_a_broken_format_is_said_and_logs_of_others_are_read(run: Command, works
     assert "here" in done.stdout
     assert "mine.yaml:1: record: is missing" in done.stderr
     done = run("verify")
-    assert "9 figures recomputed" in done.stdout
+    assert "9 results recomputed" in done.stdout
     assert "mine.yaml:1: record: is missing" in done.stderr
 
 

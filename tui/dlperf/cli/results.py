@@ -254,10 +254,18 @@ def verify(
     if as_json:
         print_json(found)
     else:
+        if campaign:
+            _print_recomputed(found)
         _print_verifications(found)
     options.report_unreadable(unreadable)
     if any(item.differences for item in found):
         raise typer.Exit(ExitCode.MEASURED_FAILED)
+
+
+def _print_recomputed(found: list[Verification]) -> None:
+    values = [one for verification in found for one in verification.values]
+    if values:
+        print_table(("recomputed", "value", "unit"), [(one.result, one.value, one.unit) for one in values])
 
 
 def _print_verifications(found: list[Verification]) -> None:
@@ -273,7 +281,7 @@ def _print_verifications(found: list[Verification]) -> None:
     published = sum(item.figures for item in found if item.campaign == PUBLISHED)
     campaigns = [item for item in found if item.campaign != PUBLISHED]
     trials, figures = sum(item.trials for item in campaigns), sum(item.figures for item in campaigns)
-    seen = f"{count_noun(trials, 'trial')} of {count_noun(len(campaigns), 'campaign')}, {count_noun(figures, 'figure')}"
+    seen = f"{count_noun(trials, 'trial')} of {count_noun(len(campaigns), 'campaign')}, {count_noun(figures, 'result')}"
     others = f" and {count_noun(published, 'third-party result')}" if published else ""
     print(f"{seen}{others} recomputed: {count_noun(len(differences), 'difference')}")
 

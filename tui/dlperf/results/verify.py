@@ -47,6 +47,16 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Recomputed:
+    """A value as its log gives it."""
+
+    result: str
+    """``<configuration id>/<number>`` of a trial; report and configuration of a third-party result."""
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True)
 class Verification:
     """The outcome for one campaign."""
 
@@ -56,6 +66,7 @@ class Verification:
     figures: int
     """Trials with a recomputed figure."""
     differences: tuple[Difference, ...]
+    values: tuple[Recomputed, ...] = ()
 
 
 def verify_campaign(paths: CampaignPaths, logs: LogReader, *, write: bool = False) -> Verification:
@@ -73,13 +84,14 @@ def verify_campaign(paths: CampaignPaths, logs: LogReader, *, write: bool = Fals
         describe(format_id, logs.formats)
     ended = [item for item in reader.refresh().trials.values() if item.state.finished]
     differences: list[Difference] = []
-    figures = 0
+    values: list[Recomputed] = []
     for status in ended:
         if status.key.configuration in planned:
             found, result = _verify_trial(paths, status, planned[status.key.configuration], logs, write=write)
             differences += found
-            figures += result is not None and result.value is not None
-    return Verification(paths.name, len(ended), figures, tuple(differences))
+            if result is not None and result.value is not None:
+                values.append(Recomputed(str(status.key), result.value, result.unit))
+    return Verification(paths.name, len(ended), len(values), tuple(differences), tuple(values))
 
 
 def _verify_trial(
@@ -132,7 +144,12 @@ def verify_published(workspace: Workspace, folders: Sequence[str] = (), *, write
     ]
     if write and recomputed:
         write_verdicts(workspace, rows)
-    return Verification(PUBLISHED, 0, len(recomputed), tuple(differences))
+    values = tuple(
+        Recomputed(f"{row.report}/{row.id}", row.recomputed, row.unit)
+        for row in recomputed
+        if row.recomputed is not None
+    )
+    return Verification(PUBLISHED, 0, len(recomputed), tuple(differences), values)
 
 
 def _journal(campaign: CampaignPaths, status: TrialStatus, result: TrialResult) -> None:

@@ -20,7 +20,7 @@ from dlperf.report.pages.page import Page
 from dlperf.report.pages.profiles import OfferedProfile, ProfileView, profile_link, profile_view
 from dlperf.report.pages.protocols import protocol_facts
 from dlperf.report.pages.trial_evidence import Shapes, commands_again, measured_trial, trial_charts
-from dlperf.report.pages.trials import artifacts, estimates, metrics, outcomes
+from dlperf.report.pages.trials import artifacts, estimates, findings, metrics, mfu_text, outcomes
 from dlperf.report.views import Column, Figure, Link, Picture, Table, filled
 from dlperf.results.health import Fleet
 from dlperf.results.model import ConfigurationResult
@@ -70,6 +70,8 @@ class Section:
     unit: str
     facts: Sequence[tuple[str, str | Link]]
     """Names and values, some of them empty."""
+    mfu: str
+    """How its MFU follows from its throughput; empty if it has none."""
     source: str
     unmeasured: bool
     """Published without trials."""
@@ -285,10 +287,11 @@ def _section(
         figure=replace(page.figure(row), address=f"#{anchor}-caveats"),
         unit=row.unit,
         facts=_facts(page, row),
+        mfu=mfu_text(page, row),
         source=row.source,
         unmeasured=is_published(row.campaign) and not row.trials,
         verification=verification(page, row),
-        findings=_findings(page.language, row),
+        findings=findings(page.language, row),
         outcomes=outcomes(page, row, found),
         artifacts=artifacts(page, row, found),
         metrics=metrics(page, row),
@@ -332,19 +335,3 @@ def _history(page: Page, row: ConfigurationResult) -> str:
     if row.value is None or is_published(row.campaign) or point(row) not in page.data.repeated:
         return ""
     return f"{at.html_address(page.path, at.HISTORY)}#{at.history_anchor(row)}"
-
-
-def _findings(language: Language, row: ConfigurationResult) -> list[tuple[str, str, str]]:
-    """Return findings across trials, then those within trials with the trial numbers."""
-    found: dict[tuple[str, str], list[str]] = {}
-    numbers: dict[tuple[str, str], list[str]] = {}
-    for trial in row.trials:
-        for finding in trial.findings:
-            numbers.setdefault((finding.severity, language.render(finding.message)), []).append(str(trial.number))
-    for finding in row.findings:
-        key = finding.severity, language.render(finding.message)
-        found |= {} if key in numbers else {key: []}
-    return [
-        (figures.stored_word(language, severity), language.separator.join(trials), words)
-        for (severity, words), trials in (found | numbers).items()
-    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Sequence
 
 from dlperf.catalog.model import Case
@@ -9,7 +10,7 @@ from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
-from dlperf.report.answer import answers
+from dlperf.report.answer import Answer, answers
 from dlperf.report.data import KINDS, SiteData, distinct, grouped
 from dlperf.report.pages import pictures, report_tables
 from dlperf.report.pages.home import headline, weight
@@ -40,6 +41,7 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
         all_sources=page.model_links(case),
         contest=pictures.comparison_chart(page, contest) if contest else None,
         charts=[pictures.comparison_chart(page, answer) for answer in rivals if answer is not contest],
+        verdict_commands="\n".join(_verdict_command(answer) for answer in rivals if answer.second),
         findings=_findings(page, results),
         tf32=published is not None and any(row.precision == "tf32" for row in results),
         **_tested(page, results),
@@ -48,6 +50,12 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
         **_figures(page, results),
         **_logs(page, published, results),
     )
+
+
+def _verdict_command(answer: Answer) -> str:
+    """Return the command that compares the highest of an answer with the second again."""
+    sides = [f"{row.campaign}/{row.configuration}" for row in (answer.second, answer.best) if row]
+    return shlex.join(("dlperf", "compare", *sides))
 
 
 def _tested(page: Page, results: Results) -> dict[str, object]:

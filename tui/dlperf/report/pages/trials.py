@@ -35,6 +35,23 @@ def artifacts(page: Page, row: ConfigurationResult, found: Mapping[int, Evidence
     return _table(page, (N_("Trial"), N_("Log"), *files), rows)
 
 
+def mfu_text(page: Page, row: ConfigurationResult) -> str:
+    """Return the MFU as a calculation that readers can repeat; empty if one of its numbers is unknown."""
+    plan = page.data.plan(row)
+    peak = (plan.accelerator or {}).get("peak_tflops", {}).get(row.precision) if plan else None
+    if plan is None or row.mfu is None or not plan.gflops_per_sample or not peak:
+        return ""
+    return page._(
+        "MFU: {work} GFLOP × {throughput} {unit} ÷ ({gpus} × {peak} TFLOP/s dense peak) = {mfu}",
+        work=figures.four_digits(plan.gflops_per_sample),
+        throughput=figures.value_text(row),
+        unit=row.unit,
+        gpus=figures.gpus_text(page.language, row),
+        peak=figures.four_digits(peak),
+        mfu=figures.percent(row.mfu),
+    )
+
+
 def _table(page: Page, titles: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     columns = [
         Column(page._(title), words=title == "State", place="value" if title == "Figure" else "") for title in titles
@@ -126,3 +143,19 @@ def _to_the_second(time: str) -> str:
 
 def _range(first: int | None, last: int | None) -> str:
     return "" if first is None or last is None else f"{first}-{last}"
+
+
+def findings(language: Language, row: ConfigurationResult) -> list[tuple[str, str, str]]:
+    """Return findings across trials, then those within trials with the trial numbers."""
+    found: dict[tuple[str, str], list[str]] = {}
+    numbers: dict[tuple[str, str], list[str]] = {}
+    for trial in row.trials:
+        for finding in trial.findings:
+            numbers.setdefault((finding.severity, language.render(finding.message)), []).append(str(trial.number))
+    for finding in row.findings:
+        key = finding.severity, language.render(finding.message)
+        found |= {} if key in numbers else {key: []}
+    return [
+        (figures.stored_word(language, severity), language.separator.join(trials), words)
+        for (severity, words), trials in (found | numbers).items()
+    ]
