@@ -7,7 +7,7 @@ from builder import POINTS
 from rich.cells import cell_len
 
 from dlperf.app.model.curve import Series, draw
-from dlperf.app.model.table import packed
+from dlperf.app.model.table import group_line, packed
 from dlperf.app.model.trial_pages import NAME_WIDTH, figure_lines
 from dlperf.app.model.trials import trial_row
 from dlperf.messages import message, quoted, use_language
@@ -40,6 +40,12 @@ def test_a_cost_stands_with_its_price_source_and_date():
         "cost_per_million",
         "31.25 EUR/million images  3.6 EUR/GPU-hour (x, 2026-11-01)",
     ]
+
+
+def test_the_name_of_a_group_gives_way_to_its_results():
+    assert group_line(("resnet50 · amp · bs256", "3 of 3  ★ best"), 32) == "resnet50 · amp …  3 of 3  ★ best"
+    assert group_line(("resnet50", "3 of 3"), 20) == "resnet50  3 of 3    "
+    assert group_line(("resnet50 · amp", "stopped: a long reason"), 20) == "resnet50 …  stopped…"
 
 
 def test_parts_are_packed_into_lines_and_none_is_broken():

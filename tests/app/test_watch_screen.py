@@ -56,6 +56,21 @@ async def test_what_the_engine_writes_appears(workspace: Workspace):
             await until_shown(pilot, "median 3,012 images/s")
 
 
+async def test_columns_of_running_trials_go_when_the_campaign_has_finished(workspace: Workspace):
+    builder = CampaignBuilder(workspace, "one", [planned(POINTS[0], 1)])
+    key = builder.trials[0]
+    builder.state(key, State.RUNNING, 1)
+    builder.log(key, training_log(1000.0, 20))
+    builder.progress({key: TrialProgress(20, 120, 1000.0, "images/s", (990.0, 1000.0), 96.0)})
+    with engine_of(builder.paths):
+        async with driving(workspace, size=(80, 24), start_screen="watch") as pilot:
+            await until_shown(pilot, "20/120", "recent")
+            builder.succeeded(key, 1000.0)
+            builder.event(Event(clock(100), "campaign_finished"))
+            await until_shown(pilot, "finished")
+            await until_gone(pilot, "recent")
+
+
 async def test_the_log_and_the_machines_of_the_selected_trial_are_shown(workspace: Workspace):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):

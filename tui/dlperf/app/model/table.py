@@ -104,6 +104,13 @@ def aligned(text: str, width: int, right: bool = False) -> str:
     return " " * (width - length) + text if right else text + " " * (width - length)
 
 
+def group_line(cells: Sequence[str], width: int) -> str:
+    """Return the line of a group: its name gives way to what follows it, down to half of the line."""
+    name, rest = cells[0], "".join(" " * GAP + cell for cell in cells[1:])
+    room = max((width + 1) // 2, width - cell_len(rest))
+    return aligned((name if cell_len(name) <= room else aligned(name, room)) + rest, width)
+
+
 def packed(parts: Iterable[str], width: int, gap: str = "  ") -> list[str]:
     """Join parts into as few lines of ``width`` cells as possible without breaking a part."""
     lines: list[str] = []

@@ -132,14 +132,14 @@ def group_row(
     share: float | None = None,
 ) -> Row:
     done = sum(trial.state.finished for trial in trials)
-    parts = [configuration_text(configuration), _("{done} of {total}", done=done, total=len(trials))]
+    parts = [_("{done} of {total}", done=done, total=len(trials))]
     if values:
         parts.append(_("median {value}", value=number(median(values), unit)))
     if share is not None:
         parts.append(_("★ best") if share == 1.0 else _("{share} of best", share=percent(share)))
     if stopped:
         parts.append(_("stopped: {reason}", reason=printable(render(stopped))))
-    return Row(("  ".join(parts),), "group")
+    return Row((configuration_text(configuration), "  ".join(parts)), "group")
 
 
 def shares_of_best(record: CampaignRecord, trials: Mapping[str, Sequence[TrialStatus]]) -> dict[str, float]:

@@ -37,7 +37,7 @@ from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.plan import TrialKey
 from dlperf.runs.records import CampaignStatus, State, TrialStatus
-from dlperf.view.campaigns import sort_campaigns
+from dlperf.view.campaigns import Standing, sort_campaigns
 from dlperf.view.text import printable
 
 REFRESH_SECONDS, TELEMETRY_SECONDS = 0.2, 1.0
@@ -107,6 +107,7 @@ class WatchScreen(CampaignActions, LogActions):
     def _show_nothing(self, text: str) -> None:
         self.trials.empty = "\n" + text
         self.trials.show_rows([], lambda _key: Row(()))
+        self.trials.forget_widths()
         self.query_one("#campaign-line", StatusLine).update("")
         self.log_view.show_log(None)
 
@@ -162,6 +163,8 @@ class WatchScreen(CampaignActions, LogActions):
         self.trials.show_rows(row_keys(self.campaign.status, self._matching, self._folded, ranks), self._row)
         room_for_all = len(self.campaign.status.trials) + len(self._groups) + FRAME_ROWS
         self.trials.styles.max_height = max(MIN_ROWS, room_for_all)
+        if self.standing() is Standing.FINISHED:
+            self.trials.forget_widths()
         self._select_running()
         self._draw_line()
         self.refresh_bindings()

@@ -17,7 +17,17 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from dlperf.app.model.table import FRAMEWORK, GAP, NOTHING, Column, Row, TableView, aligned, columns_that_fit
+from dlperf.app.model.table import (
+    FRAMEWORK,
+    GAP,
+    NOTHING,
+    Column,
+    Row,
+    TableView,
+    aligned,
+    columns_that_fit,
+    group_line,
+)
 from dlperf.app.widgets.looks import looks
 from dlperf.catalog.palette import colour_number, palette
 
@@ -91,8 +101,7 @@ class RowTable(ScrollView, can_focus=True):
 
     def show_rows(self, keys: Sequence[Hashable], cells: Callable[[Hashable], Row]) -> None:
         """Show these rows; a cursor that was moved stays on its key, or else near it."""
-        selected = self.selected
-        moved = keys != self.keys
+        selected, moved = self.selected, keys != self.keys
         self.keys, self._cells = keys, cells
         if moved:
             self._cursor = self._index_of(selected) if self._steered else 0
@@ -117,11 +126,15 @@ class RowTable(ScrollView, can_focus=True):
             if index is not None and index < len(self.keys) and self._cells(self.keys[index]) != row:
                 self.refresh_line(self.scroll_offset.y + y)
 
+    def forget_widths(self) -> None:
+        """Fit the columns to the rows of now, after others than these were shown."""
+        self._contents = [0] * len(self.columns)
+        self._resize()
+
     def set_columns(self, columns: Sequence[Column]) -> None:
         """Show other columns, without rows until ``show_rows``."""
         self.columns, self.keys = tuple(columns), ()
-        self._contents = [0] * len(self.columns)
-        self._resize()
+        self.forget_widths()
 
     def mark_sorting(self, column: int | None, descending: bool) -> None:
         """Mark the column by which the rows are sorted."""
@@ -232,7 +245,7 @@ class RowTable(ScrollView, can_focus=True):
     def _line(self, row: Row, base: Style, width: int) -> Strip:
         style = base + self._tone(row.tone)
         if row.tone == "group":
-            return Strip([Segment(aligned(row.cells[0], width), style)])
+            return Strip([Segment(group_line(row.cells, width), style)])
         segments: list[Segment] = []
         for position, (index, column_width) in enumerate(self._layout):
             if row.merged is not None and index >= row.merged:
