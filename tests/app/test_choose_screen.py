@@ -292,14 +292,14 @@ def test_the_program_loads_nothing_that_reaches_machines_or_frames(tmp_path: Pat
     assert done.stdout.strip() == "[]"
 
 
-def test_the_first_picture_needs_neither_pydantic_nor_typer(workspace: Workspace):
+def test_the_first_picture_needs_neither_pydantic_nor_typer_nor_yaml(workspace: Workspace):
     import subprocess
 
     code = (
         "import sys; import dlperf.app.app, dlperf.app.screens.campaigns; "
         "from dlperf.app.command_line import parser, settings_of; "
         f"settings_of(parser().parse_args([{str(workspace.root)!r}, '--frames', '5', '--language', 'zh'])); "
-        "print([name for name in ('pydantic', 'typer') if name in sys.modules])"
+        "print([name for name in ('pydantic', 'typer', 'yaml') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import yaml
-
 
 @dataclass(frozen=True)
 class Colour:
@@ -25,6 +23,8 @@ class Colour:
 @cache
 def palette() -> tuple[Colour, ...]:
     """Return all colours in their order."""
+    import yaml  # the first picture of the terminal UI shows no framework
+
     return tuple(Colour(**entry) for entry in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8")))
 
 

@@ -10,8 +10,6 @@ from math import isinf
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import yaml
-
 MAX_BYTES = 256 << 20
 """The plan of 100,000 trials takes less."""
 MAX_DEPTH = 64
@@ -72,6 +70,8 @@ def load_yaml(data: bytes) -> Any:
     Raises:
         ValueError: it is none, has aliases or tags, or is nested too deeply.
     """
+    import yaml  # the first picture of the terminal UI reads none
+
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         refuse_expanding(data, loader)
@@ -82,6 +82,8 @@ def load_yaml(data: bytes) -> Any:
 
 def refuse_expanding(data: bytes, loader: Any) -> None:
     """Raise ValueError for a YAML document with aliases, tags or deep nesting, before anything is built from it."""
+    import yaml
+
     depth = 0
     for event in yaml.parse(data, Loader=loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
