@@ -92,7 +92,7 @@ def test_a_pause_that_the_printed_means_smooth_is_no_drift() -> None:
     found = findings(**smoothed([1.0, 1.01] * 95 + [1.0, 2.8] + [1.0, 1.01] * 4, over=10), rule="steady(skip=20)")
     assert "drift" not in found
     assert str(found["pauses"].message).startswith(
-        "1 records are slower than half of the usual speed, the first in line 192"
+        "1 of the records took more than twice the usual time, the first in line 192"
     )
 
 
