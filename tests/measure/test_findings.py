@@ -48,7 +48,7 @@ def test_a_sound_run_has_no_finding() -> None:
         (
             "pauses",
             {"value": [64.0] * 99 + [1.0] + [64.0] * 100, "time": [t + 63 * (t > 100) for t in SECONDS]},
-            "slower than half of the usual speed, the first in line 100",
+            "took more than twice the usual time, the first in line 100",
         ),
         ("missing_end_marker", {"complete": False}, "the log has no end marker"),
         ("interleaved_ranks", {"step": [i // 4 for i in range(200)]}, "every step is printed 4 times"),
