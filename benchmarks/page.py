@@ -1,6 +1,6 @@
 """How soon a page of this repository's own site can be used on a telephone, and a table of it on a desktop.
 
-    python benchmarks/page.py [--rounds 11]
+    python benchmarks/page.py [--rounds 5]
 
 Each round opens each page in a fresh context of Debian's Chromium, with nothing cached, compressed over HTTP from this
 machine. On a telephone (390 × 844) the processor is slowed until it is about as fast in Lighthouse's benchmark as the
@@ -92,7 +92,7 @@ LOADED = "performance.getEntries().filter(it => it.decodedBodySize).reduce((sum,
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as folder:
         site = build_site(Workspace(ROOT), Path(folder) / "html").out
