@@ -202,14 +202,20 @@ def test_a_wide_table_fits_the_paper_and_breaks_no_number(watched: Watched, own_
     assert watched.page.evaluate(BROKEN_NUMBERS) == []
 
 
+LARGER_PRINT = """[...document.querySelectorAll("article td small")].filter(it =>
+    parseFloat(getComputedStyle(it).fontSize) > parseFloat(getComputedStyle(it.parentElement).fontSize)
+).map(it => it.innerText)"""
 PRINTED_CAVEATS = """[...document.querySelectorAll("article :is(.bars, .cards, table) .doubt")]
     .map(it => getComputedStyle(it, "::after").content)"""
 
 
-def test_on_paper_charts_and_tables_mark_caveats_without_their_text(watched: Watched, own_site: Path) -> None:
+def test_on_paper_charts_and_tables_mark_caveats_without_their_text_and_keep_small_print_small(
+    watched: Watched, own_site: Path
+) -> None:
     watched.page.emulate_media(media="print")
     watched.page.goto((own_site / "results/reports/measured/dlperf-llm/llama3-8b.html").as_uri())
     assert set(watched.page.evaluate(PRINTED_CAVEATS)) == {"none"}
+    assert watched.page.evaluate(LARGER_PRINT) == []
 
 
 HEADINGS = "[...document.querySelectorAll('article :is(h1, h2, h3, h4, h5, h6)')].map(it => Number(it.tagName[1]))"
