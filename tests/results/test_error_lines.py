@@ -15,7 +15,7 @@ ERRORS = {
     "torchrun_exception": "ValueError: bad shape (3, 4)",
     "torchrun_no_file": "/opt/venv/bin/python3: can't open file '/home/a/nothere.py': [Errno 2] "
     "No such file or directory",
-    "torchrun_signal": "rank 1: Signal 9 (SIGKILL) received by PID 30470",
+    "torchrun_signal": "rank 1 on n2: Signal 9 (SIGKILL) received by PID 30470",
     "torchrun_group": "ValueError: a",
     "mpirun_root": "mpirun has detected an attempt to run as root.",
     "mpirun_exception": "ValueError: bad shape (3, 4)",
@@ -47,6 +47,9 @@ MESSAGES = {
     "mpirun_message_first": "config is wrong: no such key lr",
     "horovodrun_message": "config file missing: x.yaml",
     "srun_message": "no config file x.yaml",
+    "srun_aborted": "srun: error: n2: task 1: Exited with exit code 1",
+    "srun_terminated": "srun: error: n2: task 1: Exited with exit code 1",
+    "srun_aborted_message": "no config file x.yaml",
 }
 RANKS = {
     "mpirun_exception": 1,

@@ -42,11 +42,13 @@ def error_line(output: str) -> Line | None:
 def last_line(output: str) -> str:
     """Return the last line that the program printed, or its launcher where it printed nothing.
 
+    Of a launcher's lines the first that names the node whose task failed is returned, else the last.
     What Open MPI prints after its report on the first failure is of other ranks.
     """
     lines = program_lines(output)
     first = takewhile(lambda line: not (line.is_notice and _says_nothing(line)), lines)
-    return _printable([line for line in first if not line.is_notice and not _says_nothing(line)] or lines)
+    said = [line for line in first if not line.is_notice and not _says_nothing(line)]
+    return _printable(said or [line for line in lines if _LINE["of_node"].match(line.text)][:1] or lines)
 
 
 def last_statement(output: str) -> str:
@@ -111,7 +113,10 @@ def _first_exception(lines: Iterable[Line]) -> Line | None:
 
 def _signal(output: str) -> Line | None:
     found = _OUTPUT["signal"].search(output)
-    return Line(f"rank {found[1]}: {found[2]}", int(found[1])) if found else None
+    if not found:
+        return None
+    host, rank, signal = found.groups()
+    return Line(f"rank {rank} on {host}: {signal}" if host else f"rank {rank}: {signal}", int(rank))
 
 
 def _is_error(line: Line) -> bool:
