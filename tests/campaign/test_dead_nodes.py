@@ -90,3 +90,46 @@ async def test_a_trial_ends_after_its_deadline_though_its_supervisor_was_stopped
     assert states(paths) == {"a.1": "timed_out"}
     assert cause(paths).startswith("deadline of 0.5 s")
     assert marked_pids(f"{trial_id(read_campaign(paths), next(iter(campaign_status(paths).trials)))}/") == []
+
+
+def waiting_campaign(node_lab: NodeLab, tmp_path) -> CampaignPaths:
+    """``a`` on the first two nodes, the second of which is off, then ``b`` and ``c`` on the first."""
+    node_lab.nodes[1].power_off()
+    over = {"a": 2, "b": 1, "c": 1}
+    items = (
+        replace(item, launch=replace(item.launch, nodes=node_lab.plans(over[name]), command=PROGRAM))
+        for name, item in ((name, planned(name, repeats=1)) for name in over)
+    )
+    return campaign(tmp_path, *items)
+
+
+async def test_trials_run_on_the_other_machines_while_one_waits_for_a_dead_machine(
+    node_lab: NodeLab, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(ssh, "CONNECT_SECONDS", 1.0)
+    paths = waiting_campaign(node_lab, tmp_path)
+    (node_lab.nodes[0].home / "go").touch()
+    patient = replace(QUICK, silence=300.0, first_answer=300.0)
+    engine = asyncio.create_task(run_campaign(paths, EngineDependencies(lambda _: DirectExecutor()), patient))
+    await until(lambda: states(paths) == {"a.1": "planned", "b.1": "succeeded", "c.1": "succeeded"})
+    ask(paths, "cancel")
+    await engine
+    assert states(paths)["a.1"] == "cancelled"
+
+
+async def test_a_trial_whose_machine_is_back_is_next_on_the_machines_that_others_used_meanwhile(
+    node_lab: NodeLab, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(ssh, "CONNECT_SECONDS", 1.0)
+    paths = waiting_campaign(node_lab, tmp_path)
+    patient = replace(QUICK, silence=300.0, first_answer=300.0)
+    engine = asyncio.create_task(run_campaign(paths, EngineDependencies(lambda _: DirectExecutor()), patient))
+    await until(lambda: states(paths) == {"a.1": "planned", "b.1": "running", "c.1": "planned"})
+    node_lab.nodes[1].power_on()
+    await until(lambda: events(paths, "node_reachable"))
+    for node in node_lab.nodes[:2]:
+        (node.home / "go").touch()
+    await engine
+    assert set(states(paths).values()) == {"succeeded"}
+    submitted = [str(event.trial) for event in events(paths, "state") if event.state == "submitted"]
+    assert [trial.split("_")[1] for trial in submitted] == ["b", "a", "c"]

@@ -194,6 +194,22 @@ def test_a_machine_rests_after_a_trial():
     assert machines.rested_at(demands) == 7.0
 
 
+def test_a_machine_that_a_waiting_trial_claims_goes_to_no_other_trial():
+    machines, demands = Machines(), demands_of(planned("a"))
+    first, second = TrialKey("a", 1), TrialKey("b", 1)
+    machines.take(demands)
+    assert not machines.reclaim(first, demands, now=1.0)
+    assert not machines.reclaim(second, demands, now=1.0)
+    machines.release(demands, 2.0)
+    assert not machines.free(demands)
+    assert not machines.reclaim(second, demands, now=3.0)
+    assert not machines.reclaim(first, demands, now=1.0), "it rests still"
+    assert machines.reclaim(first, demands, now=3.0)
+    machines.release(demands, 3.0)
+    machines.withdraw(second)
+    assert machines.free(demands)
+
+
 # ----------------------------------------------------------------------------------------------- time left
 
 

@@ -175,7 +175,7 @@ class Engine:
             executor = self._executor(running.planned.launch.executor)
             watch = self._watches[hardware] = Watch(executor, self._observed, self._running)
             logs = LogReader(self._dependencies.formats)
-            self._stages_of[hardware] = Stages(executor, watch, self._journal, logs, self._timeouts)
+            self._stages_of[hardware] = Stages(executor, watch, self._journal, self._machines, logs, self._timeouts)
         return self._stages_of[hardware]
 
     def _executor(self, name: str) -> Executor:

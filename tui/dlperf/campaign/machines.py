@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from dlperf.executors.job_requests import nodes_at_once
 from dlperf.nodes.transport import Machine
@@ -30,15 +31,45 @@ def demands_of(planned: PlannedConfiguration) -> tuple[Demand, ...]:
     return tuple(Demand(machine) for machine in sorted({str(Machine.of(node)) for node in launch.nodes}))
 
 
+def demands_on(planned: PlannedConfiguration, nodes: Collection[str]) -> tuple[Demand, ...]:
+    """Return what a trial occupies of the machines of some of its nodes; all of it where a scheduler has the nodes."""
+    if planned.launch.queued:
+        return demands_of(planned)
+    machines = {str(Machine.of(node)) for node in planned.launch.nodes if node.name in nodes}
+    return tuple(item for item in demands_of(planned) if item.machine in machines)
+
+
 class Machines:
     """Occupied machines, and when free ones may be used again (seconds of a monotonic clock)."""
 
     def __init__(self) -> None:
         self._taken: dict[str, int] = {}
         self._rests_until: dict[str, float] = {}
+        self._claims: dict[TrialKey, Sequence[Demand]] = {}
+        """Waiting trials → machines that they gave up and need again, in the order of the claims."""
 
     def free(self, demands: Sequence[Demand]) -> bool:
-        """Whether the machines have room."""
+        """Whether the machines have room and no waiting trial claims them."""
+        return self._has_room(demands) and not _overlap(demands, self._claims.values())
+
+    def reclaim(self, key: TrialKey, demands: Sequence[Demand], now: float) -> bool:
+        """Take machines that a waiting trial gave up, or keep them from others until they are free.
+
+        A trial waits only for those that took its machines after it: two never wait for each other.
+        """
+        self._claims.setdefault(key, demands)
+        earlier = [self._claims[other] for other in takewhile(lambda other: other != key, self._claims)]
+        if _overlap(demands, earlier) or not self._has_room(demands) or self.rested_at(demands) > now:
+            return False
+        self.withdraw(key)
+        self.take(demands)
+        return True
+
+    def withdraw(self, key: TrialKey) -> None:
+        """Drop the claim of a trial, if it has one."""
+        self._claims.pop(key, None)
+
+    def _has_room(self, demands: Sequence[Demand]) -> bool:
         return all(self._taken.get(item.machine, 0) + item.amount <= item.capacity for item in demands)
 
     def rested_at(self, demands: Sequence[Demand]) -> float:
@@ -53,6 +84,11 @@ class Machines:
         for item in demands:
             self._taken[item.machine] -= item.amount
             self._rests_until[item.machine] = max(rests_until, self._rests_until.get(item.machine, 0.0))
+
+
+def _overlap(demands: Iterable[Demand], claims: Iterable[Iterable[Demand]]) -> bool:
+    claimed = {item.machine for claim in claims for item in claim}
+    return any(item.machine in claimed for item in demands)
 
 
 def array_numbers(

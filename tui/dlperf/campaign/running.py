@@ -42,6 +42,7 @@ class RunningTrial:
     trial: Trial
     planned: PlannedConfiguration
     demands: tuple[Demand, ...]
+    """What it occupies now."""
     live: LiveLog
     cancel_wanted: bool = False
     late: bool = False
@@ -52,6 +53,8 @@ class RunningTrial:
     observation: Observation | None = None
     silent_at: float | None = None
     """When a machine of it stopped answering (monotonic)."""
+    awaited: frozenset[str] = frozenset()
+    """Nodes that do not answer, for which it waits while other trials may use the rest of its machines."""
     noted: bool = False
     """Whether the journal already notes that its machines are waited for."""
 

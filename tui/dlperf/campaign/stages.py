@@ -12,14 +12,14 @@ from dlperf.campaign.background import run_in_background
 from dlperf.campaign.dependencies import Timeouts
 from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.left_out import faults_in_checks
-from dlperf.campaign.machines import array_numbers
+from dlperf.campaign.machines import Machines, array_numbers, demands_of, demands_on
 from dlperf.campaign.overdue import is_overdue, why_overdue
 from dlperf.campaign.rules import BUSY, LEASED
 from dlperf.campaign.running import Ending, RunningTrial, Watch
 from dlperf.errors import DlperfError, StorageError, UnreachableError
 from dlperf.executors.base import UNREACHABLE, CheckItem, Executor, Observation
 from dlperf.messages import Message, message
-from dlperf.plan import TrialKey
+from dlperf.plan import Launch, TrialKey
 from dlperf.plan.hiding import revealed
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
@@ -36,11 +36,18 @@ class Stages:
     """Run the stages of a trial on one executor. Each stage may be repeated by the next engine after a crash."""
 
     def __init__(
-        self, executor: Executor, watch: Watch, journal: EngineJournal, logs: LogReader, timeouts: Timeouts
+        self,
+        executor: Executor,
+        watch: Watch,
+        journal: EngineJournal,
+        machines: Machines,
+        logs: LogReader,
+        timeouts: Timeouts,
     ) -> None:
         self._executor = executor
         self._watch = watch
         self._journal = journal
+        self._machines = machines
         self._logs = logs
         self._timeouts = timeouts
 
@@ -74,26 +81,51 @@ class Stages:
         """Return how the trial ends if its machines do not become ready, None when they are.
 
         Busy GPUs and unreachable machines are waited for, and without limit a machine that another trial has; any other
-        failed check ends the trial at once.
+        failed check ends the trial at once. While machines do not answer, other trials may use the rest.
         """
         begun = time.monotonic()
-        running.observation = Observation(
-            running.trial.trial_id, State.PLANNED, pending_reason=message("being_checked")
-        )
+        _show_pending(running, message("being_checked"))
         while True:
             unfit, patience = await self._unfit(running)
-            still_wanted = self._journal.trials[running.key].state is State.PLANNED
-            if unfit is None or not still_wanted or time.monotonic() >= begun + patience:
+            if unfit is None and running.awaited and self._is_wanted(running):
+                begun += await self._regain_machines(running)
+                continue
+            if unfit is None or not self._is_wanted(running) or time.monotonic() >= begun + patience:
                 running.observation = None
                 return unfit
-            running.observation = Observation(running.trial.trial_id, State.PLANNED, pending_reason=unfit.cause)
+            _show_pending(running, unfit.cause)
             await asyncio.sleep(self._timeouts.reconnect)
+
+    def _is_wanted(self, running: RunningTrial) -> bool:
+        return self._journal.trials[running.key].state is State.PLANNED
+
+    def _give_machines_up(self, running: RunningTrial, silent: frozenset[str]) -> None:
+        """Let other trials have the machines of a trial that waits for others."""
+        kept = demands_on(running.planned, silent)
+        given_up = [item for item in running.demands if item not in kept]
+        self._machines.release(given_up, time.monotonic())
+        running.demands = kept
+        running.awaited = silent if len(kept) < len(demands_of(running.planned)) else frozenset()
+
+    async def _regain_machines(self, running: RunningTrial) -> float:
+        """Wait for the machines that the trial gave up, unless it is cancelled; return how many seconds that took."""
+        begun = time.monotonic()
+        everything = demands_of(running.planned)
+        missing = [item for item in everything if item not in running.demands]
+        _show_pending(running, message("machines_used_meanwhile"))
+        while self._is_wanted(running):
+            if self._machines.reclaim(running.key, missing, time.monotonic()):
+                running.demands, running.awaited = everything, frozenset()
+                break
+            await asyncio.sleep(self._timeouts.tick)
+        self._machines.withdraw(running.key)
+        return time.monotonic() - begun
 
     async def _unfit(self, running: RunningTrial) -> tuple[Ending | None, float]:
         """Return how the trial would end now, and how many seconds that is waited for."""
         try:
             secrets = secrets_of(running.trial.paths.directory)
-            items = await self._executor.check(revealed(running.trial.launch, secrets))
+            items = await self._executor.check(revealed(_to_check(running), secrets))
         except UnreachableError as error:
             return Ending(
                 State.FAILED, message("unreachable", cause=error.message), collectable=False
@@ -101,6 +133,8 @@ class Stages:
         except DlperfError as error:
             return Ending(State.FAILED, error.message, collectable=False), 0.0
         silence = self._note_silence(running, items)
+        if silent := frozenset(item.node for item in items if item.silent):
+            self._give_machines_up(running, silent)
         problem = readiness_problem(items)
         if problem is None:
             return None, 0.0
@@ -215,6 +249,17 @@ class Stages:
                     raise
                 self._wait_noted(running, error)
                 await asyncio.sleep(self._timeouts.reconnect)
+
+
+def _show_pending(running: RunningTrial, reason: Message | None) -> None:
+    running.observation = Observation(running.trial.trial_id, State.PLANNED, pending_reason=reason)
+
+
+def _to_check(running: RunningTrial) -> Launch:
+    """The launch on the machines that it occupies: a check would disturb the trials on those that it gave up."""
+    launch = running.trial.launch
+    nodes = tuple(node for node in launch.nodes if node.name in running.awaited)
+    return replace(launch, nodes=nodes) if nodes else launch
 
 
 def _unanswered(error: DlperfError) -> Ending:
