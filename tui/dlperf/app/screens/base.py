@@ -90,7 +90,7 @@ class PlaceScreen(Screen[None]):
         yield from ()
 
     def on_mount(self) -> None:
-        self.query_one("#textual-toastrack").display = False  # Textual hides it on the first visit, and lays out anew
+        self.query("#textual-toastrack").set(display=False)  # Textual hides it on the first visit, and lays out anew
         self.call_after_refresh(self._read_campaigns)
         if memory := self.settings.memories.pop(self.place, None):
             self.recall(memory)
