@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from builder import POINTS, CampaignBuilder, finished_campaign, planned, running_campaign
 from driving import driving, press, screen_of, shown, until, until_gone, until_shown
 from textual.pilot import Pilot
+from textual.screen import Screen
 
-from dlperf.app.app import PLACES
+from dlperf.app.app import PLACES, DlperfApp
 from dlperf.app.screens.choose import ChooseScreen
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.app.widgets.prompt import Prompt
@@ -141,6 +145,23 @@ async def test_screens_are_made_before_their_first_visit(workspace: Workspace):
         await until(pilot, lambda: made.query_one("#trials", RowTable).keys)
         await pilot.press("3")
         assert pilot.app.screen is made
+
+
+async def test_leaving_while_a_screen_is_made_is_no_mistake(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+    """Textual mounts nothing more once a program ends, so that a screen misses its own parts."""
+    made: list[str] = []
+
+    def leave_and_make(app: DlperfApp, place: str) -> Screen[Any]:
+        made.append(place)
+        if place == "watch":
+            app.exit("left")
+        return screen_made(app, place)
+
+    screen_made = DlperfApp._screen_of
+    monkeypatch.setattr(DlperfApp, "_screen_of", leave_and_make)
+    async with driving(workspace) as pilot:
+        await until(pilot, lambda: "watch" in made)
+    assert pilot.app.return_code == 0
 
 
 async def test_a_letter_or_a_click_on_it_goes_to_any_part_of_a_screen(workspace: Workspace):

@@ -196,7 +196,8 @@ def test_a_signal_to_end_restores_the_terminal(terminal: Terminal, workspace: Wo
 def test_the_shell_is_had_for_a_while_and_the_window_comes_back_whole(terminal: Terminal, workspace: Workspace):
     running_campaign(workspace)
     terminal.type(f"set -m; {PROGRAM}")
-    before = terminal.until_shown("h200-nightly", "engine stopped", "out of memory", "trials: 22,410", "q Quit")
+    widened = "case       framework"  # as wide as its widest cell: drawn after the rows
+    before = terminal.until_shown("h200-nightly", "engine stopped", "trials: 22,410", widened, "q Quit")
     terminal.press("C-z")
     terminal.until_shown("Stopped")
     terminal.type("clear; fg > /dev/null")

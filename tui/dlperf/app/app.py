@@ -17,6 +17,7 @@ from textual import events, work
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.css.query import NoMatches
 from textual.filter import LineFilter
 from textual.geometry import Size
 from textual.screen import Screen
@@ -218,6 +219,12 @@ class DlperfApp(App[str]):
         loop = asyncio.get_running_loop()
         for code in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(code, partial(self.exit, "left", 128 + code))
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Pass over what a screen misses that was being made as the program ended: Textual then mounts nothing more."""
+        if isinstance(error, NoMatches) and (self._exit or not self._running):
+            return
+        super()._handle_exception(error)
 
     def _fatal_error(self) -> None:  # there is no public hook for mistakes
         """Report the first of several mistakes, from which others may follow, and end."""
