@@ -117,6 +117,27 @@ async def test_trials_run_on_the_other_machines_while_one_waits_for_a_dead_machi
     assert states(paths)["a.1"] == "cancelled"
 
 
+async def test_trials_run_on_the_other_machines_while_one_waits_for_a_machine_of_another_campaign(
+    node_lab: NodeLab, tmp_path
+):
+    over = {"a": node_lab.plans(2), "b": node_lab.plans(1)}
+    items = {name: planned(name, repeats=1) for name in ("elsewhere", *over)}
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    held = replace(items["elsewhere"].launch, nodes=(node_lab.plans(2)[1],), command=PROGRAM)
+    other = campaign(elsewhere, replace(items["elsewhere"], launch=held))
+    first = asyncio.create_task(run_campaign(other, EngineDependencies(lambda _: DirectExecutor()), QUICK))
+    await until(lambda: set(states(other).values()) == {"running"})
+    (node_lab.nodes[0].home / "go").touch()
+    launches = {name: replace(items[name].launch, nodes=nodes, command=PROGRAM) for name, nodes in over.items()}
+    paths = campaign(tmp_path, *(replace(items[name], launch=launch) for name, launch in launches.items()))
+    engine = asyncio.create_task(run_campaign(paths, EngineDependencies(lambda _: DirectExecutor()), QUICK))
+    await until(lambda: states(paths) == {"a.1": "planned", "b.1": "succeeded"})
+    (node_lab.nodes[1].home / "go").touch()
+    await asyncio.gather(first, engine)
+    assert set(states(paths).values()) == {"succeeded"}
+
+
 async def test_a_trial_whose_machine_is_back_is_next_on_the_machines_that_others_used_meanwhile(
     node_lab: NodeLab, tmp_path, monkeypatch
 ):

@@ -81,7 +81,7 @@ class Stages:
         """Return how the trial ends if its machines do not become ready, None when they are.
 
         Busy GPUs and unreachable machines are waited for, and without limit a machine that another trial has; any other
-        failed check ends the trial at once. While machines do not answer, other trials may use the rest.
+        failed check ends the trial at once. While some machines are waited for, other trials may use the rest.
         """
         begun = time.monotonic()
         _show_pending(running, message("being_checked"))
@@ -99,13 +99,13 @@ class Stages:
     def _is_wanted(self, running: RunningTrial) -> bool:
         return self._journal.trials[running.key].state is State.PLANNED
 
-    def _give_machines_up(self, running: RunningTrial, silent: frozenset[str]) -> None:
+    def _give_machines_up(self, running: RunningTrial, awaited: frozenset[str]) -> None:
         """Let other trials have the machines of a trial that waits for others."""
-        kept = demands_on(running.planned, silent)
+        kept = demands_on(running.planned, awaited)
         given_up = [item for item in running.demands if item not in kept]
         self._machines.release(given_up, time.monotonic())
         running.demands = kept
-        running.awaited = silent if len(kept) < len(demands_of(running.planned)) else frozenset()
+        running.awaited = awaited if len(kept) < len(demands_of(running.planned)) else frozenset()
 
     async def _regain_machines(self, running: RunningTrial) -> float:
         """Wait for the machines that the trial gave up, unless it is cancelled; return how many seconds that took."""
@@ -133,8 +133,8 @@ class Stages:
         except DlperfError as error:
             return Ending(State.FAILED, error.message, collectable=False), 0.0
         silence = self._note_silence(running, items)
-        if silent := frozenset(item.node for item in items if item.silent):
-            self._give_machines_up(running, silent)
+        if awaited := frozenset(item.node for item in items if _is_awaited(item)):
+            self._give_machines_up(running, awaited)
         problem = readiness_problem(items)
         if problem is None:
             return None, 0.0
@@ -253,6 +253,11 @@ class Stages:
 
 def _show_pending(running: RunningTrial, reason: Message | None) -> None:
     running.observation = Observation(running.trial.trial_id, State.PLANNED, pending_reason=reason)
+
+
+def _is_awaited(item: CheckItem) -> bool:
+    """Whether a machine does not answer, or is in use by others."""
+    return item.silent or (not item.ok and (item.title.code == BUSY or item.message.mentions(LEASED)))
 
 
 def _to_check(running: RunningTrial) -> Launch:
