@@ -132,6 +132,11 @@ class SiteData:
     def of_framework(self) -> dict[str, tuple[ConfigurationResult, ...]]:
         return grouped(self.ordered, lambda row: row.framework)
 
+    def most_measured(self, results: Iterable[ConfigurationResult]) -> tuple[int, int]:
+        """Return the sort key of frameworks and machines: most training results first, our own before others'."""
+        trained = [row for row in results if row.case != DIAGNOSIS]
+        return -sum(self.kind(row.campaign) == "measured" for row in trained), -len(trained)
+
     @cached_property
     def series(self) -> dict[str, int]:
         """Return the index of the colour and mark of each framework, the same on every page.

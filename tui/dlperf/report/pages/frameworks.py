@@ -42,7 +42,7 @@ def frameworks_index(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.FRAMEWORKS)
     rows = [
         (page.framework_link(name), _listed_versions(data, name), *page.counts(results))
-        for name, results in sorted(data.of_framework.items())
+        for name, results in sorted(data.of_framework.items(), key=lambda item: (*data.most_measured(item[1]), item[0]))
     ]
     table = page.table(("framework", "version", *COUNTS), rows)
     return page.render("framework_index.md.j2", frameworks=[("", table)] if rows else [])

@@ -47,7 +47,7 @@ def hardware_index(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.HARDWARE)
     rows = [
         (page.hardware_link(name), _accelerator_title(data, name), _size(data, name, results), *page.counts(results))
-        for name, results in sorted(data.of_hardware.items())
+        for name, results in sorted(data.of_hardware.items(), key=lambda item: (*data.most_measured(item[1]), item[0]))
     ]
     table = page.table(("hardware", "accelerator", "nodes_gpus", *COUNTS), rows)
     return page.render("hardware_index.md.j2", machines=[("", table)] if rows else [])
