@@ -96,7 +96,7 @@ def test_action_and_template_measure_say_and_end_with_the_verdict(runner, tmp_pa
     Path(runner["COMMENTS"]).write_text("41\n")
     ran = run_action(runner, tmp_path, 1, workspace="bench", command="run --gate main", comment="true")
     assert ran == ["Install", "Measure", "Summary", "Comment", "Verdict"]
-    assert "slower: -50.00% (p = 0.008)" in Path(runner["GITHUB_STEP_SUMMARY"]).read_text()
+    assert "slower: -50.00 % (p = 0.008)" in Path(runner["GITHUB_STEP_SUMMARY"]).read_text()
     calls = Path(runner["CALLS"]).read_text().splitlines()
     assert calls[0] == "-m pip install --quiet /actions/dlperf/../../.."
     assert calls[-1].startswith("api --method PATCH repos/me/mine/issues/comments/41 -F body=@")

@@ -120,8 +120,8 @@ def test_regressions_fail_as_the_page_on_ci_says(typed, tmp_path, monkeypatch):
     ((path, text),) = FILE.findall((GUIDE / "ci.md").read_text())
     (tmp_path / "project" / path).write_text(text)
     said = {line: typed(line) for line in others}
-    assert "same: +0.00%" in said["dlperf run --gate main --ci verdict"]
-    assert "slower: -50.00% (p = 0.008)" in next(text for line, text in said.items() if " ab " in line)
+    assert "same: +0.00 %" in said["dlperf run --gate main --ci verdict"]
+    assert "slower: -50.00 % (p = 0.008)" in next(text for line, text in said.items() if " ab " in line)
     assert (tmp_path / "project" / "bench" / "verdict" / "junit.xml").is_file()
 
 

@@ -63,7 +63,7 @@ def test_the_table_shows_the_figure_and_its_findings_below(log: Path, capfd: pyt
     out, _ = capfd.readouterr()
     assert "paddleclas" in out.splitlines()[2]
     assert "  512.0  " in out.splitlines()[2]
-    assert "warning: printed 512.0, computed from timestamps 1,280 images/s (-60.0%)" in out
+    assert "warning: printed 512.0, computed from timestamps 1,280 images/s (-60.0 %)" in out
 
 
 def test_a_log_that_cannot_be_parsed_gives_one_line_and_exit_code_2(

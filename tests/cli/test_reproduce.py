@@ -24,7 +24,7 @@ def test_a_kept_result_is_run_again_and_found_slower(counting) -> None:
     script.write_text(script.read_text().replace("samples=$((step * $1))", "samples=$((step * $1 / 2))"))
     done = counting.dlperf("reproduce", RESULT, "--name", "second", code=1)
     assert "yours: 16.00 images/s (second, 5 trials, spread 0.0 %)" in done.stdout
-    assert "verdict: slower: -50.00% (p = 0.008)" in done.stdout
+    assert "verdict: slower: -50.00 % (p = 0.008)" in done.stdout
     assert "trials not interleaved" in done.stderr
     done = counting.dlperf("reproduce", RESULT, "--name", "third", "--repeats", "1", "--json")
     found = json.loads(done.stdout)
@@ -52,10 +52,10 @@ def row(*values: float, campaign: str = "first") -> ConfigurationResult:
         (
             (100, 101, 102, 103, 104),
             (100.5, 101.5, 102.5, 103.5, 99.5),
-            "same: -0.49%, no significant difference (p = 0.690)",
+            "same: -0.49 %, no significant difference (p = 0.690)",
         ),
-        ((100, 101, 102, 103, 104), (110, 111, 112, 113, 114), "faster: +9.80% (p = 0.008)"),
-        ((100, 101), (110, 111, 112, 113, 114), "+10.89%, not tested: 2 and 5 trials, 5 on each side are needed"),
+        ((100, 101, 102, 103, 104), (110, 111, 112, 113, 114), "faster: +9.80 % (p = 0.008)"),
+        ((100, 101), (110, 111, 112, 113, 114), "+10.89 %, not tested: 2 and 5 trials, 5 on each side are needed"),
     ],
 )
 def test_new_trials_agree_with_a_result_by_the_permutation_test(original, again, verdict) -> None:

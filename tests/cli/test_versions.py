@@ -65,7 +65,7 @@ def checkout(tmp_path, counting: Counting) -> Path:
 def test_two_commits_run_in_turns_in_one_campaign_and_the_slower_one_fails(counting, checkout):
     fast, slow = commit(checkout, "1"), commit(checkout, "2")
     done = counting.dlperf("ab", "--a", "HEAD~1", "--b", "HEAD", *WORDS, "--name", "turns", code=1)
-    assert "slower: -50.00% (p = 0.008)" in done.stdout
+    assert "slower: -50.00 % (p = 0.008)" in done.stdout
     assert f"1 of 1 worse than A (a-{fast[:12]}) or missing" in done.stderr
     assert git(checkout, "worktree", "list").count("\n") == 1
     sides = (f"revision=a-{fast[:12]}", f"revision=b-{slow[:12]}")
@@ -121,7 +121,7 @@ def test_each_commit_has_a_build_of_its_own(counting, checkout):
         commit(checkout, slower)
     sides = ("--a", "HEAD~1", "--b", "HEAD")
     done = counting.dlperf("ab", *sides, *WORDS, "--repeats", "1", code=1)
-    assert "-50.00%, not tested: 1 and 1 trials" in done.stdout
+    assert "-50.00 %, not tested: 1 and 1 trials" in done.stdout
     others = {path.read_text() for path in (counting.home / ".dlperf" / "builds").glob("*/other")}
     assert others == {f"{checkout}-2\n"}
 
@@ -133,7 +133,7 @@ def test_two_environments_run_the_program_with_their_own_interpreter(counting, c
         (tmp_path / name / "bin" / "activate").write_text(f"export SLOWER={slower}\n")
     sides = ("--a", str(tmp_path / "old"), "--b", str(tmp_path / "new"))
     done = counting.dlperf("ab", *sides, *WORDS, "--repeats", "1", code=1)
-    assert "-50.00%, not tested: 1 and 1 trials" in done.stdout
+    assert "-50.00 %, not tested: 1 and 1 trials" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -35,15 +35,15 @@ def test_a_sound_run_has_no_finding() -> None:
     ("code", "case", "words"),
     [
         ("too_few_samples", {"value": [64.0] * 5, "time": SECONDS[:5]}, "only 5 records"),
-        ("drift", {"value": [66.0 - 0.02 * i for i in range(200)]}, "falls by 6.0%"),
+        ("drift", {"value": [66.0 - 0.02 * i for i in range(200)]}, "falls by 6.0 %"),
         ("end_stall", {"value": [64.0] * 199 + [10.0]}, "without it the mean is 64.00, not 63.73"),
-        ("printed_rate", {"value": [65.0] * 200}, "printed 65.00, computed from timestamps 64.00 images/s (+1.6%)"),
+        ("printed_rate", {"value": [65.0] * 200}, "printed 65.00, computed from timestamps 64.00 images/s (+1.6 %)"),
         ("several_runs", {"asked": {"runs_in_log": 2}}, "run 1 of 2"),
         ("batch_size_mismatch", {"metadata": {"batch_size": 16}}, "declared batch size 32, but the log has 16"),
         ("batch_size_mismatch", {"seconds_per_step": [0.5] * 200}, "declared batch size 32, but the log has 16"),
         ("gpu_count_mismatch", {"metadata": {"gpus": 8}}, "declared 2 GPUs, but the log has 8"),
         ("nan_loss", {"notes": ["nan_loss"]}, "the loss is not a number"),
-        ("reader_bound", {"reader_share": [0.45] * 200}, "45% of the time"),
+        ("reader_bound", {"reader_share": [0.45] * 200}, "45 % of the time"),
         ("above_flop_limit", {"asked": {"flop_limit": 60.0}}, "64.00 images/s is above the 60.00"),
         (
             "pauses",
@@ -155,7 +155,7 @@ def test_trials_that_differ_are_found() -> None:
     (finding,) = findings_of_trials([100.0, 101.0, 110.0])
 
     assert finding.code == "trial_spread"
-    assert "100.0 … 110.0, coefficient of variation 5.3%" in str(finding.message)
+    assert "100.0 … 110.0, coefficient of variation 5.3 %" in str(finding.message)
 
 
 def test_trials_that_agree_are_not() -> None:
@@ -179,7 +179,7 @@ def test_an_efficiency_that_rises_again_points_at_the_figure_before() -> None:
     found = findings_of_scaling({1: 397.78, 4: 1539.66, 8: 2545.3, 16: 5953.84, 32: 11084.53})
 
     assert {gpus: [f.code for f in fs] for gpus, fs in found.items() if fs} == {16: ["efficiency_rises"]}
-    assert str(found[16][0].message) == "each of 16 GPUs is 17% faster than each of 8: the result of 8 may be too low"
+    assert str(found[16][0].message) == "each of 16 GPUs is 17 % faster than each of 8: the result of 8 may be too low"
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_throttled_gpu_is_found(mask: int, code: str, severity: str) -> None:
     (finding,) = findings_of_telemetry(readings)
 
     assert (finding.code, finding.severity) == (code, severity)
-    assert "on GPU a:1, in 50% of the samples" in str(finding.message)
+    assert "on GPU a:1, in 50 % of the samples" in str(finding.message)
 
 
 @pytest.mark.parametrize("mask", [0x0, 0x1, 0x2, 0x10, 0x100, None])

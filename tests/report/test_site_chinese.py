@@ -62,10 +62,10 @@ EXCLUDED = (
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (message("drift", direction=message("rises"), change=0.024), "测量窗口内速度上升 2.4%：未达到稳态"),
+        (message("drift", direction=message("rises"), change=0.024), "测量窗口内速度上升 2.4 %：未达到稳态"),
         (
             message("sw_power_cap", gpus=message("several_gpus", count=2, names="h:0, h:1"), share=1.0),
-            "2 张 GPU（h:0, h:1）达到软件功率上限，占采样的 100%",
+            "2 张 GPU（h:0, h:1）达到软件功率上限，占采样的 100 %",
         ),
         (
             message("trial_excluded", trials=EXCLUDED),

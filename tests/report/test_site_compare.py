@@ -179,7 +179,7 @@ def test_what_is_shown_is_taken_away_as_markdown_csv_pictures_and_code(watched: 
 
     markdown = copied("Markdown")
     assert "| ResNet50V1.5 | Beta | 380.5 images/s †1 |" in markdown
-    assert "†1 the throughput falls by 3.0%" in markdown
+    assert "†1 the throughput falls by 3.0 %" in markdown
     rows = list(csv.DictReader(copied("CSV").splitlines()))
     assert [(row["value"], row["unit"], row["gpus"]) for row in rows] == [
         ("380.5", "images/s", "1"),

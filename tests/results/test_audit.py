@@ -54,7 +54,7 @@ def test_a_log_that_gives_the_figure_is_exact():
 
 def test_a_log_that_gives_another_figure_says_by_how_much():
     (row,) = rows(replace(FIGURE, value=790.0, printed="790.0"))
-    assert str(row.verdict) == "+1.329%"
+    assert str(row.verdict) == "+1.329 %"
     assert row.difference == pytest.approx(800.5 / 790 - 1)
 
 
@@ -93,7 +93,7 @@ def test_a_log_of_another_version_is_not_held_against_a_figure():
 def test_a_log_whose_commit_is_known_belongs_to_the_figures_of_that_commit_alone():
     older = replace(FIGURE, log="owner/repository@old:logs/a.txt", value=790.0, printed="790.0")
     new, old = rows(FIGURE, older, logs=[LocalLog("owner/repository@old:x/logs/a.txt", "here")])
-    assert (str(new.verdict), str(old.verdict)) == ("no raw log here", "+1.329%")
+    assert (str(new.verdict), str(old.verdict)) == ("no raw log here", "+1.329 %")
 
 
 def test_speed_ups_are_no_figures_of_a_log():

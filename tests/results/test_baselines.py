@@ -35,11 +35,11 @@ def test_the_tolerance_is_what_trials_of_this_variation_can_show():
     baseline = baseline_of("main", [before], [before])
     assert baseline.references[0].tolerance == pytest.approx(0.002, abs=1e-4)
     assert verdict(baseline, row(99.81, 99.82, 99.82, 99.82, 99.83)) == (
-        "-0.18% (p = 0.008), within the tolerance of 0.20%",
+        "-0.18 % (p = 0.008), within the tolerance of 0.20 %",
         False,
     )
-    assert verdict(baseline, row(*(value - 0.5 for value in STEADY))) == ("slower: -0.50% (p = 0.008)", True)
-    assert verdict(baseline, row(*(value + 5 for value in STEADY))) == ("faster: +5.00% (p = 0.008)", False)
+    assert verdict(baseline, row(*(value - 0.5 for value in STEADY))) == ("slower: -0.50 % (p = 0.008)", True)
+    assert verdict(baseline, row(*(value + 5 for value in STEADY))) == ("faster: +5.00 % (p = 0.008)", False)
 
 
 def test_another_machine_may_differ_by_what_machines_of_its_kind_differ_by():
@@ -48,14 +48,14 @@ def test_another_machine_may_differ_by_what_machines_of_its_kind_differ_by():
     baseline = baseline_of("main", [before], [before, *others])
     assert baseline.references[0].machine_tolerance == pytest.approx(0.051, abs=2e-3)
     slower = tuple(value * 0.97 for value in STEADY)
-    assert verdict(baseline, row(*slower, gpu="y")) == ("-3.00% (p = 0.008), within the tolerance of 5.10%", False)
-    assert verdict(baseline, row(*slower)) == ("slower: -3.00% (p = 0.008)", True)
+    assert verdict(baseline, row(*slower, gpu="y")) == ("-3.00 % (p = 0.008), within the tolerance of 5.10 %", False)
+    assert verdict(baseline, row(*slower)) == ("slower: -3.00 % (p = 0.008)", True)
 
 
 def test_more_of_what_should_be_low_is_worse():
     before = row(*STEADY, unit="GB", direction="lower", metric="peak_memory_per_gpu")
     now = row(*(value + 5 for value in STEADY), unit="GB", direction="lower", metric="peak_memory_per_gpu")
-    assert verdict(baseline_of("main", [before], [before]), now) == ("worse: +5.00% (p = 0.008)", True)
+    assert verdict(baseline_of("main", [before], [before]), now) == ("worse: +5.00 % (p = 0.008)", True)
 
 
 def test_the_latest_of_several_campaigns_is_kept():

@@ -78,11 +78,11 @@ def test_a_baseline_holds_values_with_the_tolerance_that_their_variation_gives(r
 def test_a_worse_campaign_fails_with_the_statistics_also_in_the_files_for_ci(run: Run, tmp_path: Path):
     folder = tmp_path / "ci"
     out, err = run("baseline", "compare", "main", "slower", "--ci", str(folder), code=1)
-    assert "slower: -50.00% (p = 0.008)" in out
+    assert "slower: -50.00 % (p = 0.008)" in out
     assert "gate failed: 1 of 1 worse than baseline main or missing" in err
     suite = ElementTree.parse(folder / "junit.xml").getroot()
     assert suite.get("failures") == "1"
-    assert [item.get("message") for item in suite.iter("failure")] == ["slower: -50.00% (p = 0.008)"]
+    assert [item.get("message") for item in suite.iter("failure")] == ["slower: -50.00 % (p = 0.008)"]
     assert (folder / "summary.md").read_text().startswith("<!-- dlperf -->\n### ❌ dlperf: 1 of 1 worse")
     assert "1 of 1 worse" in "".join(ElementTree.parse(folder / "badge.svg").getroot().itertext())
     assert [item["failed"] for item in json.loads(run("baseline", "compare", "main", "slower", "--json", code=1)[0])]
@@ -91,7 +91,7 @@ def test_a_worse_campaign_fails_with_the_statistics_also_in_the_files_for_ci(run
 @pytest.mark.usefixtures("main_baseline")
 def test_an_equal_campaign_passes(run: Run, tmp_path: Path):
     out, _ = run("baseline", "compare", "main", "equal", "--ci", str(tmp_path))
-    assert "same: +0.00%, no significant difference (p = 1.000)" in out
+    assert "same: +0.00 %, no significant difference (p = 1.000)" in out
     assert "1 passed" in (tmp_path / "badge.svg").read_text()
 
 

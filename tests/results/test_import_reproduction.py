@@ -62,8 +62,8 @@ def test_the_audit_of_imported_logs_finds_the_exact_figures_and_the_others(tmp_p
     rows = [row for row in audit_workspace(workspace) if row.report == "perf-resnet50-2.5" and row.local_log]
     verdicts = {row.published: str(row.verdict) for row in rows}
     assert verdicts["3019.361"] == "exact"
-    assert verdicts["1438.518"] == "-0.448%"
-    assert verdicts["10936.815"] == "+0.054%"
+    assert verdicts["1438.518"] == "-0.448 %"
+    assert verdicts["10936.815"] == "+0.054 %"
     assert sum(row.verdict.code == "exact" for row in rows) == 17
 
 

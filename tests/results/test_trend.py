@@ -28,9 +28,9 @@ def history(*values: float, **fields: object) -> list[ConfigurationResult]:
 @pytest.mark.parametrize(
     ("values", "fields", "verdict", "failed"),
     [
-        ([100.0, 101.0] * 5 + [90.0] * 5, {}, "-10.00% since c10 (10 campaigns before, 5 since, p = 0.001)", True),
-        ([100.0, 101.0] * 5 + [110.0] * 5, {}, "+10.00% since c10 (10 campaigns before, 5 since, p = 0.001)", False),
-        ([100.0] * 10 + [110.0] * 5, {"unit": "ms", "direction": "lower"}, "+10.00% since c10", True),
+        ([100.0, 101.0] * 5 + [90.0] * 5, {}, "-10.00 % since c10 (10 campaigns before, 5 since, p = 0.001)", True),
+        ([100.0, 101.0] * 5 + [110.0] * 5, {}, "+10.00 % since c10 (10 campaigns before, 5 since, p = 0.001)", False),
+        ([100.0] * 10 + [110.0] * 5, {"unit": "ms", "direction": "lower"}, "+10.00 % since c10", True),
         ([100.0, 101.0] * 6, {}, "no change of level in 12 campaigns", False),
         ([100.0] * 9, {}, "10 campaigns are needed to see a trend, not 9", True),
     ],

@@ -90,8 +90,8 @@ def test_a_verdict_that_no_longer_holds_is_a_difference(workspace: Workspace, tm
     (tmp_path / "raw" / "logs" / "a.txt").write_text(own_log(900.0, gpus=1, batch_size=256))
     found = verify_published(workspace, [folder])
     assert [(item.campaign, item.stored, item.recomputed) for item in found.differences] == [
-        ("published/a", "exact", "+12.500%"),
-        ("published/a", "-11.111%", "exact"),
+        ("published/a", "exact", "+12.500 %"),
+        ("published/a", "-11.111 %", "exact"),
     ]
 
 

@@ -87,7 +87,7 @@ def _print_agreement(found: Claim, verdict: Message) -> None:
     if found.interval:
         print("ratio of the medians, 95 % interval: " + " … ".join(f"{end:.4f}" for end in found.interval))
     if found.detectable is not None:
-        print(f"smallest difference that these trials can show: {found.detectable:.2%}")
+        print(f"smallest difference that these trials can show: {percent(found.detectable, 2)}")
     reasons = (str(reason) for reason in found.reasons if reason.code != "with_caveat")
     for reason in dict.fromkeys((*reasons, *found.differences)):
         print_note(f"different or unknown: {reason}")

@@ -72,12 +72,12 @@ class Language:
 
 
 class _Number(float):
-    """Accepts ``{value:amount}`` in a text: four significant digits, or ``1,234`` from 1000 on."""
+    """Accepts ``{value:amount}`` in a text: four digits, or ``1,234`` from 1000 on. A ``%`` gives ``1.3 %``."""
 
     def __format__(self, specification: str) -> str:
         if specification == "amount":
             return f"{float(self):,.0f}" if abs(self) >= 1000 else f"{float(self):#.4g}"
-        return format(float(self), specification)
+        return format(float(self), specification).replace("%", " %")
 
 
 ENGLISH = Language("en")

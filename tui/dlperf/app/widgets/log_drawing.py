@@ -19,7 +19,7 @@ from dlperf.app.logs.search import Pattern, error_pattern
 from dlperf.app.logs.window import ShownRow, shown_text
 from dlperf.app.widgets.looks import looks
 from dlperf.messages import _
-from dlperf.view.text import file_size, printable
+from dlperf.view.text import file_size, percent, printable
 
 _WARNING = re.compile(rb"\bWARN(?:ING)?\b|\bwarn(?:ing)?\b")
 COLOURED_BYTES = 4096
@@ -109,7 +109,7 @@ class LogDrawing(Widget):
         if self.log_shown.file.size == 0:
             return _("The log is empty so far.")
         if self.log_shown.matches is not None and self.log_shown.matches.searched_share < 1:
-            return _("Searching … {share:.0%}", share=self.log_shown.matches.searched_share)
+            return _("Searching … {share}", share=percent(self.log_shown.matches.searched_share, 0))
         return _("No line matches {pattern}. esc shows all lines.", pattern=self.only_matching)
 
     def _row_strip(self, log: OpenLog, line: Line, text: str, base: Style) -> Strip:
@@ -159,7 +159,7 @@ class LogDrawing(Widget):
             parts.append(_("{count} lines match {pattern}", count=count, pattern=self.only_matching))
         for matches in (log.matches, log.found):
             if matches is not None and matches.searched_share < 1:
-                parts.append(_("searched: {share:.0%}", share=matches.searched_share))
+                parts.append(_("searched: {share}", share=percent(matches.searched_share, 0)))
         if log.window.wrap:
             parts.append(_("wrapped"))
         return " · ".join(parts)
@@ -170,7 +170,7 @@ class LogDrawing(Widget):
         number = log.numbers.number_at(start)
         if number is None:
             self.count_lines()
-            return _("paused at {share:.0%}", share=log.window.source.share(start))
+            return _("paused at {share}", share=percent(log.window.source.share(start), 0))
         return _("paused at line {number:,}", number=number)
 
     def count_lines(self) -> None:

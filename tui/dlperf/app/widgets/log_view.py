@@ -16,7 +16,7 @@ from dlperf.app.logs.search import Pattern, error_pattern, pattern_of
 from dlperf.app.logs.window import MatchingLines
 from dlperf.app.widgets.log_drawing import LogDrawing
 from dlperf.messages import _
-from dlperf.view.text import printable
+from dlperf.view.text import percent, printable
 
 Found = TypeVar("Found")
 
@@ -267,7 +267,7 @@ class LogView(LogDrawing, can_focus=True):
         elif whole or found.full:
             self.problem, self._wanted = _("no match further on"), None
         else:
-            self.problem = _("Searching … {share:.0%}", share=found.searched_share)
+            self.problem = _("Searching … {share}", share=percent(found.searched_share, 0))
         self.post_message(self.Changed())
 
     def _go_to(self, start: int) -> None:
