@@ -54,7 +54,7 @@ class RunningTrial:
     silent_at: float | None = None
     """When a machine of it stopped answering (monotonic)."""
     awaited: frozenset[str] = frozenset()
-    """Nodes that do not answer or are in use, for which it waits while other trials may use the rest of its machines."""
+    """Nodes that do not answer or are in use, for which it waits while others may use the rest of its machines."""
     noted: bool = False
     """Whether the journal already notes that its machines are waited for."""
 
