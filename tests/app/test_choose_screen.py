@@ -164,6 +164,15 @@ async def test_a_preset_marks_a_whole_report(workspace: Workspace):
         await until_shown(pilot, "[x] numpy", "[x] lenet5", "configurations: 2", "trials: 6")
 
 
+async def test_a_preset_brings_its_marks_into_view(workspace: Workspace):
+    save_preset(workspace, "mine", "--framework tensorflow")
+    async with driving(workspace, size=(120, 24), start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        assert "tensorflow" not in shown(pilot)
+        await press(pilot, "p", "enter")
+        await until_shown(pilot, "[x] tensorflow")
+
+
 async def test_the_last_campaign_is_a_preset_though_no_case_was_marked(workspace: Workspace):
     write_campaign(
         workspace.campaign("numbers"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from textual import work
 
 from dlperf.app.commands import run_command
-from dlperf.app.model.choice import PRESETS, Choice, Preset, arguments_of, choice_of, command_line
+from dlperf.app.model.choice import AXES, PRESETS, Choice, Preset, arguments_of, choice_of, command_line
 from dlperf.app.model.table import Column, Row
 from dlperf.app.presets import save_preset, saved_presets
 from dlperf.app.screens.base import PlaceScreen
@@ -45,6 +45,13 @@ class PlanActions(PlaceScreen):
         """Mark what this choice marks, and plan it."""
         raise NotImplementedError
 
+    def _choose_and_show(self, choice: Choice) -> None:
+        """Mark what a preset or an earlier campaign marks, and bring its marks into view."""
+        self.choose(choice)
+        for axis in AXES:
+            for value in choice.values(axis)[:1]:
+                self.query_one(f"#{axis}", RowTable).select(value)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "start":
             return True if self._runnable() else None
@@ -67,7 +74,10 @@ class PlanActions(PlaceScreen):
             choices.append(choice_of(last[1]))
             texts.append((_("last campaign"), printable(last[0])))
         page = ListPage(_("Presets"), columns, dict(enumerate(map(Row, texts))))
-        self.app.push_screen(page, lambda chosen: self.choose(choices[chosen]) if isinstance(chosen, int) else None)
+        self.app.push_screen(page, self._preset_chosen(choices))
+
+    def _preset_chosen(self, choices: Sequence[Choice]) -> Callable[[Hashable | None], None]:
+        return lambda chosen: self._choose_and_show(choices[chosen]) if isinstance(chosen, int) else None
 
     def _saved_presets(self) -> list[Preset]:
         try:
@@ -121,7 +131,7 @@ class PlanActions(PlaceScreen):
 
     def action_repeat(self) -> None:
         if last := self.main.book.last_selection():
-            self.choose(choice_of(last[1]))
+            self._choose_and_show(choice_of(last[1]))
 
     def action_script(self) -> None:
         from dlperf.render.preview import preview_text
