@@ -7,7 +7,7 @@ import importlib
 import sys
 from pathlib import Path
 
-LEAST = {"HIDDEN": 128, "HEADS": 2, "LAYERS": 2}
+LEAST = {"VGG_WIDTH": 128, "HIDDEN": 128, "HEADS": 2, "LAYERS": 2}
 
 
 def shallow(stages):

@@ -138,8 +138,9 @@ def test_a_program_learns_and_its_log_gives_a_figure(name: str, tmp_path: Path):
     module, program, arguments = CASES[name]
     profile = tmp_path / "profile.json"
     asked = ["--profile", profile] if name in ("pytorch gpt2", "jax gpt2") else []
-    done = run(interpreter(module), SMALL, WORKLOADS / program, *arguments, *asked)
+    done = run(interpreter(module), SMALL, WORKLOADS / program, *arguments, *asked, JAX_LOG_COMPILES="1")
     assert done.returncode == 0, done.stderr
+    assert done.stderr.count("Finished XLA compilation of jit(step)") == (module == "jax")
     (trained,) = parsed(done.stdout)
     assert trained.complete
     assert trained.metadata.arguments["data"] == "synthetic"

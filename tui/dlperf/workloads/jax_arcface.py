@@ -36,7 +36,7 @@ def block_parameters(key, inputs, outputs):
         "norm1": norm_parameters(inputs),
         "weight1": convolution_weight(first, 3, inputs, outputs),
         "norm2": norm_parameters(outputs),
-        "slope": jnp.full(outputs, 0.25),
+        "slope": jnp.full(outputs, 0.25, jnp.float32),
         "weight2": convolution_weight(second, 3, outputs, outputs),
         "norm3": norm_parameters(outputs, 0.0),
     }
@@ -70,7 +70,7 @@ def backbone_parameters(key, image_size):
             inputs = width
     flat = inputs * (image_size // 16) ** 2
     return {
-        "stem": (convolution_weight(first, 3, 3, 64), norm_parameters(64), jnp.full(64, 0.25)),
+        "stem": (convolution_weight(first, 3, 3, 64), norm_parameters(64), jnp.full(64, 0.25, jnp.float32)),
         "blocks": blocks,
         "norm": norm_parameters(inputs),
         "embedding": (jax.random.normal(last, (flat, EMBEDDING)) * 0.01, jnp.zeros(EMBEDDING)),

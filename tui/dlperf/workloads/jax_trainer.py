@@ -100,7 +100,8 @@ def adamw(learning_rate, epsilon=1e-6, weight_decay=0.01, betas=(0.9, 0.999)):
 
     def start(parameters):
         first = jax.tree.map(jnp.zeros_like, parameters)
-        return {"first": first, "second": jax.tree.map(jnp.zeros_like, parameters), "steps": np.float32(0)}
+        steps = jax.device_put(np.float32(0), NamedSharding(device_mesh(), EVERYWHERE))  # as ``update`` returns it
+        return {"first": first, "second": jax.tree.map(jnp.zeros_like, parameters), "steps": steps}
 
     def update(parameters, state, gradients):
         steps = state["steps"] + 1
@@ -155,7 +156,7 @@ def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, per_s
     parameters = jax.jit(create, out_shardings=_shardings(mesh, placement))(jax.random.key(options.seed))
     state = optimizer.start(parameters)
     step = jax.jit(_step(loss, optimizer, LOSS_SCALE.get(options.precision, 1.0)), donate_argnums=(0, 1))
-    for _ in range(WARM_UP_STEPS):  # the second call compiles again if XLA placed a result elsewhere than its input
+    for _ in range(WARM_UP_STEPS):  # a second call would compile again if a result differed from its input
         parameters, state, value = step(parameters, state, *next(batches))
     value.block_until_ready()
     version, rank = jax.__version__, jax.process_index()

@@ -25,6 +25,8 @@ from jax_trainer import averaged, cross_entropy, device_mesh, prepare, sgd, synt
 CLASSES = 1000
 STAGES = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
 VGG = ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3))
+VGG_WIDTH = 4096
+"""Of the fully connected layers."""
 
 
 def convolution_weight(key, size, inputs, outputs):
@@ -55,7 +57,7 @@ def pool(x, size, stride, pad):
 
 
 def norm_parameters(width, scale=1.0):
-    return jnp.full(width, scale), jnp.zeros(width)
+    return jnp.full(width, scale, jnp.float32), jnp.zeros(width)
 
 
 def block_parameters(key, inputs, width, projected):
@@ -114,7 +116,7 @@ def vgg16_parameters(key, image_size):
             convolutions.append((convolution_weight(part, 3, inputs, width), jnp.zeros(width)))
             inputs = width
     keys = jax.random.split(key, 3)
-    sizes = ((512 * (image_size // 32) ** 2, 4096), (4096, 4096), (4096, CLASSES))
+    sizes = ((512 * (image_size // 32) ** 2, VGG_WIDTH), (VGG_WIDTH, VGG_WIDTH), (VGG_WIDTH, CLASSES))
     dense = [(jax.random.normal(k, size) * 0.01, jnp.zeros(size[1])) for k, size in zip(keys, sizes)]
     return {"convolutions": convolutions, "dense": dense}
 

@@ -28,6 +28,8 @@ from torch.nn import functional
 CLASSES = 1000
 STAGES = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
 VGG = ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3))
+VGG_WIDTH = 4096
+"""Of the fully connected layers."""
 
 
 class Bottleneck(nn.Module):
@@ -85,8 +87,8 @@ def vgg16(image_size=224):
             layers += [nn.Conv2d(inputs, width, 3, padding=1), nn.ReLU(inplace=True)]
             inputs = width
         layers.append(nn.MaxPool2d(2))
-    layers += [nn.Flatten(), nn.Linear(512 * (image_size // 32) ** 2, 4096), nn.ReLU(inplace=True), nn.Dropout()]
-    layers += [nn.Linear(4096, 4096), nn.ReLU(inplace=True), nn.Dropout(), nn.Linear(4096, CLASSES)]
+    layers += [nn.Flatten(), nn.Linear(512 * (image_size // 32) ** 2, VGG_WIDTH), nn.ReLU(inplace=True), nn.Dropout()]
+    layers += [nn.Linear(VGG_WIDTH, VGG_WIDTH), nn.ReLU(inplace=True), nn.Dropout(), nn.Linear(VGG_WIDTH, CLASSES)]
     return nn.Sequential(*layers)
 
 
