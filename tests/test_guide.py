@@ -3,63 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shlex
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from dlperf.cli import main
-from slurm_lab import slurm, slurm_cluster
+from guide_pages import BLOCK, FILE, GUIDE, ROOT, commands, shown, type_page, typed
 
-__all__ = ["slurm", "slurm_cluster"]
+__all__ = ["typed"]
 
-ROOT = Path(__file__).resolve().parent.parent
-GUIDE = ROOT / "site" / "docs" / "guide"
 CHINESE = ROOT / "site" / "docs" / "zh" / "guide"
 PAGES = sorted(path.name for path in GUIDE.glob("*.md"))
-
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"`((?:catalog/[^`]+|hello|train)\.(?:py|yaml))`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-def shown(page: Path) -> list[str]:
-    """Every block, with the lines together that a backslash breaks."""
-    return [text.replace("\\\n", "") for _, text in BLOCK.findall(page.read_text())]
-
-
-def commands(page: Path) -> list[str]:
-    typed = [text for language, text in BLOCK.findall(page.read_text()) if language == "sh"]
-    return [line for text in typed for line in text.splitlines()]
-
-
-@pytest.fixture
-def typed(tmp_path, monkeypatch, capsys):
-    """Type a line; its standard output."""
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
-
-    def run(line: str) -> str:
-        for command in line.split(" && "):
-            program, *words = shlex.split(command, comments=True)
-            if program == "cd":
-                monkeypatch.chdir(words[0])
-                continue
-            if program in ("git", "sed"):
-                subprocess.run([program, *words], check=True)
-                continue
-            assert program == "dlperf"
-            with pytest.raises(SystemExit) as leaving:
-                main(words)
-            code = int(command.endswith("# ends with 1"))
-            assert leaving.value.code == code, f"{command}: {capsys.readouterr().err}"
-        return capsys.readouterr().out
-
-    return run
 
 
 def test_a_program_of_ones_own_is_measured_as_the_guide_says(typed, tmp_path):
@@ -183,24 +138,6 @@ def test_logs_of_megatron_and_torchtitan_become_reports_as_the_guide_says(typed,
     for name in values:
         page = tmp_path / "bench" / "site" / "docs" / "results" / "reports" / name / "llama3-8b.md"
         assert "65536" in page.read_text()
-
-
-def type_page(typed, folder: Path, page: Path) -> list[str]:
-    """Type the commands of a page after writing its files; return what each but the first prints."""
-    first, *others = commands(page)
-    typed(first)
-    for path, text in FILE.findall(page.read_text()):
-        place = folder / "bench" / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
-    return [typed(line) for line in others]
-
-
-def test_a_cluster_is_set_up_and_measured_as_the_page_on_slurm_says(typed, tmp_path, slurm, monkeypatch):
-    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")  # NumPy of the tests' own Python
-    type_page(typed, tmp_path, GUIDE / "slurm.md")
-    (row,) = json.loads(typed("dlperf results --campaign first --json"))
-    assert (row["n"], row["status"]) == (2, "measured")
 
 
 def test_the_page_on_python_runs_as_it_stands(typed, tmp_path, monkeypatch, capsys):

@@ -120,7 +120,7 @@ def test_quickstart_over_ssh_is_chosen_checked_run_left_found_again_and_publishe
     terminal.until_shown("quickstart", "VGG16")
     terminal.press("Enter")
     terminal.until_shown("[x] numpy", "[x] local")
-    terminal.press("Space", "Down", "Space")
+    terminal.press("Space", "Up", "Space")
     terminal.until_shown("[ ] local", "[x] wire", "trials: 6  on wire")
     terminal.press("c")
     terminal.until_shown("Are the machines ready?", "wire", "ok")

@@ -221,7 +221,7 @@ THROTTLED = TELEMETRY.replace("%s", "0x40,0")
     ("telemetry", "cause"),
     [
         (CONTENDED, "disturbed: other processes used GPU m1:0 while the trial was measured"),
-        (THROTTLED, "disturbed: hardware thermal slowdown on GPU m1:0, in 100% of the samples"),
+        (THROTTLED, "disturbed: hardware thermal slowdown on GPU m1:0, in 100 % of the samples"),
     ],
 )
 async def test_a_disturbed_trial_is_repeated_once_and_both_stay(tmp_path, telemetry, cause):

@@ -86,7 +86,7 @@ def home(language: Language, data: SiteData) -> str:
         charts=model_charts(page),
         metrics=[(name, page._(title)) for name, title in METRICS.items()],
         headlines=headlines(page, shown),
-        tables=[(page._(KINDS[kind]), _table(page, kinds[kind])) for kind in KINDS if kind in kinds],
+        tables=[(page._(KINDS[kind]), _table(page, by_weight(kinds[kind]))) for kind in KINDS if kind in kinds],
         left_out=len(found) - sum(map(len, kinds.values())),
         news=_news(page),
         files=[page.file_link(path, name) for name, path in files.items()],
@@ -136,8 +136,13 @@ def headline(page: Page, found: Sequence[Answer]) -> list[Headline]:
 
 def best_of_cases(found: Sequence[Answer]) -> list[Answer]:
     """Return one answer for each case in the order of ``weight``."""
-    rivals = grouped(found, lambda answer: answer.best.case)
-    return sorted((max(same, key=weight) for same in rivals.values()), key=weight, reverse=True)
+    return [same[0] for same in grouped(by_weight(found), lambda answer: answer.best.case).values()]
+
+
+def by_weight(found: Sequence[Answer]) -> list[Answer]:
+    """Return the answers in the order of ``weight``, those of a case together."""
+    rivals = grouped(sorted(found, key=weight, reverse=True), lambda answer: answer.best.case)
+    return [answer for same in rivals.values() for answer in same]
 
 
 def _summary(page: Page, found: Sequence[Answer]) -> Summary:
