@@ -200,11 +200,11 @@ async def test_repeats_are_changed_with_two_keys(workspace: Workspace):
         await pilot.press("p")
         await until_shown(pilot, "quickstart")
         await pilot.press("enter")
-        await until_shown(pilot, "repeats: 3", "trials: 6")
+        await until_shown(pilot, "repeats 3", "trials: 6")
         await pilot.press("plus")
-        await until_shown(pilot, "repeats: 4", "trials: 8")
+        await until_shown(pilot, "repeats 4", "trials: 8")
         await pilot.press("minus", "minus")
-        await until_shown(pilot, "repeats: 2", "trials: 4")
+        await until_shown(pilot, "repeats 2", "trials: 4")
 
 
 async def test_the_exact_script_is_read_before_anything_runs(workspace: Workspace):
@@ -326,7 +326,7 @@ async def test_a_preset_that_the_user_saved_comes_first_and_marks_the_same_again
         await press(pilot, "p")
         await until_shown(pilot, "mine", "--hardware local --framework numpy", "quickstart")
         await press(pilot, "enter")
-        await until_shown(pilot, "configurations: 1", "repeats: 2", "protocol: quick")
+        await until_shown(pilot, "configurations: 1", "repeats 2", "protocol quick")
         assert screen.choice.selection() == choice.selection()
 
 
@@ -349,7 +349,7 @@ async def test_name_and_protocol_of_a_campaign_are_set_before_it_starts(
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
         await press(pilot, "p", "enter", "o", "down", "enter", "n", *"first", "enter")
-        await until_shown(pilot, "name: first (n)", "protocol: dlperf (o)")
+        await until_shown(pilot, "name first (n)", "protocol dlperf (o)")
         await press(pilot, "s")
         await until_shown(pilot, "Start this campaign?", "--protocol dlperf --name first")
         await press(pilot, "y")

@@ -116,9 +116,9 @@ class PlanActions(PlaceScreen):
         """Return what the plan takes besides the marks, with the keys that change it."""
         return " · ".join(
             (
-                _("Plan · repeats: {repeats} (- +)", repeats=self.choice.repeats or _("by protocol")),
-                _("protocol: {protocol} (o)", protocol=printable(self.choice.protocol or _("by recipe"))),
-                _("name: {name} (n)", name=printable(self.choice.name) or _("by time")),
+                _("Plan: repeats {repeats} (- +)", repeats=self.choice.repeats or _("by protocol")),
+                _("protocol {protocol} (o)", protocol=printable(self.choice.protocol or _("by recipe"))),
+                _("name {name} (n)", name=printable(self.choice.name) or _("by time")),
             )
         )
 
