@@ -59,9 +59,11 @@ class Sshd:
     def stop(self) -> None:
         """Stop listening and drop every connection; what was started over them goes on.
 
-        A session that the server began in its last moment holds its port for a moment longer.
+        A stopped server begins no session that would hold its port after it.
         """
         if self.process is not None:
+            self.process.send_signal(signal.SIGSTOP)
+            os.waitpid(self.process.pid, os.WUNTRACED)
             sessions = self.sessions()
             self.process.kill()
             self.process.wait()
