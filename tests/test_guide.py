@@ -18,15 +18,7 @@ PAGES = sorted(path.name for path in GUIDE.glob("*.md"))
 
 
 def test_a_program_of_ones_own_is_measured_as_the_guide_says(typed, tmp_path):
-    page = GUIDE / "programs.md"
-    first, *others = commands(page)
-    typed(first)
-    for path, text in FILE.findall(page.read_text()):
-        place = tmp_path / "bench" / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
-    for line in others:
-        typed(line)
+    type_page(typed, tmp_path, GUIDE / "programs.md")
     assert [row["n"] for row in json.loads(typed("dlperf results --campaign hello --json"))] == [1, 1]
     (row,) = json.loads(typed("dlperf results --campaign first --json"))
     assert row["status"] == "measured"

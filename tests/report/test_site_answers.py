@@ -16,7 +16,8 @@ from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData
-from dlperf.report.pages.home import home
+from dlperf.report.pages.frameworks import frameworks_index
+from dlperf.report.pages.home import by_weight, every_answer, home
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.pictures import comparison_chart
 from dlperf.report.templating import macro
@@ -32,6 +33,19 @@ def test_equal_precisions_are_compared_rather_than_higher_numbers_of_unequal_one
     rows = [measured("alpha", value=900.0, precision="bf16-pure"), measured("alpha", value=700.0, precision="bf16")]
     (answer,) = answers([*rows, measured("beta", value=710.0, precision="bf16")])
     assert [(row.framework, row.precision) for row in answer.ranked] == [("beta", "bf16"), ("alpha", "bf16")]
+
+
+def test_a_comparison_stands_before_results_that_nothing_is_compared_with() -> None:
+    alone = [measured("alpha", value=900.0, precision="bf16"), measured("alpha", value=950.0, precision="fp16")]
+    data = SiteData((*alone, measured("alpha", value=400.0), measured("beta", value=390.0)))
+    found = by_weight(every_answer(data))
+    assert found[0].best.precision == "fp32"
+
+
+def test_indexes_begin_with_what_was_measured_here_most() -> None:
+    data = SiteData((published("alpha", 1, 500.0), measured("gamma"), measured("beta"), measured("beta", 8)))
+    text = Document(frameworks_index(ENGLISH, data)).text
+    assert sorted(("alpha", "beta", "gamma"), key=text.index) == ["beta", "gamma", "alpha"]
 
 
 def said(*rows: ConfigurationResult) -> str:
