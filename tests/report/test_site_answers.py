@@ -43,7 +43,8 @@ def test_a_comparison_stands_before_results_that_nothing_is_compared_with() -> N
 
 
 def test_indexes_begin_with_what_was_measured_here_most() -> None:
-    data = SiteData((published("alpha", 1, 500.0), measured("gamma"), measured("beta"), measured("beta", 8)))
+    failed = [replace(measured("gamma", gpus), value=None) for gpus in (2, 4, 8)]
+    data = SiteData((published("alpha", 1, 500.0), measured("gamma"), measured("beta"), measured("beta", 8), *failed))
     text = Document(frameworks_index(ENGLISH, data)).text
     assert sorted(("alpha", "beta", "gamma"), key=text.index) == ["beta", "gamma", "alpha"]
 

@@ -134,7 +134,7 @@ class SiteData:
 
     def most_measured(self, results: Iterable[ConfigurationResult]) -> tuple[int, int]:
         """Return the sort key of frameworks and machines: most training results first, our own before others'."""
-        trained = [row for row in results if row.case != DIAGNOSIS]
+        trained = [row for row in results if row.case != DIAGNOSIS and row.value is not None]
         return -sum(self.kind(row.campaign) == "measured" for row in trained), -len(trained)
 
     @cached_property
