@@ -85,6 +85,11 @@ def test_equal_contents_are_stored_once_for_a_whole_campaign(tmp_path: Path):
     assert text.count("exec train") == 1, "the script that came back is the one that was sent"
 
 
+def test_only_the_owner_may_read_what_was_sent_or_came_back(sealed: TrialPaths):
+    kept = [sealed.archive, *sealed.objects.iterdir()]
+    assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
+
+
 def test_what_is_sent_is_on_disk_before_the_trial_is_sealed(tmp_path: Path):
     paths = make_trial(tmp_path)
     assert [path.relative_to(paths.rendered).as_posix() for path in TrialFiles(paths).sent()] == sorted(SENT)

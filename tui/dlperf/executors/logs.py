@@ -265,7 +265,7 @@ def _write(files: Mapping[Path, bytes]) -> None:
     The disk is not waited for: a trial that is not sealed is collected again.
     """
     for path, data in files.items():
-        write_atomic(path, redact_for_runs(path, data), durable=False)
+        write_atomic(path, redact_for_runs(path, data), durable=False, private=True)
 
 
 async def read_whole(client: NodeClient, paths: Sequence[str]) -> list[bytes | Unreadable | None]:

@@ -198,7 +198,7 @@ def seal(paths: TrialPaths) -> None:
 
 def _write_archive(paths: TrialPaths, record: ArchiveRecord) -> None:
     # not write_record: redacting it again would change texts whose hashes it holds
-    write_atomic(paths.archive, record_bytes(record))
+    write_atomic(paths.archive, record_bytes(record), private=True)
 
 
 def _is_folded(name: str) -> bool:
@@ -225,7 +225,7 @@ def _write_object(path: Path, digest: str, data: bytes) -> None:
     with suppress(OSError):
         if sha256_of(path) == digest:
             return
-    write_atomic(path, data)
+    write_atomic(path, data, private=True)
 
 
 def _in_place(name: str, path: Path) -> tuple[ArchivedFile, None]:
