@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -114,9 +115,7 @@ def _patterns() -> dict[str, Any]:
 
 @cache
 def _sources() -> dict[str, str]:
-    import yaml
-
-    sources = yaml.safe_load((Path(__file__).parent / "tokens.yaml").read_text("utf-8"))
+    sources = tomllib.loads((Path(__file__).parent / "tokens.toml").read_text("utf-8"))
     return {name: f"(?:{pattern})" for name, pattern in sources.items()}
 
 
