@@ -127,3 +127,15 @@ def test_cancelling_works_when_no_engine_is_left(counting):
     counting.wait_for("try", "32/1", "cancelled")
     counting.wait_for("try", "32/2", "cancelled")
     assert len(counting.starts) == 1
+
+
+def test_a_running_campaign_can_be_cancelled_though_its_plan_was_damaged(counting):
+    engine = running(counting, 2)
+    paths = counting.campaign("try")
+    plan = paths.plan.read_bytes()
+    paths.plan.write_bytes(b"[")
+    assert "cancel: accepted" in counting.dlperf("cancel", "try").stderr
+    _, said = engine.communicate()
+    assert f"{paths.plan}: not a campaign".encode() in said
+    paths.plan.write_bytes(plan)
+    assert set(counting.states("try").values()) == {"cancelled"}

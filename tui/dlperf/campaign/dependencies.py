@@ -20,6 +20,8 @@ class Timeouts:
 
     tick: float = 0.2
     """Between two passes over requests and queue."""
+    requests: float = 0.05
+    """Between two looks for new requests."""
     progress: float = 1.0
     """Between two versions of ``progress.json``."""
     machine_rest: float = 5.0

@@ -92,6 +92,7 @@ class Engine:
         data = {"pid": os.getpid(), "host": platform.node(), "dlperf_version": __version__}
         self._journal.write(Event(utc_now(), "campaign_started", data=data))
         self._listen()
+        self._spawn(self._watch_requests())
         try:
             await self._until_finished()
         finally:
@@ -207,6 +208,17 @@ class Engine:
             self._spawn(self._executor(running.planned.launch.executor).time_out(running.trial))
         elif late >= 2 * self._timeouts.late:
             running.end(Ending(State.TIMED_OUT, why_overdue(running.trial.deadline, 2 * self._timeouts.late)))
+
+    async def _watch_requests(self) -> None:
+        """Wake the engine when somebody asks for something: a pass over all trials is too slow to be made often."""
+        size = 0
+        while True:
+            with suppress(OSError):
+                found = self._paths.control.stat().st_size
+                if found != size:
+                    size = found
+                    self._wake.set()
+            await asyncio.sleep(self._timeouts.requests)
 
     def _handle_requests(self) -> None:
         requests, offset = read_records(self._paths.control, Request, self._journal.requests_read)

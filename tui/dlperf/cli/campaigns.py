@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from dlperf.runs.paths import CampaignPaths, Workspace
 
 commands = typer.Typer()
+
+PATIENCE_SECONDS = 10.0
+ANSWER_SECONDS = 0.02
+"""Between two looks for the engine's answer."""
 
 TrialArgument = Annotated[
     str | None,
@@ -87,12 +92,12 @@ def run(
 def resume(context: typer.Context, campaign: options.CampaignArgument, detach: DetachOption = False) -> None:
     """Resume a campaign. Adopts its running trials, starts the remaining ones, lifts a pause."""
     from dlperf.campaign.detach import start_detached
-    from dlperf.cli.foreground import run_in_foreground, wait_for_requests
+    from dlperf.cli.foreground import run_in_foreground
     from dlperf.view.start import lift_pause
 
     workspace, paths = _find(context, campaign)
     if lift_pause(paths) is not None:
-        wait_for_requests(paths)
+        _wait_for_answer(paths)
     elif detach:
         _print_started(paths, start_detached(workspace, paths))
     else:
@@ -114,14 +119,13 @@ def retry(context: typer.Context, campaign: options.CampaignArgument, trial: Tri
 @commands.command()
 def pause(context: typer.Context, campaign: options.CampaignArgument) -> None:
     """Start no further trials of a campaign. Running trials continue; `dlperf resume` lifts the pause."""
-    from dlperf.cli.foreground import wait_for_requests
     from dlperf.runs.lock import engine_pid
 
     _, paths = _find(context, campaign)
     if engine_pid(paths) is None:
         raise RequestError(f"campaign {paths.name!r}: no engine is running, so there is nothing to pause")
     _request(paths, "pause", None)
-    wait_for_requests(paths)
+    _wait_for_answer(paths)
 
 
 def _find(context: typer.Context, words: str) -> tuple[Workspace, CampaignPaths]:
@@ -132,27 +136,48 @@ def _find(context: typer.Context, words: str) -> tuple[Workspace, CampaignPaths]
 
 
 def _request(paths: CampaignPaths, action: Action, trial: str | None) -> None:
+    """Write a request that can be carried out.
+
+    That a running engine can cancel its campaign is not checked: reading the plan may take longer than the answer.
+    """
     from dlperf.campaign.requests import check_request
     from dlperf.runs.control import ask
     from dlperf.runs.journal import campaign_status
+    from dlperf.runs.lock import engine_pid
     from dlperf.runs.lookup import find_key
 
     key = find_key(paths, trial) if trial is not None else None
-    check_request(action, key, campaign_status(paths))
+    if key or action == "retry" or engine_pid(paths) is None:
+        check_request(action, key, campaign_status(paths))
     ask(paths, action, key)
 
 
 def _request_from_engine(workspace: Workspace, paths: CampaignPaths, action: Action, trial: str | None) -> None:
     """Write a request, start an engine if none runs, and wait until it has accepted the request."""
     from dlperf.campaign.detach import start_detached
-    from dlperf.cli.foreground import wait_for_requests
     from dlperf.runs.lock import engine_pid
 
     _request(paths, action, trial)
     if engine_pid(paths) is None:
         pid = start_detached(workspace, paths)
         print_note(f"no engine was running: started one in the background (process {pid})")
-    wait_for_requests(paths)
+    _wait_for_answer(paths)
+
+
+def _wait_for_answer(paths: CampaignPaths) -> None:
+    """Wait until the engine has accepted the last request, and print its answer."""
+    from dlperf.runs.control import read_answers
+
+    size, read = paths.control.stat().st_size, 0
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        answers, read = read_answers(paths, read)
+        for answer in answers:
+            if isinstance(offset := answer.get("offset"), int) and offset >= size:
+                print_note(one_line(str(answer.get("refused") or f"{answer.get('action')}: accepted by the engine")))
+                return
+        time.sleep(ANSWER_SECONDS)
+    print_note("the engine has not accepted the request yet: see `dlperf status`")
 
 
 def _print_started(paths: CampaignPaths, pid: int) -> None:

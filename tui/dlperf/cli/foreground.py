@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
-import time
 from contextlib import nullcontext, redirect_stdout
 from typing import TYPE_CHECKING
 
@@ -147,20 +146,3 @@ def print_results(workspace: Workspace, paths: CampaignPaths) -> None:
         print_remarks(row.configuration, caveats(row))
     if len(with_caveats) > MOST_CAVEATS:
         print(f"and caveats of {len(with_caveats) - MOST_CAVEATS} more: see the site, or `dlperf results --json`")
-
-
-def wait_for_requests(paths: CampaignPaths, seconds: float = 10.0) -> None:
-    """Wait until the engine has accepted the last request, and print its answer."""
-    from dlperf.runs.records import Event
-    from dlperf.runs.store import read_records
-
-    size, read = paths.control.stat().st_size, 0
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        events, read = read_records(paths.journal, Event, read)
-        for event in events:
-            if event.event == "request" and event.data.get("offset", 0) >= size:
-                print_note(str(event.cause or "") or f"{event.data.get('action')}: accepted by the engine")
-                return
-        time.sleep(0.1)
-    print_note("the engine has not accepted the request yet: see `dlperf status`")

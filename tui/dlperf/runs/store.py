@@ -192,7 +192,12 @@ def append_records(path: Path, records: Iterable[Any]) -> None:
     Raises:
         StorageError: the lines could not all be written.
     """
-    lines = [json.dumps(_plain(record), ensure_ascii=False, separators=(",", ":")) for record in records]
+    append_lines(path, map(_plain, records))
+
+
+def append_lines(path: Path, values: Iterable[Any]) -> None:
+    """Append plain values as ``append_records`` does."""
+    lines = [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values]
     if lines:
         _append(path, redact_for_runs(path, ("\n".join(lines) + "\n").encode()))
 
@@ -212,9 +217,19 @@ def _append(path: Path, data: bytes) -> None:
 
 
 def read_records(path: Path, kind: type[Record], offset: int = 0) -> tuple[list[Record], int]:
-    """Return the records from a byte offset on, and the offset to continue from.
+    """Return the records from a byte offset on, and the offset to continue from; a damaged line is skipped.
 
-    A last line without a line break is left for the next call; a damaged line is skipped.
+    Raises:
+        DlperfError: the file cannot be read.
+    """
+    lines, offset = read_lines(path, offset)
+    return [record for line in lines for record in _record(line, kind)], offset
+
+
+def read_lines(path: Path, offset: int = 0) -> tuple[list[bytes], int]:
+    """Return the lines from a byte offset on, and the offset to continue from.
+
+    A last line without a line break is left for the next call.
 
     Raises:
         DlperfError: the file cannot be read.
@@ -226,7 +241,7 @@ def read_records(path: Path, kind: type[Record], offset: int = 0) -> tuple[list[
     except OSError as error:
         raise DlperfError(f"{path}: {error.strerror}") from error
     end = data.rfind(b"\n") + 1
-    return [record for line in data[:end].split(b"\n") for record in _record(line, kind)], offset + end
+    return data[:end].split(b"\n"), offset + end
 
 
 def _record(line: bytes, kind: type[Record]) -> Iterator[Record]:
