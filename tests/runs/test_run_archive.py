@@ -178,6 +178,18 @@ def test_a_link_out_of_the_trial_is_not_followed(sealed: TrialPaths):
     assert not TrialFiles(sealed).has(sealed.node("b").environment)
 
 
+@pytest.mark.parametrize("place", ["nodes/b", "nodes/b/ranks"])
+def test_a_link_in_place_of_a_folder_of_logs_is_not_followed(sealed: TrialPaths, tmp_path: Path, place: str):
+    outside = tmp_path / "outside"
+    (outside / "ranks").mkdir(parents=True)
+    for name in ("out.log", "rank0.log", "rank0.log.replaced-1", "ranks/rank0.log"):
+        (outside / name).write_text("secret")
+    link = sealed.directory / place
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(outside)
+    assert [log for node in sealed.nodes() if node.directory.name == "b" for log in node.logs()] == []
+
+
 def test_a_name_that_is_no_text_is_listed(tmp_path: Path):
     paths = make_trial(tmp_path)
     (paths.directory / os.fsdecode(b"nodes/a/ranks/\xff.log")).write_bytes(b"rank\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -74,7 +75,7 @@ class NodePaths:
 
     def logs(self) -> tuple[Path, ...]:
         """What may hold the output, best first: ``out.log`` (plain or gzipped), the per-rank logs, replaced logs."""
-        ranks = sorted(self.ranks.rglob("*"), key=_natural_order)
+        ranks = sorted(self._in_ranks("*"), key=_natural_order)
         whole = [path for path in (self.log, self.compressed_log, *ranks) if REPLACED not in path.name]
         found = [*whole, *self.replaced_logs()]
         return tuple(path for path in found if path.is_file() and not path.is_symlink())
@@ -82,7 +83,11 @@ class NodePaths:
     def replaced_logs(self) -> list[Path]:
         """What is left of logs that the payload truncated, replaced or renamed while it ran."""
         renamed = [path for path in self.directory.glob(f"{self.log.name}.*") if path != self.compressed_log]
-        return sorted({*renamed, *self.ranks.rglob(f"*{REPLACED}*")}, key=_natural_order)
+        return sorted({*renamed, *self._in_ranks(f"*{REPLACED}*")}, key=_natural_order)
+
+    def _in_ranks(self, pattern: str) -> Iterable[Path]:
+        """Files of the ranks; nothing where somebody put a link in place of their folder."""
+        return () if self.ranks.is_symlink() else self.ranks.rglob(pattern)
 
 
 @dataclass(frozen=True)
@@ -121,7 +126,7 @@ class TrialPaths:
         """The nodes that have a folder, in name order: those that left a log or telemetry, or still run."""
         try:
             with os.scandir(self.directory / "nodes") as entries:
-                found = sorted(entry.path for entry in entries if entry.is_dir())
+                found = sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
         except OSError:
             return ()
         return tuple(NodePaths(Path(path)) for path in found)
