@@ -210,9 +210,15 @@ def test_a_throttled_or_contended_gpu_is_found(paths: TrialPaths):
     assert {"hw_thermal_slowdown", "contended_gpu"} <= codes(measured(paths))
 
 
-@pytest.mark.parametrize(("foreign", "found"), [("30.0", True), ("2.0", False), ("", False)])
-def test_other_processes_on_a_machine_without_gpus_are_found(paths: TrialPaths, foreign: str, found: bool):
-    rows = [f"{START.timestamp() + second:.3f},90,1000,{foreign}" for second in range(14)]
+@pytest.mark.parametrize(
+    ("foreign", "seconds", "found"),
+    [("30.0", 1, True), ("2.0", 1, False), ("", 1, False), ("60.0", 10, True), ("20.0", 10, False)],
+)
+def test_other_processes_on_a_machine_without_gpus_are_found(
+    paths: TrialPaths, foreign: str, seconds: int, found: bool
+):
+    """Few readings must show more load."""
+    rows = [f"{START.timestamp() + second:.3f},90,1000,{foreign}" for second in range(0, 14, seconds)]
     telemetry = "\n".join(["time,cpu_percent,memory_used_mib,foreign_cpu_percent", *rows])
     write_trial(paths, {"n0/out.log": own_log(80.0), "n0/telemetry.csv": telemetry})
     assert ("contended_cpu" in codes(measured(paths))) is found

@@ -62,11 +62,14 @@ def findings_of_telemetry(readings: Iterable[GpuReading]) -> tuple[Finding, ...]
 
 
 def findings_of_processors(foreign_percents: Sequence[float]) -> tuple[Finding, ...]:
-    """Report other processes on nodes without GPUs, from their share of the processors second by second."""
-    if len(foreign_percents) < MINIMUM_READINGS:
+    """Report other processes on nodes without GPUs, from their share of the processors second by second.
+
+    In a shorter window they must have used as much as is tolerated in one of ``MINIMUM_READINGS``.
+    """
+    used = sum(foreign_percents) / 100
+    if used <= FOREIGN_LOAD * max(len(foreign_percents), MINIMUM_READINGS):
         return ()
-    share = fmean(foreign_percents) / 100
-    return (warning("contended_cpu", share=share),) if share > FOREIGN_LOAD else ()
+    return (warning("contended_cpu", share=used / len(foreign_percents)),)
 
 
 def _contended(rows: Sequence[GpuReading]) -> Finding | None:
