@@ -13,7 +13,7 @@ from textual import events
 
 from dlperf.app.model.choice import PRESETS, Choice, Preset, arguments_of, choice_of, command_line
 from dlperf.app.model.options import options_of
-from dlperf.app.model.planned import plan_lines
+from dlperf.app.model.planned import estimate, plan_lines
 from dlperf.app.presets import save_preset
 from dlperf.app.screens.choose import ChooseScreen
 from dlperf.app.screens.plan_actions import check_rows
@@ -26,7 +26,6 @@ from dlperf.plan import Selection, expand
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.store import read_campaign, write_campaign
-from dlperf.view.estimates import estimate
 
 CATALOG = load_catalog()
 MINE = "id: mine\ntitle: Mine\ngpus_per_node: 1\nnodes: [{name: mine, address: localhost}]\n"

@@ -124,10 +124,9 @@ class ScriptedExecutor:
         self.waits.append(len(trials))
         await asyncio.sleep(seconds)
 
-    async def tail(self, trials: Sequence[Trial]) -> int:
+    async def tail(self, trials: Sequence[Trial]) -> None:
         for trial in trials:
             self._bring(trial)
-        return 0
 
     def _bring(self, trial: Trial) -> None:
         node = trial.paths.node(trial.launch.nodes[0].name)

@@ -10,8 +10,7 @@ from scripted import planned
 from dlperf.campaign.create import trial_id
 from dlperf.campaign.machines import Machines, demands_of
 from dlperf.campaign.progress import campaign_seconds_left, trial_seconds_left
-from dlperf.campaign.requests import events_of_request, trials_to_cancel
-from dlperf.campaign.rules import events_after_end, exit_code, is_infrastructure
+from dlperf.campaign.rules import events_after_end, events_of_request, exit_code, is_infrastructure, trials_to_cancel
 from dlperf.errors import ExitCode, RequestError
 from dlperf.messages import Message, message, quoted
 from dlperf.plan import Node, Selection, TrialKey

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from dlperf.nodes.supervisor.amd import Amd
-from dlperf.nodes.supervisor.gpus import vendor_here
-from dlperf.nodes.supervisor.machine import environment, readiness
+from dlperf.nodes.supervisor.machine import environment, readiness, vendor_here
 from dlperf.nodes.supervisor.rocm_smi import RocmSmi
 from dlperf.nodes.supervisor.telemetry import GpuTelemetry
 

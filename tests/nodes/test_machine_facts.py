@@ -9,8 +9,7 @@ import pytest
 
 from dlperf.nodes.supervisor import kernel_log, machine
 from dlperf.nodes.supervisor.containers import image_digest, runtime_error
-from dlperf.nodes.supervisor.gpus import vendor_here
-from dlperf.nodes.supervisor.machine import cuda_version, infiniband_ports
+from dlperf.nodes.supervisor.machine import cuda_version, infiniband_ports, vendor_here
 from dlperf.nodes.supervisor.nvidia import Nvidia
 from dlperf.nodes.supervisor.vendor import Vendor
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dlperf.runs.printable import printable_end
+from dlperf.results.error_lines import printable_end
 
 
 def test_the_end_of_a_log_becomes_one_line_that_is_safe_to_show() -> None:

@@ -23,8 +23,7 @@ from dlperf.campaign.live import LiveLog
 from dlperf.campaign.machines import Machines, array_numbers, demands_of
 from dlperf.campaign.overdue import has_silent_machine, is_overdue, overdue, seconds_late, silence, why_overdue
 from dlperf.campaign.progress import ProgressFile
-from dlperf.campaign.requests import events_of_request
-from dlperf.campaign.rules import events_after_end, is_infrastructure
+from dlperf.campaign.rules import events_after_end, events_of_request, is_infrastructure
 from dlperf.campaign.running import Ending, RunningTrial, Watch, ending_of
 from dlperf.campaign.stages import Stages
 from dlperf.errors import RequestError, StorageError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from dlperf.campaign.left_out import Reliability
-from dlperf.campaign.requests import trials_to_cancel
+from dlperf.campaign.rules import trials_to_cancel
 from dlperf.errors import RequestError
 from dlperf.messages import Message
 from dlperf.plan import TrialKey

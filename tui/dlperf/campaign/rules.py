@@ -1,14 +1,17 @@
-"""Decide on retries, stopped configurations and the exit code. Pure."""
+"""Decide on retries, stopped configurations, requests of viewers and the exit code. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from dlperf.errors import ExitCode
+from dlperf.errors import ExitCode, RequestError
 from dlperf.executors.base import UNREACHABLE, failure_kind
 from dlperf.messages import Message, message, quoted
 from dlperf.plan import TrialKey
-from dlperf.runs.records import CampaignStatus, Event, State, TrialStatus
+from dlperf.runs.journal import trial_key
+from dlperf.runs.records import CampaignStatus, Event, Request, State, TrialStatus
+
+Trials = Mapping[TrialKey, TrialStatus]
 
 MOST_RETRIES = 2
 """Automatic retries of one planned trial."""
@@ -30,9 +33,7 @@ def is_infrastructure(status: TrialStatus) -> bool:
     return status.state is State.FAILED and status.cause is not None and status.cause.mentions(*_INFRASTRUCTURE)
 
 
-def events_after_end(
-    trials: Mapping[TrialKey, TrialStatus], ended: TrialStatus, time: str, disturbance: Message | None = None
-) -> list[Event]:
+def events_after_end(trials: Trials, ended: TrialStatus, time: str, disturbance: Message | None = None) -> list[Event]:
     """Return the events that follow from a trial's end; ``trials`` already holds its final status.
 
     Called only if the end leaves no machine out (``left_out.py``). An infrastructure failure is retried at most twice,
@@ -57,19 +58,19 @@ def events_after_end(
     return _stop(family, ended, alike, time)
 
 
-def retries_so_far(trials: Mapping[TrialKey, TrialStatus], status: TrialStatus) -> int:
+def retries_so_far(trials: Trials, status: TrialStatus) -> int:
     """Return how many earlier tries of this trial had their machines; one that lost the race for them ran nothing."""
     return sum(
         not (earlier.cause and earlier.cause.mentions("lease_lost")) for earlier in _earlier_tries(trials, status)
     )
 
 
-def _is_repeat(trials: Mapping[TrialKey, TrialStatus], status: TrialStatus) -> bool:
+def _is_repeat(trials: Trials, status: TrialStatus) -> bool:
     """Whether this trial repeats a disturbed one."""
     return any(earlier.state is State.SUCCEEDED for earlier in _earlier_tries(trials, status))
 
 
-def _earlier_tries(trials: Mapping[TrialKey, TrialStatus], status: TrialStatus) -> Iterator[TrialStatus]:
+def _earlier_tries(trials: Trials, status: TrialStatus) -> Iterator[TrialStatus]:
     while status.retry_of is not None:
         status = trials[TrialKey(status.key.configuration, status.retry_of)]
         yield status
@@ -117,3 +118,86 @@ def failures(status: CampaignStatus) -> list[TrialStatus]:
 def succeeded_without_value(status: CampaignStatus) -> list[TrialStatus]:
     """Return the trials that succeeded and whose logs gave no value."""
     return [trial for trial in status.trials.values() if trial.lacks_figure]
+
+
+def requested_trials(request: Request, trials: Trials) -> list[TrialStatus]:
+    """Return the trials of a request: one, or all of the campaign.
+
+    Raises:
+        RequestError: there is no such trial.
+    """
+    if request.trial is None:
+        return list(trials.values())
+    try:
+        return [trials[trial_key(request.trial)]]
+    except (KeyError, ValueError):
+        raise RequestError(f"no trial {request.trial!r} in this campaign") from None
+
+
+def events_of_request(request: Request, trials: Trials, time: str) -> list[Event]:
+    """Return the events of a request. Running trials are ended by their machines, see ``trials_to_cancel``.
+
+    Raises:
+        RequestError: the request cannot be carried out.
+    """
+    match request.action:
+        case "pause":
+            return [Event(time, "paused", source="viewer")]
+        case "resume":
+            return [Event(time, "unpaused", source="viewer")]
+        case "cancel":
+            planned = [item for item in requested_trials(request, trials) if item.state is State.PLANNED]
+            return [cancel_event(item.key, time, message("cancelled_before"), "viewer") for item in planned]
+        case "retry":
+            return _retries(request, trials, time)
+    raise RequestError(f"unknown action {request.action!r}")
+
+
+def trials_to_cancel(request: Request, trials: Trials) -> list[TrialKey]:
+    """Return the running trials that a request cancels."""
+    if request.action != "cancel":
+        return []
+    alive = (State.SUBMITTED, State.RUNNING)
+    return [item.key for item in requested_trials(request, trials) if item.state in alive]
+
+
+def _retries(request: Request, trials: Trials, time: str) -> list[Event]:
+    retried = {TrialKey(key.configuration, item.retry_of) for key, item in trials.items() if item.retry_of is not None}
+    chosen = requested_trials(request, trials)
+    if request.trial is not None:
+        _refuse(chosen[0], retried)
+    due = [item for item in chosen if can_be_retried(item) and item.key not in retried]
+    events: list[Event] = []
+    known = set(trials)
+    for item in due:
+        event = retry_event(known, item.key, time, message("retry_asked", by=request.by or "a viewer"), "viewer")
+        known.add(trial_key(event.trial or ""))
+        events.append(event)
+    return events
+
+
+def can_be_retried(status: TrialStatus) -> bool:
+    """Whether a trial ended without success; a result is never replaced by another try."""
+    return status.state.finished and status.state is not State.SUCCEEDED
+
+
+def _refuse(status: TrialStatus, retried: Iterable[TrialKey]) -> None:
+    if not status.state.finished:
+        raise RequestError(f"trial {status.key} is {status.state}: only a trial that has ended can be retried")
+    if status.state is State.SUCCEEDED:
+        raise RequestError(f"trial {status.key} succeeded: a result is never replaced")
+    if status.key in retried:
+        raise RequestError(f"trial {status.key} was already retried: retry its latest trial")
+
+
+def check_request(action: str, key: TrialKey | None, status: CampaignStatus) -> None:
+    """Check a request before it is sent to the engine.
+
+    Raises:
+        RequestError: it cannot be carried out, or has no effect.
+    """
+    request = Request("", action, str(key) if key else None)
+    follow = events_of_request(request, status.trials, "")
+    if not follow and not trials_to_cancel(request, status.trials):
+        subject = f"trial {key} is {status.trials[key].state}" if key else f"campaign {status.name!r}"
+        raise RequestError(f"{subject}: nothing to {action}")

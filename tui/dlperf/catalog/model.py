@@ -29,8 +29,8 @@ from dlperf.catalog.entry import (
     Seconds,
     Unit,
 )
-from dlperf.catalog.expectation import EXPECTATION
 from dlperf.catalog.machines import AbsolutePath, Container
+from dlperf.catalog.patterns import EXPECTATION
 
 
 class Numerics(Model):

@@ -1,4 +1,4 @@
-"""The groups that the regular expressions of a log format may have, and the problems of an expression."""
+"""The groups that the regular expressions of a log format may have, and what is wrong with an expression."""
 
 from __future__ import annotations
 
@@ -39,6 +39,10 @@ MILLISECONDS = "milliseconds"
 """Time formats of a number, since 1970 or since any start."""
 ELAPSED = "elapsed"
 """Time format of progress bars: 05:12 or 1:05:12 since the start."""
+
+_DECIMAL = r"-?[0-9]{1,15}(\.[0-9]{1,15})?(e[+-]?[0-9]{1,2})?"
+EXPECTATION = rf"^([a-z][a-z0-9_]{{0,30}} (<|<=|>|>=) {_DECIMAL}|log (has|lacks) \S.*)$"
+"""What a case expects of a valid trial: ``final_loss < 7.5``, ``log has ^finished``, ``log lacks loss=nan``."""
 
 _SECONDS_LAST = re.compile(r"^.*%M:%S(?:[.,]%f)?$")
 
@@ -102,3 +106,9 @@ def _compiled(pattern: str) -> Expression | str:
         return compile_linear(pattern)
     except re.error as error:
         return f"invalid regular expression: {error}"
+
+
+def expected_line(expectation: str) -> str | None:
+    """Return the regular expression of a line that the log has or lacks; None where a metric is expected."""
+    subject, relation, rest = expectation.split(" ", 2)
+    return rest if subject == "log" and relation in ("has", "lacks") else None

@@ -8,12 +8,12 @@ from typing import Any
 
 from dlperf.catalog.axes import Configuration, matches, parse_scale
 from dlperf.catalog.entries import PROGRAMS, Located
-from dlperf.catalog.expectation import expected_line
 from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.catalog.log_format import Dialect, LogFormat
 from dlperf.catalog.model import Axis, Case, Framework, Precision, Recipe, Variant
 from dlperf.catalog.patterns import (
     RECORD_GROUPS,
+    expected_line,
     line_problem,
     metadata_problem,
     record_problem,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel
 
-from dlperf.catalog.expectation import EXPECTATION
+from dlperf.catalog.patterns import EXPECTATION
 from dlperf.catalog.problem import hint
 
 if TYPE_CHECKING:

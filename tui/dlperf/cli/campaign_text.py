@@ -11,9 +11,8 @@ from dlperf.plan import Plan, TrialKey
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.journal import trial_key
 from dlperf.runs.records import CampaignStatus, JournaledFigure, Progress, State, TrialProgress, TrialStatus
-from dlperf.view.campaigns import CampaignSummary, Standing
+from dlperf.view.campaigns import CampaignSummary, Standing, step_text, trial_notes
 from dlperf.view.text import count_noun, duration, number, percent
-from dlperf.view.trials import step_text, trial_notes
 
 RESULT_HEADERS = ("configuration", "median", "unit", "spread", "n", "status")
 TRIAL_HEADERS = ("trial", "state", "throughput", "unit", "step", "left", "since", "note")

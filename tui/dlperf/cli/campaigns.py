@@ -91,9 +91,8 @@ def run(
 @commands.command()
 def resume(context: typer.Context, campaign: options.CampaignArgument, detach: DetachOption = False) -> None:
     """Resume a campaign. Adopts its running trials, starts the remaining ones, lifts a pause."""
-    from dlperf.campaign.detach import start_detached
     from dlperf.cli.foreground import run_in_foreground
-    from dlperf.view.start import lift_pause
+    from dlperf.view.start import lift_pause, start_detached
 
     workspace, paths = _find(context, campaign)
     if lift_pause(paths) is not None:
@@ -140,7 +139,7 @@ def _request(paths: CampaignPaths, action: Action, trial: str | None) -> None:
 
     That a running engine can cancel its campaign is not checked: reading the plan may take longer than the answer.
     """
-    from dlperf.campaign.requests import check_request
+    from dlperf.campaign.rules import check_request
     from dlperf.runs.control import ask
     from dlperf.runs.journal import campaign_status
     from dlperf.runs.lock import engine_pid
@@ -154,11 +153,12 @@ def _request(paths: CampaignPaths, action: Action, trial: str | None) -> None:
 
 def _request_from_engine(workspace: Workspace, paths: CampaignPaths, action: Action, trial: str | None) -> None:
     """Write a request, start an engine if none runs, and wait until it has accepted the request."""
-    from dlperf.campaign.detach import start_detached
     from dlperf.runs.lock import engine_pid
 
     _request(paths, action, trial)
     if engine_pid(paths) is None:
+        from dlperf.view.start import start_detached
+
         pid = start_detached(workspace, paths)
         print_note(f"no engine was running: started one in the background (process {pid})")
     _wait_for_answer(paths)

@@ -53,8 +53,8 @@ def run_in_foreground(workspace: Workspace, paths: CampaignPaths, as_json: bool 
     """
     from dlperf.campaign.rules import exit_code, failures, succeeded_without_value
     from dlperf.runs.journal import CampaignReader
+    from dlperf.view.versions import add_worktrees, remove_worktrees
     from dlperf.view.webhook import webhook_address
-    from dlperf.view.worktrees import add_worktrees, remove_worktrees
 
     address = webhook_address(workspace)
     print_note(f"campaign {one_line(paths.name)}: {paths.directory}")

@@ -147,8 +147,8 @@ class Executor(Protocol):
     async def wait(self, trials: Sequence[Trial], seconds: float) -> None:
         """Wait until a trial has probably ended, for some seconds at most."""
 
-    async def tail(self, trials: Sequence[Trial]) -> int:
-        """Append to the archived logs what the nodes had at the last ``poll``, or have now; return the new bytes."""
+    async def tail(self, trials: Sequence[Trial]) -> None:
+        """Append to the archived logs what the nodes had at the last ``poll``, or have now."""
 
     async def cancel(self, trial: Trial, grace_seconds: float = 10.0) -> None:
         """Ask every node to end the trial: TERM, grace, KILL, removal of the container."""

@@ -14,8 +14,17 @@ from pathlib import Path
 from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors import checks
 from dlperf.executors.base import CheckItem, Observation, Reference, Trial
-from dlperf.executors.job_requests import array_of, batch_of, job_name, job_number, trials_of_job
-from dlperf.executors.jobs import Job, JobQueue, observation_in_job, was_requeued
+from dlperf.executors.jobs import (
+    Job,
+    JobQueue,
+    array_of,
+    batch_of,
+    job_name,
+    job_number,
+    observation_in_job,
+    trials_of_job,
+    was_requeued,
+)
 from dlperf.executors.logs import WHOLE_BYTES
 from dlperf.executors.scheduler import Scheduler
 from dlperf.executors.supervised import CANCEL_GRACE_SECONDS, SIBLING_GRACE_SECONDS, SupervisedExecutor

@@ -1,4 +1,4 @@
-"""The jobs in a scheduler's queue, and the state of a trial's nodes by its job and their own files."""
+"""The job of a trial: what it asks for, its place in the queue, and the state of the nodes in it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dlperf.executors.base import NodeObservation
+from dlperf.executors.base import NodeObservation, Trial
 from dlperf.executors.verdict import node_observation
 from dlperf.messages import Message, message, quoted
+from dlperf.nodes.bootstrap import PYTHONS, supervisor_name
 from dlperf.nodes.messages import NodeReport
+from dlperf.plan import Launch
+from dlperf.render.batch import Batch
+from dlperf.runs.paths import file_name
 from dlperf.runs.records import State
 
 SILENCE_FACTOR = 5
@@ -24,6 +28,73 @@ _CAUSES, _STUCK = _WORDS["causes"], _WORDS["stuck"]
 _FROM_OUTSIDE = frozenset({"CANCELLED", "TIMEOUT", "DEADLINE", "PREEMPTED", "NODE_FAIL"})
 """States in which Slurm itself has ended the processes of the job."""
 _SIGTERM = 15
+
+
+@dataclass(frozen=True)
+class JobArray:
+    """A job array whose tasks are the repeats of a configuration."""
+
+    stem: str
+    """The common part of the trials' ids: ``<stem>.<number>``."""
+    numbers: tuple[int, ...]
+    at_once: int
+    """How many of its tasks may run at the same time."""
+
+    @property
+    def tasks(self) -> str:
+        """The value of ``sbatch --array``."""
+        return f"{','.join(map(str, self.numbers))}%{self.at_once}"
+
+
+def nodes_at_once(launch: Launch) -> int:
+    """How many nodes jobs of one campaign may have at the same time."""
+    nodes, asked = len(launch.nodes), launch.slurm or {}
+    # Slurm may put jobs that share their nodes on the same one, where they would disturb each other.
+    return max(nodes, int(asked.get("max_nodes") or nodes)) if asked.get("exclusive", True) else nodes
+
+
+def array_of(trial: Trial) -> JobArray | None:
+    """The array of a trial; None for a trial with a job of its own."""
+    if not trial.repeats:
+        return None
+    at_once = nodes_at_once(trial.launch) // len(trial.launch.nodes)
+    return JobArray(trial.trial_id.rpartition(".")[0], trial.repeats, at_once)
+
+
+def trials_of_job(trial: Trial) -> list[Trial]:
+    """All trials of the job that a trial belongs to."""
+    array = array_of(trial)
+    if array is None:
+        return [trial]
+    return [
+        replace(trial, trial_id=f"{array.stem}.{number}", paths=trial.paths.sibling(number)) for number in array.numbers
+    ]
+
+
+def job_name(trial: Trial) -> str:
+    """The name of the job, and of its folder on the login node."""
+    array = array_of(trial)
+    return f"{array.stem}.array" if array else trial.trial_id
+
+
+def job_number(trial: Trial, job: str) -> str:
+    """The trial's own number in the queue; ``job`` may be the number of its array, or of any task of it."""
+    return f"{job.partition('_')[0]}_{trial.number}" if trial.repeats else job
+
+
+def batch_of(name: str, home: str, most_minutes: int | None, array: JobArray | None = None) -> Batch:
+    """The parameters of a batch script.
+
+    Args:
+        name: of the job.
+        home: the home folder on the cluster.
+        most_minutes: the time limit of the partition, where it is known.
+        array: the job array, if the job is one.
+    """
+    root = f"{home}/.dlperf"
+    array_fields = {"tasks": array.tasks, "stem": f"{root}/{file_name(array.stem)}"} if array else {}
+    supervisor = f"{root}/bin/{supervisor_name()}"
+    return Batch(name, f"{root}/{file_name(name)}", supervisor, PYTHONS, most_minutes, **array_fields)
 
 
 @dataclass(frozen=True)

@@ -111,26 +111,21 @@ class _Growth:
             return stream.read(OVERLAP_BYTES)
 
 
-async def tail_machine(
-    client: NodeClient, tasks: Sequence[NodeTask], seen: Sequence[NodeReport] = ()
-) -> tuple[int, Failed]:
-    """Append what the tasks on one machine wrote since the last call.
+async def tail_machine(client: NodeClient, tasks: Sequence[NodeTask], seen: Sequence[NodeReport] = ()) -> Failed:
+    """Append what the tasks on one machine wrote since the last call; return those with a log that cannot be archived.
 
     Args:
         seen: the newest reports of these tasks; asked for where there are none.
-
-    Returns:
-        The number of new bytes, and the tasks with a log that cannot be archived.
     """
     try:
         reports = seen or await client.observe([task.directory for task in tasks])
         growths, unfit = _growth(tasks, reports)
-        new, failed = await _fetch(client, growths)
-        return new, failed | unfit
+        _, failed = await _fetch(client, growths)
+        return failed | unfit
     except StorageError:
         raise
     except DlperfError:
-        return 0, {}
+        return {}
 
 
 def _growth(tasks: Sequence[NodeTask], reports: Sequence[NodeReport], least: int = 1) -> tuple[list[_Growth], Failed]:

@@ -6,20 +6,19 @@ import re
 from collections.abc import Sequence
 
 from dlperf.executors.base import CheckItem
-from dlperf.executors.job_requests import longest_minutes, time_items
 from dlperf.executors.jobs import Job
 from dlperf.executors.scheduler import Run, Scheduler, SilentSchedulerError
 from dlperf.messages import message, quoted
 from dlperf.nodes.messages import CommandResult
 from dlperf.plan import Launch
-from dlperf.render.batch import Batch
-from dlperf.render.slurm import batch_script
+from dlperf.render.batch import Batch, batch_script, wanted_minutes
 
 SQUEUE_FORMAT = "JobArrayID:64|,State:64|,RestartCnt:64|,Reason:256|,NodeList:256"
 SACCT_FORMAT = "JobID,State,Reason,NodeList"
 SILENCE = ("Unable to contact slurm controller", "Socket timed out")
 """Errors of Slurm commands whose controller does not answer."""
 _NO_SUCH_JOB = "Invalid job id"
+_TIME = re.compile(r"^(?:(?P<days>\d{1,9})-)?(?P<hours>\d{1,9}):(?P<minutes>\d{1,9}):(?P<seconds>\d{1,9})$")
 _SMALL_NUMBER = re.compile("[0-9]{1,9}")
 
 
@@ -85,3 +84,37 @@ def parse_sacct(text: str) -> dict[str, Job]:
         for number, state, reason, nodes in rows
         if state.strip()
     }
+
+
+def longest_minutes(text: str, partitions: str | None) -> int | None:
+    """The longest time limit of these partitions; None if it is unlimited or unknown.
+
+    Args:
+        text: lines of ``scontrol --oneliner show partition``.
+        partitions: names, joined by commas; None for the default partition.
+    """
+    found = [dict(word.partition("=")[::2] for word in line.split()) for line in text.splitlines()]
+    named = partitions.split(",") if partitions else []
+    mine = [row for row in found if (row.get("PartitionName") in named if named else row.get("Default") == "YES")]
+    limits = [_minutes(row.get("MaxTime", "")) for row in mine]
+    known = [limit for limit in limits if limit is not None]
+    return max(known) if known and len(known) == len(limits) else None
+
+
+def _minutes(text: str) -> int | None:
+    found = _TIME.match(text)
+    if found is None:
+        return None
+    days, hours, minutes = (int(found[name] or 0) for name in ("days", "hours", "minutes"))
+    return (days * 24 + hours) * 60 + minutes
+
+
+def time_items(node: str, launch: Launch, most: int | None) -> list[CheckItem]:
+    """An item if the job asks for more time than its partition allows."""
+    options, wanted = launch.slurm or {}, wanted_minutes(launch)
+    if most is None or wanted <= most:
+        return []
+    explicit = bool(options.get("time_limit_minutes"))
+    code = "partition_limit" if explicit else "partition_gives_less"
+    text = message(code, partition=options.get("partition") or "(default)", most=most, wanted=wanted)
+    return [CheckItem(node, "time_limit", not explicit, text)]

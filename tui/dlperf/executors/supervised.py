@@ -15,8 +15,7 @@ from dlperf.catalog.load import read_programs
 from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors.base import NodeObservation, Observation, Reference, Trial
 from dlperf.executors.logs import collect_files, tail_machine
-from dlperf.executors.machines import Machines, all_of
-from dlperf.executors.rounds import Rounds
+from dlperf.executors.machines import Machines, Rounds, all_of
 from dlperf.executors.tasks import JOB, NodeTask, node_tasks
 from dlperf.executors.verdict import first_failure, given_up, trial_observation
 from dlperf.messages import Message, message
@@ -184,14 +183,13 @@ class SupervisedExecutor:
     async def wait(self, trials: Sequence[Trial], seconds: float) -> None:
         await asyncio.sleep(seconds)
 
-    async def tail(self, trials: Sequence[Trial]) -> int:
-        return sum(await self._tailing.run(self._by_machine(trials)))
+    async def tail(self, trials: Sequence[Trial]) -> None:
+        await self._tailing.run(self._by_machine(trials))
 
-    async def _tail(self, client: NodeClient, tasks: Sequence[NodeTask]) -> int:
-        new, failed = await tail_machine(client, tasks, self._take_seen(tasks))
+    async def _tail(self, client: NodeClient, tasks: Sequence[NodeTask]) -> None:
+        failed = await tail_machine(client, tasks, self._take_seen(tasks))
         for key, error in failed.items():
             self._problems.setdefault(key, {"file": error.file, "reason": error.reason})
-        return new
 
     async def collect(self, trial: Trial) -> None:
         tasks = node_tasks(trial)

@@ -13,16 +13,45 @@ from dlperf.messages import Message, message, quoted
 from dlperf.nodes import bootstrap
 from dlperf.nodes.bootstrap import agent_command, supervisor_archive
 from dlperf.nodes.messages import ANSWER_BYTES, Answer, Frame, decode
-from dlperf.nodes.streams import BoundedReader
 from dlperf.nodes.transport import Channel, Transport
 
 REQUEST_SECONDS = 120.0
-LINE_BYTES = 1 << 16
+PART_BYTES = LINE_BYTES = 1 << 16
 PREAMBLE_LINES = 10_000
 """What a machine may print before its agent is ready."""
 
 BROKEN = (OSError, EOFError, TimeoutError, ValueError)
 """A channel that ended, or whose other side is not an agent."""
+
+
+class BoundedReader:
+    """Reads lines and parts of known size from a process that may write anything, without end."""
+
+    def __init__(self, source: Channel) -> None:
+        self._source = source
+        self._rest = bytearray()
+
+    async def exactly(self, size: int) -> bytes:
+        """Read so many bytes. Raises EOFError where there are fewer."""
+        while len(self._rest) < size:
+            await self._more(max(PART_BYTES, size - len(self._rest)))
+        part = bytes(self._rest[:size])
+        del self._rest[:size]
+        return part
+
+    async def line(self, longest: int) -> bytes:
+        """Read a line. Raises EOFError at the end, ValueError for a line that is longer."""
+        while (end := self._rest.find(b"\n")) < 0:
+            if len(self._rest) > longest:
+                raise ValueError(f"a line of more than {longest} bytes")
+            await self._more(PART_BYTES)
+        return await self.exactly(end + 1)
+
+    async def _more(self, size: int) -> None:
+        part = await self._source.read(size)
+        if not part:
+            raise EOFError
+        self._rest += part
 
 
 @dataclass(frozen=True)

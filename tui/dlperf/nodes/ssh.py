@@ -17,7 +17,7 @@ import asyncssh
 
 from dlperf.errors import RefusedError, UnreachableError
 from dlperf.messages import Message, message
-from dlperf.nodes.streams import last_line
+from dlperf.nodes.transport import last_line
 
 CONNECT_SECONDS = 10.0
 LOGIN_SECONDS = 30.0

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Protocol
 
 from dlperf.errors import RequestError
-from dlperf.nodes.streams import last_line
 from dlperf.plan import Node
 
 BUFFER_BYTES = 1024 * 1024
@@ -140,3 +139,16 @@ class LocalChannel:
             self._process.kill()
         with contextlib.suppress(TimeoutError):  # what it started may keep its pipes open
             await asyncio.wait_for(self._process.wait(), 1.0)
+
+
+class _Readable(Protocol):
+    async def read(self, size: int, /) -> bytes: ...
+
+
+async def last_line(stream: _Readable, seconds: float = 0.5) -> str:
+    """The last line of a stream, read for at most some seconds."""
+    try:
+        text = (await asyncio.wait_for(stream.read(65536), seconds)).decode(errors="replace")
+    except (TimeoutError, OSError):
+        return ""
+    return text.strip().splitlines()[-1] if text.strip() else ""

@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from dlperf.catalog.axes import Configuration, parse_scale, profiled_configuration
-from dlperf.catalog.expectation import expected_line
+from dlperf.catalog.patterns import expected_line
 from dlperf.catalog.problem import hint
 from dlperf.catalog.units import counts_samples, default_metric
 from dlperf.errors import RequestError

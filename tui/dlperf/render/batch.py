@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dlperf.errors import RequestError
 from dlperf.plan.model import Launch
@@ -15,6 +16,9 @@ LOG = "slurm.log"
 """Output of the batch script and the supervisors; the trial's output is elsewhere."""
 SPARE_SECONDS = 300.0
 """Time limit beyond the trial's own deadline: to start, to end hanging processes, to release the GPUs."""
+_SRUN = ("--ntasks-per-node=1", "--overlap", "--cpu-bind=none", "--kill-on-bad-exit=0", "--wait=0", "--input=none")
+"""One task on each node. It shares its resources with the steps of launchers (Slurm ≥ 20.11), is bound to no core, and
+outlives a failed sibling until dlperf ends it, so that each node can log its own error."""
 
 
 @dataclass(frozen=True)
@@ -76,3 +80,47 @@ def wanted_minutes(launch: Launch) -> int:
     """The time limit of the catalogue, or the trial's deadline with some time to spare."""
     asked = (launch.slurm or {}).get("time_limit_minutes")
     return int(asked or math.ceil((launch.longest_seconds + SPARE_SECONDS) / 60))
+
+
+def batch_script(launch: Launch, batch: Batch) -> bytes:
+    """Render the script for ``sbatch``. Raises RequestError as ``job_script`` does."""
+    nodes = len(launch.nodes)
+    directives = [f"#SBATCH {shlex.quote(option)}" for option in _options(launch, batch)]
+    return job_script(directives, batch, ("srun", f"--nodes={nodes}", f"--ntasks={nodes}", *_SRUN))
+
+
+def _options(launch: Launch, batch: Batch) -> Iterator[str]:
+    """The options; the catalogue's ``extra`` ones come last and take precedence."""
+    asked = launch.slurm or {}
+    folder = (batch.stem or batch.folder).replace("%", "%%") + (".%a" if batch.tasks else "")
+    yield f"--job-name={batch.name}"
+    yield f"--comment=dlperf {batch.name}"
+    yield f"--output={folder}/{LOG}"
+    if batch.tasks:
+        yield f"--array={batch.tasks}"
+    yield from ("--open-mode=append", "--no-requeue", "--export=ALL")
+    yield f"--chdir={batch.folder}"
+    yield f"--nodes={len(launch.nodes)}"
+    yield "--ntasks-per-node=1"
+    yield f"--time={_minutes(launch, batch.most_minutes)}"
+    if gres := _gres(launch, asked):
+        yield f"--gres={gres}"
+    if asked.get("exclusive"):
+        yield "--exclusive"
+    for name in ("partition", "account", "qos", "constraint", "licenses", "reservation"):
+        if value := asked.get(name):
+            yield f"--{name}={value}"
+    yield from asked.get("extra") or ()
+
+
+def _minutes(launch: Launch, most: int | None) -> int:
+    wanted = wanted_minutes(launch)
+    explicit = (launch.slurm or {}).get("time_limit_minutes")
+    # A job that asks for more than its partition allows waits forever.
+    return min(wanted, most) if most and not explicit else wanted
+
+
+def _gres(launch: Launch, asked: dict[str, Any]) -> str:
+    default = "gpu:{gpus}" if launch.nodes[0].gpu_indices else ""
+    gres = asked.get("gres")
+    return str(default if gres is None else gres).replace("{gpus}", str(launch.gpus))

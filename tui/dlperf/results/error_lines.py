@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
-from dlperf.runs.printable import printable_end
-
 LONGEST_LINE = 1000
 """Characters of a line that are searched."""
 
@@ -54,6 +52,13 @@ def last_line(output: str) -> str:
 def last_statement(output: str) -> str:
     """Return the last line that says more than that something failed."""
     return _printable([line for line in program_lines(output) if not _says_nothing(line)])
+
+
+def printable_end(log: bytes, lines: int = 3, characters: int = 300) -> str:
+    """Return the last lines of a log as one line without control characters."""
+    text = log.decode(errors="replace").replace("\r", "\n")
+    kept = [" ".join("".join(c if c.isprintable() else " " for c in line).split()) for line in text.split("\n")]
+    return " | ".join([line for line in kept if line][-lines:])[-characters:]
 
 
 def _printable(lines: Sequence[Line]) -> str:

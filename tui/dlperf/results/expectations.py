@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping
 
-from dlperf.catalog.expectation import expected_line
+from dlperf.catalog.patterns import expected_line
 from dlperf.messages import Message, message
 from dlperf.results.model import MetricValue
 

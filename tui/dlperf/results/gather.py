@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dlperf.catalog.expectation import expected_line
+from dlperf.catalog.patterns import expected_line
 from dlperf.errors import RequestError
 from dlperf.formats.samples import Run
 from dlperf.plan import PlannedConfiguration

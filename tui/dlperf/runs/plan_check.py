@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from dlperf.catalog.expectation import EXPECTATION, expected_line
-from dlperf.catalog.patterns import line_problem
+from dlperf.catalog.patterns import EXPECTATION, expected_line, line_problem
 from dlperf.plan.model import PlannedConfiguration
 from dlperf.runs.paths import file_name
 from dlperf.runs.records import CampaignRecord

@@ -1,4 +1,4 @@
-"""Summarize the campaigns of a workspace."""
+"""Summarize the campaigns of a workspace and their trials."""
 
 from __future__ import annotations
 
@@ -10,14 +10,23 @@ from statistics import median
 from dlperf.catalog.units import is_rate
 from dlperf.errors import DlperfError
 from dlperf.measure.statistics import speedup
-from dlperf.messages import N_, Message
+from dlperf.messages import N_, Message, _, render
 from dlperf.plan import Selection
 from dlperf.runs.clock import seconds_between, trial_seconds
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.keeping import tags_of
 from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.records import CampaignRecord, CampaignStatus, JournaledFigure, Progress, State
+from dlperf.runs.records import (
+    CampaignRecord,
+    CampaignStatus,
+    JournaledFigure,
+    Progress,
+    State,
+    TrialProgress,
+    TrialStatus,
+)
 from dlperf.runs.store import read_record_if_whole
+from dlperf.view.text import local_time, printable
 
 BAD = (State.FAILED, State.TIMED_OUT, State.LOST)
 
@@ -172,3 +181,25 @@ def _with_figures(paths: CampaignPaths, status: CampaignStatus) -> CampaignStatu
 def read_progress(paths: CampaignPaths) -> Progress | None:
     """Return what the engine wrote last; None if it is missing or damaged."""
     return read_record_if_whole(paths.progress, Progress)
+
+
+def step_text(progress: TrialProgress | None) -> str:
+    """Return ``1,200/10,000``, or ``1,200`` if the number of steps is unknown."""
+    if progress is None or progress.step is None:
+        return ""
+    return f"{progress.step:,}/{progress.steps:,}" if progress.steps else f"{progress.step:,}"
+
+
+def trial_notes(trial: TrialStatus, progress: TrialProgress | None) -> list[str]:
+    """Return why a trial waits, which trial it repeats, and why it ended, in the current language."""
+    notes = []
+    if progress and not trial.state.finished:
+        for node, since in progress.unreachable_since.items():
+            notes.append(_("{node} unreachable since {time}", node=printable(node), time=local_time(since)))
+        if progress.pending_reason:
+            notes.append(_("waits: {reason}", reason=printable(render(progress.pending_reason))))
+    if trial.retry_of is not None:
+        notes.append(_("again after #{number}", number=trial.retry_of))
+    if trial.cause and trial.state is not State.SUCCEEDED and trial.cause.code != trial.state:
+        notes.append(printable(render(trial.cause)))
+    return notes

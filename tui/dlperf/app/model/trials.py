@@ -17,8 +17,8 @@ from dlperf.messages import N_, Message, _, pgettext, render
 from dlperf.plan import Configuration, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialProgress, TrialStatus
+from dlperf.view.campaigns import step_text, trial_notes
 from dlperf.view.text import number, percent, printable, short_duration
-from dlperf.view.trials import step_text, trial_notes
 
 SPARK_WIDTH = 16
 BLOCKS = "▁▂▃▄▅▆▇█"

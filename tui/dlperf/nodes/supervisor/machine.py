@@ -8,19 +8,28 @@ import re
 import shutil
 import socket
 import time
-from typing import DefaultDict, List, Optional
+from typing import DefaultDict, List, Optional, Tuple
 
+from .amd import Amd
 from .containers import image_digest, runtime_error
 from .files import ROOT, SCHEMA, Json, read_text, readable_json
-from .gpus import vendor_here
 from .kernel_log import kernel_lines
 from .lease import lease_owner
+from .nvidia import Nvidia
 from .processes import boot_id
+from .rocm_smi import RocmSmi
 from .vendor import Vendor, bus_of
 
 MOST_ERRORS = 100
 PORTS = range(20000, 30000)
 SLURM_FACTS = ("SLURM_JOB_ID", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST", "SLURMD_NODENAME", "SLURM_CLUSTER_NAME")
+VENDORS: Tuple[Vendor, ...] = (Nvidia(), Amd(), RocmSmi())
+"""Of accelerators, by whose tools they are known."""
+
+
+def vendor_here() -> Vendor:
+    """The vendor of this machine's accelerators; one that has none where there is no driver."""
+    return next((vendor for vendor in VENDORS if vendor.is_present()), Vendor())
 
 
 def environment(container: Json) -> Json:

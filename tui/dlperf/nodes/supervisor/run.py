@@ -29,10 +29,9 @@ from .endings import (
     sweep,
 )
 from .files import SCHEMA, Json, log_streams, read_json, read_text, write_json
-from .gpus import vendor_here
 from .lease import LeaseHeldError, release_lease, take_lease
 from .libraries import Libraries
-from .machine import driver_errors, environment
+from .machine import driver_errors, environment, vendor_here
 from .processes import MARK_VARIABLE, identity_of, name_supervisor
 from .scope import adopt_orphans, close_group, in_group, open_group, reap_orphans
 from .telemetry import FIRST_TICK_SECONDS, TICK_SECONDS, Table, Telemetry, open_telemetry

@@ -7,8 +7,7 @@ from typing import IO, Dict, List, Set, Tuple, Union
 from .containers import container_ids, keeps_containers
 from .documents import Documents
 from .files import Json, read_text
-from .gpus import vendor_here
-from .machine import memory_fact
+from .machine import memory_fact, vendor_here
 from .node_power import NodePower
 from .processes import all_pids, has_mark, own_payload, process_table
 from .vendor import COLUMNS, ENERGY, Application, Reading, Vendor
