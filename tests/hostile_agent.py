@@ -34,7 +34,7 @@ FACTS = {
 FREE = {"lease": None, "gpus": [], "gpu_processes": [], "nvlinks": {}, "unresolved": {}}
 """What differs on a machine that is ready."""
 SOUND: dict[str, Any] = {
-    "hello": {"python": "3.11", "hostname": "h", "boot_id": "b", "clock": 1e9, "home": "/root", "port": 20000},
+    "hello": {"python": "3.11", "hostname": "h", "clock": 1e9, "home": "/root", "port": 20000},
     "start": {"supervisor": IDENTITY},
     "check": FACTS,
     "command": {"code": 0, "out": "1_1|PENDING|0|Priority|", "err": ""},

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from entries import BOX, CASE, FRAMEWORK, problems_of
 
-from dlperf.catalog.load import load_catalog, load_formats
+from dlperf.catalog.load import load_catalog, load_formats, read_programs
 from dlperf.catalog.problem import CatalogError, Problem
+from dlperf.errors import RequestError
 from dlperf.measure.estimators import parse_estimator
 
 
@@ -31,6 +32,13 @@ def test_a_file_holds_a_list_or_one_entry_and_a_folder_holds_files(write):
     write(BOX.replace("- id: box", "  id: one"), "hardware/one.yaml")
     folder = write("", "hardware/empty.yaml")
     assert {"box", "one"} <= load_catalog(folder).hardware.keys()
+
+
+def test_a_program_that_is_nowhere_is_named():
+    with pytest.raises(
+        RequestError, match=r"^program lost\.py is neither in dlperf/workloads nor in catalog/workloads"
+    ):
+        read_programs(["lost.py"])
 
 
 def test_the_formats_of_a_catalogue_can_be_read_whatever_else_is_wrong(write):

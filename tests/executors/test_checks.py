@@ -11,6 +11,7 @@ from dlperf.executors.checks import agreement, items, ssh_options
 from dlperf.nodes.messages import Hello
 from dlperf.plan import Container, Launch, Node
 
+HELLO = Hello("3.11", "a", "/root", 1e9, 20000)
 NOTHING_ODD: dict[str, Any] = {
     "disk_free_bytes": 10**12,
     "gpus": [],
@@ -57,7 +58,7 @@ def test_a_node_with_another_image_is_named_and_one_without_is_not():
     [(0.5, 0.01, True), (-1.9, 0.0, True), (2.5, 0.1, False), (-3.0, 0.1, False), (2.5, 2.6, True)],
 )
 def test_a_clock_is_wrong_only_by_what_a_slow_answer_does_not_explain(offset, error, right):
-    hello = Hello("3.11", "a", "boot", "/root", offset, error)
+    hello = Hello("3.11", "a", "/root", 1e9, 20000, offset, error)
     node = NODES[0]
     told = items(node, Launch("direct", (node,), 1, "plain", (), ("true",)), hello, NOTHING_ODD)
     assert [item.ok for item in told if item.check == "clock"] == [right]
@@ -79,7 +80,7 @@ def test_a_gpu_with_fewer_links_than_its_siblings_is_named(links, right, message
     node = NODES[0]
     launch = Launch("direct", (node,), 2, "plain", (), ("true",), expected_gpu=("H100",))
     answer = NOTHING_ODD | {"gpus": [gpu(0), gpu(1)], "gpu_processes": [], "nvlinks": links}
-    told = items(node, launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), answer)
+    told = items(node, launch, HELLO, answer)
     assert [(item.ok, str(item.message)) for item in told if item.check == "nvlink"] == [(right, message)]
 
 
@@ -87,7 +88,7 @@ def test_a_gpu_with_fewer_links_than_its_siblings_is_named(links, right, message
 def test_a_vendor_whose_hardware_never_ran_is_named(vendor, count):
     launch = Launch("direct", NODES[:1], 1, "plain", (), ("true",), expected_gpu=("H100",))
     answer = NOTHING_ODD | {"gpus": [gpu(0)], "gpu_processes": [], "nvlinks": {}, "never_run_vendor": vendor}
-    found = items(NODES[0], launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), answer)
+    found = items(NODES[0], launch, HELLO, answer)
     said = [str(item.message) for item in found if item.check == "gpu_vendor" and item.ok]
     assert len(said) == count
     assert all("AMD GPUs follow published outputs of its tools and never ran" in text for text in said)
@@ -96,7 +97,7 @@ def test_a_vendor_whose_hardware_never_ran_is_named(vendor, count):
 def test_the_state_of_infiniband_is_said_and_a_node_with_other_ports_up_is_named():
     up = {"name": "mlx5_0:1", "state": "ACTIVE", "rate": "400 Gb/sec (4X NDR)"}
     down = {"name": "mlx5_1:1", "state": "DOWN", "rate": "40 Gb/sec (4X QDR)"}
-    hello, launch = Hello("3.11", "a", "boot", "/root", 0.0, 0.0), Launch("direct", NODES, 1, "plain", (), ("true",))
+    hello, launch = HELLO, Launch("direct", NODES, 1, "plain", (), ("true",))
     told_by_one = items(NODES[0], launch, hello, NOTHING_ODD | {"infiniband": [up, down]})
     assert [(item.ok, str(item.message)) for item in told_by_one if item.check == "infiniband"] == [
         (True, "mlx5_0:1 ACTIVE, 400 Gb/sec (4X NDR); mlx5_1:1 DOWN, 40 Gb/sec (4X QDR)")
@@ -139,13 +140,13 @@ def test_ssh_is_tried_with_the_key_that_horovod_will_give_it():
 def test_an_image_can_only_be_pulled_where_its_runtime_answers(complaint, ready, message):
     launch = Launch("direct", NODES[:1], 1, "plain", (), ("true",), container=DOCKED)
     answer = NOTHING_ODD | {"image_digest": None, "runtime_complaint": complaint}
-    told = items(NODES[0], launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), answer)
+    told = items(NODES[0], launch, HELLO, answer)
     assert [(item.ok, str(item.message)) for item in told if item.check == "image"] == [(ready, message)]
 
 
 def test_of_a_machine_without_gpus_only_their_number_is_told():
     launch = Launch("direct", NODES[:1], 8, "plain", (), ("true",), expected_gpu=("H100",))
-    told = items(NODES[0], launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), NOTHING_ODD)
+    told = items(NODES[0], launch, HELLO, NOTHING_ODD)
     assert [(item.check, str(item.message)) for item in told if "gpu" in item.check] == [
         ("gpu_count", "0 GPUs, 8 required")
     ]
@@ -154,12 +155,12 @@ def test_of_a_machine_without_gpus_only_their_number_is_told():
 def test_a_gpu_without_a_name_is_of_another_model():
     launch = Launch("direct", NODES[:1], 1, "plain", (), ("true",), expected_gpu=("H100",))
     answer = NOTHING_ODD | {"gpus": [gpu(0), gpu(1) | {"name": None}], "gpu_processes": []}
-    told = items(NODES[0], launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), answer)
+    told = items(NODES[0], launch, HELLO, answer)
     assert [item.ok for item in told if item.check == "gpu_model"] == [False]
 
 
 def test_a_full_disk_says_how_much_is_wanted():
     launch = Launch("direct", NODES[:1], 1, "plain", (), ("true",))
     full = NOTHING_ODD | {"disk_free_bytes": 10**8}
-    told = items(NODES[0], launch, Hello("3.11", "a", "boot", "/root", 0.0, 0.0), full)
+    told = items(NODES[0], launch, HELLO, full)
     assert [str(item.message) for item in told if not item.ok] == ["0.1 GiB free in the home directory, 2 GiB required"]

@@ -53,6 +53,7 @@ async def test_an_unreachable_machine_is_waited_for_only_where_it_is_alone():
     assert answered == [PROMPT]
     assert rounds.is_late(UNREACHABLE)
     gate.set()
+    await asyncio.sleep(0)
     await rounds.run([(UNREACHABLE, ())])
     assert not rounds.is_late(UNREACHABLE)
     await rounds.run([(UNREACHABLE, ())])

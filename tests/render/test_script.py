@@ -217,7 +217,6 @@ def test_a_launcher_that_starts_once_leaves_the_other_nodes_their_programs_only(
     ("fields", "message"),
     [
         ({"launcher": "srun"}, "unknown launcher 'srun': known are horovodrun, jax"),
-        ({"files": ("lost.py",)}, "program 'lost.py' is neither in dlperf/workloads nor in catalog/workloads"),
         ({"command": ("{step}",)}, "placeholder {step} in '{step}' has no value: plan again"),
         ({"container": replace(CONTAINER, runtime="pyxis")}, "container runtime 'pyxis' belongs to Slurm"),
     ],

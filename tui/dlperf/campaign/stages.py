@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from dlperf.campaign.background import run_in_background
@@ -29,8 +28,6 @@ from dlperf.runs.clock import utc_now
 from dlperf.runs.records import Event, State, TrialStatus
 from dlperf.runs.secrets import secrets_of
 
-Stage = Callable[[RunningTrial], Awaitable[None]]
-
 
 class Stages:
     """Run the stages of a trial on one executor. Each stage may be repeated by the next engine after a crash."""
@@ -53,7 +50,8 @@ class Stages:
 
     async def run(self, running: RunningTrial) -> Ending:
         """Check the machines, submit or adopt the trial, wait for its end and collect its files."""
-        if self._journal.trials[running.key].state is State.PLANNED:
+        is_new = self._journal.trials[running.key].state is State.PLANNED
+        if is_new:
             unfit = await self._not_ready(running)
             now = self._journal.trials[running.key]
             if now.state is not State.PLANNED:
@@ -61,10 +59,7 @@ class Stages:
             if unfit is not None:
                 return unfit
             self._note_submitted(running)
-            start = self._submit
-        else:
-            start = self._adopt
-        await self._reach(running, start)
+        await self._reach(running, is_new)
         if not running.ended.done():
             running.settled.set()
             self._watch.add(running)
@@ -157,20 +152,17 @@ class Stages:
                 self._journal.note_silence(running.key, node, None)
         return patience
 
-    async def _submit(self, running: RunningTrial) -> None:
-        await self._executor.submit(running.trial)
-
-    async def _adopt(self, running: RunningTrial) -> None:
-        """Adopt the trial of an earlier engine; submit it if that engine was killed before it could."""
-        known = await self._executor.adopt(running.trial)
+    async def _submit_or_adopt(self, running: RunningTrial, is_new: bool) -> None:
+        """Submit a trial, also one whose earlier engine was killed before it could; adopt any other."""
+        known = None if is_new else await self._executor.adopt(running.trial)
         if known is None and self._journal.trials[running.key].state is State.SUBMITTED:
             await self._executor.submit(running.trial)
 
-    async def _reach(self, running: RunningTrial, start: Stage) -> None:
+    async def _reach(self, running: RunningTrial, is_new: bool) -> None:
         """Submit or adopt a trial; unreachable machines, which may hold it already, are retried past its deadline."""
         while not running.ended.done():
             try:
-                await start(running)
+                await self._submit_or_adopt(running, is_new)
                 return
             except UnreachableError as error:
                 self._wait_noted(running, error)

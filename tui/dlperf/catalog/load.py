@@ -72,7 +72,7 @@ def load_catalog(
     if problems and complain is None:
         raise CatalogError(problems)
     if problems and complain is not None:
-        merged = _without_problems(merged, layers, ids, problems, complain)
+        merged = _without_problems(merged, layers[-1], ids, problems, complain)
     own = frozenset(name for layer in layers[1:] for name in layer.entries["hardware"])
     return Catalog(
         **{kind: {name: item.entry for name, item in merged[kind].items()} for kind in KINDS}, own_hardware=own
@@ -81,14 +81,18 @@ def load_catalog(
 
 def _without_problems(
     merged: Merged,
-    layers: list[Layer],
+    last: Layer,
     ids: dict[str, set[str]],
     problems: Collection[Problem],
     complain: Callable[[Problem], object],
 ) -> Merged:
     """Leave out entries with problems, then those that refer to them; no entry is replaced by a built-in one."""
     sound = {
-        kind: {name: item for name, item in items.items() if not _is_replaced(kind, name, item, layers)}
+        kind: {
+            name: item
+            for name, item in items.items()
+            if name not in last.declared[kind] or last.entries[kind].get(name) is item
+        }
         for kind, items in merged.items()
     }
     while problems:
@@ -102,11 +106,6 @@ def _without_problems(
         left_out = {kind: merged[kind].keys() - sound[kind].keys() for kind in KINDS}
         problems = list(_reference_problems(sound, {kind: ids[kind] - left_out.get(kind, set()) for kind in ids}))
     return sound
-
-
-def _is_replaced(kind: str, name: str, item: Located[Any], layers: list[Layer]) -> bool:
-    """Whether a later definition of the entry is invalid."""
-    return any(name in layer.declared[kind] and layer.entries[kind].get(name) is not item for layer in layers[-1:])
 
 
 def _with_recipes(item: Located[Any], sound: Merged) -> Located[Any]:

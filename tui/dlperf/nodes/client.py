@@ -7,7 +7,7 @@ import contextlib
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
@@ -21,7 +21,6 @@ from dlperf.nodes.messages import (
     Facts,
     Frame,
     Hello,
-    HelloAnswer,
     JobAnswer,
     LoginsAnswer,
     NodeFile,
@@ -71,12 +70,12 @@ class NodeClient:
     async def hello(self, first_port: int = 0) -> Hello:
         """Who answers there; the search for a free port begins at the one of this number."""
         if self._channel is None:  # so that opening it does not count as clock offset
-            await self._ask("hello", HelloAnswer, first_port=first_port)
+            await self._ask("hello", Hello, first_port=first_port)
         before = time.time()
-        answer = await self._ask("hello", HelloAnswer, first_port=first_port)
+        answer = await self._ask("hello", Hello, first_port=first_port)
         after = time.time()
         offset, error = answer.clock - (before + after) / 2, (after - before) / 2
-        return Hello(answer.python, answer.hostname, answer.boot_id, answer.home, offset, error, answer.port)
+        return replace(answer, clock_offset_seconds=offset, clock_error_seconds=error)
 
     async def start(self, directory: str, files: Sequence[NodeFile]) -> dict[str, Any]:
         """Start a trial's supervisor, unless it was started before: pid, start_ticks, boot_id."""

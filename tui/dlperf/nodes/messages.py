@@ -126,28 +126,18 @@ class Frame(Generic[Answer]):
 
 
 @dataclass(frozen=True)
-class HelloAnswer:
+class Hello:
+    """A machine, its clock, and a TCP port that nobody uses there."""
+
     python: Word
     hostname: Word
-    boot_id: Word
     home: Annotated[str, Field(pattern=r"^/[^\x00\n]*$", max_length=1024)]
     clock: Seconds
     port: Annotated[int, Field(ge=1, le=65535)]
-
-
-@dataclass(frozen=True)
-class Hello:
-    """The identity and the clock of a machine, and a TCP port that nobody uses there."""
-
-    python: str
-    hostname: str
-    boot_id: str
-    home: str
-    clock_offset_seconds: float
-    """The machine's clock minus ours."""
-    clock_error_seconds: float
+    clock_offset_seconds: float = 0.0
+    """The machine's clock minus ours, as the client measured it."""
+    clock_error_seconds: float = 0.0
     """The maximum error of the offset: half the round trip time."""
-    port: int = 0
 
 
 @dataclass(frozen=True)

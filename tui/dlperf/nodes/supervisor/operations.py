@@ -56,7 +56,6 @@ def hello(request: Json, raw: bytes) -> Answer:
     return {
         "python": platform.python_version(),
         "hostname": socket.gethostname(),
-        "boot_id": boot_id(),
         "clock": time.time(),
         "home": os.path.expanduser("~"),
         "port": free_port(request["first_port"]),
