@@ -12,7 +12,7 @@ from dlperf.executors.base import Trial
 from dlperf.executors.batch import BatchExecutor
 from dlperf.executors.slurm import Slurm
 from dlperf.plan import Node
-from dlperf.plan.filling import node_address, node_name
+from dlperf.plan.filling import node_address
 from dlperf.runs.paths import TrialPaths
 
 
@@ -24,7 +24,7 @@ def slurm_trial(folder: Path, script: str, nodes: int = 1, slurm: dict | None = 
 
 
 def _node(rank: int) -> Node:
-    return Node(node_name(rank), "local", "localhost", node_address(rank), gpu_indices=(0, 1))
+    return Node(f"node{rank}", "local", "localhost", node_address(rank), gpu_indices=(0, 1))
 
 
 def open_executor() -> BatchExecutor:

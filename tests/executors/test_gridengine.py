@@ -12,7 +12,7 @@ from dlperf.errors import DlperfError
 from dlperf.executors.batch import BatchExecutor
 from dlperf.executors.scheduler import find_scheduler
 from dlperf.plan import Node
-from dlperf.plan.filling import node_address, node_name
+from dlperf.plan.filling import node_address
 from dlperf.runs.records import State
 from gridengine_lab import PLUGIN, gridengine, gridengine_cluster
 
@@ -32,7 +32,7 @@ def open_executor() -> BatchExecutor:
 
 
 def gridengine_trial(folder, script, *extra, **limits):
-    node = Node(node_name(0), "local", "localhost", node_address(0), gpu_indices=())
+    node = Node("node0", "local", "localhost", node_address(0), gpu_indices=())
     trial = shell_trial(folder, script, (node,), **limits)
     asked = {"exclusive": True, "extra": list(extra), "max_nodes": 1}
     return replace(trial, launch=replace(trial.launch, executor="gridengine", slurm=asked))

@@ -44,7 +44,8 @@ def events_after_end(trials: Trials, ended: TrialStatus, time: str, disturbance:
     Args:
         disturbance: what disturbed the GPUs while the trial was measured.
     """
-    if ended.state is State.SUCCEEDED and disturbance and not _is_repeat(trials, ended):
+    is_repeat = any(earlier.state is State.SUCCEEDED for earlier in _earlier_tries(trials, ended))
+    if ended.state is State.SUCCEEDED and disturbance and not is_repeat:
         return [retry_event(trials, ended.key, time, message("retry_disturbed", disturbance=disturbance))]
     if ended.state in (State.SUCCEEDED, State.CANCELLED) or not ended.state.finished:
         return []
@@ -63,11 +64,6 @@ def retries_so_far(trials: Trials, status: TrialStatus) -> int:
     return sum(
         not (earlier.cause and earlier.cause.mentions("lease_lost")) for earlier in _earlier_tries(trials, status)
     )
-
-
-def _is_repeat(trials: Trials, status: TrialStatus) -> bool:
-    """Whether this trial repeats a disturbed one."""
-    return any(earlier.state is State.SUCCEEDED for earlier in _earlier_tries(trials, status))
 
 
 def _earlier_tries(trials: Trials, status: TrialStatus) -> Iterator[TrialStatus]:
@@ -166,7 +162,9 @@ def _retries(request: Request, trials: Trials, time: str) -> list[Event]:
     chosen = requested_trials(request, trials)
     if request.trial is not None:
         _refuse(chosen[0], retried)
-    due = [item for item in chosen if can_be_retried(item) and item.key not in retried]
+    # a result is never replaced by another try
+    ended = [item for item in chosen if item.state.finished and item.state is not State.SUCCEEDED]
+    due = [item for item in ended if item.key not in retried]
     events: list[Event] = []
     known = set(trials)
     for item in due:
@@ -174,11 +172,6 @@ def _retries(request: Request, trials: Trials, time: str) -> list[Event]:
         known.add(trial_key(event.trial or ""))
         events.append(event)
     return events
-
-
-def can_be_retried(status: TrialStatus) -> bool:
-    """Whether a trial ended without success; a result is never replaced by another try."""
-    return status.state.finished and status.state is not State.SUCCEEDED
 
 
 def _refuse(status: TrialStatus, retried: Iterable[TrialKey]) -> None:

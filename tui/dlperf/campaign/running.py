@@ -110,7 +110,8 @@ class Watch:
             while self._trials:
                 await self._poll()
                 if self._trials:
-                    await self._wait()
+                    seconds = poll_interval(max(len(self._trials), len(self._running)))
+                    await self._executor.wait(self._polled, seconds)
         except Exception as error:
             for running in self._trials.values():
                 running.fail(error)
@@ -119,10 +120,6 @@ class Watch:
     @property
     def _polled(self) -> list[Trial]:
         return [running.trial for running in self._trials.values()]
-
-    async def _wait(self) -> None:
-        seconds = poll_interval(max(len(self._trials), len(self._running)))
-        await self._executor.wait(self._polled, seconds)
 
     async def _poll(self) -> None:
         try:

@@ -63,7 +63,8 @@ def record_problem(pattern: str, metrics: Collection[str] = ()) -> str | None:
         return f"unknown group {unknown[0]!r} (known: {known}; or declare a metric of this name under metrics:)"
     if len(compiled.groupindex) != compiled.groups:
         return "every group needs a name: (?P<name>…), or (?:…) for one that is not read"
-    if not any(name in compiled.groupindex for name in (*RATES, *metrics)) and not _counts_over_time(compiled):
+    counts_over_time = {"time", "step"} <= compiled.groupindex.keys()
+    if not counts_over_time and not any(name in compiled.groupindex for name in (*RATES, *metrics)):
         return f"has no throughput group (one of {', '.join(RATES)}; or time and step)"
     if "interval_seconds" in compiled.groupindex and "step" not in compiled.groupindex:
         return "interval_seconds is the time up to step: that group is needed"
@@ -95,10 +96,6 @@ def time_problem(time_format: str) -> str | None:
     if time_format in (SECONDS, MILLISECONDS, ELAPSED) or _SECONDS_LAST.match(time_format):
         return None
     return "does not end with %M:%S, %M:%S.%f or %M:%S,%f, and is not `seconds`, `milliseconds` or `elapsed`"
-
-
-def _counts_over_time(compiled: Expression) -> bool:
-    return "time" in compiled.groupindex and "step" in compiled.groupindex
 
 
 def _compiled(pattern: str) -> Expression | str:

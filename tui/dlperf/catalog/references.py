@@ -31,6 +31,7 @@ RESULT_COLUMNS = frozenset(
 """Names that no axis may take, because results already have a column of that name."""
 Ids = Mapping[str, Collection[str]]
 """Kind → the ids that exist."""
+_TAKEN = "is the name of a group with another meaning (choose another)"
 
 
 REFERENCES: dict[type, dict[str, str]] = {
@@ -69,7 +70,7 @@ def format_problems(item: Located[LogFormat]) -> Iterator[Problem]:
     places: list[tuple[Location, str | None]] = [
         (("detect",), line_problem(entry.detect)),
         (("end",), None if entry.end is None else line_problem(entry.end)),
-        *((("metrics", name), _taken_group(name)) for name in entry.metrics),
+        *((("metrics", name), _TAKEN) for name in entry.metrics if name in RECORD_GROUPS),
         *((("metadata", name), metadata_problem(text)) for name, texts in entry.metadata.items() for text in texts),
         *_dialect_problems((), entry, entry.metrics),
         *chain.from_iterable(
@@ -79,10 +80,6 @@ def format_problems(item: Located[LogFormat]) -> Iterator[Problem]:
         ),
     ]
     yield from (item.problem(place, message) for place, message in places if message is not None)
-
-
-def _taken_group(name: str) -> str | None:
-    return "is the name of a group with another meaning (choose another)" if name in RECORD_GROUPS else None
 
 
 def _dialect_problems(

@@ -88,7 +88,11 @@ class SupervisedExecutor:
             kept |= {f"{file_name(task.node.name)}/{path}": data for path, data in files.items()}
         keep_sent(trial.paths, kept)
         return [
-            [_node_file(task, path, data) for path, data in files.items()]
+            # programs may be executable; scripts are given to sh and may hold secrets
+            [
+                NodeFile(f"{task.directory}/{path}", data, 0o700 if "/" in path else 0o600)
+                for path, data in files.items()
+            ]
             for task, files in _files_of(sent, homes, port, programs)
         ]
 
@@ -112,11 +116,6 @@ class SupervisedExecutor:
         return [
             replace(report, problem=self._problems.get(task.key)) for task, report in zip(tasks, reports, strict=True)
         ]
-
-    def _take_seen(self, tasks: Sequence[NodeTask]) -> list[NodeReport]:
-        """Return the reports of the last poll, once; empty where one is missing."""
-        found = [self._seen.pop(task.key, None) for task in tasks]
-        return [report for report in found if report] if all(found) else []
 
     def _note_answer(self, task: NodeTask, observation: NodeObservation) -> None:
         self._known[task.key] = observation
@@ -187,7 +186,8 @@ class SupervisedExecutor:
         await self._tailing.run(self._by_machine(trials))
 
     async def _tail(self, client: NodeClient, tasks: Sequence[NodeTask]) -> None:
-        failed = await tail_machine(client, tasks, self._take_seen(tasks))
+        seen = [report for task in tasks if (report := self._seen.pop(task.key, None))]
+        failed = await tail_machine(client, tasks, seen if len(seen) == len(tasks) else ())
         for key, error in failed.items():
             self._problems.setdefault(key, {"file": error.file, "reason": error.reason})
 
@@ -236,8 +236,3 @@ def _files_of(
     runtime = Runtime(trial.launch.nodes[0].address, port, folders, programs, trial.number)
     rendered = render_trial(trial.trial_id, trial.launch, runtime)
     return [(task, rendered[task.node.name].files | {JOB: task.job_file()}) for task in tasks]
-
-
-def _node_file(task: NodeTask, path: str, data: bytes) -> NodeFile:
-    """Return a file to send: programs may be executable, scripts are given to ``sh`` and may hold secrets."""
-    return NodeFile(f"{task.directory}/{path}", data, 0o700 if "/" in path else 0o600)

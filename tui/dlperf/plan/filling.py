@@ -22,13 +22,8 @@ NODE = "node.dlperf.invalid"
 Fill = Callable[[str], str]
 
 
-def node_name(rank: int) -> str:
-    """The name of a node of a Slurm job."""
-    return f"node{rank}"
-
-
 def node_address(rank: int) -> str:
-    """The stand-in for the address of that node."""
+    """The stand-in for the address of a node of a job."""
     return f"address{rank}.dlperf.invalid"
 
 

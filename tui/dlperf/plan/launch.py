@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from dlperf.catalog.machines import Container, Node
 from dlperf.catalog.placeholders import RUNTIME, fill, names_in
-from dlperf.plan.filling import fill_container, fill_launch, node_address, node_name
+from dlperf.plan.filling import fill_container, fill_launch, node_address
 from dlperf.plan.model import Launch
 from dlperf.plan.subject import Subject
 
@@ -156,7 +156,7 @@ def _nodes(subject: Subject) -> tuple[Node, ...]:
     count = subject.configuration.nodes
     if subject.hardware.job:
         login = _node(subject.hardware.nodes[0], subject)
-        return tuple(replace(login, name=node_name(rank), address=node_address(rank)) for rank in range(count))
+        return tuple(replace(login, name=f"node{rank}", address=node_address(rank)) for rank in range(count))
     return tuple(_node(node, subject) for node in subject.hardware.nodes[:count])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
@@ -50,19 +50,18 @@ def build_script(build: Build, trial_folder: str, comment: str) -> bytes:
     A build that was cut off begins anew, and of two at once the second waits: nodes may share their home folder. Where
     a line fails, ``build.failed`` gets the command.
     """
-    return ("\n".join(_script(build, trial_folder, comment)) + "\n").encode()
-
-
-def _script(build: Build, trial_folder: str, comment: str) -> Iterator[str]:
     folder = shlex.quote(build.folder(trial_folder))
     parent = shlex.quote(str(PurePosixPath(build.folder(trial_folder)).parent))
-    yield from ("#!/bin/bash", f"# build for {comment}", "set -eu")
-    yield from (f"mkdir -p {parent}", f"exec 9>{folder}.lock", "flock 9")
-    yield f"if [ -e {folder}.done ]; then echo used again: {folder}; exit; fi"
-    yield from (f"rm -rf {folder}", f"mkdir {folder}", f"cd {folder}")
-    yield from (f"cp -- {shlex.quote(f'{trial_folder}/files/{name}')} ." for name in build.inputs)
-    yield from build.prepared
-    yield f"dlperf_failed={shlex.quote(f'{trial_folder}/build.failed')}"
-    yield """trap 'code=$?; [ $code = 0 ] || printf %s "$BASH_COMMAND" >"$dlperf_failed"' EXIT"""
-    yield from build.lines
-    yield f"touch {folder}.done"
+    lines = [
+        *("#!/bin/bash", f"# build for {comment}", "set -eu"),
+        *(f"mkdir -p {parent}", f"exec 9>{folder}.lock", "flock 9"),
+        f"if [ -e {folder}.done ]; then echo used again: {folder}; exit; fi",
+        *(f"rm -rf {folder}", f"mkdir {folder}", f"cd {folder}"),
+        *(f"cp -- {shlex.quote(f'{trial_folder}/files/{name}')} ." for name in build.inputs),
+        *build.prepared,
+        f"dlperf_failed={shlex.quote(f'{trial_folder}/build.failed')}",
+        """trap 'code=$?; [ $code = 0 ] || printf %s "$BASH_COMMAND" >"$dlperf_failed"' EXIT""",
+        *build.lines,
+        f"touch {folder}.done",
+    ]
+    return ("\n".join(lines) + "\n").encode()

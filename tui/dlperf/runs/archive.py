@@ -190,7 +190,8 @@ def seal(paths: TrialPaths) -> None:
     loose = _loose_files(paths)
     folded = {name: path for name, path in loose.items() if _is_folded(name)}
     found = [_fold(paths, name, read_bytes(path)) for name, path in folded.items()]
-    found += [_in_place(name, path) for name, path in loose.items() if name not in folded]
+    grown = {name: path for name, path in loose.items() if name not in folded}
+    found += [(ArchivedFile(name, sha256_of(path), path.stat().st_size, FILE), None) for name, path in grown.items()]
     kept = ArchiveRecord(tuple(item for item in before.files if item.kept != FILE), before.texts)
     _write_archive(paths, _merged(kept, found, sealed=True))
     _remove(paths, [*folded.values(), paths.checksums])
@@ -226,10 +227,6 @@ def _write_object(path: Path, digest: str, data: bytes) -> None:
         if sha256_of(path) == digest:
             return
     write_atomic(path, data, private=True)
-
-
-def _in_place(name: str, path: Path) -> tuple[ArchivedFile, None]:
-    return ArchivedFile(name, sha256_of(path), path.stat().st_size, FILE), None
 
 
 def _merged(before: ArchiveRecord, found: Iterable[tuple[ArchivedFile, str | None]], *, sealed: bool) -> ArchiveRecord:

@@ -69,7 +69,8 @@ class _Server:
 
     def push(self, experiment: str, row: ConfigurationResult) -> None:
         begun = min((_milliseconds(trial.started) for trial in row.trials if trial.started), default=0)
-        tags = _pairs({RESULT: _name(row), "campaign": row.campaign, "caveats": _caveats(row)})
+        caveats = ", ".join(finding.code for finding in row.caveats)
+        tags = _pairs({RESULT: _name(row), "campaign": row.campaign, "caveats": caveats})
         asked = {"experiment_id": experiment, "start_time": begun, "run_name": row.configuration, "tags": tags}
         run = self._call("runs/create", **asked)["run"]["info"]["run_id"]
         self._call("runs/log-batch", run_id=run, params=_pairs(_parameters(row)))
@@ -113,10 +114,6 @@ def _parameters(row: ConfigurationResult) -> dict[str, Any]:
     names = ("hardware", "framework", "case", "precision", "batch_size", "nodes", "gpus", "protocol", "unit", "n")
     further = {f"numerics.{name}": text for name, text in row.numerics.items()}
     return {name: getattr(row, name) for name in names} | dict(row.axes) | further
-
-
-def _caveats(row: ConfigurationResult) -> str:
-    return ", ".join(finding.code for finding in row.caveats)
 
 
 def _metrics(row: ConfigurationResult, begun: int) -> Iterator[dict[str, Any]]:

@@ -92,7 +92,8 @@ def find_version(workspace: Workspace, checkout: Path, side: str, text: str) -> 
         commit = find_commit(checkout, text)
     except RequestError as error:
         raise RequestError(f"--{side} {error}, and no folder (written with a slash: ./{text})") from error
-    return Version(f"{side}-{commit[:12]}", commit, (str(checkout), str(_worktree(workspace, checkout, commit))))
+    worktree = workspace.versions / checkout.name / commit
+    return Version(f"{side}-{commit[:12]}", commit, (str(checkout), str(worktree)))
 
 
 def find_commit(checkout: Path, text: str) -> str:
@@ -148,7 +149,3 @@ def first_bad_commit(checkout: Path, good: str, bad: str, is_bad: Callable[[str,
             bad = left[0]
         else:
             goods.append(left[0])
-
-
-def _worktree(workspace: Workspace, checkout: Path, commit: str) -> Path:
-    return workspace.versions / checkout.name / commit

@@ -46,7 +46,7 @@ def environment(container: Json) -> Json:
         "cpu": cpu_facts(),
         "memory_bytes": memory_fact("MemTotal"),
         "python": platform.python_version(),
-        "network_interfaces": network_interfaces(),
+        "network_interfaces": [interface_facts(name) for name in names_in("/sys/class/net") if name != "lo"],
         "gpus": gpus,
         "slurm": slurm_facts(),
         "container": {
@@ -154,16 +154,12 @@ def cuda_version(path: str = "/usr/local/cuda/version.json") -> Optional[str]:
     return str(version) if version else None
 
 
-def network_interfaces() -> List[Json]:
-    """Name, speed in Mbit/s and state of every interface but the loopback."""
-    return [interface_facts(name) for name in names_in("/sys/class/net") if name != "lo"]
-
-
 def names_in(folder: str) -> List[str]:
     return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
 
 
 def interface_facts(name: str) -> Json:
+    """Name, speed in Mbit/s, state and driver of a network interface."""
     base = "/sys/class/net/" + name
     speed = read_text(base + "/speed").strip()
     driver = os.path.realpath(base + "/device/driver") if os.path.exists(base + "/device") else None

@@ -128,11 +128,11 @@ def stream(query: str, indices: List[int], seconds: float) -> Stream:
 def gpu_facts(wanted: Facts) -> List[Json]:
     """One mapping per GPU of the machine."""
     rows = [line.split(",") for line in query_lines("--query-gpu=" + ",".join(field for _, field, _ in wanted), PLAIN)]
-    return [gpu_fact(wanted, cells) for cells in rows if len(cells) >= len(wanted)]
-
-
-def gpu_fact(wanted: Facts, cells: List[str]) -> Json:
-    return {name: parse_cell(cell.strip(), kind) for (name, _, kind), cell in zip(wanted, cells)}
+    return [
+        {name: parse_cell(cell.strip(), kind) for (name, _, kind), cell in zip(wanted, cells)}
+        for cells in rows
+        if len(cells) >= len(wanted)
+    ]
 
 
 def parse_cell(cell: str, kind: Callable[[str], Any]) -> Any:
