@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
-from jax_trainer import device_mesh, on_each_device, prepare, sgd, synthetic, train
+from jax_trainer import EVERYWHERE, SPLIT, dense, device_mesh, on_each_device, prepare, sgd, synthetic, train
 from jax_vision import convolution_weight, convolve, norm_parameters, normalize, synthetic_images
 
 EMBEDDING = 512
@@ -86,8 +86,7 @@ def backbone(parameters, x):
     for part, stride in zip(parameters["blocks"], strides):
         x = block(part, x, stride)
     x = normalize(parameters["norm"], x).reshape(x.shape[0], -1)
-    weight, bias = parameters["embedding"]
-    x = x @ weight.astype(x.dtype) + bias.astype(x.dtype)
+    x = dense(parameters["embedding"], x)
     return normalize(parameters["last_norm"], x[:, None, None])[:, 0, 0]
 
 
@@ -98,7 +97,7 @@ def unit(rows):
 
 def margin_loss(mesh, classes, weight, features, labels):
     """Mean margin loss; rows of ``weight`` beyond ``classes`` are padding for an even split over the devices."""
-    gathered = lax.with_sharding_constraint(unit(features).astype(features.dtype), NamedSharding(mesh, PartitionSpec()))
+    gathered = lax.with_sharding_constraint(unit(features).astype(features.dtype), NamedSharding(mesh, EVERYWHERE))
     cosine = (gathered @ unit(weight).astype(features.dtype).T).astype(jnp.float32)
     cosine = lax.with_sharding_constraint(cosine, NamedSharding(mesh, PartitionSpec(None, "data")))
     column = jnp.arange(weight.shape[0])
@@ -127,7 +126,7 @@ def main(options):
         return margin_loss(mesh, options.classes, parameters["head"], features, labels)
 
     batch = functools.partial(synthetic_images, size=options.image_size, dtype=dtype, classes=options.classes)
-    layout = {"backbone": PartitionSpec(), "head": PartitionSpec("data")}
+    layout = {"backbone": EVERYWHERE, "head": SPLIT}
     facts = {"model": "arcface", "layout": "NHWC"}
     train(create, loss, synthetic(batch, options), sgd(options.learning_rate, 5e-4), options, layout, **facts)
 

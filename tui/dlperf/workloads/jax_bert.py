@@ -26,7 +26,7 @@ if __name__ == "__main__":
 import jax
 import jax.numpy as jnp
 from jax import nn
-from jax_trainer import adamw, averaged, cross_entropy, prepare, synthetic, train
+from jax_trainer import adamw, averaged, cross_entropy, dense, normalized, prepare, synthetic, train
 
 VOCABULARY = 30528
 """30 522 words, padded to a multiple of 64 as NVIDIA's implementation does."""
@@ -40,22 +40,8 @@ def dense_parameters(key, inputs, outputs):
     return jax.random.normal(key, (inputs, outputs)) * 0.02, jnp.zeros(outputs)
 
 
-def dense(parameters, x):
-    weight, bias = parameters
-    return x @ weight.astype(x.dtype) + bias.astype(x.dtype)
-
-
 def norm_parameters():
     return jnp.ones(HIDDEN), jnp.zeros(HIDDEN)
-
-
-def normalize(parameters, x):
-    """Layer normalization, statistics in fp32."""
-    scale, shift = parameters
-    wide = x.astype(jnp.float32)
-    wide = wide - wide.mean(-1, keepdims=True)
-    wide = wide * jax.lax.rsqrt(jnp.square(wide).mean(-1, keepdims=True) + 1e-5)
-    return (wide * scale + shift).astype(x.dtype)
 
 
 def layer_parameters(key):
@@ -76,9 +62,9 @@ def layer(parameters, x, kernel):
     heads = dense(parameters["project"], x).reshape(count, length, 3, HEADS, HIDDEN // HEADS)
     y = nn.dot_product_attention(heads[:, :, 0], heads[:, :, 1], heads[:, :, 2], implementation=kernel)
     y = y.reshape(count, length, HIDDEN)
-    x = normalize(parameters["norm1"], x + dense(parameters["attended"], y))
+    x = normalized(x + dense(parameters["attended"], y), *parameters["norm1"])
     y = dense(parameters["narrow"], nn.gelu(dense(parameters["wide"], x), approximate=False))
-    return normalize(parameters["norm2"], x + y)
+    return normalized(x + y, *parameters["norm2"])
 
 
 def attention_kernel(choice, dtype):
@@ -113,7 +99,7 @@ def embedded(parameters, tokens, segments, dtype):
     """
     x = parameters["words"][tokens].astype(dtype) + parameters["positions"][: tokens.shape[1]].astype(dtype)
     first, second = parameters["segments"].astype(dtype)
-    return normalize(parameters["norm"], x + jnp.where(segments[..., None] == 0, first, second))
+    return normalized(x + jnp.where(segments[..., None] == 0, first, second), *parameters["norm"])
 
 
 def loss(parameters, tokens, segments, masked_positions, masked_words, follows, dtype, kernel):
@@ -122,7 +108,9 @@ def loss(parameters, tokens, segments, masked_positions, masked_words, follows, 
     for part in parameters["layers"]:
         x = layer(part, x, kernel)
     chosen = jnp.take_along_axis(x, masked_positions[..., None], 1)
-    chosen = normalize(parameters["transform_norm"], nn.gelu(dense(parameters["transform"], chosen), approximate=False))
+    chosen = normalized(
+        nn.gelu(dense(parameters["transform"], chosen), approximate=False), *parameters["transform_norm"]
+    )
     logits = chosen @ parameters["words"].astype(dtype).T + parameters["bias"].astype(dtype)
     related = dense(parameters["next_sentence"], jnp.tanh(dense(parameters["pooler"], x[:, 0])))
     return cross_entropy(logits, masked_words) + cross_entropy(related, follows)

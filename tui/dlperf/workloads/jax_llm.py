@@ -6,18 +6,11 @@ options.py and reporting.py.
 """
 
 from llm_shapes import GRADIENT_NORM, SHAPES, language, language_facts
-from options import common, profilable
-
-PRECISIONS = ("fp32", "bf16", "bf16-pure", "fp8")
-PRECISION_HELP = (
-    "bf16: weights, gradients and optimizer state fp32, products bf16; bf16-pure: all bf16; "
-    "fp8: weights and optimizer state bf16, the layers' products FP8 with dynamic scaling"
-)
+from options import profilable
 
 
 def options():
-    parser = profilable(common(__doc__, PRECISIONS, PRECISION_HELP))
-    return language(parser, ["cudnn", "xla"], "xla").parse_args()
+    return profilable(language(__doc__, ["cudnn", "xla"], "xla")).parse_args()
 
 
 if __name__ == "__main__":

@@ -72,6 +72,21 @@ def cross_entropy(logits, labels):
     return (jax.nn.logsumexp(logits, -1) - jnp.take_along_axis(logits, labels[..., None], -1)[..., 0]).mean()
 
 
+def dense(weight_and_bias, x):
+    """Rows times a matrix, plus a bias, in the rows' data type."""
+    weight, bias = weight_and_bias
+    return x @ weight.astype(x.dtype) + bias.astype(x.dtype)
+
+
+def normalized(x, scale, shift=None, centered=True):
+    """LayerNorm or, where not centered, RMSNorm of rows, computed in fp32."""
+    y = x.astype(jnp.float32)
+    if centered:
+        y = y - y.mean(-1, keepdims=True)
+    y = y * jax.lax.rsqrt((y * y).mean(-1, keepdims=True) + 1e-5) * scale.astype(jnp.float32)
+    return (y if shift is None else y + shift.astype(jnp.float32)).astype(x.dtype)
+
+
 class Optimizer(NamedTuple):
     """``start``: parameters → state. ``update``: parameters, state, gradients → parameters, state."""
 

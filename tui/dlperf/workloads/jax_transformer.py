@@ -4,8 +4,11 @@ Parameters are a dict of arrays; those of all layers lie in one array each, laye
 Copied to the node with the program that uses it.
 """
 
+import functools
+
 import jax
 import jax.numpy as jnp
+from jax_trainer import cross_entropy, normalized
 
 ROPE_BASE = 500000.0
 """Llama 3's."""
@@ -46,16 +49,6 @@ def create(shape, dtype):
     return lambda key: {
         name: value(jax.random.fold_in(key, number), name, named[name]) for number, name in enumerate(sorted(named))
     }
-
-
-def normalized(shape, x, weight, bias):
-    """RMSNorm or LayerNorm, computed in fp32."""
-    y = x.astype(jnp.float32)
-    if shape.family == "gpt2":
-        y = y - y.mean(-1, keepdims=True)
-    y = y * jax.lax.rsqrt((y * y).mean(-1, keepdims=True) + 1e-5)
-    y = y * weight.astype(jnp.float32)
-    return (y if bias is None else y + bias.astype(jnp.float32)).astype(x.dtype)
 
 
 def rotated(x):
@@ -104,10 +97,11 @@ def loss(shape, dtype, kernel, checkpointing, product=jnp.matmul):
     ``product``: how the layers multiply rows by a matrix.
     """
     layered = layer_sizes(shape)
+    norm = functools.partial(normalized, centered=shape.family == "gpt2")
 
     def block(x, layer):
-        x = x + attention(shape, normalized(shape, x, layer["norm1"], layer.get("norm1_bias")), layer, kernel, product)
-        y = normalized(shape, x, layer["norm2"], layer.get("norm2_bias"))
+        x = x + attention(shape, norm(x, layer["norm1"], layer.get("norm1_bias")), layer, kernel, product)
+        y = norm(x, layer["norm2"], layer.get("norm2_bias"))
         return x + feed_forward(shape, y, layer, product), None
 
     if checkpointing == "full":
@@ -118,10 +112,8 @@ def loss(shape, dtype, kernel, checkpointing, product=jnp.matmul):
         if shape.positions:
             x = x + parameters["positions"][: tokens.shape[1]].astype(dtype)
         x, _ = jax.lax.scan(block, x, {name: parameters[name] for name in layered})
-        x = normalized(shape, x, parameters["norm"], parameters.get("norm_bias"))
+        x = norm(x, parameters["norm"], parameters.get("norm_bias"))
         head = parameters["embedding" if shape.tied else "head"].astype(dtype)
-        logits = jnp.einsum("btd,vd->btv", x, head).astype(jnp.float32)
-        chosen = jnp.take_along_axis(logits, targets[..., None], axis=-1)[..., 0]
-        return (jax.nn.logsumexp(logits, axis=-1) - chosen).mean()
+        return cross_entropy(jnp.einsum("btd,vd->btv", x, head), targets)
 
     return function

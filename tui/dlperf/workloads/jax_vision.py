@@ -20,7 +20,8 @@ if __name__ == "__main__":
 import jax
 import jax.numpy as jnp
 from jax import lax, nn
-from jax_trainer import averaged, cross_entropy, device_mesh, prepare, sgd, synthetic, train
+from jax.sharding import NamedSharding
+from jax_trainer import SPLIT, averaged, cross_entropy, dense, device_mesh, prepare, sgd, synthetic, train
 
 CLASSES = 1000
 STAGES = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
@@ -104,8 +105,7 @@ def resnet50(parameters, x):
     strides = [stride if index == 0 else 1 for _, count, stride in STAGES for index in range(count)]
     for part, stride in zip(parameters["blocks"], strides):
         x = block(part, x, stride)
-    weight, bias = parameters["classifier"]
-    return x.mean((1, 2)) @ weight.astype(x.dtype) + bias.astype(x.dtype)
+    return dense(parameters["classifier"], x.mean((1, 2)))
 
 
 def vgg16_parameters(key, image_size):
@@ -130,10 +130,8 @@ def vgg16(parameters, x):
             x = nn.relu(convolve(weight, x) + bias.astype(x.dtype))
         x = pool(x, 2, 2, 0)
     x = x.reshape(x.shape[0], -1)
-    for index, (weight, bias) in enumerate(parameters["dense"]):
-        x = x @ weight.astype(x.dtype) + bias.astype(x.dtype)
-        x = nn.relu(x) if index < 2 else x
-    return x
+    first, second, last = parameters["dense"]
+    return dense(last, nn.relu(dense(second, nn.relu(dense(first, x)))))
 
 
 MODELS = {"resnet50": (resnet50_parameters, resnet50), "vgg16": (vgg16_parameters, vgg16)}
@@ -152,7 +150,7 @@ def real_images(options):
     """Facts for the log, and endless batches of (images as bytes, labels), split over the devices."""
     import image_data
 
-    split = jax.sharding.NamedSharding(device_mesh(), jax.sharding.PartitionSpec("data"))
+    split = NamedSharding(device_mesh(), SPLIT)
     count = options.batch_size * jax.local_device_count()
     facts, batches = image_data.host_batches(options, count, jax.process_index(), jax.process_count())
     return facts, (tuple(jax.make_array_from_process_local_data(split, part) for part in pair) for pair in batches)

@@ -5,7 +5,7 @@ Standard library only, Python >= 3.8. Copied to the node with the program that u
 
 from typing import NamedTuple
 
-from options import positive
+from options import common, positive
 
 
 class Shape(NamedTuple):
@@ -28,6 +28,11 @@ class Shape(NamedTuple):
         return self.hidden // self.heads
 
 
+PRECISIONS = ("fp32", "bf16", "bf16-pure", "fp8")
+PRECISION_HELP = (
+    "bf16: weights, gradients and optimizer state fp32, products bf16; bf16-pure: all bf16; "
+    "fp8: weights and optimizer state bf16, the layers' products FP8 with dynamic scaling"
+)
 GRADIENT_NORM = 1.0
 """Gradients are clipped to it, as in the training of both families."""
 SHAPES = {
@@ -70,8 +75,9 @@ def _body(shape):
     return shape.layers * (attention + 3 * hidden * wide + 2 * hidden) + hidden
 
 
-def language(parser, kernels, kernel):
-    """Add the options of the language-model programs; ``kernels`` of attention, and the default one."""
+def language(description, kernels, kernel):
+    """Parser with the options of the language-model programs; ``kernels`` of attention, and the default one."""
+    parser = common(description, PRECISIONS, PRECISION_HELP)
     parser.add_argument("--model", choices=sorted(SHAPES), default="gpt2-124m")
     parser.add_argument("--sequence-length", type=positive, default=1024)
     parser.add_argument("--learning-rate", type=float, default=3e-4)

@@ -24,7 +24,7 @@ import mxnet as mx
 from mxnet import autograd, gluon, init, nd
 from mxnet.gluon import nn
 from mxnet.gluon.model_zoo.vision import vgg16
-from reporting import WARM_UP_STEPS, Reporter
+from reporting import check_equal, train
 
 CLASSES = 1000
 DTYPES = {"fp32": "float32", "fp16": "float16"}
@@ -143,31 +143,17 @@ def training_step(net, trainer, options):
     return step
 
 
-def train(step, batches, options, **facts):
-    """Warm up, train and report."""
-    for _ in range(WARM_UP_STEPS):
-        first = next(batches)
-        step(first)
+def mean(losses):
+    """Mean of the losses of several steps, each an array per device."""
     mx.nd.waitall()
-    facts.update(framework="mxnet", framework_version=mx.__version__, gpus=len(first))
-    report = Reporter(options, layout="NCHW", **facts)
-
-    def mean(losses):
-        mx.nd.waitall()
-        values = [float(loss.mean().asscalar()) for each in losses for loss in each]
-        return sum(values) / len(values)
-
-    report.train(lambda: step(next(batches)), mean, len(first))
-    return report
+    values = [float(loss.mean().asscalar()) for each in losses for loss in each]
+    return sum(values) / len(values)
 
 
-def check_devices_agree(net):
-    """Exit where devices hold different weights at the end: the gradients were not exchanged."""
-    for parameter in net.collect_params().values():
-        if parameter.grad_req != "null":
-            first, *others = [copy.asnumpy() for copy in parameter.list_data()]
-            if not all((copy == first).all() for copy in others):
-                raise SystemExit(f"no figure: the devices hold different weights in {parameter.name}")
+def sums_of_weights(net):
+    """Sum of the trained weights of each device."""
+    trained = [each.list_data() for each in net.collect_params().values() if each.grad_req != "null"]
+    return [sum(float(copy.asnumpy().sum(dtype="float64")) for copy in copies) for copies in zip(*trained)]
 
 
 def main(options):
@@ -183,8 +169,10 @@ def main(options):
     trainer = gluon.Trainer(net.collect_params(), "sgd", {**settings, "multi_precision": options.precision == "fp16"})
     images = synthetic_images if options.data is None else real_images
     facts, batches = images(contexts, options)
-    report = train(training_step(net, trainer, options), batches, options, **facts)
-    check_devices_agree(net)
+    step = training_step(net, trainer, options)
+    facts.update(framework="mxnet", framework_version=mx.__version__, layout="NCHW")
+    report = train(options, lambda: step(next(batches)), mean, len(contexts), **facts)
+    check_equal(sums_of_weights(net))
     report.finish()
 
 

@@ -10,19 +10,13 @@ import contextlib
 import itertools
 
 from llm_shapes import GRADIENT_NORM, SHAPES, language, language_facts
-from options import common, positive, pytorch, refuse
-
-PRECISIONS = ("fp32", "bf16", "bf16-pure", "fp8")
-PRECISION_HELP = (
-    "bf16: weights, gradients and optimizer state fp32, products bf16; bf16-pure: all bf16; "
-    "fp8: weights and optimizer state bf16, the layers' products FP8 with dynamic scaling"
-)
+from options import positive, pytorch, refuse
 
 
 def options():
-    parser = pytorch(common(__doc__, PRECISIONS, PRECISION_HELP))
+    parser = pytorch(language(__doc__, ["cudnn", "flash", "any"], "any"))
     parser.add_argument("--tensor-parallel", type=positive, default=1, help="GPUs that share a batch and each block")
-    return language(parser, ["cudnn", "flash", "any"], "any").parse_args()
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -28,6 +28,25 @@ def print_line(text):
     print("DLPERF " + now + " " + text, flush=True)
 
 
+def train(options, step, mean, gpus, rank=0, agree=None, **facts):
+    """Warm up, train and report where each GPU trains a batch of its own; return the report.
+
+    Args:
+        step, mean, agree: as of ``Reporter.train``. gpus: number of GPUs of all processes. facts: stated in the log.
+    """
+    for _ in range(WARM_UP_STEPS):
+        mean([step()])
+    report = Reporter(options, rank, gpus=gpus, **facts)
+    report.train(step, mean, gpus, agree)
+    return report
+
+
+def check_equal(sums):
+    """Exit where the weights of devices have different sums at the end: the gradients were not exchanged."""
+    if len(set(sums)) > 1:
+        sys.exit(f"no figure: the devices hold different weights ({min(sums)!r} … {max(sums)!r})")
+
+
 class Reporter:
     """Prints the log of one run; on ranks other than 0 it only checks.
 

@@ -25,7 +25,7 @@ if __name__ == "__main__":
 
 import image_data
 import tensorflow as tf
-from reporting import WARM_UP_STEPS, Reporter
+from reporting import check_equal, train
 from tensorflow import keras
 from tensorflow.keras import layers
 
@@ -209,38 +209,15 @@ def training_step(strategy, model, optimizer, options):
     return step
 
 
-def check_devices_agree(strategy, model):
-    """Exit where devices of any worker hold different weights at the end: the gradients were not exchanged."""
+def sums_of_weights(strategy, model):
+    """Sum of the trained weights of each device of all workers."""
 
     @tf.function
     def checksum():
         sums = [tf.reduce_sum(tf.cast(variable.value, tf.float64)) for variable in model.trainable_variables]
         return tf.reshape(tf.add_n(sums), (1,))
 
-    sums = strategy.gather(strategy.run(checksum), axis=0).numpy()
-    if len(set(sums)) > 1:
-        raise SystemExit(f"no figure: the devices hold different weights ({min(sums)!r} … {max(sums)!r})")
-
-
-def train(strategy, step, batches, options, **facts):
-    """Warm up, train and report."""
-    devices = strategy.num_replicas_in_sync
-    for _ in range(WARM_UP_STEPS):
-        step(next(batches)).numpy()
-    resolver = strategy.cluster_resolver
-    facts.update(framework="tensorflow", framework_version=tf.__version__, gpus=devices)
-    rank = resolver.task_id if resolver else 0
-    report = Reporter(options, rank, layout="NHWC", xla=not options.no_xla, **facts)
-
-    def agree(seconds):
-        each = strategy.run(lambda: tf.constant(seconds))
-        return float(strategy.reduce(tf.distribute.ReduceOp.MEAN, each, axis=None))
-
-    def mean(losses):
-        return float(tf.reduce_mean(losses))
-
-    report.train(lambda: step(next(batches)), mean, devices, agree)
-    return report
+    return strategy.gather(strategy.run(checksum), axis=0).numpy()
 
 
 def main(options):
@@ -251,8 +228,24 @@ def main(options):
         optimizer.build(model.trainable_variables)
     images = synthetic_images if options.data is None else real_images
     facts, batches = images(strategy, options)
-    report = train(strategy, training_step(strategy, model, optimizer, options), batches, options, **facts)
-    check_devices_agree(strategy, model)
+    step = training_step(strategy, model, optimizer, options)
+    resolver = strategy.cluster_resolver
+    facts.update(framework="tensorflow", framework_version=tf.__version__, layout="NHWC", xla=not options.no_xla)
+
+    def agree(seconds):
+        each = strategy.run(lambda: tf.constant(seconds))
+        return float(strategy.reduce(tf.distribute.ReduceOp.MEAN, each, axis=None))
+
+    report = train(
+        options,
+        lambda: step(next(batches)),
+        lambda losses: float(tf.reduce_mean(losses)),
+        strategy.num_replicas_in_sync,
+        resolver.task_id if resolver else 0,
+        agree,
+        **facts,
+    )
+    check_equal(sums_of_weights(strategy, model))
     report.finish()
 
 
