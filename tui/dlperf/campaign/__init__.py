@@ -1,1 +1,1 @@
-"""The engine: queue, retries, resume, journal. It draws nothing: whoever watches reads the files it writes."""
+"""The engine: queue, retries, resume, journal. Viewers read the files that it writes."""

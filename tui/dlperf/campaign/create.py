@@ -24,7 +24,7 @@ ID_LENGTH = 200
 
 
 def create_campaign(workspace: Workspace, plan: Plan, name: str | None = None) -> CampaignPaths:
-    """Write a plan under a name, by default the time and what is measured first, and its secrets apart.
+    """Write a plan under a name, by default the time and what is measured first, and its secrets in a separate file.
 
     Raises:
         RequestError: the plan is empty, or a campaign of that name exists, or the name cannot be one.

@@ -1,4 +1,4 @@
-"""What an engine needs beside the campaign: executors, log formats, timeouts."""
+"""What an engine needs besides the campaign: executors, log formats, timeouts."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ class Engine:
             self._end_late(running, seconds_late(launch, status, utc_now()))
 
     def _end_late(self, running: RunningTrial, late: float) -> None:
-        """End a trial past its deadline whose machines answer: its supervisor was stopped, or is none of ours."""
+        """End a trial past its deadline whose machines answer: its supervisor was stopped, or is not ours."""
         if late >= self._timeouts.late and not running.late:
             running.late = True
             self._spawn(self._executor(running.planned.launch.executor).time_out(running.trial))

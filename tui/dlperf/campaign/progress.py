@@ -105,20 +105,10 @@ def campaign_seconds_left(
     usual = median(known.values())
     busy: dict[str, float] = defaultdict(float)
     for status in left:
-        seconds = _seconds(status, running, known, usual, now)
+        own = running.get(status.key)
+        if own is None:
+            own = trial_seconds_left(status, known, now)
+        seconds = known.get(status.key.configuration, usual) if own is None else own
         for machine in machines.get(status.key.configuration, ()):
             busy[machine] += seconds
     return round(max(busy.values(), default=0.0), 1)
-
-
-def _seconds(
-    status: TrialStatus,
-    running: Mapping[TrialKey, float | None],
-    known: Mapping[str, float],
-    usual: float,
-    now: str,
-) -> float:
-    own = running.get(status.key)
-    if own is None:
-        own = trial_seconds_left(status, known, now)
-    return known.get(status.key.configuration, usual) if own is None else own

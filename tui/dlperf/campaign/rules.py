@@ -23,7 +23,7 @@ BUSY = "check_gpu_idle"
 LEASED = "lease_held"
 """Code of the reason why a machine is waited for that another trial has."""
 _INFRASTRUCTURE = (*UNREACHABLE, BUSY, "port_in_use", "lease_lost")
-"""Codes of causes that lie in the machines and not in the program."""
+"""Codes of causes in the machines, not in the program."""
 
 
 def is_infrastructure(status: TrialStatus) -> bool:

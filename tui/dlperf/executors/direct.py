@@ -60,7 +60,7 @@ class DirectExecutor(SupervisedExecutor):
             addresses = [other.address for other in launch.nodes] if len(launch.nodes) > 1 else []
             paths = [path for path in wanted if path.startswith("/")]
             facts = await client.check(container_facts(launch), paths, addresses)
-            # The lease first: what else is busy there belongs to its owner.
+            # the lease first, because its owner explains what else is busy
             items = [checks.lease(node, facts), *checks.items(node, launch, hello, facts)]
             if node == launch.nodes[0]:
                 items.append(checks.port(node, hello.port))
@@ -147,7 +147,7 @@ class DirectExecutor(SupervisedExecutor):
         wanted = self._cancelling.get(task.trial.trial_id)
         if report.orphaned or (report.rebooted and report.exit is None):
             await self._end(task, CANCEL_GRACE_SECONDS, State.LOST, message("supervisor_died"))
-        elif not report.alive or task.key in self._told_to_end:
+        elif not report.alive or task.key in self._asked_to_end:
             return
         elif report.problem is not None:
             cause = cause_of_problem(task.node.name, report.problem)

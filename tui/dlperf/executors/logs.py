@@ -141,7 +141,7 @@ def _growth(tasks: Sequence[NodeTask], reports: Sequence[NodeReport], least: int
 
 
 def _growth_of(task: NodeTask, report: NodeReport) -> Iterator[_Growth]:
-    """The streams of a task, up to its share of bytes, whatever the node has; one that shrank begins anew."""
+    """The streams of a task, up to its share of bytes, whatever the node has; one that shrank starts again."""
     telemetry = {} if report.telemetry is None else {task.paths.telemetry.name: report.telemetry}
     room = task.log_bytes - sum(map(archived_size, task.paths.replaced_logs()))
     for stream, size in (telemetry | report.streams).items():
@@ -179,7 +179,7 @@ async def _fetch(client: NodeClient, growths: Sequence[_Growth]) -> tuple[int, F
 
 
 def _archive(growth: _Growth, end: bytes, part: bytes | Unreadable | None) -> int:
-    """Append what follows the archived end; where the log has other bytes there, it was replaced and is read anew.
+    """Append what follows the archived end; where the log has other bytes there, it was replaced and is read again.
 
     Raises:
         NodeFileError: the file cannot be read there, or its name cannot be archived here.

@@ -74,7 +74,7 @@ class SupervisedExecutor:
         """Reports that ended a wait, which the next poll takes."""
         self._problems: dict[tuple[str, str], Problem] = {}
         """Tasks with a file that cannot be read or archived → the first of them."""
-        self._told_to_end: set[tuple[str, str]] = set()
+        self._asked_to_end: set[tuple[str, str]] = set()
         """Tasks whose node has received a request to end."""
 
     def _render(
@@ -161,7 +161,7 @@ class SupervisedExecutor:
             await self._end_unfinished(tasks, State.SUCCEEDED, message("first_node_ended"))
 
     async def _end_unfinished(self, tasks: Sequence[NodeTask], state: State, cause: Message) -> None:
-        wanted = (task for task in tasks if not self._last_known(task).finished and task.key not in self._told_to_end)
+        wanted = (task for task in tasks if not self._last_known(task).finished and task.key not in self._asked_to_end)
         waiting = [task for task in wanted if not self._observing.is_late(self._client(task))]
         await all_of(self._end(task, CANCEL_GRACE_SECONDS, state, cause) for task in waiting)
 
@@ -175,7 +175,7 @@ class SupervisedExecutor:
     async def _end(self, task: NodeTask, grace_seconds: float, state: State, cause: Message) -> None:
         try:
             await self._client(task).cancel(task.directory, grace_seconds, state.value, cause)
-            self._told_to_end.add(task.key)
+            self._asked_to_end.add(task.key)
         except DlperfError:
             return
 

@@ -27,7 +27,7 @@ def _(english: str, /, **values: Any) -> str:
 
 
 def pgettext(context: str, english: str, /, **values: Any) -> str:
-    """As ``_``, for an English text whose translation depends on where it stands."""
+    """As ``_``, for an English text whose translation depends on its place."""
     return _current.pgettext(context, english, **values)
 
 

@@ -39,7 +39,7 @@ class Language:
         return text.format(**values) if values else text
 
     def pgettext(self, context: str, english: str, /, **values: Any) -> str:
-        """As ``gettext``, for an English text whose translation depends on where it stands."""
+        """As ``gettext``, for an English text whose translation depends on its place."""
         text = _translations(self.code).pgettext(context, english)
         return text.format(**values) if values else text
 

@@ -1,4 +1,4 @@
-"""Frames to and from a running agent, within bounds: whatever the other side writes, memory and time are limited."""
+"""Frames to and from a running agent, with limits of memory and time for what the other side writes."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Build:
 def build_script(build: Build, trial_folder: str, comment: str) -> bytes:
     """Return the script, which does nothing where the folder is complete.
 
-    A build that was cut off begins anew, and of two at once the second waits: nodes may share their home folder. Where
+    A build that was cut off starts again, and of two at once the second waits: nodes may share their home folder. Where
     a line fails, ``build.failed`` gets the command.
     """
     folder = shlex.quote(build.folder(trial_folder))

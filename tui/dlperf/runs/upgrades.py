@@ -1,7 +1,7 @@
 """Files that an older dlperf wrote, converted to the present schema step by step.
 
 Version 0.1 (schema 1) stored causes and findings as English texts. Causes that decide something today become messages;
-every other text is shown as it was written. ``dlperf verify --write`` derives results anew.
+every other text is shown as it was written. ``dlperf verify --write`` derives results again.
 """
 
 from __future__ import annotations

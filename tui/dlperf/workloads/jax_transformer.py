@@ -1,6 +1,6 @@
 """GPT-2 and Llama 3 in JAX, and the loss over their vocabulary. Needs JAX >= 0.7.
 
-Parameters are a dict of arrays; those of all layers lie in one array each, layer first, and the layers are scanned.
+Parameters are a dict of arrays; those of all layers are in one array each, layer first, and the layers are scanned.
 Copied to the node with the program that uses it.
 """
 

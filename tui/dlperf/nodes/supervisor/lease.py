@@ -1,4 +1,4 @@
-"""The lease of this machine: one trial at a time, whoever runs dlperf here.
+"""The lease of this machine: one trial at a time, for all users of dlperf.
 
 It is a lock on a file that every user reaches. The supervisor holds it and its payload inherits it, so that it ends
 with the last of them and a crash leaves nothing to clean up. The file's text names the owner, for those who wait.

@@ -105,7 +105,7 @@ def readiness(container: Json, files: List[str], addresses: List[str]) -> Json:
 
 
 def resolution_error(address: str) -> str:
-    """Why this machine knows no IP address of a host; empty where it does."""
+    """Why this machine cannot resolve the name of a host; empty where it can."""
     try:
         socket.getaddrinfo(address, None)
     except OSError as error:

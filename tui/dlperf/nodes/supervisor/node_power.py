@@ -49,7 +49,7 @@ class NodePower:
 
 
 class Packages:
-    """The energy counters of all processor packages, which begin anew at ``max_energy_range_uj``."""
+    """The energy counters of all processor packages, which wrap around at ``max_energy_range_uj``."""
 
     def __init__(self, powercap: str) -> None:
         names = os.listdir(powercap) if os.path.isdir(powercap) else []

@@ -130,7 +130,7 @@ class Records:
         return None
 
     def supervisor(self) -> Optional[Json]:
-        """The record of the supervisor; where it is gone or of another process, what the process itself tells."""
+        """The record of the supervisor; where it is gone or of another process, what the process itself shows."""
         record = self.process("supervisor.json")
         known = record and (is_alive(record) or self.read("exit.json"))
         return record if known else running_supervisor(self.directory) or record

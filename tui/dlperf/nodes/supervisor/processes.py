@@ -203,7 +203,7 @@ def detach_files(log: str) -> None:
 
 
 def claimed(directory: str) -> Optional[Json]:
-    """The record of a trial's supervisor; what the process itself tells where the payload spoiled it."""
+    """The record of a trial's supervisor; what the process itself shows where the payload spoiled it."""
     try:
         return read_json(os.path.join(directory, "supervisor.json"))
     except OSError:
