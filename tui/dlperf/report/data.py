@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dlperf.catalog.entry import Entry
 from dlperf.catalog.hardware import Accelerator, Hardware
@@ -95,20 +95,16 @@ class SiteData:
 
     @cached_property
     def _chinese(self) -> SiteData:
-        return replace(
-            self,
-            hardware=_in_chinese(self.hardware),
-            accelerators=_in_chinese(self.accelerators),
-            frameworks=_in_chinese(self.frameworks),
-            cases=_in_chinese(self.cases),
-            protocols=_in_chinese(self.protocols),
-        )
+        kinds = ("hardware", "accelerators", "frameworks", "cases", "protocols")
+        localized: dict[str, Any] = {kind: _in_chinese(getattr(self, kind)) for kind in kinds}
+        return replace(self, **localized)
 
     @cached_property
     def ordered(self) -> tuple[ConfigurationResult, ...]:
         """Return results in the order of every table, without duplicates within a report."""
         unique = grouped(self.results, lambda row: (group_of(row), *_point(row), row.value))
-        return tuple(sorted((rows[0] for rows in unique.values()), key=_order))
+        first = [rows[0] for rows in unique.values()]
+        return tuple(sorted(first, key=lambda row: (is_published(row.campaign), row.campaign)))
 
     @cached_property
     def trained(self) -> tuple[ConfigurationResult, ...]:
@@ -323,10 +319,6 @@ def gpus_total(result: ConfigurationResult) -> int:
 def point(result: ConfigurationResult) -> tuple[object, ...]:
     """Return the key that identifies a configuration across campaigns."""
     return result.case, result.hardware, result.framework, *_point(result), result.unit
-
-
-def _order(result: ConfigurationResult) -> tuple[bool, str]:
-    return is_published(result.campaign), result.campaign
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tuple[Item, ...]]:
