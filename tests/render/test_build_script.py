@@ -6,7 +6,7 @@ import fcntl
 import subprocess
 from pathlib import Path
 
-from dlperf.render.build import Build, build_script
+from dlperf.render.trial import Build, build_script
 from waiting import until
 
 

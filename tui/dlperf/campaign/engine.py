@@ -21,14 +21,21 @@ from dlperf.campaign.dependencies import EngineDependencies, Timeouts
 from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.live import LiveLog
 from dlperf.campaign.machines import Machines, array_numbers, demands_of
-from dlperf.campaign.overdue import has_silent_machine, is_overdue, overdue, seconds_late, silence, why_overdue
 from dlperf.campaign.progress import ProgressFile
 from dlperf.campaign.rules import events_after_end, events_of_request, is_infrastructure
 from dlperf.campaign.running import Ending, RunningTrial, Watch, ending_of
 from dlperf.campaign.stages import Stages
 from dlperf.errors import RequestError, StorageError
 from dlperf.executors.base import Executor, Observation, Trial
-from dlperf.executors.verdict import begun_at
+from dlperf.executors.verdict import (
+    begun_at,
+    has_silent_machine,
+    is_overdue,
+    overdue,
+    seconds_late,
+    silence,
+    why_overdue,
+)
 from dlperf.measure.telemetry import disturbance
 from dlperf.messages import quoted
 from dlperf.plan import TrialKey

@@ -55,7 +55,7 @@ class Launch:
     program_preparation: Preparation = field(default_factory=Preparation)
     """Of the shell that starts the program, in the container if there is one."""
     build: tuple[str, ...] = ()
-    """Lines of bash that run once on each node, see ``render.build``."""
+    """Lines of bash that run once on each node, see ``render.trial``."""
     container: Container | None = None
     slurm: dict[str, Any] | None = None
     """How to ask the scheduler, whichever it is."""
