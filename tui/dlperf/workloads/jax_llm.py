@@ -29,13 +29,18 @@ def weight_type(precision):
     return jnp.bfloat16 if precision in ("bf16-pure", "fp8") else jnp.float32
 
 
+def is_split(options):
+    """Whether every device holds a part of the parameters only (FSDP)."""
+    return device_mesh().size > 1 and options.parallel == "fsdp"
+
+
 def placement(shape, options):
     """Name of an array → its layout on the devices: the longest side that divides evenly is split for FSDP."""
     count = device_mesh().size
 
     def split(size):
         sides = [side for side in range(len(size)) if size[side] % count == 0 and size[side] >= count]
-        if count == 1 or options.parallel == "replicate" or not sides:
+        if not is_split(options) or not sides:
             return EVERYWHERE
         longest = max(sides, key=lambda side: size[side])
         return PartitionSpec(*("data" if side == longest else None for side in range(len(size))))
@@ -67,7 +72,7 @@ def main(options):
     )
     train(
         make,
-        loss(shape, compute, options.attention, options.checkpointing, product),
+        loss(shape, compute, options.attention, options.checkpointing, product, is_split(options)),
         synthetic(token_batch(shape.vocabulary, options.sequence_length), options),
         optimizer,
         options,

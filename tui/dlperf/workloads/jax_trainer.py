@@ -12,6 +12,7 @@ from typing import Callable, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.ad_checkpoint import checkpoint_name
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from reporting import WARM_UP_STEPS, Reporter
@@ -58,6 +59,23 @@ def on_each_device(function):
 
     mapped = jax.shard_map(own, mesh=device_mesh(), in_specs=(EVERYWHERE, SPLIT), out_specs=SPLIT, check_vma=False)
     return lambda parameters, *batch: mapped(parameters, batch)
+
+
+GATHERED = "gathered"
+
+
+def gathered(arrays):
+    """Make arrays that are split over the devices whole for the moment, named so that they need not be kept (FSDP).
+
+    Left to choose, XLA exchanges activations instead where they are smaller than the weights.
+    """
+    whole = NamedSharding(device_mesh(), EVERYWHERE)
+    return jax.tree.map(lambda each: checkpoint_name(jax.lax.with_sharding_constraint(each, whole), GATHERED), arrays)
+
+
+def divided(array):
+    """Keep the rows of an array divided over the devices and its other sides whole, as cuDNN's attention needs it."""
+    return jax.lax.with_sharding_constraint(array, NamedSharding(device_mesh(), SPLIT))
 
 
 def averaged(loss):

@@ -8,7 +8,7 @@ import functools
 
 import jax
 import jax.numpy as jnp
-from jax_trainer import cross_entropy, normalized
+from jax_trainer import GATHERED, cross_entropy, divided, gathered, normalized
 
 ROPE_BASE = 500000.0
 """Llama 3's."""
@@ -67,7 +67,7 @@ def attention(shape, x, layer, kernel, product):
     keys = shape.kv_heads * shape.head_size
     joined = multiplied(x, layer, "project", product)
     parts = jnp.split(joined, [shape.hidden, shape.hidden + keys], axis=-1)
-    query, key, value = (part.reshape(count, length, -1, shape.head_size) for part in parts)
+    query, key, value = (divided(part.reshape(count, length, -1, shape.head_size)) for part in parts)
     if not shape.positions:
         query, key = rotated(query), rotated(key)
     y = jax.nn.dot_product_attention(query, key, value, is_causal=True, implementation=kernel)
@@ -91,24 +91,29 @@ def feed_forward(shape, x, layer, product):
     return multiplied(wide, layer, "narrow", product)
 
 
-def loss(shape, dtype, kernel, checkpointing, product=jnp.matmul):
+def loss(shape, dtype, kernel, checkpointing, product=jnp.matmul, split=False):
     """A function: parameters, tokens, targets → mean cross-entropy; products in ``dtype``.
 
-    ``product``: how the layers multiply rows by a matrix.
+    ``product``: how the layers multiply rows by a matrix. ``split``: parameters are split over the devices; those of a
+    layer are gathered when it is used, and again in the backward pass.
     """
-    layered = layer_sizes(shape)
+    layered, whole = layer_sizes(shape), gathered if split else lambda arrays: arrays
     norm = functools.partial(normalized, centered=shape.family == "gpt2")
 
     def block(x, layer):
+        layer = whole(layer)
         x = x + attention(shape, norm(x, layer["norm1"], layer.get("norm1_bias")), layer, kernel, product)
         y = norm(x, layer["norm2"], layer.get("norm2_bias"))
-        return x + feed_forward(shape, y, layer, product), None
+        return divided(x + feed_forward(shape, y, layer, product)), None
 
     if checkpointing == "full":
         block = jax.checkpoint(block)
+    elif split:
+        block = jax.checkpoint(block, policy=jax.checkpoint_policies.save_anything_except_these_names(GATHERED))
 
     def function(parameters, tokens, targets):
-        x = parameters["embedding"][tokens].astype(dtype)
+        parameters = {name: each if name in layered else whole(each) for name, each in parameters.items()}
+        x = divided(parameters["embedding"][tokens].astype(dtype))
         if shape.positions:
             x = x + parameters["positions"][: tokens.shape[1]].astype(dtype)
         x, _ = jax.lax.scan(block, x, {name: parameters[name] for name in layered})

@@ -23,6 +23,7 @@ if __name__ == "__main__":
     OPTIONS = options()  # before the framework loads: see options.py
 
 import pytorch_tensor_parallel as tensor_parallel
+import pytorch_transformer
 import torch
 import torch.distributed as dist
 from pytorch_adamw import AdamW
@@ -32,6 +33,8 @@ from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoi
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+LOSS_TOLERANCE = 1e-4
+"""Relative difference of the ranks' losses by rounding: each rank tunes its own kernels (1.7e-6 on two H100)."""
 BACKENDS = {"cudnn": [SDPBackend.CUDNN_ATTENTION], "flash": [SDPBackend.FLASH_ATTENTION]}
 
 
@@ -66,6 +69,8 @@ def sharded(model, options, mesh):
     policy = MixedPrecisionPolicy(
         param_dtype=torch.bfloat16 if options.precision == "bf16" else None, reduce_dtype=torch.float32
     )
+    # Nothing around it is compiled: as single operations it would take 20 GB for 8192 tokens and 128 256 words.
+    pytorch_transformer.loss_and_gradient = compiled(pytorch_transformer.loss_and_gradient, options)
     for number, block in enumerate(model.blocks):
         model.blocks[number] = fully_shard(compiled(block, options), mesh=mesh, mp_policy=policy)
     return fully_shard(model, mesh=mesh, mp_policy=policy)
@@ -113,7 +118,7 @@ class LanguageTrainer:
             dist.broadcast(tensor, 0)
         with torch.no_grad(), self._precision(), self._attention():
             loss = self.model(*batch).double()
-        check_equal(loss)
+        check_equal(loss, tolerance=LOSS_TOLERANCE)
 
     def _precision(self):
         mixed = self.options.precision == "bf16" and not self.sharded

@@ -282,10 +282,10 @@ def check_ranks_agree(world, parameters):
     check_equal(torch.stack([parameter.detach().double().sum() for parameter in parameters]).sum())
 
 
-def check_equal(value):
-    """Exit where ranks have different values."""
+def check_equal(value, tolerance=0.0):
+    """Exit where the values of ranks differ by more than a relative tolerance, or are no numbers."""
     lowest, highest = value.clone(), value.clone()
     dist.all_reduce(lowest, op=dist.ReduceOp.MIN)
     dist.all_reduce(highest, op=dist.ReduceOp.MAX)
-    if lowest.item() != highest.item():
+    if highest.item() - lowest.item() > tolerance * abs(highest.item()) or highest.isnan():
         raise SystemExit(f"no figure: the ranks hold different weights ({lowest.item()!r} … {highest.item()!r})")
