@@ -11,9 +11,10 @@ import statistics
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 from math import isfinite
-from operator import mul
+from operator import gt, mul
 
 from dlperf.catalog import plugins
 from dlperf.catalog.patterns import BY_TIME
@@ -277,9 +278,10 @@ def steady(reading: Reading, skip: int = 0) -> Estimate:
     """
     rest = reading.usable[min(_records_within(reading, skip), len(reading.usable) // 2) :]
     slow = frozenset(slow_among(reading, rest))
-    measured = zip(rest, entries_at(reading.values, rest), strict=True)
-    used: Sequence[int] = [index for index, speed in measured if speed > 0 and index not in slow]
-    used = rest if len(used) == len(rest) else used  # a range is read faster
+    speeds = entries_at(reading.values, rest)
+    used = rest  # a range is read faster
+    if slow or min(speeds, default=0.0) <= 0:
+        used = [index for index, speed in zip(rest, speeds, strict=True) if speed > 0 and index not in slow]
     need(bool(used), "none_after", records=len(reading.usable) - len(rest))
     seconds = entries_at(reading.run.samples.seconds_per_step, used)
     speeds = entries_at(reading.values, used)
@@ -294,9 +296,9 @@ def _records_within(reading: Reading, steps: int) -> int:
     ends = entries_at(reading.steps_done, reading.usable)
     if not any(map(isfinite, ends)):
         return len(ends) // 10 if steps else 0
-    before = entries_at(ends, range(len(ends) - 1))
-    begins = [end - 1 for end in ends] if reading.run.window == "step" else [0.0, *before]
-    return sum(begin < steps for begin in begins)
+    if reading.run.window == "step":
+        return sum(map(partial(gt, steps + 1.0), ends))
+    return sum(map(partial(gt, steps), chain((0.0,), ends[:-1])))
 
 
 @estimator

@@ -9,7 +9,6 @@ from math import isfinite
 
 from dlperf.measure.columns import finite, positive
 from dlperf.measure.estimators import Estimator, estimate, parse_estimator
-from dlperf.measure.pauses import paused_share
 from dlperf.measure.reading import Estimate, FactMissing, NotEstimable, Reading
 from dlperf.measure.windows import between
 
@@ -110,7 +109,7 @@ def _is_plausible(reading: Reading, rule: Estimator) -> bool:
         return True
     if reading.run.window == "cumulative" and not any(map(isfinite, reading.run.samples.value)):
         return True
-    if rule.from_timestamps and reading.run.window != "cumulative" and paused_share(reading) > MOST_PAUSED:
+    if rule.from_timestamps and reading.run.window != "cumulative" and reading.paused_share > MOST_PAUSED:
         return False
     low, high = sorted((value, printed))
     is_proven = rule.from_timestamps and reading.records_state_work

@@ -6,12 +6,16 @@ import statistics
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress
 from math import isfinite
-from operator import sub, truediv
+from operator import gt, lt, sub, truediv
+from typing import TYPE_CHECKING
 
-from dlperf.measure.columns import entries_at
-from dlperf.measure.reading import Reading
+from dlperf.measure.columns import entries_at, is_median_at_least, is_median_at_most
+
+if TYPE_CHECKING:
+    from dlperf.measure.reading import Reading
 
 PAUSE = 3.0
 MOST_PAUSES = 0.2
@@ -21,33 +25,41 @@ RARE = 0.05
 
 
 @dataclass(frozen=True)
-class TimedGap:
-    """Speed from one record to the next, by their timestamps."""
+class TimedGaps:
+    """Speeds from one record to the next, by their timestamps."""
 
-    index: int
-    """Of the later record."""
-    speed: float
+    indices: Sequence[int]
+    """Of the later records."""
+    speeds: Sequence[float]
     """Steps per second."""
-    is_pause: bool
-    """Less than half of the usual speed, and rare."""
+    pauses: Sequence[int]
+    """Indices of the records of less than half of the usual speed, where these are rare."""
+
+    @property
+    def speeds_without_pauses(self) -> Sequence[float]:
+        if not self.pauses:
+            return self.speeds
+        pauses = frozenset(self.pauses)
+        return [speed for index, speed in zip(self.indices, self.speeds, strict=True) if index not in pauses]
 
 
-def timed_gaps(reading: Reading, window: slice) -> list[TimedGap]:
+def timed_gaps(reading: Reading, window: slice) -> TimedGaps:
     """Return the speeds between the records of a window that are known, without those across epochs."""
     times, done = reading.run.samples.time, reading.steps_done
-    speeds = {
-        index: (done[index] - done[index - 1]) / (times[index] - times[index - 1])
-        for first, last in reading.segments(window.start, window.stop - 1)
-        for index in range(first + 1, last + 1)
-        if times[index] > times[index - 1] and done[index] > done[index - 1]
-    }
-    usual = statistics.median(speeds.values()) if speeds else 0.0
-    slow = {index for index, speed in speeds.items() if speed < usual / 2}
-    rare = len(slow) <= MOST_PAUSES * len(speeds)
-    return [TimedGap(index, speed, rare and index in slow) for index, speed in speeds.items()]
+    indices, speeds = array("q"), array("d")
+    for first, last in reading.segments(window.start, window.stop - 1):
+        seconds = map(sub, times[first + 1 : last + 1], times[first:last])
+        steps = map(sub, done[first + 1 : last + 1], done[first:last])
+        for index, time, count in zip(range(first + 1, last + 1), seconds, steps, strict=True):
+            if time > 0 and count > 0:
+                indices.append(index)
+                speeds.append(count / time)
+    slow = compress(indices, map(partial(gt, statistics.median(speeds) / 2), speeds)) if speeds else ()
+    pauses = list(slow)
+    return TimedGaps(indices, speeds, pauses if len(pauses) <= MOST_PAUSES * len(speeds) else [])
 
 
-def paused_share(reading: Reading) -> float:
+def share_of_pauses(reading: Reading) -> float:
     """Share of the time between records that fell into pauses: evaluations, checkpoints.
 
     A pause makes a record take ``PAUSE`` times as long as usual and is rare. The last record is no pause: a stall
@@ -57,12 +69,13 @@ def paused_share(reading: Reading) -> float:
     if len(seconds) < 3:
         return 0.0
     paces = array("d", map(truediv, seconds, steps))
-    usual = statistics.median(paces)
-    if max(paces) <= PAUSE * usual:  # of most runs: a third of the time
+    if is_median_at_least(max(paces) / PAUSE, paces):  # of most runs
         return 0.0
-    limit = 2 * reading.clock_resolution
-    gaps = zip(seconds[:-1], steps[:-1], strict=True)
-    lost = [time - usual * count for time, count in gaps if time > PAUSE * usual * count + limit]
+    usual, limit = statistics.median(paces), 2 * reading.clock_resolution
+    slow = compress(range(len(paces) - 1), map(partial(lt, PAUSE * usual), paces))
+    lost = [
+        seconds[index] - usual * steps[index] for index in slow if seconds[index] > PAUSE * usual * steps[index] + limit
+    ]
     return sum(lost) / sum(seconds) if len(lost) <= MOST_PAUSES * len(seconds) else 0.0
 
 
@@ -82,6 +95,8 @@ def _between_records(reading: Reading) -> tuple[array[float], array[float]]:
 def slow_among(reading: Reading, indices: Sequence[int]) -> list[int]:
     """Return the records of less than half the median speed, where they are rare; the last is none of them."""
     speeds = entries_at(reading.values, indices)
-    limit = statistics.median(speeds) / 2 if indices else 0.0
+    if not indices or is_median_at_most(2 * min(speeds), speeds):  # of most runs
+        return []
+    limit = statistics.median(speeds) / 2
     slow = [index for index, speed in zip(indices, speeds, strict=True) if speed < limit and index != indices[-1]]
     return slow if len(slow) <= max(RARE * len(indices), 1) else []

@@ -14,6 +14,7 @@ from operator import add, mul, sub
 from dlperf.errors import DlperfError
 from dlperf.formats.samples import Run
 from dlperf.measure.columns import Spacings, entries_at, finite, finite_indices, positive, spacings, total
+from dlperf.measure.pauses import share_of_pauses
 from dlperf.messages import message
 
 VARYING_UNITS = ("tokens/s", "words/s", "items/s")
@@ -256,6 +257,11 @@ class Reading:
         first = next(filter(isfinite, self.run.samples.step))
         usual = self.spacings.usual
         return first == 0 or (usual > 1 and (first + 1) % usual == 0)
+
+    @cached_property
+    def paused_share(self) -> float:
+        """Share of the time between records that fell into pauses, see ``share_of_pauses``."""
+        return share_of_pauses(self)
 
     @cached_property
     def clock_resolution(self) -> float:

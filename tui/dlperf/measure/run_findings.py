@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dlperf.formats.samples import Run
-from dlperf.measure.columns import finite
+from dlperf.measure.columns import finite, is_median_at_most
 from dlperf.measure.drift import Trend, trend
 from dlperf.measure.figure import MOST_PAUSED, Figure
 from dlperf.measure.findings import Finding, distinct, error, note, warning
 from dlperf.measure.mixed import alternations
-from dlperf.measure.pauses import TimedGap, paused_share, slow_among, timed_gaps
+from dlperf.measure.pauses import TimedGaps, slow_among, timed_gaps
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.messages import message
 
@@ -88,7 +88,7 @@ class _Context:
             slow = slow_among(self.reading, usable[bisect_right(usable, self.measured.start) :])
         except NotEstimable:
             return []
-        in_time = {gap.index for gap in self.timed_gaps if not gap.is_pause} if slow else ()
+        in_time = frozenset(self.timed_gaps.indices).difference(self.timed_gaps.pauses) if slow else ()
         return [index for index in slow if index not in in_time]
 
     @cached_property
@@ -96,20 +96,20 @@ class _Context:
         return trend(self.speeds)
 
     @cached_property
-    def timed_gaps(self) -> Sequence[TimedGap]:
-        return timed_gaps(self.reading, self.measured) if self.figure else ()
+    def timed_gaps(self) -> TimedGaps:
+        return timed_gaps(self.reading, self.measured) if self.figure else TimedGaps((), (), ())
 
     @cached_property
     def timed_trend(self) -> Trend | None:
-        return trend([gap.speed for gap in self.timed_gaps if not gap.is_pause])
+        return trend(self.timed_gaps.speeds_without_pauses)
 
     @cached_property
     def smooths(self) -> bool:
         """Whether printed values are means over more than their record, so that a pause looks like a drift."""
-        printed, timed = self.printed_trend, self.timed_trend
-        if printed is None or timed is None or not printed.is_drift:
+        printed = self.printed_trend
+        if printed is None or not printed.is_drift or self.timed_trend is None:
             return False
-        return any(gap.is_pause for gap in self.timed_gaps) and timed.refutes(printed)
+        return len(self.timed_gaps.pauses) > 0 and self.timed_trend.refutes(printed)
 
 
 def findings_of_run(
@@ -147,7 +147,7 @@ def _too_few_samples(context: _Context) -> Finding | None:
 
 
 def _drift(context: _Context) -> Finding | None:
-    is_running_mean = context.run.window == "cumulative" and context.timed_gaps
+    is_running_mean = context.run.window == "cumulative" and context.timed_gaps.indices
     found = context.timed_trend if is_running_mean else context.printed_trend
     if found is None or not found.is_drift or context.smooths:
         return None
@@ -156,16 +156,14 @@ def _drift(context: _Context) -> Finding | None:
 
 def _end_stall(context: _Context) -> Finding | None:
     speeds = context.speeds
-    if len(speeds) < 3 or not _is_slow(speeds[-1], speeds) or min(speeds[:-1]) < speeds[-1]:
+    if len(speeds) < 3 or min(speeds) < speeds[-1] or not _is_slow(speeds[-1], speeds):
         return None
     without, mean = statistics.fmean(speeds[:-1]), statistics.fmean(speeds)
     return warning("end_stall", last=speeds[-1], without=without, mean=mean)
 
 
 def _is_slow(speed: float, speeds: Sequence[float]) -> bool:
-    # counting first saves sorting the speeds of most runs
-    above = sum(other > speed / STALL_SHARE for other in speeds)
-    return 2 * above >= len(speeds) and speed < STALL_SHARE * statistics.median(speeds)
+    return not is_median_at_most(speed / STALL_SHARE, speeds) and speed < STALL_SHARE * statistics.median(speeds)
 
 
 def _printed_rate(context: _Context) -> Finding | None:
@@ -175,7 +173,7 @@ def _printed_rate(context: _Context) -> Finding | None:
     difference = figure.value_printed / figure.value_from_timestamps - 1
     if abs(difference) <= PRINTED_LIMIT or abs(difference) <= PRINTED_LIMIT + _clock_error(context):
         return None
-    if paused_share(context.reading) > MOST_PAUSED:
+    if context.reading.paused_share > MOST_PAUSED:
         return None
     return warning(
         "printed_rate",
@@ -241,11 +239,9 @@ def _missing_end(context: _Context) -> Finding | None:
 
 
 def _pauses(context: _Context) -> Finding | None:
-    by_time = [gap.index for gap in context.timed_gaps if gap.is_pause]
-    if context.run.window == "cumulative":
-        slow = by_time
-    else:
-        slow = context.slow_records or (by_time if context.smooths else [])
+    slow: Sequence[int] = context.slow_records if context.run.window != "cumulative" else ()
+    if context.run.window == "cumulative" or (not slow and context.smooths):
+        slow = context.timed_gaps.pauses
     return note("pauses", count=len(slow), line=context.run.samples.line[slow[0]]) if slow else None
 
 
