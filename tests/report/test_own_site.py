@@ -133,7 +133,7 @@ def test_the_names_of_rows_stay_where_a_matrix_is_moved_on_a_phone(watched: Watc
     watched.page.goto((own_site / page).as_uri())
     watched.page.add_style_tag(content=WIDE_IN_ANY_FONT)
     assert watched.page.evaluate("document.documentElement.scrollWidth") == 390
-    window = watched.page.locator(".md-typeset__scrollwrap", has_text="GPU=8").first
+    window = watched.page.locator(".md-typeset__scrollwrap", has_text="256").first
     name, figure = (window.locator("tbody tr").first.locator("td").nth(place) for place in (0, 1))
     moved = figure.bounding_box()["x"]
     window.evaluate("box => { box.scrollLeft = 90 }")
@@ -221,7 +221,8 @@ def test_on_paper_charts_and_tables_mark_caveats_without_their_text_and_keep_sma
 HEADINGS = "[...document.querySelectorAll('article :is(h1, h2, h3, h4, h5, h6)')].map(it => Number(it.tagName[1]))"
 NAMELESS = """[...document.querySelectorAll(
     "article :is(th, button, select, input, summary, img, svg[role=img], a[href])"
-)].filter(it => !(it.innerText || it.ariaLabel || it.alt || it.title || "").trim()).map(it => it.outerHTML)"""
+)].filter(it => it.checkVisibility() && !(it.innerText || it.ariaLabel || it.alt || it.title || "").trim())
+    .map(it => it.outerHTML)"""
 NAMELESS_TABLES = "[...document.querySelectorAll('article table')].filter(it => !it.ariaLabel).map(it => it.innerText)"
 READ_ALOUD = (
     *AT_A_DESK,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -20,6 +21,7 @@ from dlperf.report.pages.frameworks import frameworks_index
 from dlperf.report.pages.home import by_weight, every_answer, home
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.pictures import comparison_chart
+from dlperf.report.pages.report import report
 from dlperf.report.templating import macro
 from dlperf.results.model import ConfigurationResult, Status
 
@@ -56,12 +58,12 @@ def said(*rows: ConfigurationResult) -> str:
 
 def test_a_claim_says_by_how_much_and_with_which_test() -> None:
     text = said(claimable(measured("alpha", value=410.0)), claimable(measured("beta", value=400.0), turn=1))
-    assert "FP32: alpha is 2.5 % ahead of beta: alpha 410, beta 400 images/s (p = 0.0079, 5 interleaved" in text
+    assert re.search("alpha n=5.* 410 beta n=5.* 400 alpha is 2.5 % ahead of beta [(]p = 0.0079, 5 interleaved", text)
 
 
 def test_two_that_do_not_differ_are_said_with_the_difference_that_would_show() -> None:
     text = said(claimable(measured("alpha", value=400.01)), claimable(measured("beta", value=400.0), turn=1))
-    assert "no significant difference between the first two, where 5 trials each would show 0.1 %." in text
+    assert "No significant difference between the first two, where 5 trials each would show 0.1 %." in text
 
 
 @pytest.mark.parametrize(
@@ -77,9 +79,9 @@ def test_where_nothing_may_be_claimed_the_numbers_stand_with_what_is_missing(
     one: ConfigurationResult, other: ConfigurationResult, why: str
 ) -> None:
     text = said(one, other)
-    assert f"images/s; {why}" in text
+    assert f" No claim: {why}" in text
     assert "ahead" not in text
-    assert "<strong>" not in home(ENGLISH, SiteData((one, other))).partition("{ #how }")[0].partition("\n- ")[2]
+    assert 'class="claim"' not in home(ENGLISH, SiteData((one, other)))
 
 
 def test_bars_of_unequal_numerics_name_the_precision_of_each() -> None:
@@ -115,7 +117,8 @@ def test_the_home_page_names_who_leads_by_how_much_and_on_what() -> None:
 def test_third_party_results_that_no_other_framework_ran_are_counted_and_not_listed() -> None:
     alone = published("mxnet", 1, 100.0, case="vgg16-imagenet")
     page = home(ENGLISH, SiteData((published("paddle", 1, 393.5), published("pytorch", 1, 370.2), alone)))
-    assert "mxnet" not in page.partition("## Third-party results")[2].partition("{ #how }")[0]
+    assert "mxnet" not in page.partition("Third-party results (1)")[2].partition("{ #how }")[0]
+    assert "paddle" in page.partition("Third-party results (1)")[2].partition("{ #how }")[0]
     assert "Not listed: 1 third-party results of a single framework" in page
 
 
@@ -127,7 +130,8 @@ def test_reasons_against_a_claim_name_frameworks_by_their_titles() -> None:
 
 @pytest.mark.parametrize(("clock", "shown"), [(1980.0, True), (1830.0, False), (1620.0, True), (None, False)])
 def test_clocks_that_differ_are_said_with_the_power(clock: float | None, shown: bool) -> None:
-    text = said(at_clock(measured("alpha", value=410.0), clock), at_clock(measured("beta"), 1800.0))
+    rows = at_clock(measured("alpha", value=410.0), clock), at_clock(measured("beta"), 1800.0)
+    text = Document(report(ENGLISH, SiteData(rows), "measured/dlperf-v1", "resnet50-imagenet", rows)).text
     sides = f"GPU clock and power: alpha {clock or 0:,.0f} MHz at 690 W per GPU; beta 1,800 MHz at 690 W per GPU."
     assert (sides in text) == shown
 
@@ -209,3 +213,17 @@ def test_a_figure_of_which_a_reader_must_know_more_is_marked() -> None:
 def test_a_missing_figure_says_why(status: Status, english: str, chinese: str) -> None:
     assert md.text(status.text(ENGLISH)) == english
     assert md.text(status.text(CHINESE)) == chinese
+
+
+@pytest.mark.parametrize(
+    ("axis", "english", "chinese"),
+    [
+        (("attention", "cudnn"), "cuDNN attention", "cuDNN 注意力"),
+        (("sequence_length", 8192), "sequence length 8,192", "序列长度 8,192"),
+        (("tensor_parallel", 2), "2-way tensor parallelism", "2 路张量并行"),
+        (("tensor_parallel", 1), "", ""),
+        (("my_axis", "x"), "my axis x", "my axis x"),
+    ],
+)
+def test_axes_are_said_in_words(axis: tuple[str, str | int], english: str, chinese: str) -> None:
+    assert (figures.axes_text(ENGLISH, [axis]), figures.axes_text(CHINESE, [axis])) == (english, chinese)

@@ -36,7 +36,7 @@ def test_pages_open_without_an_error_or_a_request_to_elsewhere(watched: Watched,
 
 def test_a_table_sorts_by_number_with_missing_figures_last(watched: Watched, address: str) -> None:
     watched.page.goto(address + "results/frameworks/beta.html")
-    table = watched.page.locator("article table").last
+    table = watched.page.locator("article .evidence table").last
     header = table.locator("th", has_text="Throughput")
     place = header.evaluate("it => it.cellIndex") + 1
     orders = []

@@ -101,7 +101,7 @@ def test_a_baseline_gives_a_ratio_to_what_is_comparable(watched: Watched, site: 
     open_compare(page, (site / EXPLORER).as_uri() + "#metric=value&gpu_count=1&precision=FP32")
     chart = page.locator(".explorer-chart figure").first
     expect(chart.locator(".times").first).to_have_text("1.00×")
-    page.get_by_label("Baseline").select_option(label="ResNet50V1.5 · Beta · V100 · FP32 · 1 GPU · BS=256")
+    page.get_by_label("Baseline").select_option(label="ResNet50V1.5 · Beta · V100 · FP32 · 1 GPU · batch 256")
     expect(chart.locator(".times").first).to_have_text("1.05×")
     cells = page.locator("#figure-explorer td[data-column=times]")
     assert cells.all_inner_texts()[:2] == ["1.05×", "1.00×"]

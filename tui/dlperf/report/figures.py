@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
+from pathlib import Path
 from types import MappingProxyType
 
-from dlperf.catalog.axes import AxisValue, axes_text
+from dlperf.catalog.axes import AxisValue
 from dlperf.messages import N_, Language
 from dlperf.report import markdown as md
 from dlperf.report.data import gpus_total, grouped, is_published
@@ -16,6 +18,11 @@ from dlperf.report.locations import configuration_page, html_address
 from dlperf.report.views import Figure
 from dlperf.results.model import ConfigurationResult
 
+TITLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("titles.toml").read_text("utf-8"))
+AXES = TITLES["axes"]
+"""Axis, or axis and value → its words."""
+UNSAID = ("tensor_parallel=1", "gradient_accumulation=1")
+"""Values without words: nothing is divided."""
 StatedAxes = Mapping[str, tuple[tuple[str, AxisValue], ...]]
 """Axes by case that a page states once."""
 NONE_STATED: StatedAxes = MappingProxyType({})
@@ -170,26 +177,44 @@ def shared_axes(results: Iterable[ConfigurationResult]) -> StatedAxes:
     }
 
 
-def varying_axes(result: ConfigurationResult, stated: StatedAxes) -> str:
-    """Return the further axes as ``sequence_length=8192``, without those that the page states once."""
-    return axes_text(axis for axis in result.axes if axis not in stated.get(result.case, ()))
+def axes_text(language: Language, axes: Iterable[tuple[str, AxisValue]]) -> str:
+    """Return axes in words, as ``sequence length 8,192, cuDNN attention``."""
+    return language.separator.join(filter(None, (_axis_text(language, *axis) for axis in axes)))
 
 
-def point_text(result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> str:
-    """Return precision, batch size, nodes and GPUs of a configuration, as ``AMP, BS=256, 1 × 8``."""
+def _axis_text(language: Language, name: str, value: AxisValue) -> str:
+    if f"{name}={value}" in UNSAID:
+        return ""
+    words = AXES.get(f"{name}={value}") or AXES.get(name) or f"{name.replace('_', ' ')} {{value}}"
+    return language.gettext(words, value=f"{value:,}" if isinstance(value, int) else str(value))
+
+
+def varying_axes(language: Language, result: ConfigurationResult, stated: StatedAxes) -> str:
+    """Return the further axes in words, without those that the page states once."""
+    return axes_text(language, (axis for axis in result.axes if axis not in stated.get(result.case, ())))
+
+
+def point_text(language: Language, result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> str:
+    """Return precision, batch size, nodes and GPUs of a configuration, as ``AMP, batch 256, 2 × 8 GPUs``."""
     variant = f" ({result.variant})" if result.variant > 1 else ""
-    return ", ".join((precision_text(result), *settings_of(result, stated), scale_text(result))) + variant
+    return language.separator.join(point_parts(language, result, stated)) + variant
 
 
-def conditions_text(result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> str:
+def point_parts(language: Language, result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> list[str]:
+    several = language.gettext("{count} GPUs", count=scale_text(result)) if result.nodes > 1 else ""
+    scale = several or gpus_text(language, result)
+    return [precision_text(result), *settings_of(language, result, stated), scale]
+
+
+def conditions_text(language: Language, result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> str:
     """Return what compared results share beside hardware and scale: the precision and the values of further axes."""
-    return ", ".join(filter(None, (precision_text(result), varying_axes(result, stated))))
+    return language.separator.join(filter(None, (precision_text(result), varying_axes(language, result, stated))))
 
 
-def settings_of(result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> list[str]:
-    """Return the batch size and the values of further axes, as ``BS=2`` and ``sequence_length=8192``."""
-    batch = [f"BS={result.batch_size}"] if result.batch_size is not None else []
-    return [*batch, *filter(None, [varying_axes(result, stated)])]
+def settings_of(language: Language, result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> list[str]:
+    """Return the batch size and the values of further axes, as ``batch 2`` and ``sequence length 8,192``."""
+    batch = [] if result.batch_size is None else [language.gettext("batch {size}", size=f"{result.batch_size:,}")]
+    return [*batch, *filter(None, [varying_axes(language, result, stated)])]
 
 
 def settings_key(result: ConfigurationResult) -> tuple[object, ...]:
@@ -207,6 +232,7 @@ def batch_text(result: ConfigurationResult) -> str:
     return "" if result.batch_size is None else str(result.batch_size)
 
 
-def option_text(option: object) -> str:
-    """Format an option as in a YAML file."""
-    return str(option).lower() if isinstance(option, bool) else str(option)
+def option_text(language: Language, option: object) -> str:
+    """Return an option's value; yes or no for a truth value, which is stored as text, too."""
+    known = {"True": N_("yes"), "False": N_("no")}.get(str(option))
+    return language.gettext(known) if known else str(option)

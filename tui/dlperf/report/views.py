@@ -39,6 +39,7 @@ class Listed:
 class Lead:
     """How the framework with the highest throughput compares with the next; empty without another."""
 
+    first: Link | None = None
     second: Link | None = None
     value: Figure | None = None
     """Of the second."""
@@ -52,6 +53,8 @@ class Lead:
     """Difference that so many trials would show."""
     why: str = ""
     """The first reasons why nothing may be claimed."""
+    brief: str = ""
+    """The verdict with its first reason only."""
     power: str = ""
     """GPU clock and power of both, if the clocks differ."""
 

@@ -61,7 +61,7 @@ def tick_text(value: float) -> str:
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= size:
             return f"{value / (1e3 if letter == 'k' else size):.4g}{letter}"
-    return f"{value:.4g}"
+    return f"{value:,.4g}"
 
 
 def path(points: Sequence[tuple[float, float]], x: Axis, y: Axis) -> str:

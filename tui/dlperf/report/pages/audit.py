@@ -119,11 +119,15 @@ def _overview(page: Page, reports: Mapping[str, Rows]) -> Table:
             (
                 Link(_title(page, report), f"#{_anchor(report)}" if any(map(_is_checkable, rows)) else ""),
                 *(str(counts.figures), str(counts.logged), *outcome, noted),
-                figures.percent(max(differences, default=None), 3),
+                _percent(max(differences, default=None)),
             )
         )
     columns = ("recomputed", "exact", "transcribed", "largest_difference")
     return page.table(("report", "printed_values", "figures_with_log", *columns), body)
+
+
+def _percent(ratio: float | None) -> str:
+    return "" if ratio is None else f"{figures.four_digits(round(ratio * 100, 4))} %"
 
 
 def _title(page: Page, report: str) -> str:
@@ -155,7 +159,7 @@ def _row(page: Page, row: AuditRow) -> tuple[object, ...]:
         figures.printed_digits(row.recomputed, like=row.published),
         figures.optional(row.from_timestamps),
         row.unit,
-        figures.percent(row.difference, 3),
+        _percent(row.difference),
         page.language.render(row.verdict),
         date(row.date),
         Link(row.rule, code=True) if row.rule else "",

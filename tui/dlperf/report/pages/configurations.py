@@ -142,7 +142,7 @@ def configurations(
         loaded=_loaded(page, results),
         environments=_environments(page, evidence),
         topologies=distinct(found.topology for found in evidence.values() if found.topology),
-        launch=_launch(results, evidence),
+        launch=_launch(page, results, evidence),
         scripts=[at.relative(page.path, f"{at.SCRIPTS}/{name}") for name in (LINKS, *(SCRIPTS if evidence else ()))],
         curves=page.data_file(at.curves(group)),
         log_lines=page.data_file(at.log_lines(group)),
@@ -259,13 +259,13 @@ def _changed(facts: Mapping[str, str], before: Mapping[str, str]) -> dict[str, s
     return {name: value for name, value in facts.items() if before.get(name) != value}
 
 
-def _launch(results: Results, evidence: EvidenceOf) -> Script | None:
+def _launch(page: Page, results: Results, evidence: EvidenceOf) -> Script | None:
     """Return the launch script of the first trial as an example; each trial's own is among its artifacts."""
     for row in results:
         for trial in row.trials:
             found = evidence.get((at.configuration_anchor(row), trial.number), NOTHING)
             if found.launch:
-                return Script(found.node, f"{figures.point_text(row)} · {trial.number}", found.launch)
+                return Script(found.node, f"{figures.point_text(page.language, row)} · {trial.number}", found.launch)
     return None
 
 
@@ -282,7 +282,7 @@ def _section(
     again, recompute = commands_again(page, row)
     subject, dispute = references.dispute(page, row)
     return Section(
-        title=figures.point_text(row, page.stated),
+        title=figures.point_text(page.language, row, page.stated),
         anchor=anchor,
         figure=replace(page.figure(row), address=f"#{anchor}-caveats"),
         unit=row.unit,

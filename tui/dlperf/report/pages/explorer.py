@@ -13,7 +13,7 @@ from dlperf.report import locations as at
 from dlperf.report.data import KINDS, SiteData, distinct, grouped, is_published
 from dlperf.report.machine import format_fact, localize_facts
 from dlperf.report.pages.overview import METRICS, chip, family, interest
-from dlperf.report.pages.page import COLUMNS, TITLES, Page
+from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.pages.report_fairness import published_facts
 from dlperf.results.model import ConfigurationResult, MetricResult
 from dlperf.results.provenance import row_conditions
@@ -26,7 +26,7 @@ SHARED = (
     *("speedup", "efficiency", "mfu", "roofline", "protocol", "date", "origin"),
 )
 """Titles of columns of other pages, too."""
-TEXTS: dict[str, str] = TITLES["compare"] | {name: COLUMNS[name] for name in SHARED}
+TEXTS: dict[str, str] = figures.TITLES["compare"] | {name: COLUMNS[name] for name in SHARED}
 """Name in the scripts → text."""
 OF_A_ROW = ("Batch per GPU", "Precision", "Nodes × GPUs")
 """What a report states of a framework and each row states itself."""
@@ -151,7 +151,7 @@ def _fact_text(page: Page, entry: Hardware | None, name: str, value: str) -> str
     kind, _, fact = name.partition(".")
     if kind == "facts" and entry:
         return localize_facts(page.language, entry, {fact: value})[fact]
-    return value.lower() if kind == "options" and value in ("True", "False") else format_fact(name, value)
+    return page.option(value) if kind == "options" else format_fact(name, value)
 
 
 def _published(page: Page, rows: Iterable[ConfigurationResult]) -> list[tuple[tuple[str, str], str]]:

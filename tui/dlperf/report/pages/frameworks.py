@@ -81,7 +81,7 @@ def _beside(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[objec
         (page.figure(rival), link),
         _verdict(page, row, rival),
         row.unit,
-        figures.conditions_text(row, page.stated),
+        figures.conditions_text(page.language, row, page.stated),
         str(gpus_total(row)),
         page.report_link(row),
     )
@@ -104,7 +104,7 @@ def _facts(page: Page, entry: Framework) -> Table:
             (page._("Commit"), entry.commit),
             (page._("Log format"), Link(entry.format, code=True)),
             *((page.fact(fact), value) for fact, value in entry.facts.items()),
-            *((page.fact(option), figures.option_text(value)) for option, value in entry.options.items()),
+            *((page.fact(option), page.option(value)) for option, value in entry.options.items()),
             (page._("Source"), entry.source),
         )
     )

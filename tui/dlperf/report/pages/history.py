@@ -106,7 +106,7 @@ def _join_names(names: Sequence[str]) -> str:
 def _names(page: Page, row: ConfigurationResult, among: Series = ()) -> list[str]:
     """Return the names that identify a configuration, without those shared by all in ``among``."""
     varying = [name for _, name, same in _axes(page, row, among) if not same]
-    return [*varying, row.precision.upper(), *figures.settings_of(row), f"{row.nodes} × {row.gpus}"]
+    return [*varying, *figures.point_parts(page.language, row)]
 
 
 def _axes(page: Page, row: ConfigurationResult, among: Series) -> tuple[tuple[str, str, bool], ...]:
@@ -145,7 +145,8 @@ def _changed(page: Page, compared: Claim) -> str:
 
 
 def _change(compared: Claim) -> str:
-    return figures.percent(compared.ratio - 1 if compared.ratio else None)
+    change = figures.percent(compared.ratio - 1 if compared.ratio else None)
+    return change if change.startswith(("-", "0.0 ")) or not change else f"+{change}"
 
 
 def _verdict_of(compared: Claim) -> str:

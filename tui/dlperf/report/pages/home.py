@@ -9,14 +9,16 @@ from statistics import median
 
 from dlperf.measure.telemetry import SLOWER_CLOCK
 from dlperf.messages import Language
+from dlperf.plan.subject import max_nodes
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
-from dlperf.report.answer import Answer, answers, base_precision
+from dlperf.report.answer import Answer, answers, base_precision, said_of
 from dlperf.report.data import KINDS, SiteData, distinct, gpus_total, grouped, is_published
 from dlperf.report.pages.overview import METRICS, chip, model_charts
 from dlperf.report.pages.page import Page
-from dlperf.report.views import Figure, Lead, Link, Table
+from dlperf.report.pages.pictures import ranked_bars
+from dlperf.report.views import Bar, Figure, Lead, Link, Table
 from dlperf.results.claims import Claim, work_left_out
 from dlperf.results.model import ConfigurationResult
 
@@ -28,23 +30,18 @@ MOST_REASONS = 2
 HIGHER_CLOCK = 1 / SLOWER_CLOCK
 """Smallest ratio of clocks that is shown."""
 
-Named = tuple[Link, Figure]
-"""A framework and its value."""
-
 
 @dataclass(frozen=True)
 class Headline:
-    """The framework with the highest throughput of a case and the others, for a sentence."""
+    """The frameworks that ran a case, the highest first, and what may be claimed of the first two."""
 
-    framework: Link
     case: Link
-    value: Figure
-    unit: str
     hardware: Link
-    precision: str
+    conditions: tuple[str, ...]
+    """Precision, batch size and further axes."""
+    unit: str
+    bars: tuple[Bar, ...]
     lead: Lead
-    others: tuple[Named, ...]
-    """The other frameworks and their values, the highest first."""
     differs: str
     """Address of what differs between the fastest two."""
 
@@ -211,17 +208,12 @@ def _news(page: Page) -> list[tuple[str, str, list[Link]]]:
 def _headline(page: Page, answer: Answer) -> Headline:
     best = answer.best
     return Headline(
-        framework=page.framework_link(best.framework, best.campaign),
         case=replace(page.report_link(best), text=page.data.case_title(best.case)),
-        value=_value(page, answer, best),
-        unit=best.unit,
         hardware=_hardware_with_gpus(page, best),
-        precision=figures.conditions_text(answer.shared, page.stated),
+        conditions=(figures.precision_text(answer.shared), *page.settings(best)),
+        unit=best.unit,
+        bars=ranked_bars(page, answer, MOST_NAMED),
         lead=lead(page, answer),
-        others=tuple(
-            (page.framework_link(row.framework, row.campaign), _value(page, answer, row))
-            for row in answer.ranked[1:MOST_NAMED]
-        ),
         differs=at.html_address(page.path, at.fairness(page.data.source(best), best.case)),
     )
 
@@ -232,9 +224,9 @@ def _value(page: Page, answer: Answer, row: ConfigurationResult) -> Figure:
 
 
 def _hardware_with_gpus(page: Page, row: ConfigurationResult) -> Link:
-    """Return the machine with its number of GPUs; without a number if it has no accelerator."""
+    """Return the machine, with the number of GPUs unless it has no others or no accelerator."""
     entry, machine = page.data.hardware.get(row.hardware), page.hardware_link(row.hardware, row.campaign)
-    if entry is not None and entry.accelerator is None:
+    if entry and (entry.accelerator is None or max_nodes(entry) * entry.gpus_per_node == gpus_total(row)):
         return machine
     return replace(machine, aside=_unbreakable(figures.gpus_text(page.language, row)))
 
@@ -249,6 +241,7 @@ def lead(page: Page, answer: Answer) -> Lead:
     if found is None or second is None:
         return Lead()
     return Lead(
+        first=page.framework_link(answer.best.framework, answer.best.campaign),
         second=page.framework_link(second.framework, second.campaign),
         value=_value(page, answer, second),
         verdict=found.verdict.code,
@@ -257,6 +250,7 @@ def lead(page: Page, answer: Answer) -> Lead:
         p=figures.optional(round(found.p, 4)) if found.p is not None else "",
         detectable=_unbreakable(figures.percent(found.detectable)),
         why=page.language.semicolon.join(map(page.reason, answer.reasons[:MOST_REASONS])),
+        brief=page.reason(said_of(answer.best, second).brief),
         power=page.language.semicolon.join(_clock_and_power(page, (answer.best, second))),
     )
 
@@ -302,7 +296,7 @@ def _row(page: Page, answer: Answer) -> tuple[object, ...]:
     return (
         page.data.case_title(best.case),
         _hardware_with_gpus(page, best),
-        figures.conditions_text(best, page.stated),
+        figures.conditions_text(page.language, best, page.stated),
         page.framework_link(best.framework, best.campaign),
         replace(page.figure(best), below=best.unit),
         lead(page, answer),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dlperf.catalog.axes import axes_text
 from dlperf.catalog.units import counts_samples
 from dlperf.messages import Language
 from dlperf.report import figures
@@ -27,7 +26,7 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
         "origin": lambda row: page._(KINDS[data.kind(row.campaign)]),
         "per_gpu": lambda row: figures.optional(_per_gpu(row)),
         LENGTH: lambda row: str(dict(row.axes).get(LENGTH, "")),
-        "axes": lambda row: axes_text(axis for axis in row.axes if axis[0] != LENGTH),
+        "axes": lambda row: figures.axes_text(language, (axis for axis in row.axes if axis[0] != LENGTH)),
     }
     ordered = sorted(results, key=lambda row: (row.unit, -(_per_gpu(row) or row.score)))
     return page.render(

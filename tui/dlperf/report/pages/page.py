@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import MappingProxyType
 
-from dlperf.catalog.axes import axes_text
 from dlperf.messages import Language, Message, Value
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
-from dlperf.report.data import KINDS, SiteData
+from dlperf.report.data import KINDS, SiteData, gpus_total
 from dlperf.report.templating import render
 from dlperf.report.views import Column, Figure, Link, Table, Text, filled
 from dlperf.results.model import ConfigurationResult
@@ -21,10 +18,9 @@ from dlperf.results.model import ConfigurationResult
 Cell = Callable[[ConfigurationResult], object]
 """Content of a cell."""
 NO_CELLS: Mapping[str, Cell] = MappingProxyType({})
-TITLES = tomllib.loads(Path(__file__).parents[1].joinpath("titles.toml").read_text("utf-8"))
-COLUMNS: dict[str, str] = TITLES["columns"] | {f"{kind}_figures": title for kind, title in KINDS.items()}
+COLUMNS: dict[str, str] = figures.TITLES["columns"] | {f"{kind}_figures": title for kind, title in KINDS.items()}
 """Column → its title."""
-FACTS: dict[str, str] = TITLES["facts"]
+FACTS: dict[str, str] = figures.TITLES["facts"]
 """Fact of a machine or framework → its name."""
 FIGURE_COLUMNS = (
     *("figure", "unit", "precision", "batch_size", "axes", "nodes_gpus", "speedup", "efficiency", "mfu"),
@@ -62,7 +58,8 @@ class Page:
 
     def _stated(self) -> list[tuple[str, str]]:
         """Return model and axes of the cases whose results share some."""
-        return [(self.data.case_title(case), axes_text(axes)) for case, axes in self.stated.items() if axes]
+        worded = {case: figures.axes_text(self.language, axes) for case, axes in self.stated.items()}
+        return [(self.data.case_title(case), words) for case, words in worded.items() if words]
 
     def facts(self, rows: Iterable[tuple[str, str | Link | Text]]) -> Table:
         """Return a table of names and values without rows whose value is empty."""
@@ -94,7 +91,7 @@ class Page:
 
     def reason(self, found: Message) -> str:
         """Return why nothing may be claimed, with the titles of frameworks."""
-        return self.language.render(self._titled(found))
+        return self.language.render(self._titled(found)).replace(" %", f"{md.NO_BREAK}%")
 
     def _titled(self, found: Message) -> Message:
         parameters = {name: self._titled_value(value) for name, value in found.parameters.items()}
@@ -109,7 +106,7 @@ class Page:
 
     def subject(self, row: ConfigurationResult, among: Sequence[ConfigurationResult]) -> Link:
         """Return a link to a configuration, labelled with what distinguishes it from the others."""
-        parts = [figures.point_text(row, self.stated)]
+        parts = [figures.point_text(self.language, row, self.stated)]
         if len({other.hardware for other in among}) > 1:
             parts.insert(0, self.data.hardware_title(row.hardware, row.campaign))
         if len({other.framework for other in among}) > 1:
@@ -125,6 +122,13 @@ class Page:
         """Return a link to the results of all sources on a case, none where there is one source."""
         title = self._("{case}, all sources", case=self.data.case_title(case))
         return (self.link(title, at.model_page(case)),) if case in self.data.models else ()
+
+    def settings(self, row: ConfigurationResult) -> list[str]:
+        """Return the batch size and the further axes in words, without those that the page states once."""
+        return figures.settings_of(self.language, row, self.stated)
+
+    def option(self, value: object) -> str:
+        return figures.option_text(self.language, value)
 
     def figure(self, row: ConfigurationResult) -> Figure:
         return figures.figure(self.language, self.path, row)
@@ -193,10 +197,10 @@ class Page:
             "unit": lambda row: row.unit,
             "precision": figures.precision_text,
             "batch_size": figures.batch_text,
-            "axes": lambda row: figures.varying_axes(row, self.stated),
+            "axes": lambda row: figures.varying_axes(self.language, row, self.stated),
             "nodes_gpus": figures.scale_text,
-            "speedup": lambda row: figures.factor(row.speedup),
-            "efficiency": lambda row: figures.percent(row.efficiency),
+            "speedup": lambda row: figures.factor(row.speedup) if gpus_total(row) > 1 else "",
+            "efficiency": lambda row: figures.percent(row.efficiency) if gpus_total(row) > 1 else "",
             "mfu": lambda row: figures.percent(row.mfu),
             "roofline": lambda row: figures.percent(self.data.roofline(row)),
             "samples_per_joule": figures.per_joule_text,

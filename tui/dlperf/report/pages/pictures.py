@@ -19,11 +19,16 @@ Results = Sequence[ConfigurationResult]
 def comparison_chart(page: Page, answer: Answer) -> Part:
     """Return the frameworks of a comparison as bars, the highest first, under the conditions that they share."""
     title = (*_series_title(page, answer.shared), figures.gpus_text(page.language, answer.best))
-    drawn = bars(page, answer.ranked)
-    if answer.mixed:
-        named = zip(drawn, answer.ranked, strict=True)
-        drawn = tuple(replace(bar, name=f"{bar.name} ({figures.precision_text(row)})") for bar, row in named)
-    return _part(title, answer.best.unit, drawn)
+    return _part(title, answer.best.unit, ranked_bars(page, answer))
+
+
+def ranked_bars(page: Page, answer: Answer, most: int | None = None) -> tuple[Bar, ...]:
+    """Return the frameworks of a comparison as bars, with their precisions if these differ."""
+    rows = answer.ranked[:most]
+    if not answer.mixed:
+        return bars(page, rows)
+    named = zip(bars(page, rows), rows, strict=True)
+    return tuple(replace(bar, name=f"{bar.name} ({figures.precision_text(row)})") for bar, row in named)
 
 
 def _part(title: tuple[str, ...], unit: str, drawn: tuple[Bar, ...]) -> Part:
@@ -52,7 +57,7 @@ def _by_scale(page: Page, rows: Results) -> Iterator[Part]:
     if len(same) < 2:
         return
     framework = page.data.framework_title(fastest.framework, fastest.campaign)
-    batch = (f"BS={fastest.batch_size}",) if fastest.batch_size is not None else ()
+    batch = figures.settings_of(page.language, replace(fastest, axes=()))
     title = (*_series_title(page, fastest), framework, *batch)
     drawn = tuple(
         replace(bar, name=f"{figures.gpus_text(page.language, row)} ({row.nodes} × {row.gpus})")
@@ -75,7 +80,7 @@ def _efficiency(page: Page, rows: Results) -> Part:
     drawn = tuple(
         replace(
             bar,
-            aside=", ".join((figures.gpus_text(page.language, row), *figures.settings_of(row, page.stated))),
+            aside=", ".join((figures.gpus_text(page.language, row), *page.settings(row))),
             figure=replace(bar.figure, value=figures.percent(row.efficiency), full=""),
             share=_percent((row.efficiency or 0.0) / longest),
             whisker=None,
@@ -87,7 +92,7 @@ def _efficiency(page: Page, rows: Results) -> Part:
 
 def _series_title(page: Page, row: ConfigurationResult) -> tuple[str, ...]:
     hardware = page.data.hardware_title(row.hardware, row.campaign)
-    return hardware, figures.conditions_text(row, page.stated)
+    return hardware, figures.conditions_text(page.language, row, page.stated)
 
 
 def _bar(page: Page, row: ConfigurationResult, longest: float) -> Bar:

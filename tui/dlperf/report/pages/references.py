@@ -20,7 +20,7 @@ def subject_of(page: Page, row: ConfigurationResult) -> str:
         data.hardware_title(row.hardware, row.campaign),
     )
     value = f"{figures.value_text(row)} {row.unit}" if row.value is not None else row.status.kind(page.language)
-    return f"{', '.join((*names, figures.point_text(row)))}: {value}"
+    return f"{', '.join((*names, figures.point_text(page.language, row)))}: {value}"
 
 
 def citation(page: Page, row: ConfigurationResult) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Sequence
+from itertools import chain
 
 from dlperf.catalog.model import Case
 from dlperf.messages import Language
@@ -13,7 +14,7 @@ from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, answers
 from dlperf.report.data import KINDS, SiteData, distinct, grouped
 from dlperf.report.pages import pictures, report_tables
-from dlperf.report.pages.home import headline, weight
+from dlperf.report.pages.home import best_of_cases, headline
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.profiles import profile_links
 from dlperf.report.pages.report_conditions import conditions
@@ -30,24 +31,23 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
     page = Page(language, data, at.report_page(source, case), figures.shared_axes(results))
     published, found = data.published.get(results[0].campaign), answers(results)
     rivals = [answer for answer in found if len(answer.ranked) > 1]
-    contest = max((answer for answer in rivals if answer.second), key=weight, default=None)
+    shown = best_of_cases(found)[:1]
     return page.render(
         "report.md.j2",
         title=data.report_title(language, source, case),
         kind=data.kind(results[0].campaign),
         campaigns=distinct(row.campaign for row in results),
         published=published,
-        answers=headline(page, found),
+        answers=headline(page, shown),
         all_sources=page.model_links(case),
-        contest=pictures.comparison_chart(page, contest) if contest else None,
-        charts=[pictures.comparison_chart(page, answer) for answer in rivals if answer is not contest],
+        charts=[pictures.comparison_chart(page, answer) for answer in rivals if answer not in shown],
         verdict_commands="\n".join(_verdict_command(answer) for answer in rivals if answer.second),
         findings=_findings(page, results),
         tf32=published is not None and any(row.precision == "tf32" for row in results),
         **_tested(page, results),
         **conditions(page, results),
         **fairness(page, results),
-        **_figures(page, results),
+        **_figures(page, results, [row for answer in shown for row in answer.ranked]),
         **_logs(page, published, results),
     )
 
@@ -91,12 +91,17 @@ def _dataset(page: Page, case: Case, results: Results) -> str:
     return page._("{dataset}; synthetic data where the options say so", dataset=case.dataset)
 
 
-def _figures(page: Page, results: Results) -> dict[str, object]:
-    """Return the results as charts and grids with titles (``Part``), and as lists."""
+def _figures(page: Page, results: Results, shown: Results) -> dict[str, object]:
+    """Return the results as charts and grids with titles (``Part``), and as lists.
+
+    Args:
+        shown: results in the chart above them.
+    """
     units = distinct(row.unit for row in results)
+    compared = list(chain(*report_tables.contested(results)))
     return {
-        "comparison": report_tables.comparisons(page, results),
-        "throughput": [*pictures.throughput(page, results), *report_tables.throughput(page, results)],
+        "comparison": report_tables.comparisons(page, results, shown),
+        "throughput": [*pictures.throughput(page, results), *report_tables.throughput(page, results, compared)],
         "scaling_charts": pictures.scaling(page, results),
         "scaling": report_tables.scaling(page, results),
         "utilisation": report_tables.utilisation(page, results),

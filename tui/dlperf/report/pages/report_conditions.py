@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dlperf.messages import N_, Language
 from dlperf.plan import Launch, PlannedConfiguration, Selection
 from dlperf.plan.axes import set_options
-from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.data import distinct, grouped
 from dlperf.report.machine import Probed, localize_facts, machine_facts
@@ -135,7 +134,7 @@ def options_of(page: Page, framework: str, results: Results) -> dict[str, str]:
         if plan.configuration.framework == framework
     ]
     names = distinct(name for one in sets for name in one)
-    return {name: " / ".join(distinct(figures.option_text(one[name]) for one in sets if name in one)) for name in names}
+    return {name: " / ".join(distinct(page.option(one[name]) for one in sets if name in one)) for name in names}
 
 
 def probed_of(page: Page, results: Results) -> list[Probed]:

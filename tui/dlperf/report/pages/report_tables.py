@@ -20,13 +20,16 @@ Axis = tuple[Callable[[ConfigurationResult], object], Callable[[Page, Configurat
 AXES = ("framework", "hardware", "precision", "batch_size", "axes", "nodes_gpus", "figure", "unit")
 
 
-def throughput(page: Page, results: Results) -> list[Part]:
+def throughput(page: Page, results: Results, shown: Results) -> list[Part]:
     """Return grids of GPU counts × precisions and batch sizes for each hardware and framework.
 
+    A single scale whose results are all shown already has none.
     If any precision has more than two batch sizes, each precision has a grid of its own: batch sizes × scales.
     """
     parts = []
     for (hardware, framework, unit), rows in grouped(results, _stack).items():
+        if len({(row.nodes, row.gpus) for row in rows}) == 1 and _all_in(rows, shown):
+            continue
         campaign = rows[0].campaign
         title = (page.framework_link(framework, campaign), page.hardware_link(hardware, campaign))
         precisions = grouped(rows, lambda row: row.precision)
@@ -41,14 +44,19 @@ def throughput(page: Page, results: Results) -> list[Part]:
     return parts
 
 
-def comparisons(page: Page, results: Results) -> list[Part]:
-    """Return a grid of GPU counts × frameworks for each hardware and precision that several frameworks ran."""
+def contested(results: Results) -> list[Results]:
+    """Return the results of each hardware and precision that several frameworks ran."""
+    return [rows for rows in grouped(results, _race).values() if len({row.framework for row in rows}) > 1]
+
+
+def comparisons(page: Page, results: Results, shown: Results) -> list[Part]:
+    """Return a grid of GPU counts × frameworks for each hardware and precision with results that are not shown yet."""
     parts = []
-    for (hardware, _, unit), rows in grouped(results, _race).items():
-        if len(distinct(row.framework for row in rows)) > 1:
-            title = (page.hardware_link(hardware, rows[0].campaign), _precision(page, rows[0]))
+    for rows in contested(results):
+        if not _all_in(rows, shown):
+            title = (page.hardware_link(rows[0].hardware, rows[0].campaign), _precision(page, rows[0]))
             table = _grid(page, rows, SCALE_AND_SETTINGS, FRAMEWORK, page._("GPUs"), best_of_row=True)
-            parts.append(Part(title, (table,), unit=unit))
+            parts.append(Part(title, (table,), unit=rows[0].unit))
     return parts
 
 
@@ -81,7 +89,7 @@ def single_runs(page: Page, results: Results) -> Table:
             *[""] * (most - len(values)),
             figures.four_digits(statistics.fmean(values)),
             figures.four_digits(statistics.median(values)),
-            figures.factor(row.speedup),
+            figures.factor(row.speedup) if gpus_total(row) > 1 else "",
         )
         for row, values in repeated
     ]
@@ -135,6 +143,10 @@ def _figures(page: Page, results: Results, best: ConfigurationResult | None) -> 
     )
 
 
+def _all_in(rows: Results, shown: Results) -> bool:
+    return {id(row) for row in rows} <= {id(row) for row in shown}
+
+
 def size(row: ConfigurationResult) -> tuple[int, int, int]:
     """Return the sort key of scales: GPUs of all nodes, nodes, batch size."""
     return gpus_total(row), row.nodes, row.batch_size or 0
@@ -153,16 +165,20 @@ def _series(row: ConfigurationResult) -> tuple[object, ...]:
 
 
 def _scale_and_settings(page: Page, row: ConfigurationResult) -> str:
-    return ", ".join((f"GPU={gpus_total(row)}", *figures.settings_of(row, page.stated)))
+    return page.language.separator.join((figures.gpus_text(page.language, row), *page.settings(row)))
+
+
+def _settings(page: Page, row: ConfigurationResult) -> str:
+    return page.language.separator.join(page.settings(row))
 
 
 def _precision_and_settings(page: Page, row: ConfigurationResult) -> str:
-    settings = ", ".join(figures.settings_of(row, page.stated))
+    settings = _settings(page, row)
     return figures.precision_text(row) + (f" ({settings})" if settings else "")
 
 
 SCALE: Axis = (lambda row: (row.nodes, row.gpus), lambda page, row: figures.scale_text(row))
-SETTINGS: Axis = (figures.settings_key, lambda page, row: ", ".join(figures.settings_of(row, page.stated)))
+SETTINGS: Axis = (figures.settings_key, _settings)
 FRAMEWORK: Axis = (lambda row: row.framework, lambda page, row: page.framework_link(row.framework, row.campaign))
 SCALE_AND_SETTINGS: Axis = (lambda row: (row.nodes, row.gpus, figures.settings_key(row)), _scale_and_settings)
 PRECISION_AND_SETTINGS: Axis = (lambda row: (row.precision, figures.settings_key(row)), _precision_and_settings)

@@ -33,8 +33,7 @@ METRIC_TITLES = {
     "memory_used_mib": N_("Memory in use, MiB"),
     "temperature_celsius": N_("Temperature, °C"),
 }
-SMALL = 130
-"""Height of charts shown next to each other."""
+HEIGHT = 150
 LEGEND_COLUMNS = 8
 Piece = tuple[int, str]
 """Consecutive lines of a log, with 1 if they gave the value and 0 if not."""
@@ -47,7 +46,8 @@ def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
         for number, one in found.items()
         if len(one.timeline.throughput) > 1
     )
-    plots = {SPEED: Plot(SPEED, "", row.unit, lines, _bands(measured_trial(row, found)), legend_columns=LEGEND_COLUMNS)}
+    bands = _bands(measured_trial(row, found))
+    plots = {SPEED: Plot(SPEED, "", "", lines, bands, height=HEIGHT, legend_columns=LEGEND_COLUMNS)}
     for metric in METRICS:
         series = {number: one.timeline.telemetry.get(metric, ()) for number, one in found.items()}
         lines = tuple(
@@ -55,7 +55,7 @@ def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
             for number, points in series.items()
             if len(points) > 1
         )
-        plots[metric] = Plot(metric, "", "", lines, height=SMALL, legend_columns=LEGEND_COLUMNS)
+        plots[metric] = Plot(metric, "", "", lines, height=HEIGHT, legend_columns=LEGEND_COLUMNS)
     return sheet(plots)
 
 

@@ -117,6 +117,7 @@ def metrics(page: Page, row: ConfigurationResult) -> Table:
             figures.spread(metric.spread),
         )
         for metric in row.metrics[1:]
+        if metric.id != "mfu" or row.mfu is None
     ]
     heads = page._("Metric"), page._("Value"), page._("Unit"), page._("Spread")
     return filled([Column(head, words=number in (0, 2)) for number, head in enumerate(heads)], rows)
