@@ -28,7 +28,7 @@ from itertools import islice, pairwise, product
 from pathlib import Path
 from unittest.mock import patch
 
-from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey
+from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, PlannedProtocol, Selection, TrialKey
 from dlperf.report.build import build_site
 from dlperf.report.mkdocs import CHINESE_CONFIG
 from dlperf.report.writing import create_workspace
@@ -40,7 +40,7 @@ from dlperf.runs.store import append_records, write_campaign
 PRECISIONS = ("fp32", "amp")
 BATCH_SIZES = (64, 128, 256)
 SCALES = ((1, 1), (1, 4), (1, 8), (2, 8), (4, 8))
-PROTOCOL = {"id": "dlperf-v1", "title": "", "estimator": "window(20,120)", "skip_steps": 20, "take_steps": 100}
+PROTOCOL = PlannedProtocol("dlperf-v1", 20, 100, estimator="window(20,120)")
 ENVIRONMENT = {"os": "Linux", "kernel": "6.1", "gpus": [{"name": "V100", "driver": "550"}] * 8, "cuda": "12.4"}
 RECORD = "DLPERF 2026-01-01T00:{:02}:{:09.6f}Z step={} throughput={:.3f}\n"
 END = 'DLPERF 2026-01-01T00:30:00.000000Z summary {{"throughput": {:.3f}, "unit": "images/s"}}\n'

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dlperf.measure.findings import Finding, warning
 from dlperf.messages import Message, message
-from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey
+from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, PlannedProtocol, Selection, TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.journal import figure_data
 from dlperf.runs.paths import CampaignPaths, Workspace
@@ -21,15 +21,7 @@ from dlperf.runs.store import append_records, write_campaign, write_record
 
 START = datetime(2026, 5, 4, 10, 0, tzinfo=UTC)
 NOW = "2026-05-04T12:04:00.000000Z"
-PROTOCOL = {
-    "id": "dlperf",
-    "title": "dlperf",
-    "skip_steps": 20,
-    "take_steps": 100,
-    "estimator": "rate(skip=20, take=100)",
-    "repeats": 5,
-    "aggregate": "median",
-}
+PROTOCOL = PlannedProtocol(id="dlperf", skip_steps=20, take_steps=100, estimator="rate(skip=20, take=100)")
 
 
 def make_workspace(folder: Path) -> Workspace:
@@ -62,7 +54,7 @@ def planned(
         launch,
         "dlperf",
         "images/s",
-        dict(PROTOCOL),
+        PROTOCOL,
         repeats,
         facts={"version": "2.9", "driver": "580.12"},
     )

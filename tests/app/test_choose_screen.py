@@ -355,7 +355,7 @@ async def test_name_and_protocol_of_a_campaign_are_set_before_it_starts(
         await until_shown(pilot, "first", "engine stopped")
         assert pilot.app.settings.choice.name == ""
     record = read_campaign(workspace.campaign("first"))
-    assert {item.protocol["id"] for item in record.configurations} == {"dlperf"}
+    assert {item.protocol.id for item in record.configurations} == {"dlperf"}
 
 
 @pytest.mark.parametrize(

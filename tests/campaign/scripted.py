@@ -13,7 +13,7 @@ from dlperf.campaign.dependencies import EngineDependencies, Timeouts
 from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors.base import CheckItem, NodeObservation, Observation, Reference, Trial
 from dlperf.messages import Message, message, quoted
-from dlperf.plan import Configuration, Launch, Node, Plan, PlannedConfiguration, Selection
+from dlperf.plan import Configuration, Launch, Node, Plan, PlannedConfiguration, PlannedProtocol, Selection
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import State
 
@@ -178,14 +178,7 @@ def planned(framework: str, host: str = "m1", repeats: int = 2, pause: float = 0
         launch=Launch("direct", (node,), 1, "plain", (), ("true",)),
         format="dlperf",
         unit="images/s",
-        protocol={
-            "id": "test",
-            "skip_steps": 20,
-            "take_steps": 100,
-            "estimator": "rate(skip=20, take=100)",
-            "aggregate": "median",
-            "pause_seconds": pause,
-        },
+        protocol=PlannedProtocol("test", 20, 100, estimator="rate(skip=20, take=100)", pause_seconds=pause),
         repeats=repeats,
     )
 

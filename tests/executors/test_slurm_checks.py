@@ -11,7 +11,7 @@ from trials import finished, run_to_end, seen
 
 from dlperf.campaign.readiness import start_items, start_of
 from dlperf.errors import DlperfError
-from dlperf.plan import Configuration, Container, PlannedConfiguration
+from dlperf.plan import Configuration, Container, PlannedConfiguration, PlannedProtocol
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.records import State
 from podman_lab import IMAGE
@@ -75,7 +75,11 @@ async def test_the_start_of_a_program_is_tried_in_a_job(executor, tmp_path):
     launch = slurm_trial(tmp_path, "echo never").launch
     plan = Configuration("slurm", "a", "case", "fp32", 32, 1, 1)
     found, missing = (
-        start_of(PlannedConfiguration(plan, replace(launch, interpreter=(program,)), "dlperf", "images/s", {}, 1))
+        start_of(
+            PlannedConfiguration(
+                plan, replace(launch, interpreter=(program,)), "dlperf", "images/s", PlannedProtocol(), 1
+            )
+        )
         for program in ("python3", "no-such-python")
     )
     items = await start_items(executor, [found, missing])
@@ -91,5 +95,7 @@ async def test_an_image_is_found_in_storage_that_only_the_hardware_names(executo
     launch = replace(launch, nodes=nodes, interpreter=("sh",), env=variables, runtime_env=tuple(variables))
     plan = Configuration("slurm", "a", "case", "fp32", 32, 1, 1)
     inside = replace(launch, container=Container(IMAGE, "podman"))
-    (item,) = await start_items(executor, [start_of(PlannedConfiguration(plan, inside, "dlperf", "images/s", {}, 1))])
+    (item,) = await start_items(
+        executor, [start_of(PlannedConfiguration(plan, inside, "dlperf", "images/s", PlannedProtocol(), 1))]
+    )
     assert (item.ok, str(item.message)) == (True, "plain starts and finds sh")

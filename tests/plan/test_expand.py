@@ -266,8 +266,8 @@ def test_protocol_and_repeats_come_from_the_case_unless_given(catalog):
     axes = {"precisions": ("fp32",), "batch_sizes": (4,), "scales": ("1",)}
     (own,) = expand(replace(VARIED, **axes), catalog).configurations
     (quick,) = expand(replace(VARIED, protocol="quick", repeats=9, **axes), catalog).configurations
-    assert (own.protocol["id"], own.repeats) == ("dlperf", catalog.protocols["dlperf"].repeats)
-    assert (quick.protocol["id"], quick.repeats) == ("quick", 9)
+    assert (own.protocol.id, own.repeats) == ("dlperf", catalog.protocols["dlperf"].repeats)
+    assert (quick.protocol.id, quick.repeats) == ("quick", 9)
     assert quick.launch.setup == (("first", "30"),)
 
 
@@ -276,7 +276,7 @@ def test_a_planned_configuration_carries_what_measuring_and_reporting_need(catal
     (item,) = expand(selection, catalog).configurations
     assert (item.format, item.unit, item.gflops_per_sample) == ("paddleclas", "images/s", 24.5)
     assert item.accelerator is not None
-    assert item.accelerator["peak_tflops"]["amp"] == 312
+    assert item.accelerator.peak_tflops["amp"] == 312
     assert item.facts["driver"] == "525.60.13"
     assert item.facts["commit"] == "5bb2e8c339cad16136e310d5c5a0285f20383470"
     assert item.options == {"dali": True, "synthetic_data": False, "amp_level": "O2"}
@@ -303,7 +303,7 @@ def test_a_precision_has_the_peak_of_its_matrix_products(catalog):
     selection = Selection(("h200",), ("pytorch",), ("resnet50",), ("bf16-pure",), (128,), ("1",))
     (item,) = expand(selection, catalog).configurations
     assert item.accelerator is not None
-    assert item.accelerator["peak_tflops"]["bf16-pure"] == item.accelerator["peak_tflops"]["bf16"]
+    assert item.accelerator.peak_tflops["bf16-pure"] == item.accelerator.peak_tflops["bf16"]
 
 
 def test_a_precision_of_a_workspace_can_be_planned(tmp_path):

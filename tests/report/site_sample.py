@@ -14,6 +14,7 @@ from dlperf.catalog.model import Case, Container, Framework, Recipe
 from dlperf.measure.findings import warning
 from dlperf.messages import ENGLISH, message
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey
+from dlperf.plan.expand import planned_protocol
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.writing import create_workspace
@@ -150,7 +151,7 @@ def _planned(row: ConfigurationResult) -> PlannedConfiguration:
     )
     configuration = Configuration(row.hardware, row.framework, row.case, row.precision, 256, row.nodes, row.gpus)
     return PlannedConfiguration(
-        configuration, launch, "dlperf", row.unit, PROTOCOL.model_dump(), 5, {"dali": row.framework == "alpha"}
+        configuration, launch, "dlperf", row.unit, planned_protocol(PROTOCOL), 5, {"dali": row.framework == "alpha"}
     )
 
 

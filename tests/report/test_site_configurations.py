@@ -17,7 +17,7 @@ from dlperf.catalog.axes import profiled_configuration
 from dlperf.catalog.load import load_catalog
 from dlperf.measure.findings import Finding
 from dlperf.messages import CHINESE, ENGLISH, Message
-from dlperf.plan import TrialKey
+from dlperf.plan import PlannedAccelerator, TrialKey
 from dlperf.report import locations as at
 from dlperf.report.build import _write_group
 from dlperf.report.charts.svg import COLOURS, DASHES, style_sheet
@@ -74,7 +74,9 @@ def test_a_third_party_result_shows_how_it_compares_with_its_raw_log() -> None:
 
 def test_an_mfu_stands_with_the_calculation_that_gives_it() -> None:
     row, data = measured("alpha", value=400.0, mfu=0.048), sample()
-    planned = replace(data.plan(row), gflops_per_sample=12.0, accelerator={"peak_tflops": {"fp32": 100.0}})
+    planned = replace(
+        data.plan(row), gflops_per_sample=12.0, accelerator=PlannedAccelerator(peak_tflops={"fp32": 100.0})
+    )
     record = replace(data.campaigns["first"], configurations=(planned,))
     text = configurations(ENGLISH, replace(data, campaigns={"first": record}), at.group_of(row), (row,), {})
     assert "MFU: 12 GFLOP × 400 images/s ÷ (1 GPU × 100 TFLOP/s dense peak) = 4.8 %" in text

@@ -14,6 +14,7 @@ from site_rows import measured
 from site_sample import pages, sample
 
 from dlperf.measure.findings import note
+from dlperf.plan import PlannedAccelerator
 from dlperf.report import locations as at
 from dlperf.report.build import tables
 from dlperf.report.downloads import SiteRow, audit_columns, site_rows
@@ -75,7 +76,7 @@ def test_the_share_of_the_roofline_is_among_the_data() -> None:
             plan,
             configuration=replace(plan.configuration, precision="amp"),
             gflops_per_sample=24.5,
-            accelerator={"peak_tflops": {"amp": 125.0}, "bandwidth_gb_per_s": 900.0},
+            accelerator=PlannedAccelerator(peak_tflops={"amp": 125.0}, bandwidth_gb_per_s=900.0),
         )
         for plan in record.configurations[:1]
     )

@@ -8,7 +8,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from dlperf.plan import Configuration, Impossible, Launch, Node, PlannedConfiguration, Selection, TrialKey
+from dlperf.plan import (
+    Configuration,
+    Impossible,
+    Launch,
+    Node,
+    PlannedAccelerator,
+    PlannedConfiguration,
+    PlannedProtocol,
+    Selection,
+    TrialKey,
+)
 from dlperf.results.timeline import derive, write_derived
 from dlperf.runs.archive import seal
 from dlperf.runs.journal import figure_data
@@ -52,7 +62,7 @@ def planned(
     protocol: Mapping[str, Any] = PROTOCOL,
     options: Mapping[str, Any] | None = None,
     gflops_per_sample: float | None = None,
-    accelerator: dict[str, Any] | None = None,
+    peaks: dict[str, float] | None = None,
 ) -> PlannedConfiguration:
     machines = tuple(Node(f"n{number}", "local", f"n{number}", f"n{number}") for number in range(nodes))
     return PlannedConfiguration(
@@ -60,11 +70,11 @@ def planned(
         launch=Launch("direct", machines, gpus, "plain", (), ("train",)),
         format="dlperf",
         unit="images/s",
-        protocol=dict(protocol),
+        protocol=PlannedProtocol(**protocol),
         repeats=repeats,
         options=dict(options or {}),
         gflops_per_sample=gflops_per_sample,
-        accelerator=accelerator,
+        accelerator=PlannedAccelerator(peak_tflops=peaks) if peaks else None,
     )
 
 

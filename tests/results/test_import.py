@@ -13,7 +13,7 @@ from handmade_trials import own_log, workspace_in
 
 from dlperf.catalog.load import Catalog, load_catalog
 from dlperf.errors import DlperfError, RequestError
-from dlperf.plan import TrialKey
+from dlperf.plan import PlannedProtocol, TrialKey
 from dlperf.results import import_writer
 from dlperf.results.import_writer import write_import
 from dlperf.results.importing import ImportPlan, ImportRequest, plan_import
@@ -68,7 +68,7 @@ def ids(plan: ImportPlan) -> list[str]:
 def test_a_folder_as_perf_lays_it_out_becomes_a_campaign(workspace: Workspace, folder: Path, catalog: Catalog):
     (folder / "PaddleClas_ResNet50_bs256_fp32_DP_N1C1_log").write_text(paddle_log(394.0))
     (folder / "PaddleClas_ResNet50_bs256_fp32_DP_N1C8_log").write_text(paddle_log(380.0))
-    protocol = {"id": "perf-paddle", "estimator": "tipc(skip=10)", "aggregate": "median"}
+    protocol = PlannedProtocol("perf-paddle", estimator="tipc(skip=10)")
     plan = plan_import(request_for(folder, protocol=protocol), catalog, BUILTIN_FORMATS)
     write_import(workspace, "perf", plan, BUILTIN_FORMATS)
     one, eight = load_results(workspace)

@@ -121,8 +121,7 @@ def test_super_linear_scaling_is_found(workspace: Workspace):
 
 
 def test_mfu_takes_the_peak_of_the_precision_that_was_used(workspace: Workspace):
-    accelerator = {"peak_tflops": {"fp32": 10.0, "amp": 100.0}}
-    plan = planned(gflops_per_sample=50.0, accelerator=accelerator)
+    plan = planned(gflops_per_sample=50.0, peaks={"fp32": 10.0, "amp": 100.0})
     measured_campaign(workspace, "a", [(plan, [100.0])])
     assert the_row(workspace).mfu == pytest.approx(100 * 50 / (2 * 10_000))
 

@@ -15,7 +15,7 @@ from dlperf.catalog.load import load_catalog
 from dlperf.catalog.machines import Price
 from dlperf.cli import main
 from dlperf.errors import RequestError
-from dlperf.plan import PlannedConfiguration, PlannedMetric
+from dlperf.plan import PlannedConfiguration, PlannedMetric, PlannedProtocol
 from dlperf.plan.expand import planned_metrics
 from dlperf.results.conditions import compare_in_workspace
 from dlperf.results.load import Filters, load_results
@@ -30,8 +30,7 @@ GPU_ROWS = "time,gpu,memory_used_mib,power_watts\n" + "".join(
 
 
 def plan_with(*metrics: PlannedMetric) -> PlannedConfiguration:
-    peak = {"peak_tflops": {"fp32": 2.0}}
-    return replace(planned(2, gflops_per_sample=5.0, accelerator=peak), unit=metrics[0].unit, metrics=metrics)
+    return replace(planned(2, gflops_per_sample=5.0, peaks={"fp32": 2.0}), unit=metrics[0].unit, metrics=metrics)
 
 
 def measured(workspace: Workspace, name: str, plan: PlannedConfiguration, *logs: str) -> None:
@@ -241,7 +240,7 @@ def test_of_a_log_without_a_throughput_all_telemetry_counts(workspace: Workspace
 
 def test_one_printed_number_is_a_figure_under_the_protocol_printed(workspace: Workspace) -> None:
     duration = planned_metrics("ms", None, load_catalog().metrics)[0]
-    plan = replace(plan_with(duration), protocol={"id": "printed", "estimator": "printed()"}, repeats=1)
+    plan = replace(plan_with(duration), protocol=PlannedProtocol("printed", estimator="printed()"), repeats=1)
     measured(workspace, "a", plan, 'DLPERF 2026-01-31T12:00:00.0Z summary {"throughput": 3.25, "unit": "ms"}\n')
     (row,) = load_results(workspace)
     assert (row.value, row.unit, row.direction, row.metric) == (3.25, "ms", "lower", "duration")

@@ -177,7 +177,7 @@ def test_a_log_of_other_batch_size_and_gpus_than_declared_is_found(paths: TrialP
 
 def test_a_figure_above_the_dense_peak_stays_out_of_medians(paths: TrialPaths):
     write_trial(paths, {"n0/out.log": own_log(160.0)})
-    plan = planned(gflops_per_sample=100.0, accelerator={"peak_tflops": {"fp32": 5.0}})
+    plan = planned(gflops_per_sample=100.0, peaks={"fp32": 5.0})
     result = measured(paths, plan)
     assert "above_flop_limit" in codes(result)
     assert not result.usable

@@ -171,7 +171,7 @@ class Engine:
         if not follow and not running.cancel_wanted:
             follow = events_after_end(known, ended, state.time, disturbance(result.findings))
         self._journal.write(state, *follow)
-        rest = self._timeouts.machine_rest if is_infrastructure(ended) else running.planned.protocol["pause_seconds"]
+        rest = self._timeouts.machine_rest if is_infrastructure(ended) else running.planned.protocol.pause_seconds
         self._machines.release(running.demands, time.monotonic() + rest)
         del self._running[running.key]
         self._wake.set()

@@ -81,8 +81,8 @@ class LiveLog:
 
 def planned_steps(planned: PlannedConfiguration) -> int | None:
     """Return the steps of the protocol; None where it measures to the end of the run, or for a time."""
-    take = not planned.protocol.get("seconds") and planned.protocol.get("take_steps")
-    return planned.protocol.get("skip_steps", 0) + take if take else None
+    protocol = planned.protocol
+    return protocol.skip_steps + protocol.take_steps if protocol.take_steps and not protocol.seconds else None
 
 
 def seconds_left(samples: Samples, step: int | None, steps: int | None) -> float | None:

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from dlperf.catalog.entry import Entry, MetricId, PositiveInt
 from dlperf.catalog.patterns import BY_TIME
 from dlperf.catalog.plugins import METRICS, or_installed
-from dlperf.catalog.units import Direction, Scope
+from dlperf.catalog.units import Aggregation, Direction, Scope
 
 Printed = Literal["last", "mean", "median", "p95", "min", "max"]
 """How the values that a log prints under the metric's id become one."""
@@ -65,7 +65,7 @@ class Protocol(Entry):
     """For example ``rate(skip=20, take=100)``; see ``dlperf.measure.estimators``."""
     repeats: PositiveInt = 1
     """Trials of a configuration."""
-    aggregate: Literal["median", "mean", "olympic"] = "median"
+    aggregate: Aggregation = "median"
     """``olympic`` drops the best and the worst and takes the mean of the rest."""
     pause_seconds: Annotated[float, Field(ge=0)] = 0.0
     """For a machine to rest between two trials."""

@@ -8,6 +8,8 @@ from typing import Literal
 Direction = Literal["higher", "lower"]
 """Which values are better."""
 Scope = Literal["global", "per_gpu", "per_node"]
+Aggregation = Literal["median", "mean", "olympic"]
+"""How repeats become one value."""
 
 _TIME = re.compile(r"ns|us|µs|ms|s|min|h")
 _SAMPLES = re.compile(r"(?!(?:bits|bytes|flops)/)[a-z ]+s/s|")

@@ -16,7 +16,7 @@ from dlperf.view.text import count_noun, one_line
 
 if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
-    from dlperf.plan import TrialKey
+    from dlperf.plan import PlannedProtocol, TrialKey
     from dlperf.results.importing import ImportedLog, ImportPlan
     from dlperf.results.model import TrialResult
     from dlperf.results.names import NameFacts
@@ -107,19 +107,21 @@ def _origin(source: Word) -> str | None:
     return source
 
 
-def _protocol(estimator: Word, protocol: Word, catalog: Catalog) -> dict[str, Any] | None:
+def _protocol(estimator: Word, protocol: Word, catalog: Catalog) -> PlannedProtocol | None:
     from dlperf.measure.estimators import parse_estimator
+    from dlperf.plan import PlannedProtocol
+    from dlperf.plan.expand import planned_protocol
 
     if estimator and protocol:
         raise RequestError("--estimator and --protocol: use one of them; a protocol includes an estimator")
     if estimator:
         rule = str(parse_estimator(estimator))
-        return {"id": rule, "estimator": rule, "aggregate": "median"}
+        return PlannedProtocol(rule, estimator=rule)
     if protocol is None:
         return None
     if protocol not in catalog.protocols:
         raise RequestError(f"--protocol {protocol!r} is unknown: choose {', '.join(catalog.protocols)}")
-    return catalog.protocols[protocol].model_dump(mode="json")
+    return planned_protocol(catalog.protocols[protocol])
 
 
 def _print_plan(plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> None:

@@ -99,7 +99,7 @@ def _row(item: PlannedConfiguration) -> list[Any]:
         axes.batch_size,
         axes.scale,
         axes_text(axes.axes) or None,
-        item.protocol["id"],
+        item.protocol.id,
         item.repeats,
         "example with placeholder hosts, cannot run" if item.example else "under a profiler" if item.profiled else "",
     ]

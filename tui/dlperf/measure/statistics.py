@@ -5,11 +5,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
+from dlperf.catalog.units import Aggregation
 from dlperf.errors import RequestError
-
-Aggregation = Literal["median", "mean", "olympic"]
 
 OLYMPIC_LEAST = 3
 """MLPerf Training drops the best and the worst run: three are needed for one to remain."""

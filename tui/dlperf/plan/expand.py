@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dlperf.catalog.axes import Configuration, parse_scale, profiled_configuration
 from dlperf.catalog.patterns import expected_line
@@ -15,14 +15,22 @@ from dlperf.errors import RequestError
 from dlperf.messages import message, quoted
 from dlperf.plan.axes import axis_points, declared_axes, in_step, parse_axes
 from dlperf.plan.launch import UnresolvedError, launch_of, options_of
-from dlperf.plan.model import Impossible, Plan, PlannedConfiguration, PlannedMetric, Selection
+from dlperf.plan.model import (
+    Impossible,
+    Plan,
+    PlannedAccelerator,
+    PlannedConfiguration,
+    PlannedMetric,
+    PlannedProtocol,
+    Selection,
+)
 from dlperf.plan.subject import Subject, device, devices_of, fits, peak_of, precisions_of, why_impossible
 
 if TYPE_CHECKING:
     from dlperf.catalog.hardware import Accelerator, Hardware
     from dlperf.catalog.load import Catalog
     from dlperf.catalog.machines import Price
-    from dlperf.catalog.metrics import Metric
+    from dlperf.catalog.metrics import Metric, Protocol
     from dlperf.catalog.model import Case, Framework, Precision
 
 MOST_REPEATS = 10_000
@@ -201,11 +209,11 @@ def _freeze(
         launch=launch_of(subject, arguments),
         format=subject.recipe.format or subject.framework.format,
         unit=metrics[0].unit,
-        protocol=subject.protocol.model_dump(mode="json"),
+        protocol=planned_protocol(subject.protocol),
         repeats=repeats,
         options=options_of(subject),
         numerics=_numerics(subject),
-        accelerator=accelerator_facts(subject.accelerator, subject.precisions[subject.configuration.precision]),
+        accelerator=planned_accelerator(subject.accelerator, subject.precisions[subject.configuration.precision]),
         price=subject.hardware.price,
         gflops_per_sample=subject.case.gflops(dict(subject.configuration.axes)),
         facts=_facts(subject),
@@ -222,13 +230,17 @@ def _numerics(subject: Subject) -> dict[str, str]:
     return precision.numerics.stated() | (own.stated() if own else {})
 
 
-def accelerator_facts(accelerator: Accelerator | None, precision: Precision | None) -> dict[str, Any] | None:
-    """Return the accelerator's fields, among its peaks that of the configuration's precision where it has one."""
+def planned_protocol(protocol: Protocol) -> PlannedProtocol:
+    return PlannedProtocol(**{item.name: getattr(protocol, item.name) for item in fields(PlannedProtocol)})
+
+
+def planned_accelerator(accelerator: Accelerator | None, precision: Precision | None) -> PlannedAccelerator | None:
+    """Return an accelerator with the peak of the configuration's precision, where it has one."""
     if accelerator is None:
         return None
-    facts = accelerator.model_dump(mode="json")
     peak = peak_of(precision, accelerator) if precision else None
-    return facts | {"peak_tflops": facts["peak_tflops"] | ({precision.id: peak} if precision and peak else {})}
+    peaks = accelerator.peak_tflops | ({precision.id: peak} if precision and peak else {})
+    return PlannedAccelerator(accelerator.id, peaks, accelerator.bandwidth_gb_per_s)
 
 
 def _facts(subject: Subject) -> dict[str, str]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dlperf.catalog.axes import Configuration
-from dlperf.catalog.machines import Container, Node, Preparation, Price
-from dlperf.catalog.units import Direction, Scope
+from dlperf.catalog.machines import Container, Node, Positive, Preparation, Price
+from dlperf.catalog.units import Aggregation, Direction, Scope
 from dlperf.messages import Message
 
 
@@ -82,6 +82,29 @@ class Launch:
 
 
 @dataclass(frozen=True)
+class PlannedProtocol:
+    """What a plan keeps of ``catalog.metrics.Protocol``."""
+
+    id: str | None = None
+    skip_steps: int = 0
+    take_steps: int | None = None
+    seconds: int | None = None
+    estimator: str | None = None
+    aggregate: Aggregation = "median"
+    pause_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class PlannedAccelerator:
+    """What a plan keeps of ``catalog.hardware.Accelerator``."""
+
+    id: str = ""
+    peak_tflops: dict[str, Positive] = field(default_factory=dict)
+    """Also that of the configuration's precision, where the accelerator has it."""
+    bandwidth_gb_per_s: Positive | None = None
+
+
+@dataclass(frozen=True)
 class PlannedMetric:
     """A metric of the catalogue with its unit for one case."""
 
@@ -118,15 +141,13 @@ class PlannedConfiguration:
     format: str
     unit: str
     """Of the primary metric."""
-    protocol: dict[str, Any]
-    """The protocol's fields, as ``catalog.metrics.Protocol`` dumps them."""
+    protocol: PlannedProtocol
     repeats: int
     options: dict[str, str | int | float | bool] = field(default_factory=dict)
     numerics: dict[str, str] = field(default_factory=dict)
     """Data types of weights, compute, gradients, reduction and optimizer, and loss scaling; empty in plans of 0.1."""
-    accelerator: dict[str, Any] | None = None
-    """The accelerator's fields, as ``catalog.hardware.Accelerator`` dumps them."""
-    peak_limit: float | None = None
+    accelerator: PlannedAccelerator | None = None
+    peak_limit: Positive | None = None
     """Highest dense peak in TFLOP/s of the accelerators that the name of unknown hardware may mean."""
     price: Price | None = None
     gflops_per_sample: float | None = None
@@ -146,6 +167,11 @@ class PlannedConfiguration:
     @property
     def primary(self) -> PlannedMetric:
         return self.metrics[0] if self.metrics else PlannedMetric("throughput", self.unit, estimator="protocol")
+
+    @property
+    def peak_tflops(self) -> float | None:
+        """Dense peak of a GPU at this precision."""
+        return self.accelerator.peak_tflops.get(self.configuration.precision) if self.accelerator else None
 
 
 @dataclass(frozen=True)

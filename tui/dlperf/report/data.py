@@ -230,11 +230,9 @@ class SiteData:
             return None
         if plan.configuration.precision.removesuffix("-pure") not in SIXTEEN_BIT:
             return None
-        accelerator = plan.accelerator or {}
-        peak = accelerator.get("peak_tflops", {}).get(plan.configuration.precision)
-        traffic, bandwidth = case.bytes_per_sample if case else None, accelerator.get("bandwidth_gb_per_s")
-        memory = bandwidth_limit(traffic, gpus_total(row), bandwidth)
-        arithmetic = flop_limit(plan.gflops_per_sample, gpus_total(row), peak)
+        traffic, gpu = case.bytes_per_sample if case else None, plan.accelerator
+        memory = bandwidth_limit(traffic, gpus_total(row), gpu.bandwidth_gb_per_s if gpu else None)
+        arithmetic = flop_limit(plan.gflops_per_sample, gpus_total(row), plan.peak_tflops)
         return roofline_share(row.value, arithmetic, memory) if memory and arithmetic else None
 
     def source(self, result: ConfigurationResult) -> str:

@@ -75,7 +75,7 @@ def diagnosis_of(paths: CampaignPaths, logs: LogReader) -> list[Fleet]:
     for planned in reader.record.configurations:
         point = planned.configuration
         metrics |= {item.id: item for item in planned.metrics}
-        name = f"{(planned.accelerator or {}).get('id', 'CPU')} {point.precision} {point.scale}"
+        name = f"{planned.accelerator.id if planned.accelerator else 'CPU'} {point.precision} {point.scale}"
         for key, trial in trials.items():
             if key.configuration == point.id and trial.state is State.SUCCEEDED:
                 for metric, place, value in _values(planned, paths.trial(key), logs):

@@ -8,7 +8,6 @@ from hashlib import sha256
 from itertools import groupby
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 from dlperf.catalog.axes import AxisValue
 from dlperf.catalog.load import Catalog
@@ -17,8 +16,8 @@ from dlperf.errors import DlperfError, RequestError
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import natural_estimator
 from dlperf.measure.reading import Reading
-from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, TrialKey
-from dlperf.plan.expand import accelerator_facts, planned_metrics
+from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, PlannedProtocol, TrialKey
+from dlperf.plan.expand import planned_accelerator, planned_metrics
 from dlperf.plan.subject import max_nodes, peak_of
 from dlperf.results.identify import Identity, catalog_id, identify
 from dlperf.results.logs import LogReader
@@ -42,7 +41,7 @@ class ImportRequest:
     gpus_per_node: int | None = None
     pattern: PathPattern | None = None
     format: str | None = None
-    protocol: dict[str, Any] | None = None
+    protocol: PlannedProtocol | None = None
     """The natural estimator of each log if None."""
     origin: str | None = None
     """``owner/repository@commit`` of the logs."""
@@ -217,9 +216,9 @@ def _planned(
             launch=Launch(NODE, (Node(NODE, "local", NODE, NODE, gpu_indices=()),), point.gpus, NODE, (), ()),
             format=first.format,
             unit=metrics[0].unit,
-            protocol=request.protocol or {"id": first.estimator, "estimator": first.estimator, "aggregate": "median"},
+            protocol=request.protocol or PlannedProtocol(first.estimator, estimator=first.estimator),
             repeats=1 + len(others),
-            accelerator=accelerator_facts(accelerator, catalog.precisions.get(point.precision)),
+            accelerator=planned_accelerator(accelerator, catalog.precisions.get(point.precision)),
             peak_limit=None if hardware else _peak_limit(point, catalog),
             price=price,
             gflops_per_sample=case.gflops(dict(point.axes)) if case else None,

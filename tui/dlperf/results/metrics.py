@@ -89,10 +89,8 @@ def _model_tflops(source: Source) -> float | None:
 
 
 def _mfu(source: Source) -> float | None:
-    point = source.planned.configuration
-    peak = (source.planned.accelerator or {}).get("peak_tflops", {}).get(point.precision)
-    tflops = _model_tflops(source)
-    return 100 * tflops / (peak * point.gpus_total) if tflops and peak else None
+    peak, tflops = source.planned.peak_tflops, _model_tflops(source)
+    return 100 * tflops / (peak * source.planned.configuration.gpus_total) if tflops and peak else None
 
 
 def _per_sample(source: Source, watts: float | None) -> float | None:

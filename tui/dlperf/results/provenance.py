@@ -102,7 +102,7 @@ def row_conditions(row: ConfigurationResult, planned: PlannedConfiguration | Non
     """Return what a result states of its protocol, numerics, options, facts and trials, by dotted name."""
     stated: dict[str, Any] = {"protocol": row.protocol, "numerics": row.numerics}
     if planned:
-        stated["protocol"] = {name: planned.protocol.get(name) for name in ("estimator", "aggregate")}
+        stated["protocol"] = {name: getattr(planned.protocol, name) for name in ("estimator", "aggregate")}
         launch = planned.launch
         prologue = "; ".join((*launch.node_preparation.prologue, *launch.program_preparation.prologue))
         shell = {"prologue": prologue, "build": "; ".join(launch.build)}

@@ -57,7 +57,7 @@ def _measured_row(
         unit=planned.unit,
         metric=planned.primary.id,
         direction=planned.primary.direction,
-        protocol=planned.protocol.get("id"),
+        protocol=planned.protocol.id,
         trials=tuple(trials),
         configuration=planned.configuration.id,
     )
@@ -207,7 +207,7 @@ def _baseline_key(row: ConfigurationResult) -> BaselineKey:
 
 
 def _aggregate(planned: PlannedConfiguration, values: Sequence[float]) -> Aggregate:
-    how = planned.protocol.get("aggregate", "median")
+    how = planned.protocol.aggregate
     return aggregate(values, "median" if how == "olympic" and len(values) < OLYMPIC_LEAST else how)
 
 
@@ -224,12 +224,7 @@ def _other_metrics(planned: PlannedConfiguration, trials: Sequence[TrialResult])
 def _mfu(planned: PlannedConfiguration, value: float) -> float | None:
     if planned.primary.estimator != "protocol" or not counts_samples(planned.unit):
         return None
-    return mfu(planned.gflops_per_sample, value, planned.configuration.gpus_total, _peak_tflops(planned))
-
-
-def _peak_tflops(planned: PlannedConfiguration) -> float | None:
-    peaks: dict[str, float] = (planned.accelerator or {}).get("peak_tflops", {})
-    return peaks.get(planned.configuration.precision)
+    return mfu(planned.gflops_per_sample, value, planned.configuration.gpus_total, planned.peak_tflops)
 
 
 def _median_of(values: Iterable[float | None]) -> float | None:

@@ -174,7 +174,7 @@ def _primary(trial: _Measurement, metrics: Sequence[MetricValue]) -> tuple[Metri
 def _estimator(planned: PlannedConfiguration, measured: Figure | None) -> str:
     if planned.primary.estimator != "protocol":
         return planned.primary.estimator
-    return measured.estimator if measured else str(planned.protocol.get("estimator", ""))
+    return measured.estimator if measured else planned.protocol.estimator or ""
 
 
 def _figure(reading: Reading | None, planned: PlannedConfiguration) -> tuple[Figure | None, Message | None]:
@@ -182,7 +182,7 @@ def _figure(reading: Reading | None, planned: PlannedConfiguration) -> tuple[Fig
     if reading is None:
         return None, message("no_records_of_format", format=planned.format)
     try:
-        return figure_of(reading, planned.protocol.get("estimator")), None
+        return figure_of(reading, planned.protocol.estimator), None
     except NotEstimable as shortage:
         return None, shortage.message
 
@@ -196,7 +196,7 @@ def _findings(trial: _Measurement, why_no_figure: Message | None) -> tuple[Findi
         found.insert(0, error("no_figure", reason=why_no_figure))
     if evidence.telemetry_rows_lost:
         found.append(warning("telemetry_lost", rows=evidence.telemetry_rows_lost))
-    if trial.planned.protocol.get("seconds"):
+    if trial.planned.protocol.seconds:
         readings = min(map(len, trial.gpus)) if trial.gpus else None
         found += findings_of_window(_window_seconds(evidence, trial.figure), readings)
     return (*found, *_machine_findings(evidence), *_telemetry_findings(trial.rows))
@@ -206,8 +206,8 @@ def _run_findings(trial: _Measurement) -> Sequence[Finding]:
     if trial.reading is None:
         return ()
     planned, figure = trial.planned, trial.figure
-    peak = (planned.accelerator or {}).get("peak_tflops", {}).get(planned.configuration.precision)
-    limit = flop_limit(planned.gflops_per_sample, planned.configuration.gpus_total, peak or planned.peak_limit)
+    peak = planned.peak_tflops or planned.peak_limit
+    limit = flop_limit(planned.gflops_per_sample, planned.configuration.gpus_total, peak)
     counted = figure is not None and counts_samples(figure.unit)
     return findings_of_run(
         trial.reading, figure, runs_in_log=len(trial.evidence.runs), flop_limit=limit if counted else None

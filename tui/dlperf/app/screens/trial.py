@@ -178,7 +178,7 @@ class TrialScreen(LogActions):
 
     def _show_curve(self, series: Series) -> None:
         planned = self._campaign.planned(self._key.configuration)
-        skip = planned.protocol.get("skip_steps") if planned else None
+        skip = planned.protocol.skip_steps if planned else None
         result = self._campaign.result_of(self._key)
         window = None
         if result is not None and result.first_step is not None and result.last_step is not None:

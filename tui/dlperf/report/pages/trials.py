@@ -38,7 +38,7 @@ def artifacts(page: Page, row: ConfigurationResult, found: Mapping[int, Evidence
 def mfu_text(page: Page, row: ConfigurationResult) -> str:
     """Return the MFU as a calculation that readers can repeat; empty if one of its numbers is unknown."""
     plan = page.data.plan(row)
-    peak = (plan.accelerator or {}).get("peak_tflops", {}).get(row.precision) if plan else None
+    peak = plan.accelerator.peak_tflops.get(row.precision) if plan and plan.accelerator else None
     if plan is None or row.mfu is None or not plan.gflops_per_sample or not peak:
         return ""
     return page._(
