@@ -91,6 +91,7 @@ class Recorder:
         self._declared = self._facts
         self._steps = inf
         self._progress = _Progress()
+        self._drawn: Position | None = None
         self._is_full = False
         self._described: dict[str, tuple[str, Direction]] = {}
 
@@ -107,17 +108,25 @@ class Recorder:
         """
         if not self.runs:
             self._open_run()
-        while True:
+        if self._info.window == "epoch" and "epoch" in columns and "step" in columns:
+            kept = self._drawn_first(columns["epoch"], columns["step"])
+            columns, lines = _chosen(columns, kept), [lines[index] for index in kept]
+        while lines:
             counts_steps = "step" in columns and not self._is_full
             count = self._count_of_run(columns, lines) if counts_steps else len(lines)
             if count:
                 run = self._current_run()
                 run.unit, run.window = unit or run.unit, window or run.window
                 self._append(run, {name: column[:count] for name, column in columns.items()}, lines[:count])
-            if count == len(lines):
-                return
             columns, lines = {name: column[count:] for name, column in columns.items()}, lines[count:]
-            self._open_next_run(lines[0])
+            if lines:
+                self._open_next_run(lines[0])
+
+    def _drawn_first(self, epochs: Sequence[float], steps: Sequence[float]) -> list[int]:
+        """Return the indices of records that are no bar of an epoch drawn anew, which holds its validation, too."""
+        positions = list(zip(epochs, steps, strict=True))
+        before, self._drawn = [self._drawn, *positions], positions[-1]
+        return [index for index, position in enumerate(positions) if position != before[index]]
 
     def _count_of_run(self, columns: Columns, lines: Sequence[int]) -> int:
         """Return how many of the records belong to the current run."""
@@ -244,6 +253,10 @@ class Recorder:
         steps = columns.get("steps") or repeat(self._steps)
         if any(map(ge, columns.get("step", ()), steps)):
             run.complete = True
+
+
+def _chosen(columns: Columns, indices: Sequence[int]) -> Columns:
+    return {name: [column[index] for index in indices] for name, column in columns.items()}
 
 
 def _repeats_a_step(samples: Samples, added: int) -> bool:
