@@ -1,6 +1,7 @@
 """One run → one figure, with its second sources."""
 
 import functools
+from itertools import accumulate
 
 import pytest
 from handmade_runs import run_of
@@ -113,6 +114,26 @@ def test_an_evaluation_between_records_does_not_change_the_value() -> None:
     times = [index + 30.0 * (index > 100) for index in range(200)]
 
     assert figure_of(Reading(run_of(value=[64.0] * 200, time=times), gpus=2, batch_size=32)).value == 64.0
+
+
+def test_a_mean_of_the_last_steps_that_a_pause_lowers_does_not_count() -> None:
+    times = [10.0 * index + 200.0 * (index > 50) for index in range(100)]  # a pause of 200 s before record 51
+    printed = [6.4] * 51 + [5.0] * 5 + [6.4] * 44  # the mean of the last five steps
+
+    figure = figure_of(Reading(run_of(value=printed, time=times), gpus=2, batch_size=32))
+
+    assert (figure.estimator, figure.value) == ("steady(skip=20)", pytest.approx(6.4))
+
+
+@pytest.mark.parametrize("unknown", ["time", "value"])
+def test_a_run_that_a_checkpoint_continues_warms_up_again(unknown: str) -> None:
+    seconds = [20.0] * 10 + [2.0] * 90  # from step 5001 on
+    columns = {"value": [64 / each for each in seconds], "time": list(accumulate(seconds))}
+    del columns[unknown]
+
+    run = run_of(**columns, step={"from": 5001, "to": 5100}, metadata={"global_batch_size": 64})
+
+    assert figure_of(Reading(run)).value == pytest.approx(32.0)
 
 
 def test_a_running_mean_of_step_times_that_holds_a_long_warm_up_is_not_used() -> None:

@@ -22,7 +22,7 @@ from dlperf.catalog.plugins import installed, load_plugin
 from dlperf.catalog.units import counts_samples
 from dlperf.errors import RequestError
 from dlperf.measure.columns import MOST, entries_at, total
-from dlperf.measure.pauses import slow_among
+from dlperf.measure.pauses import slow_among, smoothed_over_pauses
 from dlperf.measure.reading import Estimate, NotEstimable, Reading
 from dlperf.measure.windows import between, estimate_from, estimate_from_summaries, first_at, need
 from dlperf.messages import Value, message
@@ -178,7 +178,7 @@ def tailmean(reading: Reading, n: int) -> Estimate:
 @estimator
 def window(reading: Reading, a: int, b: int) -> Estimate:
     """Average the records that end iterations a+1 … b: a dropped, b − a measured."""
-    done, spacing = reading.steps_done, reading.spacings.usual
+    done, spacing = [step - reading.steps_before for step in reading.steps_done], reading.spacings.usual
     reached = max(filter(isfinite, done), default=None)
     need(reached is not None, "no_steps")
     need(reached is not None and reached + spacing > b, "few_before", iteration=b)
@@ -208,7 +208,7 @@ def rate(reading: Reading, skip: int = 0, take: int | None = None) -> Estimate:
     need(not skip or start < timed[-1], "few_after", steps=skip)
     if take is None:
         return between(reading, start, timed[-1])
-    goal = reading.steps_done[start] + take
+    goal = reading.steps_done[start] - reading.steps_before + take
     return between(reading, start, first_at(timed, reading, goal, "few_steps", wanted=take, steps=skip))
 
 
@@ -277,7 +277,7 @@ def steady(reading: Reading, skip: int = 0) -> Estimate:
     give their harmonic mean. A pause is a record of less than half the usual speed, where such records are rare.
     """
     rest = reading.usable[min(_records_within(reading, skip), len(reading.usable) // 2) :]
-    slow = frozenset(slow_among(reading, rest))
+    slow = smoothed_over_pauses(reading, rest).union(slow_among(reading, rest))
     speeds = entries_at(reading.values, rest)
     used = rest  # a range is read faster
     if slow or min(speeds, default=0.0) <= 0:
@@ -296,9 +296,10 @@ def _records_within(reading: Reading, steps: int) -> int:
     ends = entries_at(reading.steps_done, reading.usable)
     if not any(map(isfinite, ends)):
         return len(ends) // 10 if steps else 0
+    before = reading.steps_before
     if reading.run.window == "step":
-        return sum(map(partial(gt, steps + 1.0), ends))
-    return sum(map(partial(gt, steps), chain((0.0,), ends[:-1])))
+        return sum(map(partial(gt, before + steps + 1.0), ends))
+    return sum(map(partial(gt, before + steps), chain((before,), ends[:-1])))
 
 
 @estimator

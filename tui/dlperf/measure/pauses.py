@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import compress
+from itertools import chain, compress, takewhile
 from math import isfinite
 from operator import gt, lt, sub, truediv
 from typing import TYPE_CHECKING
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 PAUSE = 3.0
 MOST_PAUSES = 0.2
 """Share of the records beyond which slow ones are no pauses, but how the program runs."""
+SMOOTHED = 0.9
+"""Part of the usual speed below which a printed mean is lowered by a pause, and not by noise."""
 RARE = 0.05
 """Most records of less than half the usual speed that are pauses."""
 
@@ -90,6 +92,23 @@ def _between_records(reading: Reading) -> tuple[array[float], array[float]]:
         return seconds, steps
     known = [time >= 0 and count > 0 for time, count in zip(seconds, steps, strict=True)]
     return array("d", compress(seconds, known)), array("d", compress(steps, known))
+
+
+def smoothed_over_pauses(reading: Reading, indices: Sequence[int]) -> frozenset[int]:
+    """Return the records whose printed value is a mean that a pause lowers: those from a pause on, while it does.
+
+    NeMo prints the mean of the last five steps, which never falls to half the usual speed.
+    """
+    if not indices or not reading.paused_share:
+        return frozenset()
+    values, last = reading.values, indices[-1]
+    usual = statistics.median(entries_at(values, indices))
+    pauses = timed_gaps(reading, slice(indices[0], last + 1)).pauses
+    lowered = chain.from_iterable(
+        takewhile(lambda index: values[index] < SMOOTHED * usual, range(pause, last + 1)) for pause in pauses
+    )
+    found = frozenset(lowered)
+    return found if len(found) <= MOST_PAUSES * len(indices) else frozenset()
 
 
 def slow_among(reading: Reading, indices: Sequence[int]) -> list[int]:

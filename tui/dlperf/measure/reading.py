@@ -197,6 +197,12 @@ class Reading:
         return done
 
     @cached_property
+    def steps_before(self) -> float:
+        """Steps that were done before the first record covers any: those of the run that a checkpoint continues."""
+        first = next(filter(isfinite, self.steps_done), 0.0)
+        return max(first - self.spacings.usual, 0.0)
+
+    @cached_property
     def epoch_starts(self) -> Sequence[int]:
         """Indices of the records that begin an epoch; the gap before them is not measured.
 

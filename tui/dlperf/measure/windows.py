@@ -33,9 +33,10 @@ def between(reading: Reading, start: int, end: int) -> Estimate:
 
 
 def first_at(indices: Sequence[int], reading: Reading, steps: float, shortage: str, /, **values: Value) -> int:
-    """Return the first of the records at which so many steps are done."""
+    """Return the first of the records at which the run has done so many steps, without those that it continues."""
+    goal = reading.steps_before + steps
     for index in indices:
-        if reading.steps_done[index] >= steps:
+        if reading.steps_done[index] >= goal:
             return index
     raise NotEstimable(message(shortage, **values))
 
