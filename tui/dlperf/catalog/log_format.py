@@ -30,6 +30,15 @@ class Dialect(Model):
     of a progress bar."""
 
 
+class OtherRecords(Dialect):
+    """Records that count in a log that holds no others."""
+
+    unit: str | None = None
+    """Of the rate, where it differs from the format's."""
+    window: Literal["step", "interval", "cumulative", "epoch", "run"] = "cumulative"
+    """What a record covers: all since the start (of its epoch)."""
+
+
 class PrintedUnit(Model):
     """How a program prints a metric."""
 
@@ -52,9 +61,8 @@ class LogFormat(Dialect, Entry):
     """Regular expression found in a line of any log of this format."""
     dialects: tuple[Dialect, ...] = ()
     """How other releases write a record."""
-    unfinished: tuple[Dialect, ...] = ()
-    """Records of a log that holds no other, such as the progress within a first epoch that did not end. Each covers all
-    since the start of its epoch."""
+    unfinished: tuple[OtherRecords, ...] = ()
+    """Records of a log that holds no other, such as the progress within a first epoch that did not end."""
     every_rank: bool = False
     """Every rank writes its records into the same log."""
     facts: dict[str, str] = Field(default_factory=dict)

@@ -10,7 +10,7 @@ from itertools import chain
 from dlperf.catalog.entries import read_layer
 from dlperf.catalog.linear import compile_linear
 from dlperf.catalog.load import BUILTIN
-from dlperf.catalog.log_format import Dialect, LogFormat
+from dlperf.catalog.log_format import Dialect, LogFormat, OtherRecords
 from dlperf.catalog.plugins import FORMATS, installed, load_plugin
 from dlperf.catalog.problem import hint
 from dlperf.errors import RequestError
@@ -20,7 +20,7 @@ from dlperf.formats.numbers import Clock
 from dlperf.formats.parser import LogParser
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.rules import HeldRecords, RecordRule, Rule, Rules, leading_text, metadata_rules, search_rule
-from dlperf.formats.samples import FormatInfo, Window
+from dlperf.formats.samples import FormatInfo
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,8 @@ def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
 
 def _record_rule(recorder: Recorder, dialect: Dialect, held: HeldRecords | None = None) -> Rule:
     clock = None if dialect.time_format is None else Clock(dialect.time_format)
-    window: Window | None = "cumulative" if held else None
-    return RecordRule(recorder, dialect.record, _contains(dialect).encode(), clock, window, held)
+    differs = (dialect.window, held, dialect.unit) if isinstance(dialect, OtherRecords) else ()
+    return RecordRule(recorder, dialect.record, _contains(dialect).encode(), clock, *differs)
 
 
 def _contains(dialect: Dialect) -> str:

@@ -55,18 +55,20 @@ class HeldRecords:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._kept: list[tuple[Columns, Sequence[int], Window | None]] = []
+        self._kept: list[tuple[Columns, Sequence[int], str | None, Window | None]] = []
 
-    def extend(self, columns: Columns, lines: Sequence[int], window: Window | None = None) -> None:
+    def extend(
+        self, columns: Columns, lines: Sequence[int], unit: str | None = None, window: Window | None = None
+    ) -> None:
         """Keep records."""
         packed = {name: array("d", column) for name, column in columns.items()}
-        self._kept.append((packed, array("q", lines), window))
+        self._kept.append((packed, array("q", lines), unit, window))
 
     def release(self) -> None:
         """Add the records to a log without others."""
         kept, self._kept = self._kept if not self._recorder.runs else [], []
-        for columns, lines, window in kept:
-            self._recorder.extend(columns, lines, window=window)
+        for each in kept:
+            self._recorder.extend(*each)
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ class RecordRule:
         clock: Clock | None = None,
         window: Window | None = None,
         held: HeldRecords | None = None,
+        unit: str | None = None,
     ) -> None:
         """Make a rule for one kind of record.
 
@@ -104,6 +107,7 @@ class RecordRule:
             clock: parses the group ``time``.
             window: what these records cover, where it differs from the format's.
             held: receives the records instead, where they only count in a log without others.
+            unit: of these records, where it differs from the format's.
         """
         expression = compile_linear(pattern)
         self.contains = contains
@@ -113,7 +117,7 @@ class RecordRule:
         self._names = tuple(sorted(expression.groupindex, key=expression.groupindex.__getitem__))
         self._further = [name for name in self._names if name not in RECORD_GROUPS]
         self._clock = clock
-        self._window = window
+        self._differs = unit, window
         self._ranks = _Ranks()
 
     def act(self, matches: Sequence[re.Match[bytes]], numbers: Sequence[int]) -> None:
@@ -133,7 +137,7 @@ class RecordRule:
                 self._recorder.add_metric(name, values)
         elif numbers:
             columns = self._columns(texts) | {METRIC + name: values for name, values in metrics.items()}
-            self._extend(columns, numbers, window=self._window)
+            self._extend(columns, numbers, *self._differs)
 
     def _metrics(self, texts: Texts) -> dict[str, Sequence[float]]:
         """Return the values of the groups that are metrics, by id."""
