@@ -75,7 +75,8 @@ class Recorder:
             info: its format.
             every_rank: every rank prints its records into the same log, so that equal steps follow each other.
             facts: what holds for every run, as if each had declared it.
-            stated_once: a program states each setting once, so that two values are those of two programs.
+            stated_once: a program states each setting, and the rate of a whole run, once, so that two values are those
+                of two programs.
         """
         self.runs: list[Run] = []
         self.on_next_run: Callable[[int, int], None] = ignore_run
@@ -112,8 +113,7 @@ class Recorder:
             kept = self._drawn_first(columns["epoch"], columns["step"])
             columns, lines = _chosen(columns, kept), [lines[index] for index in kept]
         while lines:
-            counts_steps = "step" in columns and not self._is_full
-            count = self._count_of_run(columns, lines) if counts_steps else len(lines)
+            count = len(lines) if self._is_full else self._count_of_run(columns, lines)
             if count:
                 run = self._current_run()
                 run.unit, run.window = unit or run.unit, window or run.window
@@ -130,12 +130,20 @@ class Recorder:
 
     def _count_of_run(self, columns: Columns, lines: Sequence[int]) -> int:
         """Return how many of the records belong to the current run."""
+        if "step" not in columns:
+            once = self._stated_once and self._info.window == "run"
+            return self._count_of_equal(columns["value"]) if once else len(lines)
 
         def begins(index: int) -> bool:
             before = lines[index - 1] if index else self.runs[-1].samples.line[-1]
             return self._restates_settings(before, lines[index])
 
         return self._progress.advance(columns.get("epoch"), columns["step"], begins)
+
+    def _count_of_equal(self, values: Sequence[float]) -> int:
+        """Return how many values, each of a whole run, repeat that of the current run."""
+        known = (self.runs[-1].samples.value or values)[0]
+        return next((index for index, value in enumerate(values) if value != known), len(values))
 
     def _restates_settings(self, after: int, before: int) -> bool:
         """Return whether a program states between two lines what one stated before the run."""
