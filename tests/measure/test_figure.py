@@ -2,6 +2,7 @@
 
 import functools
 from itertools import accumulate
+from statistics import harmonic_mean
 
 import pytest
 from handmade_runs import run_of
@@ -30,7 +31,7 @@ def test_a_rate_carries_the_mean_printed_in_its_window() -> None:
     result = figure_of(Reading(run, gpus=2, batch_size=16), "rate(skip=20, take=100)")
 
     assert result.value == result.value_from_timestamps == pytest.approx(64.0)
-    assert result.value_printed == pytest.approx((21 + 120) / 2)
+    assert result.value_printed == pytest.approx(harmonic_mean(range(21, 121)))
 
 
 def test_the_other_rules_stand_beside_the_figure() -> None:
@@ -123,6 +124,17 @@ def test_a_mean_of_the_last_steps_that_a_pause_lowers_does_not_count() -> None:
     figure = figure_of(Reading(run_of(value=printed, time=times), gpus=2, batch_size=32))
 
     assert (figure.estimator, figure.value) == ("steady(skip=20)", pytest.approx(6.4))
+
+
+def test_a_pause_that_the_value_leaves_out_does_not_make_the_printed_rates_differ_from_the_time() -> None:
+    speeds = [8.0] * 5 + [9.0] * 3 + [3.0, 6.0]  # one record of less than half the usual speed
+    run = run_of(value=speeds, time=accumulate(64 / speed for speed in speeds))
+
+    reading = Reading(run, gpus=8, batch_size=8)
+    figure = figure_of(reading, "steady(skip=20)")
+
+    assert figure.value_printed == pytest.approx(figure.value_from_timestamps)
+    assert "printed_rate" not in [finding.code for finding in findings_of_run(reading, figure)]
 
 
 @pytest.mark.parametrize("unknown", ["time", "value"])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import statistics
 from dataclasses import dataclass, field
 from itertools import chain
 from math import isfinite
 
-from dlperf.measure.columns import finite, positive
+from dlperf.measure.columns import finite, positive, total
 from dlperf.measure.estimators import Estimator, estimate, parse_estimator
 from dlperf.measure.reading import Estimate, FactMissing, NotEstimable, Reading
 from dlperf.measure.windows import between
@@ -50,7 +49,7 @@ class Figure:
     value_from_timestamps: float | None = None
     """Throughput of the same records by their timestamps; None without timestamps or batch size."""
     value_printed: float | None = None
-    """Mean of the values printed in the same records; None if the log prints none."""
+    """Throughput of all records between the first and the last by the values that they print; None without any."""
     estimates: dict[str, float] = field(default_factory=dict)
     """Values by canonical text of the other estimators that the log supports."""
 
@@ -76,7 +75,7 @@ def figure_of(reading: Reading, rule: Estimator | str | None = None) -> Figure:
         str(rule),
         result,
         value_from_timestamps=result.value if rule.from_timestamps else _by_timestamps(reading, result),
-        value_printed=_printed_mean(reading, result) if rule.from_timestamps else result.value,
+        value_printed=_value_printed(reading, result, rule.from_timestamps),
         estimates=_other_estimates(reading, str(rule)),
     )
 
@@ -135,15 +134,18 @@ def _by_timestamps(reading: Reading, result: Estimate) -> float | None:
         return None
 
 
-def _printed_mean(reading: Reading, result: Estimate) -> float | None:
+def _value_printed(reading: Reading, result: Estimate, from_timestamps: bool) -> float | None:
+    """Return the work of the window over its time by the printed values, with the pauses that an estimator drops."""
     if result.first is None or result.last is None:
-        return None
+        return None if from_timestamps else result.value
+    window = slice(result.first + from_timestamps, result.last + 1)
+    if not from_timestamps and result.samples == window.stop - window.start:
+        return result.value
     try:
-        printed = reading.values[result.first + 1 : result.last + 1]
+        speeds = positive(finite(reading.values[window]))
     except NotEstimable:
         return None
-    speeds = positive(finite(printed))
-    return statistics.fmean(speeds) if speeds else None
+    return len(speeds) / total(1 / speed for speed in speeds) if speeds else None
 
 
 def _other_estimates(reading: Reading, chosen: str) -> dict[str, float]:
