@@ -152,6 +152,16 @@ def test_several_runs_in_one_log_are_several_trials(workspace: Workspace, folder
     assert (eight.scale, eight.value) == ("1n8g", pytest.approx(790.0))
 
 
+def test_a_run_that_lacks_a_fact_does_not_keep_the_others_of_its_log_out(folder: Path, catalog: Catalog):
+    unknown = own_log(100.0, gpus=1).replace('"gpus": 1, ', "")
+    (folder / "a.log").write_text(unknown + own_log(790.0, gpus=8))
+
+    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
+
+    assert ids(plan) == ["v100_numpy_lenet5_fp32_bs4_1n8g/1"]
+    assert [item.reason.partition(" (")[0] for item in plan.skipped] == ["run 1: not known: gpus"]
+
+
 def test_what_cannot_be_imported_is_said_file_by_file(folder: Path, catalog: Catalog, tmp_path: Path):
     outside = tmp_path / "outside.log"
     outside.write_text(own_log(100.0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import groupby
@@ -89,34 +89,37 @@ def plan_import(request: ImportRequest, catalog: Catalog, logs: LogReader) -> Im
     files, skipped = find_files(request.sources)
     found: list[ImportedLog] = []
     for file in files:
-        try:
-            found += _imported_logs(file, request, catalog, logs)
-        except DlperfError as error:
-            skipped.append(SkippedFile(file.shown, str(error)))
+        for log in _imported_logs(file, request, catalog, logs):
+            if isinstance(log, DlperfError):
+                skipped.append(SkippedFile(file.shown, str(log)))
+            else:
+                found.append(log)
     found, copies = _without_copies(found)
     trials = _numbered(found)
     return ImportPlan(tuple(_planned(trials, request, catalog)), trials, tuple(skipped + copies))
 
 
-def _imported_logs(file: SourceFile, request: ImportRequest, catalog: Catalog, logs: LogReader) -> list[ImportedLog]:
-    """Identify the runs of a file.
-
-    Raises:
-        DlperfError: the file is no log, or a fact about a run is missing; the message is the reason.
-    """
-    runs = logs.read(file.path, request.format)
+def _imported_logs(
+    file: SourceFile, request: ImportRequest, catalog: Catalog, logs: LogReader
+) -> Iterator[ImportedLog | DlperfError]:
+    """Identify the runs of a file; yield the reason why it is no log, or why a run is not imported."""
+    try:
+        runs, digest = logs.read(file.path, request.format), sha256_of(file.path)
+    except DlperfError as error:
+        yield error
+        return
     if not runs:
-        raise DlperfError("no throughput record of a known log format")
+        yield DlperfError("no throughput record of a known log format")
     mapped = request.pattern.facts(file.name) if request.pattern else None
     named = [facts for facts in (mapped, facts_of_name(file.name)) if facts]
     hardware = catalog.hardware.get(catalog_id(request.hardware))
     shape = (max_nodes(hardware), hardware.gpus_per_node) if hardware else None
-    digest = sha256_of(file.path)
-    found = []
     for run in runs:
         identity = identify(run.metadata, named, request.given, request.gpus_per_node, shape)
-        found.append(_imported_log(file, digest, run, len(runs), identity, request, catalog))
-    return found
+        try:
+            yield _imported_log(file, digest, run, len(runs), identity, request, catalog)
+        except DlperfError as error:
+            yield DlperfError(f"run {run.number}: {error}" if len(runs) > 1 else str(error))
 
 
 def _imported_log(
@@ -130,8 +133,7 @@ def _imported_log(
 ) -> ImportedLog:
     configuration = identity.configuration(catalog_id(request.hardware))
     if configuration is None:
-        where = f"run {run.number}: " if runs > 1 else ""
-        raise DlperfError(f"{where}not known: {', '.join(identity.missing)}")
+        raise DlperfError(f"not known: {', '.join(identity.missing)}")
     records = _digest_of_records(run)
     case = catalog.cases.get(configuration.case)
     if case:
