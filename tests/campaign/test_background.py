@@ -14,13 +14,13 @@ from driving_engine import run, states, until
 from scripted import ScriptedExecutor, campaign, planned
 
 from dlperf.campaign import stages
-from dlperf.campaign.background import run_in_background
+from dlperf.campaign.running import run_in_background
 from dlperf.formats.parser import LogParser
 from waiting import PATIENCE_SECONDS
 
 ENDLESS = """\
 import asyncio, threading
-from dlperf.campaign.background import run_in_background
+from dlperf.campaign.running import run_in_background
 
 async def main():
     task = asyncio.create_task(run_in_background(threading.Event().wait))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence, Sized
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
-from dlperf.campaign.background import run_in_background
 from dlperf.campaign.left_out import faults_of_nodes
 from dlperf.campaign.live import LiveLog
 from dlperf.campaign.machines import Demand
@@ -17,8 +19,37 @@ from dlperf.messages import Message
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.records import State
 
+T = TypeVar("T")
+
 FULL_RATE_TRIALS = 16
 """Up to this many trials are polled ten times a second, more of them less often."""
+
+
+async def run_in_background(work: Callable[[], T]) -> T:
+    """Do work in a daemon thread and return its result.
+
+    Unlike the threads of ``asyncio.to_thread``, it does not keep a cancelled loop or the process from ending, however
+    large the log that it reads: the work is then given up, as if the engine had been killed.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(note: Callable[[Any], None], outcome: object) -> None:
+        if not done.cancelled():
+            note(outcome)
+
+    def run() -> None:
+        note: Callable[[Any], None]
+        outcome: object
+        try:
+            note, outcome = done.set_result, work()
+        except Exception as error:
+            note, outcome = done.set_exception, error
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(settle, note, outcome)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await done
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,12 @@ import math
 import time
 from dataclasses import replace
 
-from dlperf.campaign.background import run_in_background
 from dlperf.campaign.dependencies import Timeouts
 from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.left_out import faults_in_checks
 from dlperf.campaign.machines import Machines, array_numbers, demands_of, demands_on
 from dlperf.campaign.rules import BUSY, LEASED
-from dlperf.campaign.running import Ending, RunningTrial, Watch
+from dlperf.campaign.running import Ending, RunningTrial, Watch, run_in_background
 from dlperf.errors import DlperfError, StorageError, UnreachableError
 from dlperf.executors.base import UNREACHABLE, CheckItem, Executor, Observation
 from dlperf.executors.verdict import is_overdue, why_overdue

@@ -11,9 +11,8 @@ from typing import Any
 from dlperf.messages import Message, message, quoted
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import CampaignPaths, file_name
-from dlperf.runs.plan_check import LONGEST_NAME, MOST
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event, JournaledFigure, State, TrialStatus
-from dlperf.runs.store import read_campaign, read_records
+from dlperf.runs.store import LONGEST_NAME, MOST, read_campaign, read_records
 
 
 def trial_key(text: str) -> TrialKey:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -12,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from dlperf.catalog.patterns import EXPECTATION, expected_line, line_problem
 from dlperf.errors import DlperfError, StorageError
 from dlperf.plan.model import interleaved
 from dlperf.runs.bounded import load_json, load_yaml, read_bytes
-from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.plan_check import check_plan
+from dlperf.runs.paths import CampaignPaths, file_name
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.secrets import IGNORED, SECRETS, redact_for_runs
 from dlperf.runs.upgrades import NewerError, upgrade
@@ -29,6 +30,10 @@ Record = TypeVar("Record")
 Complain = Callable[[str], object]
 """Takes a problem, in one line that begins with a path."""
 
+MOST = 1_000_000
+"""Of repeats, nodes, GPUs, samples of a batch and trials of a configuration."""
+LONGEST_NAME = 255
+"""Bytes of a file's name."""
 _ADAPTERS: dict[Any, Any] = {}
 _READERS: dict[Any, Any] = {}
 
@@ -180,8 +185,26 @@ def read_campaign(paths: CampaignPaths) -> CampaignRecord:
 
 def _planned(data: Any) -> CampaignRecord:
     record = _validated(data, CampaignRecord)
-    check_plan(record)
+    _check_plan(record)
     return record
+
+
+def _check_plan(record: CampaignRecord) -> None:
+    """Raise ValueError for values that no plan has and that would fail later, beyond the types of its fields."""
+    names = [key.configuration for key in record.trials]
+    points = [item.configuration for item in record.configurations] + [item.configuration for item in record.impossible]
+    counts = [key.number for key in record.trials]
+    counts += [count for point in points for count in (point.batch_size, point.nodes, point.gpus)]
+    for item in record.configurations:
+        point = item.configuration
+        names += [point.id, *(node.name for node in item.launch.nodes)]
+        counts.append(item.repeats)
+        if any(not re.fullmatch(EXPECTATION, text) or line_problem(expected_line(text) or "") for text in item.expect):
+            raise ValueError(f"{point.id}: expect is not what it must be")
+    if any(not name or len(file_name(name)) > LONGEST_NAME for name in names):
+        raise ValueError("an empty or too long name")
+    if not all(0 < count <= MOST for count in counts):
+        raise ValueError(f"a number that is not from 1 to {MOST}")
 
 
 def append_records(path: Path, records: Iterable[Any]) -> None:
