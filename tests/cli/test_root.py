@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import shlex
 import subprocess
 import sys
 
@@ -100,6 +102,21 @@ def test_a_reader_that_goes_away_is_no_traceback():
     process.stdout.close()
     assert process.stderr.read() == ""
     process.wait()
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&-"])
+def test_closed_standard_streams_are_no_error(closed: str):
+    command = shlex.join([sys.executable, "-m", "dlperf", "--version"])
+    done = subprocess.run(f"{command} {closed}", shell=True, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+def test_what_the_locale_has_no_letters_for_is_escaped(monkeypatch):
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, "ascii", write_through=True))
+    exit_code("--version")
+    print("é")
+    assert written.getvalue().endswith(b"\\xe9\n")
 
 
 def test_the_module_runs_as_a_program():
