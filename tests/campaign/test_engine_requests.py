@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+import pytest
 from driving_engine import A, events, run, states, until
 from scripted import QUICK, Script, ScriptedExecutor, campaign, planned
 
@@ -60,6 +61,27 @@ async def test_one_trial_is_cancelled_and_the_others_run(tmp_path):
     ask(paths, "cancel", TrialKey(A, 2))
     await run(paths, executor)
     assert states(paths) == {"a.1": "succeeded", "b.1": "succeeded", "a.2": "cancelled", "b.2": "succeeded"}
+
+
+async def test_requests_are_read_from_the_start_of_a_file_that_replaced_the_first(tmp_path):
+    paths, executor = campaign(tmp_path, planned("a", repeats=1)), ScriptedExecutor({"a.1": Script(polls=-1)})
+    engine = asyncio.create_task(run(paths, executor))
+    await until(lambda: executor.called("submit"))
+    ask(paths, "pause")
+    ask(paths, "resume")
+    await until(lambda: events(paths, "unpaused"))
+    paths.control.unlink()
+    ask(paths, "cancel")
+    await engine
+    assert states(paths) == {"a.1": "cancelled"}
+
+
+@pytest.mark.parametrize("name", ["control.jsonl", "progress.json"])
+async def test_a_campaign_is_run_though_viewers_cannot_reach_its_engine(tmp_path, name):
+    paths, executor = campaign(tmp_path, planned("a")), ScriptedExecutor()
+    (paths.directory / name).mkdir()
+    await run(paths, executor)
+    assert states(paths) == {"a.1": "succeeded", "a.2": "succeeded"}
 
 
 async def test_a_paused_campaign_starts_nothing_until_it_is_resumed(tmp_path):

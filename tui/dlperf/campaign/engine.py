@@ -25,7 +25,7 @@ from dlperf.campaign.progress import ProgressFile
 from dlperf.campaign.rules import events_after_end, events_of_request, is_infrastructure
 from dlperf.campaign.running import Ending, RunningTrial, Watch, ending_of
 from dlperf.campaign.stages import Stages
-from dlperf.errors import RequestError, StorageError
+from dlperf.errors import DlperfError, RequestError, StorageError
 from dlperf.executors.base import Executor, Observation, Trial
 from dlperf.executors.verdict import (
     begun_at,
@@ -227,10 +227,18 @@ class Engine:
             await asyncio.sleep(self._timeouts.requests)
 
     def _handle_requests(self) -> None:
-        requests, offset = read_records(self._paths.control, Request, self._journal.requests_read)
+        requests, offset = self._new_requests()
         for number, request in enumerate(requests, start=1):
             done = offset if number == len(requests) else self._journal.requests_read
             self._handle(request, done)
+
+    def _new_requests(self) -> tuple[list[Request], int]:
+        """Read what was asked since; a file that cannot be read asks nothing, and a shorter one is another one."""
+        read = self._journal.requests_read
+        with suppress(OSError, DlperfError):
+            read = read if self._paths.control.stat().st_size >= read else 0
+            return read_records(self._paths.control, Request, read)
+        return [], read
 
     def _handle(self, request: Request, offset: int) -> None:
         now = utc_now()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from statistics import median
 
 from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.machines import Demand
 from dlperf.campaign.running import RunningTrial
+from dlperf.errors import StorageError
 from dlperf.plan import TrialKey
 from dlperf.runs.clock import seconds_between, trial_seconds, utc_now
 from dlperf.runs.paths import CampaignPaths
@@ -35,8 +37,10 @@ class ProgressFile:
             self.write(running)
 
     def write(self, running: Mapping[TrialKey, RunningTrial]) -> None:
+        """Write the file; where that fails, viewers miss it and the engine goes on, as long as it has a journal."""
         self._written = time.monotonic()
-        write_record(self._path, self._progress(running), durable=False)
+        with suppress(StorageError):
+            write_record(self._path, self._progress(running), durable=False)
 
     def _progress(self, running: Mapping[TrialKey, RunningTrial]) -> Progress:
         now = utc_now()

@@ -95,8 +95,9 @@ def resume(context: typer.Context, campaign: options.CampaignArgument, detach: D
     from dlperf.view.start import lift_pause, start_detached
 
     workspace, paths = _find(context, campaign)
+    asked_at = _journal_size(paths)
     if lift_pause(paths) is not None:
-        _wait_for_answer(paths)
+        _wait_for_answer(paths, asked_at)
     elif detach:
         _print_started(paths, start_detached(workspace, paths))
     else:
@@ -123,8 +124,8 @@ def pause(context: typer.Context, campaign: options.CampaignArgument) -> None:
     _, paths = _find(context, campaign)
     if engine_pid(paths) is None:
         raise RequestError(f"campaign {paths.name!r}: no engine is running, so there is nothing to pause")
-    _request(paths, "pause", None)
-    _wait_for_answer(paths)
+    asked_at = _request(paths, "pause", None)
+    _wait_for_answer(paths, asked_at)
 
 
 def _find(context: typer.Context, words: str) -> tuple[Workspace, CampaignPaths]:
@@ -134,8 +135,8 @@ def _find(context: typer.Context, words: str) -> tuple[Workspace, CampaignPaths]
     return workspace, find_campaign(workspace, words)
 
 
-def _request(paths: CampaignPaths, action: Action, trial: str | None) -> None:
-    """Write a request that can be carried out.
+def _request(paths: CampaignPaths, action: Action, trial: str | None) -> int:
+    """Write a request that can be carried out; return the size of the journal before.
 
     That a running engine can cancel its campaign is not checked: reading the plan may take longer than the answer.
     """
@@ -148,27 +149,37 @@ def _request(paths: CampaignPaths, action: Action, trial: str | None) -> None:
     key = find_key(paths, trial) if trial is not None else None
     if key or action == "retry" or engine_pid(paths) is None:
         check_request(action, key, campaign_status(paths))
+    asked_at = _journal_size(paths)
     ask(paths, action, key)
+    return asked_at
+
+
+def _journal_size(paths: CampaignPaths) -> int:
+    return paths.journal.stat().st_size if paths.journal.exists() else 0
 
 
 def _request_from_engine(workspace: Workspace, paths: CampaignPaths, action: Action, trial: str | None) -> None:
     """Write a request, start an engine if none runs, and wait until it has accepted the request."""
     from dlperf.runs.lock import engine_pid
 
-    _request(paths, action, trial)
+    asked_at = _request(paths, action, trial)
     if engine_pid(paths) is None:
         from dlperf.view.start import start_detached
 
         pid = start_detached(workspace, paths)
         print_note(f"no engine was running: started one in the background (process {pid})")
-    _wait_for_answer(paths)
+    _wait_for_answer(paths, asked_at)
 
 
-def _wait_for_answer(paths: CampaignPaths) -> None:
-    """Wait until the engine has accepted the last request, and print its answer."""
+def _wait_for_answer(paths: CampaignPaths, asked_at: int) -> None:
+    """Wait until the engine has accepted the last request, and print its answer.
+
+    Args:
+        asked_at: size of the journal before the request.
+    """
     from dlperf.runs.control import read_answers
 
-    size, read = paths.control.stat().st_size, 0
+    size, read = paths.control.stat().st_size, asked_at
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         answers, read = read_answers(paths, read)
