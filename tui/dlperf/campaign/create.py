@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from dlperf import __version__
 from dlperf.catalog.settings import read_settings
-from dlperf.errors import RequestError
+from dlperf.errors import RequestError, StorageError
 from dlperf.plan import Plan, TrialKey
 from dlperf.plan.hiding import Hidden
 from dlperf.runs.clock import utc_now
@@ -32,11 +32,8 @@ def create_campaign(workspace: Workspace, plan: Plan, name: str | None = None) -
     """
     if not plan.configurations:
         raise RequestError("nothing to run: every configuration asked for is impossible")
-    paths = workspace.new_campaign(name) if name is not None else _free_name(workspace, plan)
-    refuse_unfinished(workspace, paths.name)
-    if paths.directory.exists():
-        raise RequestError(f"--name {name!r}: {paths.directory} exists: choose another, or go on with `dlperf resume`")
     read_settings(workspace.settings)  # before anything is written that an engine would then refuse
+    paths = _make_named(workspace, name) if name is not None else _make_unnamed(workspace, plan)
     hidden = Hidden()
     record = _record(paths.name, replace(plan, configurations=tuple(map(hidden.configuration, plan.configurations))))
     write_secrets(paths.directory, hidden.values)
@@ -79,10 +76,31 @@ def campaign_name(plan: Plan, moment: datetime) -> str:
     return f"{moment:%Y-%m-%d-%H%M%S}-{first.framework}-{first.case}"[:100]
 
 
-def _free_name(workspace: Workspace, plan: Plan) -> CampaignPaths:
+def _make_named(workspace: Workspace, name: str) -> CampaignPaths:
+    paths = workspace.new_campaign(name)
+    refuse_unfinished(workspace, paths.name)
+    if not _make(paths):
+        raise RequestError(f"--name {name!r}: {paths.directory} exists: choose another, or go on with `dlperf resume`")
+    return paths
+
+
+def _make_unnamed(workspace: Workspace, plan: Plan) -> CampaignPaths:
     stem = campaign_name(plan, datetime.now(UTC))
     names = [stem, *(f"{stem}-{number}" for number in range(2, 100))]
-    return next(paths for paths in map(workspace.campaign, names) if not paths.directory.exists())
+    return next(filter(_make, map(workspace.campaign, names)))
+
+
+def _make(paths: CampaignPaths) -> bool:
+    """Make the folder of a campaign; return whether there was none, also where another process makes the same one."""
+    try:
+        paths.directory.mkdir(parents=True)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise StorageError(
+            f"{paths.directory}: cannot be written ({error.strerror}): free space or fix permissions"
+        ) from error
+    return True
 
 
 def trial_record(record: CampaignRecord, key: TrialKey, retry_of: int | None = None) -> TrialRecord:
