@@ -35,7 +35,7 @@ FREE = {"lease": None, "gpus": [], "gpu_processes": [], "nvlinks": {}, "unresolv
 """What differs on a machine that is ready."""
 SOUND: dict[str, Any] = {
     "hello": {"python": "3.11", "hostname": "h", "clock": 1e9, "home": "/root", "port": 20000},
-    "start": {"supervisor": IDENTITY},
+    "start": IDENTITY,
     "check": FACTS,
     "command": {"code": 0, "out": "1_1|PENDING|0|Priority|", "err": ""},
     "job": {"job": "17", "code": 0, "err": ""},
@@ -70,7 +70,7 @@ def sound(request: dict[str, Any], chance: random.Random) -> tuple[Any, bytes]:
     """What an honest agent might answer."""
     if request["operation"] == "observe":
         size = chance.choice((0, 5, 9))
-        return {"reports": [REPORT | {"streams": {"out.log": size, "ranks/a": 3}} for _ in request["directories"]]}, b""
+        return [REPORT | {"streams": {"out.log": size, "ranks/a": 3}} for _ in request["directories"]], b""
     if request["operation"] == "read":
         sizes = [chance.choice((-1, 0, 1, min(item["limit"], 9))) for item in request["ranges"]]
         reasons = ["gone" if size < 0 and chance.random() < 0.5 else "" for size in sizes]
@@ -140,7 +140,7 @@ class SoundAgent(FakeAgent):
         answer, raw = sound(request, self.chance)
         if request["operation"] == "observe":
             report = REPORT | {"streams": {"out.log": len(self.LOG)}, "telemetry": None}
-            answer = {"reports": [report for _ in request["directories"]]}
+            answer = [report for _ in request["directories"]]
         elif request["operation"] == "read":
             parts = [self.part(**item) for item in request["ranges"]]
             raw = b"".join(part or b"" for part in parts)

@@ -97,5 +97,5 @@ def test_a_supervisor_that_died_before_it_claimed_its_trial_is_started_again(tmp
     monkeypatch.setattr(processes, "START_SECONDS", 0.01)
     monkeypatch.setattr(operations, "start_detached", start_detached)
     answer, _ = operations.start({"directory": "trial/here", "files": []}, b"")
-    assert answer == {"supervisor": record}
+    assert answer == record
     assert starts == [(supervise, f"{tmp_path}/trial/here")] * 2

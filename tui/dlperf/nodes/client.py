@@ -21,14 +21,14 @@ from dlperf.nodes.messages import (
     Facts,
     Frame,
     Hello,
+    Identity,
     JobAnswer,
-    LoginsAnswer,
+    Line,
     NodeFile,
     NodeReport,
-    ObserveAnswer,
     ReadAnswer,
     Removal,
-    StartAnswer,
+    Reports,
     Unreadable,
     sound_report,
 )
@@ -79,7 +79,7 @@ class NodeClient:
 
     async def start(self, directory: str, files: Sequence[NodeFile]) -> dict[str, Any]:
         """Start a trial's supervisor, unless it was started before: pid, start_ticks, boot_id."""
-        return dict((await self._ask("start", StartAnswer, files, directory=directory)).supervisor)
+        return dict(await self._ask("start", Identity, files, directory=directory))
 
     async def observe(self, directories: Sequence[str]) -> list[NodeReport]:
         """The states of trials, in the order asked."""
@@ -100,9 +100,9 @@ class NodeClient:
             self._waits = False
 
     async def _reports(self, operation: str, directories: Sequence[str], **fields: Any) -> list[NodeReport]:
-        answer = await self._ask(operation, ObserveAnswer, directories=list(directories), **fields)
+        reports = await self._ask(operation, Reports, directories=list(directories), **fields)
         with self._bad_answers():
-            return [sound_report(report) for report in _one_each(answer.reports, directories)]
+            return [sound_report(report) for report in _one_each(reports, directories)]
 
     async def end_wait(self) -> None:
         if self._waits and self._channel is not None:
@@ -138,9 +138,9 @@ class NodeClient:
 
     async def logins(self, addresses: Sequence[str], options: Sequence[str]) -> list[str]:
         """The error of logging in from the machine to each address by ssh; empty where it works."""
-        answer = await self._ask("logins", LoginsAnswer, addresses=list(addresses), options=list(options))
+        errors = await self._ask("logins", list[Line], addresses=list(addresses), options=list(options))
         with self._bad_answers():
-            return list(_one_each(answer.complaints, addresses))
+            return list(_one_each(errors, addresses))
 
     async def command(self, argv: Sequence[str], script: bytes = b"") -> CommandResult:
         """Run a command of the scheduler on the machine."""

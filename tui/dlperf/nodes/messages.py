@@ -227,19 +227,7 @@ class ReadAnswer:
     reasons: list[Line]
 
 
-@dataclass(frozen=True)
-class ObserveAnswer:
-    reports: list[Annotated[NodeReport | dict[str, Any], Field(union_mode="left_to_right")]]
-
-
-@dataclass(frozen=True)
-class StartAnswer:
-    supervisor: Identity
-
-
-@dataclass(frozen=True)
-class LoginsAnswer:
-    complaints: list[Line]
+Reports = list[Annotated[NodeReport | dict[str, Any], Field(union_mode="left_to_right")]]
 
 
 def decode(body: bytes, kind: type[Answer]) -> Frame[Answer]:

@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import time
-from typing import List, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 from .containers import remove_containers
 from .endings import sweep_after_dead_supervisor
@@ -49,7 +49,8 @@ from .scope import pids_of
 
 READ_LIMIT = 4 * 1024 * 1024
 
-Answer = Tuple[Json, bytes]
+Answer = Tuple[Any, bytes]
+"""What JSON can hold, and raw bytes."""
 
 
 def hello(request: Json, raw: bytes) -> Answer:
@@ -88,11 +89,11 @@ def start(request: Json, raw: bytes) -> Answer:
     except TimeoutError:  # one that was killed before it claimed the trial; of two, one gets it
         start_detached(supervise, directory)
         record = wait_for(claimed, directory)
-    return {"supervisor": record}, b""
+    return record, b""
 
 
 def observe(request: Json, raw: bytes) -> Answer:
-    return {"reports": [report(confined(directory)) for directory in request["directories"]]}, b""
+    return [report(confined(directory)) for directory in request["directories"]], b""
 
 
 def wait(request: Json, raw: bytes) -> Answer:
@@ -225,9 +226,7 @@ def logins(request: Json, raw: bytes) -> Answer:
         for address in request["addresses"]
     ]
     errors = [child.communicate()[1].decode("utf-8", "replace").strip() for child in children]
-    return {
-        "complaints": [(error or "no message") if child.returncode else "" for child, error in zip(children, errors)]
-    }, b""
+    return [(error or "no message") if child.returncode else "" for child, error in zip(children, errors)], b""
 
 
 def command(request: Json, raw: bytes) -> Answer:
