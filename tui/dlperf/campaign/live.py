@@ -57,7 +57,7 @@ class LiveLog:
         if run is None or not len(run.samples):
             return TrialProgress(steps=steps, unit=self._planned.unit)
         recent = replace(run, samples=run.samples.last(RECENT))
-        step = _whole(recent.samples.step[-1])
+        step = _int_or_none(recent.samples.step[-1])
         unit, values = self._values(recent)
         return TrialProgress(
             step=step,
@@ -98,5 +98,5 @@ def seconds_left(samples: Samples, step: int | None, steps: int | None) -> float
     return round(max(0, steps - step) * median(known), 1) if known else None
 
 
-def _whole(number: float) -> int | None:
+def _int_or_none(number: float) -> int | None:
     return int(number) if isfinite(number) else None

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from dlperf.catalog.entry import Entry, MetricId, Model
-from dlperf.catalog.patterns import tells_time, with_numbers
+from dlperf.catalog.patterns import has_timestamp, with_numbers
 from dlperf.catalog.units import Direction
 
 OneOrMore = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
@@ -86,6 +86,6 @@ class LogFormat(Dialect, Entry):
     """Regular expression of the line that a complete run ends with."""
 
     @property
-    def tells_time(self) -> bool:
+    def has_timestamp(self) -> bool:
         """A record carries a timestamp, if only in one of the dialects."""
-        return any(tells_time(dialect.record) for dialect in (self, *self.dialects))
+        return any(has_timestamp(dialect.record) for dialect in (self, *self.dialects))

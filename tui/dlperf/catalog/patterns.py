@@ -71,7 +71,7 @@ def record_problem(pattern: str, metrics: Collection[str] = ()) -> str | None:
     return None
 
 
-def tells_time(pattern: str) -> bool:
+def has_timestamp(pattern: str) -> bool:
     """Whether a record's regular expression has a timestamp."""
     compiled = _compiled(pattern)
     return not isinstance(compiled, str) and "time" in compiled.groupindex

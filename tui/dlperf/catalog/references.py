@@ -14,10 +14,10 @@ from dlperf.catalog.model import Axis, Case, Framework, Precision, Recipe, Varia
 from dlperf.catalog.patterns import (
     RECORD_GROUPS,
     expected_line,
+    has_timestamp,
     line_problem,
     metadata_problem,
     record_problem,
-    tells_time,
     time_problem,
 )
 from dlperf.catalog.placeholders import PLACEHOLDERS, unknown_names
@@ -88,13 +88,13 @@ def _dialect_problems(
     yield (*place, "record"), record_problem(dialect.record, metrics)
     if dialect.time_format is not None:
         yield (*place, "time_format"), time_problem(dialect.time_format) or _unread_time(dialect, metrics)
-    elif tells_time(dialect.record):
+    elif has_timestamp(dialect.record):
         yield (*place, "record"), "has a group `time`: add its time_format ('%Y-%m-%d %H:%M:%S', seconds)"
 
 
 def _unread_time(dialect: Dialect, metrics: Collection[str]) -> str | None:
     readable = record_problem(dialect.record, metrics) is None
-    return "the record has no group `time`" if readable and not tells_time(dialect.record) else None
+    return "the record has no group `time`" if readable and not has_timestamp(dialect.record) else None
 
 
 def hardware_problems(item: Located[Hardware], ids: Ids) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ from dlperf.executors.base import NodeObservation, Observation, Reference, Trial
 from dlperf.executors.logs import collect_files, tail_machine
 from dlperf.executors.machines import Machines, Rounds, all_of
 from dlperf.executors.tasks import JOB, NodeTask, node_tasks
-from dlperf.executors.verdict import first_failure, given_up, trial_observation
+from dlperf.executors.verdict import fail_silent, first_failure, trial_observation
 from dlperf.messages import Message, message
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import NodeFile, NodeReport, Problem
@@ -147,7 +147,7 @@ class SupervisedExecutor:
         latest = now - trial.launch.stall_seconds
         for task in tasks:
             if not self._last_known(task).finished and self._silent_at.get(task.key, math.inf) <= latest:
-                self._known[task.key] = given_up(self._last_known(task))
+                self._known[task.key] = fail_silent(self._last_known(task))
 
     async def _end_siblings(self, trial: Trial, tasks: Sequence[NodeTask]) -> None:
         """End the other nodes once one has failed, or once all nodes with a payload have ended."""

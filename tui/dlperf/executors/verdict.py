@@ -26,20 +26,20 @@ def node_observation(node: str, report: NodeReport, starts: bool = True) -> Node
     if report.alive or report.orphaned:
         return seen
     if report.problem is not None:
-        return replace(seen, state=State.FAILED, cause=cause_of_problem(node, report.problem), ended=_heard(report))
+        return replace(seen, state=State.FAILED, cause=cause_of_problem(node, report.problem), ended=_heartbeat(report))
     if report.exit is not None:
         ended = report.exit
         seen = replace(seen, exit_code=ended["code"], signal=ended["signal"])
         seen = replace(seen, started=ended.get("started"), ended=ended["ended"])
         return replace(seen, state=State(ended["state"]), cause=_cause_of_exit(ended))
-    return replace(seen, state=State.LOST, cause=_why_lost(report), ended=_heard(report))
+    return replace(seen, state=State.LOST, cause=_why_lost(report), ended=_heartbeat(report))
 
 
 def cause_of_problem(node: str, problem: Problem) -> Message:
     return NodeFileError(node, problem["file"], problem["reason"]).message
 
 
-def _heard(report: NodeReport) -> str:
+def _heartbeat(report: NodeReport) -> str:
     return datetime.fromtimestamp(report.heartbeat or 0.0, UTC).isoformat()
 
 
@@ -57,7 +57,7 @@ def _why_lost(report: NodeReport) -> Message:
     return message("restarted" if report.rebooted else "no_exit_file")
 
 
-def given_up(silent: NodeObservation) -> NodeObservation:
+def fail_silent(silent: NodeObservation) -> NodeObservation:
     """Return a node that was silent for too long as failed, at the time when its silence began."""
     since = silent.unreachable_since or ""
     cause = message("unreachable_since", since=since, cause=silent.cause or message("waiting"))
@@ -134,7 +134,7 @@ def why_overdue(cause: Message, patience: float) -> Message:
 
 def overdue(observation: Observation, patience: float) -> Observation:
     """Return the trial with its silent machines given up."""
-    nodes = [given_up(node) if _is_silent(node) else node for node in observation.nodes]
+    nodes = [fail_silent(node) if _is_silent(node) else node for node in observation.nodes]
     ended = trial_observation(observation.trial_id, nodes)
     return replace(ended, cause=why_overdue(ended.cause, patience)) if ended.cause else ended
 

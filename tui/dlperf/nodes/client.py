@@ -102,7 +102,7 @@ class NodeClient:
     async def _reports(self, operation: str, directories: Sequence[str], **fields: Any) -> list[NodeReport]:
         reports = await self._ask(operation, Reports, directories=list(directories), **fields)
         with self._bad_answers():
-            return [sound_report(report) for report in _one_each(reports, directories)]
+            return [sound_report(report) for report in _checked_count(reports, directories)]
 
     async def end_wait(self) -> None:
         if self._waits and self._channel is not None:
@@ -117,7 +117,7 @@ class NodeClient:
             "read", ReadAnswer, most_raw=min(wanted, RAW_BYTES), ranges=[asdict(item) for item in ranges]
         )
         with self._bad_answers():
-            _one_each(answer.reasons, _one_each(answer.sizes, ranges))
+            _checked_count(answer.reasons, _checked_count(answer.sizes, ranges))
             if any(size > item.limit for size, item in zip(answer.sizes, ranges, strict=True)):
                 raise ValueError("more bytes than requested")
             if sum(size for size in answer.sizes if size > 0) != len(raw):
@@ -140,7 +140,7 @@ class NodeClient:
         """The error of logging in from the machine to each address by ssh; empty where it works."""
         errors = await self._ask("logins", list[Line], addresses=list(addresses), options=list(options))
         with self._bad_answers():
-            return list(_one_each(errors, addresses))
+            return list(_checked_count(errors, addresses))
 
     async def command(self, argv: Sequence[str], script: bytes = b"") -> CommandResult:
         """Run a command of the scheduler on the machine."""
@@ -255,7 +255,7 @@ class NodeClient:
         return error
 
 
-def _one_each(answers: Sequence[Item], asked: Sequence[object]) -> Sequence[Item]:
+def _checked_count(answers: Sequence[Item], asked: Sequence[object]) -> Sequence[Item]:
     if len(answers) != len(asked):
         raise ValueError(f"{len(answers)} answers to {len(asked)} questions")
     return answers

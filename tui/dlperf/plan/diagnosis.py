@@ -25,12 +25,15 @@ def plan_diagnosis(selection: Selection, catalog: Catalog) -> Plan:
         RequestError: a hardware or scale is unknown.
     """
     chosen = replace(selection, frameworks=(FRAMEWORK,))
-    plans = [expand(_whole(replace(chosen, hardware=(name,)), name, catalog), catalog) for name in selection.hardware]
+    plans = [
+        expand(_with_all_nodes(replace(chosen, hardware=(name,)), name, catalog), catalog)
+        for name in selection.hardware
+    ]
     configurations, impossible = ([getattr(plan, part) for plan in plans] for part in ("configurations", "impossible"))
     return Plan(chosen, tuple(chain(*configurations)), tuple(chain(*impossible)))
 
 
-def _whole(selection: Selection, name: str, catalog: Catalog) -> Selection:
+def _with_all_nodes(selection: Selection, name: str, catalog: Catalog) -> Selection:
     hardware = catalog.hardware.get(name)
     if hardware is None:  # which `expand` refuses
         return selection

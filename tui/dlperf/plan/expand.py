@@ -48,7 +48,7 @@ def expand(selection: Selection, catalog: Catalog) -> Plan:
     _check(selection, catalog)
     found = [_planned(item, selection, catalog) for item in dict.fromkeys(_configurations(selection, catalog))]
     if not found:
-        raise RequestError(_why_nothing(selection, catalog))
+        raise RequestError(_explain_no_plan(selection, catalog))
     planned = tuple(item for item in found if isinstance(item, PlannedConfiguration))
     if selection.profile:
         planned += tuple(_profiled(item.configuration, selection, catalog) for item in planned)
@@ -255,7 +255,7 @@ def _facts(subject: Subject) -> dict[str, str]:
     return subject.hardware.facts | framework.facts | {name: text for name, text in stated.items() if text}
 
 
-def _why_nothing(selection: Selection, catalog: Catalog) -> str:
+def _explain_no_plan(selection: Selection, catalog: Catalog) -> str:
     """Return the reason where hardware, framework and case are named, else the axis that stands in the way."""
     axes = {"hardware": selection.hardware, "framework": selection.frameworks, "case": selection.cases}
     unnamed = [axis for axis, names in axes.items() if not names]

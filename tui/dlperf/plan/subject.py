@@ -138,6 +138,6 @@ def _excluded(subject: Subject) -> Message | None:
 
 def _not_measurable(subject: Subject) -> Message | None:
     log_format, protocol = subject.log_format, subject.protocol
-    if log_format is None or log_format.tells_time or not protocol.by_time:
+    if log_format is None or log_format.has_timestamp or not protocol.by_time:
         return None
     return message("format_without_time", format=log_format.id, protocol=protocol.id)

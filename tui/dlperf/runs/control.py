@@ -19,7 +19,7 @@ Action = Literal["cancel", "retry", "pause", "resume"]
 
 def ask(paths: CampaignPaths, action: Action, trial: TrialKey | None = None) -> None:
     """Ask the campaign's engine, now or when the next one starts, to act on a trial or on the whole campaign."""
-    append_lines(paths.control, [vars(Request(utc_now(), action, str(trial) if trial else None, _who()))])
+    append_lines(paths.control, [vars(Request(utc_now(), action, str(trial) if trial else None, _requester()))])
 
 
 def read_answers(paths: CampaignPaths, offset: int) -> tuple[list[dict[str, Any]], int]:
@@ -37,7 +37,7 @@ def read_answers(paths: CampaignPaths, offset: int) -> tuple[list[dict[str, Any]
     return found, offset
 
 
-def _who() -> str:
+def _requester() -> str:
     try:
         return f"{getpass.getuser()} ({os.getpid()})"
     except (KeyError, OSError):

@@ -85,13 +85,13 @@ class _Server:
             answer = json.loads(send(self._root + path, json.dumps(document).encode(), self._headers))
         except SendError as error:
             advice = "is it an MLflow server, and are MLFLOW_TRACKING_USERNAME and _PASSWORD (or _TOKEN) right?"
-            raise DlperfError(f"--mlflow {error}: {_said(error.answer) or advice}") from error
+            raise DlperfError(f"--mlflow {error}: {_server_message(error.answer) or advice}") from error
         except ValueError as error:
             raise DlperfError(f"--mlflow: what answers there is no MLflow server ({error})") from error
         return answer
 
 
-def _said(answer: bytes) -> str:
+def _server_message(answer: bytes) -> str:
     """Return the message in an answer of MLflow; empty where there is none."""
     with suppress(ValueError, TypeError, KeyError):
         return str(json.loads(answer)["message"])[:LONGEST]

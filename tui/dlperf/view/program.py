@@ -136,7 +136,7 @@ def recognise(output: Output, program: Program, formats: Sequence[LogFormat]) ->
         only = only_example(output.data)
         example = only or next((line for _, line in rate_examples(output.data)), None)
         if example is None:
-            raise RequestError(_why_nothing(output))
+            raise RequestError(_explain_no_rate(output))
         draft = draft_format(example, program.name, is_only=only is not None)
         formats = [*formats, LogFormat.model_validate(yaml.safe_load(draft))]
     parser = parser_for(found or program.name, formats)
@@ -158,7 +158,7 @@ def _refuse_failure(output: Output) -> None:
         raise RequestError(f"the trial run failed with {how}: {last}")
 
 
-def _why_nothing(output: Output) -> str:
+def _explain_no_rate(output: Output) -> str:
     ending = " until it was stopped (--seconds gives it more time)" if output.code is None else ""
     if not output.data.strip():
         return f"the program printed nothing{ending}: let it print its throughput"
