@@ -25,16 +25,13 @@ def plan_diagnosis(selection: Selection, catalog: Catalog) -> Plan:
         RequestError: a hardware or scale is unknown.
     """
     chosen = replace(selection, frameworks=(FRAMEWORK,))
-    plans = [
-        expand(_with_all_nodes(replace(chosen, hardware=(name,)), name, catalog), catalog)
-        for name in selection.hardware
-    ]
+    plans = [expand(_of_machine(chosen, name, catalog), catalog) for name in selection.hardware]
     configurations, impossible = ([getattr(plan, part) for plan in plans] for part in ("configurations", "impossible"))
     return Plan(chosen, tuple(chain(*configurations)), tuple(chain(*impossible)))
 
 
-def _with_all_nodes(selection: Selection, name: str, catalog: Catalog) -> Selection:
-    hardware = catalog.hardware.get(name)
+def _of_machine(selection: Selection, name: str, catalog: Catalog) -> Selection:
+    hardware, selection = catalog.hardware.get(name), replace(selection, hardware=(name,))
     if hardware is None:  # which `expand` refuses
         return selection
     accelerator = catalog.accelerators[hardware.accelerator] if hardware.accelerator else None
