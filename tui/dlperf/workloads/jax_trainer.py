@@ -75,7 +75,8 @@ def gathered(arrays):
 
 def divided(array):
     """Keep the rows of an array divided over the devices and its other sides whole, as cuDNN's attention needs it."""
-    return jax.lax.with_sharding_constraint(array, NamedSharding(device_mesh(), SPLIT))
+    mesh = device_mesh()
+    return array if mesh.size == 1 else jax.lax.with_sharding_constraint(array, NamedSharding(mesh, SPLIT))
 
 
 def averaged(loss):
