@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from dlperf.errors import RefusedError
+from dlperf.nodes.bootstrap import supervisor_archive, supervisor_name
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.supervisor.machine import environment
 from dlperf.nodes.transport import LocalTransport
@@ -27,6 +30,29 @@ async def test_a_home_that_cannot_be_written_is_said_in_one_line(tmp_path, monke
     client = NodeClient("node alpha", LocalTransport())
     with pytest.raises(RefusedError, match=r"^node alpha: cannot write .*\.dlperf/bin"):
         await client.hello()
+
+
+async def test_a_home_that_takes_no_more_bytes_is_said_and_keeps_no_part_of_the_agent(tmp_path, monkeypatch):
+    full = tmp_path / "programs" / "head"
+    full.parent.mkdir()
+    full.write_text("#!/bin/sh\necho half\nexit 1\n")
+    full.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{full.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(RefusedError, match=r"cannot write .*\.dlperf/bin"):
+        await NodeClient("node alpha", LocalTransport()).hello()
+    assert list((tmp_path / ".dlperf/bin").iterdir()) == []
+
+
+async def test_an_agent_of_which_a_crash_left_nothing_is_sent_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    agent = tmp_path / ".dlperf/bin" / supervisor_name()
+    agent.parent.mkdir(parents=True)
+    agent.touch()
+    client = NodeClient("node alpha", LocalTransport())
+    assert (await client.hello()).home == str(tmp_path)
+    await client.close()
+    assert agent.read_bytes() == supervisor_archive()
 
 
 def test_the_environment_of_a_machine_is_told():

@@ -24,10 +24,10 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a zip can hold."""
 _SCRIPT = """
 f="$HOME/.dlperf/bin/{name}"; t="$f.$(uname -n).$$";
-if test -f "$f"; then :; else
+if test "$(wc -c 2> /dev/null < "$f")" -eq {size} 2> /dev/null; then :; else
  (umask 077; mkdir -p "$HOME/.dlperf/bin" && : > "$t") 2> /dev/null || {{ echo "{answer} {no_home}"; exit 1; }};
- echo "{answer} {send}"; head -c {size} > "$t";
- test "$(wc -c < "$t")" -eq {size} && mv "$t" "$f" || exit 1;
+ echo "{answer} {send}"; head -c {size} > "$t" 2> /dev/null || {{ rm -f "$t"; echo "{answer} {no_home}"; exit 1; }};
+ test "$(wc -c < "$t")" -eq {size} && mv "$t" "$f" || {{ rm -f "$t"; exit 1; }};
 fi;
 for p in {pythons}; do
  if "$p" -I -S -c "import sys; sys.exit(sys.version_info < (3, 6))" 2> /dev/null;
