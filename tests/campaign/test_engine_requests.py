@@ -26,6 +26,22 @@ async def test_a_trial_that_waits_for_its_machine_can_be_cancelled(tmp_path):
     assert (states(paths), executor.called("submit")) == ({"a.1": "cancelled"}, [])
 
 
+async def test_a_trial_whose_machine_hangs_while_it_is_checked_can_be_cancelled(tmp_path):
+    paths, executor = campaign(tmp_path, planned("a", repeats=1)), ScriptedExecutor()
+    hangs = asyncio.Event()
+
+    async def check(launch):
+        hangs.set()
+        await asyncio.Event().wait()
+
+    executor.check = check
+    engine = asyncio.create_task(run(paths, executor))
+    await until(hangs.is_set)
+    ask(paths, "cancel")
+    await engine
+    assert states(paths) == {"a.1": "cancelled"}
+
+
 async def test_a_request_is_handled_at_once_however_seldom_the_queue_is_gone_through(tmp_path):
     paths, executor = campaign(tmp_path, planned("a", repeats=1)), ScriptedExecutor({"a.1": Script(polls=-1)})
     engine = asyncio.create_task(run(paths, executor, replace(QUICK, tick=3600.0)))

@@ -118,8 +118,7 @@ class Stages:
     async def _unfit(self, running: RunningTrial) -> tuple[Ending | None, float]:
         """Return how the trial would end now, and how many seconds that is waited for."""
         try:
-            secrets = secrets_of(running.trial.paths.directory)
-            items = await self._executor.check(revealed(_to_check(running), secrets))
+            items = await self._check(running)
         except UnreachableError as error:
             return Ending(
                 State.FAILED, message("unreachable", cause=error.message), collectable=False
@@ -135,6 +134,17 @@ class Stages:
         busy = math.inf if problem.mentions(LEASED) else self._timeouts.busy if problem.mentions(BUSY) else 0.0
         patience = silence or busy
         return Ending(State.FAILED, problem, collectable=False, blamed=faults_in_checks(items)), patience
+
+    async def _check(self, running: RunningTrial) -> list[CheckItem]:
+        """Check the machines; a trial that is cancelled meanwhile waits for none that hangs."""
+        secrets = secrets_of(running.trial.paths.directory)
+        checking = asyncio.ensure_future(self._executor.check(revealed(_to_check(running), secrets)))
+        try:
+            while not checking.done() and self._is_wanted(running):
+                await asyncio.wait({checking}, timeout=self._timeouts.tick)
+            return checking.result() if checking.done() else []
+        finally:
+            checking.cancel()
 
     def _note_silence(self, running: RunningTrial, items: list[CheckItem]) -> float:
         """Journal which machines do not answer, and which answer again; return how many seconds to wait."""
