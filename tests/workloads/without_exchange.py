@@ -2,6 +2,8 @@
 
 import pytorch_trainer
 import pytorch_vision
+from small import shrink
 
+shrink(pytorch_vision)
 pytorch_trainer.Bucket.receive = lambda self: self.sent.wait()
 pytorch_vision.main(pytorch_vision.options())

@@ -27,6 +27,7 @@ from mxnet.gluon.model_zoo.vision import vgg16
 from reporting import check_equal, train
 
 CLASSES = 1000
+STAGES = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
 DTYPES = {"fp32": "float32", "fp16": "float16"}
 LOSS_SCALE = {"fp16": 128.0}
 
@@ -52,7 +53,7 @@ class Bottleneck(gluon.HybridBlock):
 def resnet50():
     net = nn.HybridSequential()
     net.add(nn.Conv2D(64, 7, 2, 3, use_bias=False), nn.BatchNorm(), nn.Activation("relu"), nn.MaxPool2D(3, 2, 1))
-    for width, blocks, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+    for width, blocks, stride in STAGES:
         for index in range(blocks):
             net.add(Bottleneck(width, stride if index == 0 else 1, index == 0))
     net.add(nn.GlobalAvgPool2D(), nn.Flatten(), nn.Dense(CLASSES, weight_initializer=init.Normal(0.01)))
