@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 import dlperf.workloads
+from ports import free_port
 
 WORKLOADS = Path(dlperf.workloads.__file__).parent
 SMALL = Path(__file__).with_name("small.py")
-"""Starts a program of these with a network of fewer layers."""
+"""Starts a program of these with a narrow network of fewer layers."""
+RANKS = Path(__file__).with_name("ranks.py")
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "OMP_WAIT_POLICY": "PASSIVE",
@@ -59,7 +61,7 @@ def run(*command: str | Path, cwd: Path | None = None, **environment: str | None
     )
 
 
-def torchrun(processes: int, *command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_ranks(processes: int, *command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a PyTorch program in several processes of this machine, which talk through gloo."""
-    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
-    return run(interpreter("torch"), *launcher, *command, **environment)
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+    return run(interpreter("torch"), RANKS, str(processes), *command, **place, **environment)

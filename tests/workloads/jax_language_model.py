@@ -14,6 +14,7 @@ values = {
     for number, (name, size) in enumerate(sorted(sizes(shape).items()))
 }
 tokens = np.arange(2 * 17).reshape(2, 17) * 31 % shape.vocabulary
-value, gradients = jax.value_and_grad(loss(shape, jnp.float32, "xla", "none"))(values, tokens[:, :-1], tokens[:, 1:])
+step = jax.jit(jax.value_and_grad(loss(shape, jnp.float32, "xla", "none")))
+value, gradients = step(values, tokens[:, :-1], tokens[:, 1:])
 squares = {name: float(jnp.square(gradient).sum()) for name, gradient in gradients.items()}
 print(json.dumps({"loss": float(value), **squares}))

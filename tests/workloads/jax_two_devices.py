@@ -30,8 +30,7 @@ mesh = device_mesh()
 assert mesh.size == 2
 batch = [jax.device_put(array, NamedSharding(mesh, SPLIT)) for array in (images, labels)]
 together = outcome(*jax.jit(jax.value_and_grad(averaged(loss)))(parameters, *batch))
-halves = [
-    outcome(*jax.value_and_grad(loss)(parameters, images[part], labels[part])) for part in np.split(np.arange(8), 2)
-]
-whole = outcome(*jax.value_and_grad(loss)(parameters, images, labels))
+alone = jax.jit(jax.value_and_grad(loss))
+halves = [outcome(*alone(parameters, images[part], labels[part])) for part in np.split(np.arange(8), 2)]
+whole = outcome(*alone(parameters, images, labels))
 print(json.dumps({"together": together, "halves": np.mean(halves, 0).tolist(), "whole": whole}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from interpreters import ONE_THREAD, WORKLOADS, interpreter, torchrun, trains
+from interpreters import ONE_THREAD, WORKLOADS, interpreter, run_ranks, trains
 from test_programs import parsed
 
 from counting_workspace import Counting
@@ -15,7 +15,7 @@ TINY = ["--precision", "fp32", "--size", "64", "--mib", "1", "--disk-mib", "16",
 
 
 def test_every_rank_is_measured_and_the_disk_once_on_a_node():
-    done = torchrun(2, WORKLOADS / "pytorch_diagnose.py", *TINY)
+    done = run_ranks(2, WORKLOADS / "pytorch_diagnose.py", *TINY)
     assert done.returncode == 0, done.stderr
     (run,) = parsed(done.stdout)
     assert run.complete

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from interpreters import ONE_THREAD, WORKLOADS, interpreter, run, torchrun, trains
+from interpreters import ONE_THREAD, WORKLOADS, interpreter, run, run_ranks, trains
 from test_programs import LLAMA, parsed
 
 from dlperf.catalog.load import load_catalog
@@ -70,7 +70,7 @@ def rounding(bits: int) -> float:
 @pytest.mark.parametrize("parallel", ["fsdp", "replicate"])
 def test_two_ranks_train_one_model_and_the_first_profiles_it(parallel: str, tmp_path: Path):
     profile = str(tmp_path / "profile.json")
-    done = torchrun(2, WORKLOADS / "pytorch_llm.py", *LLAMA, "--parallel", parallel, "--profile", profile)
+    done = run_ranks(2, WORKLOADS / "pytorch_llm.py", *LLAMA, "--parallel", parallel, "--profile", profile)
     assert done.returncode == 0, done.stderr
     assert "communication" in {row["name"] for row in json.loads(Path(profile).read_text())["classes"]}
     (trained,) = parsed(done.stdout)
@@ -82,7 +82,7 @@ def test_two_ranks_train_one_model_and_the_first_profiles_it(parallel: str, tmp_
 def test_two_ranks_that_share_a_batch_train_as_one_does():
     program = (WORKLOADS / "pytorch_llm.py", *LLAMA)
     alone = run(interpreter("torch"), *program)
-    shared = torchrun(2, *program, "--tensor-parallel", "2")
+    shared = run_ranks(2, *program, "--tensor-parallel", "2")
     assert shared.returncode == 0, shared.stderr
     (one,), (two,) = parsed(alone.stdout), parsed(shared.stdout)
     assert two.metadata.gpus == 2
@@ -93,31 +93,20 @@ def test_two_ranks_that_share_a_batch_train_as_one_does():
 
 def test_ranks_whose_losses_differ_by_rounding_are_accepted():
     """Each rank tunes its own kernels; 1.7e-6 apart on two H100."""
-    done = torchrun(2, HERE / "language_model_with_rounding.py", *LLAMA, PYTHONPATH=str(WORKLOADS))
+    done = run_ranks(2, HERE / "language_model_with_rounding.py", *LLAMA, PYTHONPATH=str(WORKLOADS))
     assert done.returncode == 0, done.stderr
     assert "summary" in done.stdout
 
 
 def test_ranks_that_hold_different_weights_are_refused():
-    done = torchrun(2, HERE / "language_model_without_exchange.py", *LLAMA, PYTHONPATH=str(WORKLOADS))
+    done = run_ranks(2, HERE / "language_model_without_exchange.py", *LLAMA, PYTHONPATH=str(WORKLOADS))
     assert done.returncode == 1
     assert "no figure: the ranks hold different weights" in done.stderr
     assert "summary" not in done.stdout
 
 
 @pytest.mark.parametrize("parallel", ["fsdp", "replicate"])
-def test_jax_trains_one_model_on_two_devices(parallel: str):
-    flags = "--xla_force_host_platform_device_count=2"
-    command = (WORKLOADS / "jax_llm.py", *LLAMA, "--parallel", parallel)
-    done = run(interpreter("jax"), *command, XLA_FLAGS=flags)
-    assert done.returncode == 0, done.stderr
-    (trained,) = parsed(done.stdout)
-    assert trained.complete
-    assert trained.metadata.gpus == 2
-
-
-@pytest.mark.parametrize("parallel", ["fsdp", "replicate"])
-def test_two_processes_of_jax_train_one_model_and_the_first_profiles_it(parallel: str, tmp_path: Path):
+def test_two_processes_of_jax_train_as_one_with_two_devices_and_the_first_profiles_it(parallel: str, tmp_path: Path):
     """As a trial starts them: the launcher's words, one process for each of two devices."""
     command = (str(WORKLOADS / "jax_llm.py"), *LLAMA, "--parallel", parallel)
     profile = tmp_path / "profile.json"
@@ -126,8 +115,9 @@ def test_two_processes_of_jax_train_one_model_and_the_first_profiles_it(parallel
     alone = run(interpreter("jax"), *command, XLA_FLAGS="--xla_force_host_platform_device_count=2")
     assert alone.returncode == 0, alone.stderr
     (trained,), (one,) = parsed(done.stdout), parsed(alone.stdout)
-    assert trained.complete
-    assert (trained.metadata.gpus, trained.metadata.batch_size) == (2, 4)
+    for each in (trained, one):
+        assert each.complete
+        assert (each.metadata.gpus, each.metadata.batch_size) == (2, 4)
     assert list(trained.samples.loss) == pytest.approx(list(one.samples.loss), rel=1e-3)
     assert list(trained.samples.samples) == list(one.samples.samples)
     assert json.loads(profile.read_text())["classes"]

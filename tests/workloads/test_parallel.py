@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from interpreters import SMALL, WORKLOADS, interpreter, run, torchrun, trains
+from interpreters import SMALL, WORKLOADS, interpreter, run, run_ranks, trains
 from test_programs import IMAGES, VGG, parsed
 
 from dlperf.catalog.load import load_catalog
@@ -24,27 +23,24 @@ HERE = Path(__file__).parent
 
 
 def test_ranks_that_do_not_exchange_their_gradients_are_refused():
-    done = torchrun(2, HERE / "without_exchange.py", *IMAGES, PYTHONPATH=str(WORKLOADS))
+    done = run_ranks(2, HERE / "without_exchange.py", *IMAGES, PYTHONPATH=str(WORKLOADS))
     assert done.returncode == 1
     assert "no figure: the ranks hold different weights" in done.stderr
     assert "step=8" in done.stdout
     assert "summary" not in done.stdout
 
 
-@functools.cache
 def head_on(processes: int) -> dict[str, list[float]]:
     """Loss and gradients of ArcFace's head, its classes split over so many ranks."""
-    done = torchrun(processes, HERE / "arcface_head.py", PYTHONPATH=str(WORKLOADS))
+    done = run_ranks(processes, HERE / "arcface_head.py", PYTHONPATH=str(WORKLOADS))
     assert done.returncode == 0, done.stderr
     outcome: dict[str, list[float]] = json.loads(done.stdout)
     return outcome
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
-def test_split_classes_give_the_loss_and_the_gradients_of_whole_ones(ranks: int):
+def test_split_classes_give_the_loss_and_the_gradients_of_whole_ones():
     """In double precision, so that only a wrong formula can make a difference; 7 classes do not split evenly."""
-
-    whole, split = head_on(1), head_on(ranks)
+    whole, split = head_on(1), head_on(4)
     assert set(whole) == {"loss", "backbone", "head"}
     for name, values in whole.items():
         assert split[name] == pytest.approx(values, rel=1e-12, abs=1e-15)
@@ -52,7 +48,7 @@ def test_split_classes_give_the_loss_and_the_gradients_of_whole_ones(ranks: int)
 
 def test_when_one_rank_overflows_all_skip_the_step():
     """Halved once, and moved once, on both: 1 - 0.1 × 1."""
-    done = torchrun(2, HERE / "overflow.py", PYTHONPATH=str(WORKLOADS))
+    done = run_ranks(2, HERE / "overflow.py", PYTHONPATH=str(WORKLOADS))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["scale 32768 weight 0.900"] * 2
 
