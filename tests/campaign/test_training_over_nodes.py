@@ -1,4 +1,4 @@
-"""Real launchers train a small network over two and over four nodes, from one ``dlperf run`` each."""
+"""Real launchers train a small network over four nodes, one of them in the same run over two, too."""
 
 from __future__ import annotations
 
@@ -106,15 +106,19 @@ def write(path: Path, **entry: object) -> None:
 
 @pytest.mark.timeout(1200)  # Horovod may still be built
 @pytest.mark.parametrize("name", STACKS)
-def test_a_small_network_is_trained_over_two_and_four_nodes(tmp_path, node_lab: NodeLab, name):
+def test_a_small_network_is_trained_over_the_nodes(tmp_path, node_lab: NodeLab, name):
     if name == "mpirun" and shutil.which("mpirun") is None:
         pytest.skip("no mpirun on this machine (Debian: openmpi-bin)")
     here = training_workspace(tmp_path, node_lab, name, folder_with(STACKS[name].module))
-    here.dlperf("run", "-H", "lab", "-f", "stack", "-c", "small", "--repeats", "1", "--name", "try", "--yes")
+    counts = (2, 4) if name == "torchrun" else (4,)
+    scales = ",".join(f"{count}n1g" for count in counts)
+    here.dlperf(
+        "run", "-H", "lab", "-f", "stack", "-c", "small", "-g", scales, "--repeats", "1", "--name", "try", "--yes"
+    )
     rows = json.loads(here.dlperf("results", "--campaign", "try", "--json").stdout)
-    assert [(row["nodes"], row["status"], row["n"]) for row in rows] == [(2, "measured", 1), (4, "measured", 1)]
+    assert [(row["nodes"], row["status"], row["n"]) for row in rows] == [(count, "measured", 1) for count in counts]
     paths = here.campaign("try")
-    for key, count in zip(sorted(campaign_status(paths).trials, key=str), (2, 4), strict=True):
+    for key, count in zip(sorted(campaign_status(paths).trials, key=str), counts, strict=True):
         ends = last_lines(paths.trial(key))
         assert [line[:5] for line in ends] == [[str(r), "of", str(count), "on", f"n{r + 1}"] for r in range(count)]
         assert len({tuple(line[-3:]) for line in ends}) == 1
