@@ -23,6 +23,8 @@ PAGES = (*SAME_IN_BOTH, *(f"zh/{page}" for page in SAME_IN_BOTH))
 BEYOND_THE_PAPER = """[...document.querySelectorAll("article table")]
     .filter(it => it.getBoundingClientRect().right > innerWidth).map(it => it.innerText)"""
 WIDTHS = (390, 1280, 1920)
+in_a_folder = pytest.mark.parametrize("address", ["folder"], indirect=True)
+"""For what loads nothing more, so that it is no different over http."""
 THEMES = {"light": "default", "dark": "slate"}
 """Of a reader's system; and the colours of the pages in it."""
 
@@ -34,6 +36,7 @@ def test_pages_open_without_an_error_or_a_request_to_elsewhere(watched: Watched,
     assert [url for url in watched.requests if not url.startswith((address, "data:"))] == []
 
 
+@in_a_folder
 def test_a_table_sorts_by_number_with_missing_figures_last(watched: Watched, address: str) -> None:
     watched.page.goto(address + "results/frameworks/beta.html")
     table = watched.page.locator("article .evidence table").last
@@ -49,6 +52,7 @@ def test_a_table_sorts_by_number_with_missing_figures_last(watched: Watched, add
     assert orders[0][0] == orders[1][0] == "380.5"
 
 
+@in_a_folder
 def test_things_side_by_side_keep_their_order(watched: Watched, address: str) -> None:
     watched.page.goto(address + "results/reports/measured/dlperf-v1/resnet50-imagenet.html")
     options = watched.page.get_by_role("table", name="Test conditions").last
@@ -144,6 +148,7 @@ def test_on_a_telephone_no_option_of_a_command_is_broken(watched: Watched, site:
     assert watched.page.evaluate(broken) == 0
 
 
+@in_a_folder
 def test_a_reader_turns_the_chart_of_the_home_page(watched: Watched, address: str) -> None:
     page = watched.page
     page.goto(address + "index.html")
@@ -214,6 +219,7 @@ def test_a_picture_has_the_colours_of_the_page(watched: Watched, site: Path, the
     assert picture.evaluate("it => it.decode().then(() => it.naturalWidth)") > 0
 
 
+@in_a_folder
 @fonts
 def test_on_paper_nothing_is_cut_off(watched: Watched, address: str) -> None:
     page = watched.page
