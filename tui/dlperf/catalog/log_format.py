@@ -82,6 +82,8 @@ class LogFormat(Dialect, Entry):
     stated_once: bool = False
     """A program states each setting once: where one has two values before a record, two programs share the log, and it
     is not known. So do two rates of whole runs."""
+    final_settings: str | None = None
+    """Regular expression of the line below which a program states the settings that count, command line included."""
     end: str | None = None
     """Regular expression of the line that a complete run ends with."""
 

@@ -69,7 +69,7 @@ def format_problems(item: Located[LogFormat]) -> Iterator[Problem]:
     entry = item.entry
     places: list[tuple[Location, str | None]] = [
         (("detect",), line_problem(entry.detect)),
-        (("end",), None if entry.end is None else line_problem(entry.end)),
+        *(((name,), line_problem(text)) for name in ("final_settings", "end") if (text := getattr(entry, name))),
         *((("metrics", name), _TAKEN) for name in entry.metrics if name in RECORD_GROUPS),
         *((("metadata", name), metadata_problem(text)) for name, texts in entry.metadata.items() for text in texts),
         *_dialect_problems((), entry, entry.metrics),

@@ -88,6 +88,7 @@ class Recorder:
         self._pending: dict[str, str] = {}
         self._in_record: dict[str, str] = {}
         self._contradicted: set[str] = set()
+        self._overridden: set[str] = set()
         self._facts = dict(facts or {})
         self._declared = self._facts
         self._steps = inf
@@ -147,11 +148,11 @@ class Recorder:
 
     def _restates_settings(self, after: int, before: int) -> bool:
         """Return whether a program states between two lines what one stated before the run."""
-        noted = self._pending, self._contradicted
-        self._pending, self._contradicted = {}, set()
+        noted = self._pending, self._contradicted, self._overridden
+        self._pending, self._contradicted, self._overridden = {}, set(), set()
         self.on_next_run(after, before)
         stated = self._pending.keys() & self._declared.keys() & FIELDS
-        self._pending, self._contradicted = noted
+        self._pending, self._contradicted, self._overridden = noted
         return bool(stated - self._facts.keys())
 
     def begin_run(self) -> None:
@@ -182,10 +183,18 @@ class Recorder:
 
     def declare(self, name: str, text: str) -> None:
         """Note a declaration; of several equal names the first counts that is not ``None``, within one run."""
+        if name in self._overridden:
+            self._overridden.discard(name)
+            self._contradicted.discard(name)
+            self._pending.pop(name, None)
         if self._stated_once and name in FIELDS and not agree(name, self._pending.get(name, text), text):
             self._contradicted.add(name)
         if name in FIELDS or len(self._pending) < ARGUMENT_LIMIT:
             self._pending[name] = _first(self._pending.get(name), text)
+
+    def override_declarations(self) -> None:
+        """Let the next declaration of each name replace the one that is noted."""
+        self._overridden = set(self._pending)
 
     def declare_in_record(self, name: str, text: str) -> None:
         """Note a declaration that stands on a record's own line: it holds whatever programs stated before."""
@@ -211,7 +220,7 @@ class Recorder:
                 _note(self.runs[-1], "mixed_settings")
             self._declared = known | {name: _first(known.get(name), text) for name, text in self._pending.items()}
             self._declared.update((name, text) for name, text in self._in_record.items() if name not in known)
-            self._pending, self._in_record, self._contradicted = {}, {}, set()
+            self._pending, self._in_record, self._contradicted, self._overridden = {}, {}, set(), set()
             self._steps = last_step(self._declared)
             self.runs[-1].metadata = metadata(self._declared)
             if self.runs[-1].metadata.tokens_per_step:

@@ -132,7 +132,10 @@ def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
     held_events = [_record_rule(recorder, dialect, held) for dialect in entry.unfinished]
     if entry.end is not None:
         events.append(search_rule(entry.end, lambda match, number: recorder.complete()))
-    return Rules(events, metadata_rules(recorder, entry.metadata), held, held_events)
+    declarations = metadata_rules(recorder, entry.metadata)
+    if entry.final_settings is not None:
+        declarations.append(search_rule(entry.final_settings, lambda match, number: recorder.override_declarations()))
+    return Rules(events, declarations, held, held_events)
 
 
 def _record_rule(recorder: Recorder, dialect: Dialect, held: HeldRecords | None = None) -> Rule:

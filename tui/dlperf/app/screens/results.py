@@ -35,8 +35,8 @@ class ResultsScreen(SortedTableScreen):
     place = "results"
     about = N_(
         "Every figure of this workspace and of the published reports. A figure is the median of its trials; spread is "
-        "(max - min) / median. Faster is said only of equal numerics on the same GPUs with five interleaved trials each "
-        "and p ≤ 0.01."
+        "(max - min) / median. Faster is said only of equal numerics on the same GPUs with five interleaved trials "
+        "each and p ≤ 0.01."
     )
     kept = ("view", "_all")
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("results")
