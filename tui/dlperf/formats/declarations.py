@@ -13,14 +13,15 @@ _COUNTS = (
     *("sequence_length", "tokens_per_step"),
 )
 _LISTS = ("gpu_list", "all_gpus", "node_list", "mesh")
-_SWITCHES = ("amp", "bf16", "pure_fp16", "inference")
+_SWITCHES = ("amp", "bf16", "pure_fp16", "inference", "resumed_rate")
 FIELDS = frozenset({*_COUNTS, *_LISTS, *_SWITCHES, "precision", "model", "framework"})
 """Names with a meaning; a declaration of any other name is kept among the run's arguments.
 
 ``gpu_list`` (of one node), ``all_gpus`` and ``node_list`` are comma-separated lists whose entries are counted.
 ``mesh``: the sizes of all kinds of parallelism in a text; their product is the number of GPUs. ``ranks``: those that
 print into the log. ``accumulation_steps``: batches per GPU in one step, where the program counts the optimizer's steps.
-``inference``: the run does not train. ``steps``: number of the last step of a complete run.
+``inference``: the run does not train. ``resumed_rate``: it continues a checkpoint, whose samples its rate counts.
+``steps``: number of the last step of a complete run.
 """
 
 _BATCH = frozenset({"batch_size", "global_batch_size", "accumulation_steps"})
@@ -71,9 +72,10 @@ def without_contradicted(declared: Mapping[str, str], contradicted: Container[st
     return {name: text for name, text in declared.items() if name not in unknown and name not in contradicted}
 
 
-def is_inference(declared: Mapping[str, str]) -> bool:
-    """Return whether the log declares that the run does not train."""
-    return _is_on(declared, "inference")
+def declared_notes(declared: Mapping[str, str]) -> list[str]:
+    """Return the codes of findings that declarations give."""
+    inference = ["inference"] if _is_on(declared, "inference") else []
+    return [*inference, *({"resumed_rate"} & declared.keys())]
 
 
 def last_step(declared: Mapping[str, str]) -> float:

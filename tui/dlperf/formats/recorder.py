@@ -14,7 +14,7 @@ from dlperf.formats.declarations import (
     ARGUMENT_LIMIT,
     FIELDS,
     agree,
-    is_inference,
+    declared_notes,
     last_step,
     metadata,
     without_contradicted,
@@ -225,8 +225,8 @@ class Recorder:
             self.runs[-1].metadata = metadata(self._declared)
             if self.runs[-1].metadata.tokens_per_step:
                 self.runs[-1].unit = "tokens/s"
-            if is_inference(self._declared):
-                _note(self.runs[-1], "inference")
+            for code in declared_notes(self._declared):
+                _note(self.runs[-1], code)
 
     def _current_run(self) -> Run:
         if not self.runs:

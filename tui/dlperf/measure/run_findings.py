@@ -41,6 +41,7 @@ NOTES = {
     "truncated_archive": warning("truncated_archive"),
     "interleaved_ranks": warning("interleaved_ranks", evidence=message("ranks_in_log")),
     "inference": warning("inference"),
+    "resumed_rate": error("resumed_rate"),
     "run_limit": warning("run_limit"),
     "mixed_settings": warning("mixed_settings"),
 }
