@@ -6,12 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
 
 from dlperf.errors import RefusedError, UnreachableError
 from dlperf.executors.base import CheckItem
 from dlperf.messages import message, quoted
-from dlperf.nodes.messages import Hello
+from dlperf.nodes.messages import Facts, Gpu, Hello
 from dlperf.nodes.supervisor.containers import KEEPING_RUNTIMES
 from dlperf.nodes.transport import Machine
 from dlperf.plan import Launch, Node
@@ -20,7 +19,6 @@ DISK_BYTES = 2 * 1024**3
 CLOCK_SECONDS = 2.0
 IDLE_PERCENT = 5.0
 
-Facts = dict[str, Any]
 _HOROVOD_SSH = ("-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR")
 
 
@@ -165,7 +163,7 @@ def _gpus(node: Node, launch: Launch, facts: Facts) -> list[CheckItem]:
     return [counted, *unproven, *further]
 
 
-def _gpu_model(node: Node, launch: Launch, gpus: list[Facts]) -> list[CheckItem]:
+def _gpu_model(node: Node, launch: Launch, gpus: list[Gpu]) -> list[CheckItem]:
     if not launch.expected_gpu:
         return []
     models = sorted({gpu["name"] or "unknown" for gpu in gpus})  # nvidia-smi cannot name a GPU that fell off the bus
@@ -174,7 +172,7 @@ def _gpu_model(node: Node, launch: Launch, gpus: list[Facts]) -> list[CheckItem]
     return [CheckItem(node.name, "gpu_model", right, quoted(names) if right else message("wrong_gpu", names=names))]
 
 
-def _gpu_idle(node: Node, gpus: list[Facts], facts: Facts) -> CheckItem:
+def _gpu_idle(node: Node, gpus: list[Gpu], facts: Facts) -> CheckItem:
     uuids = {gpu["uuid"] for gpu in gpus}
     users = [process for process in facts["gpu_processes"] if process["gpu"] in uuids]
     if users:
@@ -185,7 +183,7 @@ def _gpu_idle(node: Node, gpus: list[Facts], facts: Facts) -> CheckItem:
     return CheckItem(node.name, "gpu_idle", not busy, text)
 
 
-def _nvlink(node: Node, gpus: list[Facts], facts: Facts) -> list[CheckItem]:
+def _nvlink(node: Node, gpus: list[Gpu], facts: Facts) -> list[CheckItem]:
     """A GPU with fewer links up than the others slows all of them."""
     links = {gpu["index"]: facts["nvlinks"][gpu["uuid"]] for gpu in gpus if gpu["uuid"] in facts["nvlinks"]}
     if not links:

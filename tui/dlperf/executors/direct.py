@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Sequence
-from typing import Any
 
 from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors import checks
@@ -16,7 +15,7 @@ from dlperf.executors.tasks import NodeTask, container_facts, first_port, node_t
 from dlperf.executors.verdict import cause_of_problem, node_observation
 from dlperf.messages import message
 from dlperf.nodes.client import NodeClient
-from dlperf.nodes.messages import NodeReport
+from dlperf.nodes.messages import Facts, NodeReport
 from dlperf.nodes.transport import Machine
 from dlperf.plan import Launch, Node
 from dlperf.render.launchers import find_launcher
@@ -51,7 +50,7 @@ class DirectExecutor(SupervisedExecutor):
             return checks.unreachable(first, error)
         return [checks.login(launch, node, error) for node, error in zip(others, errors, strict=True)]
 
-    async def _check_node(self, node: Node, launch: Launch) -> tuple[list[CheckItem], dict[str, Any] | None]:
+    async def _check_node(self, node: Node, launch: Launch) -> tuple[list[CheckItem], Facts | None]:
         """The items of one node, and its facts if it answers."""
         client = self._machines.client(node)
         wanted = [*(launch.container.mounts if launch.container else {}), *([launch.workdir] if launch.workdir else [])]

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from dlperf.errors import DlperfError, RefusedError, UnreachableError
 from dlperf.messages import Message
@@ -131,10 +131,10 @@ class NodeClient:
 
     async def check(
         self, container: dict[str, Any] | None, files: Sequence[str], addresses: Sequence[str] = ()
-    ) -> dict[str, Any]:
+    ) -> Facts:
         """The facts that a check before a trial needs, with the addresses that the machine cannot resolve."""
         wanted: dict[str, Any] = {"container": container, "files": list(files), "addresses": list(addresses)}
-        return await self._ask("check", cast("type[dict[str, Any]]", Facts), **wanted)
+        return await self._ask("check", Facts, **wanted)
 
     async def logins(self, addresses: Sequence[str], options: Sequence[str]) -> list[str]:
         """The error of logging in from the machine to each address by ssh; empty where it works."""
