@@ -12,7 +12,7 @@ from dlperf.executors.base import Trial
 from dlperf.executors.batch import BatchExecutor
 from dlperf.executors.slurm import Slurm
 from dlperf.plan import Node
-from dlperf.plan.filling import node_address
+from dlperf.plan.model import node_address
 from dlperf.runs.paths import TrialPaths
 
 

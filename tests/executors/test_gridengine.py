@@ -12,7 +12,7 @@ from dlperf.errors import DlperfError
 from dlperf.executors.batch import BatchExecutor
 from dlperf.executors.scheduler import find_scheduler
 from dlperf.plan import Node
-from dlperf.plan.filling import node_address
+from dlperf.plan.model import node_address
 from dlperf.runs.records import State
 from gridengine_lab import PLUGIN, gridengine, gridengine_cluster
 

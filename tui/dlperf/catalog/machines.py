@@ -131,3 +131,12 @@ class Container:
     options: tuple[str, ...] = ()
     """Further options of the runtime's command."""
     __pydantic_config__: ClassVar[dict[str, str]] = NO_OTHERS
+
+    def with_texts(self, change: Callable[[str], str]) -> Container:
+        return replace(
+            self,
+            image=change(self.image),
+            mounts={change(source): change(target) for source, target in self.mounts.items()},
+            workdir=self.workdir and change(self.workdir),
+            options=tuple(map(change, self.options)),
+        )

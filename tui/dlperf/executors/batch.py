@@ -34,8 +34,8 @@ from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import ByteRange, CommandResult, JobAnswer, NodeFile
 from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.plan import Launch
-from dlperf.plan.filling import PORT
 from dlperf.plan.hiding import revealed
+from dlperf.plan.model import PORT
 from dlperf.render.batch import BATCH, LOG
 from dlperf.runs.paths import file_name
 from dlperf.runs.secrets import secrets_of

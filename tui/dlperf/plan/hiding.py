@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from dlperf.errors import RequestError
-from dlperf.plan.filling import fill_launch
 from dlperf.plan.model import Launch, PlannedConfiguration
 from dlperf.redaction.redactor import PLACEHOLDER, placeholder
 from dlperf.redaction.rules import is_secret_name, is_secret_value, looks_random, secrets_in
@@ -102,7 +101,7 @@ def revealed(launch: Launch, secrets: Mapping[str, str]) -> Launch:
         return PLACEHOLDER.sub(lambda match: _known(match[0], secrets), text)
 
     launch = replace(
-        fill_launch(launch, reveal),
+        launch.with_texts(reveal),
         node_preparation=launch.node_preparation.with_texts(reveal),
         program_preparation=launch.program_preparation.with_texts(reveal),
         build=tuple(map(reveal, launch.build)),

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from dlperf.catalog.machines import Container, Node
 from dlperf.catalog.placeholders import RUNTIME, fill, names_in
-from dlperf.plan.filling import fill_container, fill_launch, node_address
-from dlperf.plan.model import Launch
+from dlperf.plan.model import Launch, node_address
 from dlperf.plan.subject import Subject
 
 if TYPE_CHECKING:
@@ -63,9 +62,8 @@ def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
         module=subject.framework.module,
     )
     used: set[str] = set()
-    launch = fill_launch(
-        _with_variants(launch, subject, arguments), _filler(subject, _values(subject, container), used)
-    )
+    fill_used = _filler(subject, _values(subject, container), used)
+    launch = _with_variants(launch, subject, arguments).with_texts(fill_used)
     if "build" in used and not launch.build:
         raise UnresolvedError(
             f"{subject.framework.id} uses {{build}}, but neither it nor {subject.case.id} has `build:`"
@@ -140,7 +138,7 @@ def _why_unresolved(name: str, subject: Subject) -> str:
 
 def _planned_container(container: Container, subject: Subject, used: Collection[str]) -> Container:
     chosen = replace(container, runtime=subject.hardware.runtime or container.runtime)
-    planned = fill_container(chosen, _filler(subject, _values(subject, None), set()))
+    planned = chosen.with_texts(_filler(subject, _values(subject, None), set()))
     taken = planned.mounts.values()
     # A data set that the program uses and that the container does not mount has the same path inside.
     data_mounts = {

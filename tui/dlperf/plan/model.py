@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dlperf.catalog.axes import Configuration
 from dlperf.catalog.machines import Container, Node, Positive, Preparation, Price
 from dlperf.catalog.units import Aggregation, Direction, Scope
 from dlperf.messages import Message
+
+PORT = "port.dlperf.invalid"
+"""Stands for a TCP port that is free on the first node.
+
+It and the next two are ordinary text of the scripts of a job, whose first steps (``nodes/supervisor/batch_job.py``)
+replace them. They are names below ``.invalid``, which no network resolves (RFC 2606), and need no quoting in a shell.
+"""
+GPUS = "gpus.dlperf.invalid"
+"""Stands for the GPUs that the scheduler gives to a node, comma-separated."""
+NODE = "node.dlperf.invalid"
+"""Stands for the node's name in Slurm."""
+
+
+def node_address(rank: int) -> str:
+    """The stand-in for the address of a node of a job."""
+    return f"address{rank}.dlperf.invalid"
 
 
 @dataclass(frozen=True)
@@ -79,6 +95,19 @@ class Launch:
     def longest_seconds(self) -> float:
         """The deadline of the program, and of a build before it, which has one of its own."""
         return self.deadline_seconds * (2 if self.build else 1)
+
+    def with_texts(self, change: Callable[[str], str]) -> Launch:
+        """Return the launch with the texts changed that may contain placeholders."""
+        return replace(
+            self,
+            interpreter=tuple(map(change, self.interpreter)),
+            command=tuple(map(change, self.command)),
+            launcher_options=tuple(map(change, self.launcher_options)),
+            env={name: change(value) for name, value in self.env.items()},
+            setup=tuple(tuple(map(change, command)) for command in self.setup),
+            workdir=self.workdir and change(self.workdir),
+            container=self.container and self.container.with_texts(change),
+        )
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from pathlib import PurePosixPath
 
 from dlperf.catalog.axes import REVISION
 from dlperf.errors import RequestError
-from dlperf.plan.filling import fill_launch
 from dlperf.plan.model import Launch, Plan, PlannedConfiguration, Version
 
 ACTIVATE = "bin/activate"
@@ -47,7 +46,7 @@ def _of_version(item: PlannedConfiguration, version: Version, repeats: int) -> P
 
 def _launch(launch: Launch, version: Version) -> Launch:
     activation = ((".", f"{version.environment}/{ACTIVATE}"),) if version.environment else ()
-    changed = fill_launch(launch, _change(version))
+    changed = launch.with_texts(_change(version))
     build = tuple(_moved_line(line, version) for line in launch.build)
     return replace(changed, setup=(*activation, *changed.setup), build=build)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dlperf.plan.filling import PORT
 from dlperf.plan.hiding import Hidden
-from dlperf.plan.model import Launch
+from dlperf.plan.model import PORT, Launch
 from dlperf.render.batch import BATCH, Batch, batch_script
 from dlperf.render.trial import RenderedNode, Runtime, render_trial
 

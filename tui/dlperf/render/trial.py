@@ -14,7 +14,6 @@ from pathlib import PurePosixPath
 from dlperf.catalog.machines import Node, Preparation
 from dlperf.catalog.placeholders import finish
 from dlperf.errors import RequestError
-from dlperf.plan.filling import fill_launch
 from dlperf.plan.model import Launch
 from dlperf.render.containers import MARK_VARIABLE, ContainerCommand, in_container
 from dlperf.render.launchers import Launcher, NodeLaunch, find_launcher
@@ -89,7 +88,7 @@ def _scripts(trial_id: str, launch: Launch, runtime: Runtime, launcher: Launcher
     node = launch.nodes[rank]
     folder, trial_mark = runtime.folders[node.name], mark(trial_id, node.name)
     values = _values(launch, runtime, rank)
-    launch = fill_launch(launch, partial(_filled, values))
+    launch = launch.with_texts(partial(_filled, values))
     environment = _environment(trial_mark, launch, node)
     task = NodeLaunch(launch, rank, environment, runtime.master_address, runtime.master_port, f"{folder}/ranks")
     command = launcher.words(task)
