@@ -32,10 +32,9 @@ from dlperf.catalog.load import load_catalog
 from dlperf.executors.base import CheckItem, Observation, Reference, Trial
 from dlperf.messages import quoted
 from dlperf.plan import Launch, Plan, Selection, expand
-from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import CampaignReader, figure_data
 from dlperf.runs.paths import CampaignPaths, Workspace
-from dlperf.runs.records import Event, State
+from dlperf.runs.records import Event, State, utc_now
 from dlperf.runs.store import append_records, read_campaign
 
 Found = dict[str, float]

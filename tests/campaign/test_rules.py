@@ -14,8 +14,15 @@ from dlperf.campaign.rules import events_after_end, events_of_request, exit_code
 from dlperf.errors import ExitCode, RequestError
 from dlperf.messages import Message, message, quoted
 from dlperf.plan import Node, Selection, TrialKey
-from dlperf.runs.clock import trial_seconds
-from dlperf.runs.records import CampaignRecord, CampaignStatus, JournaledFigure, Request, State, TrialStatus
+from dlperf.runs.records import (
+    CampaignRecord,
+    CampaignStatus,
+    JournaledFigure,
+    Request,
+    State,
+    TrialStatus,
+    trial_seconds,
+)
 from dlperf.runs.upgrades import stored_message
 
 SILENT = quoted("nothing listens there")

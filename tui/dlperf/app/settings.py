@@ -8,8 +8,8 @@ from typing import Any
 
 from dlperf.app.model.choice import Choice
 from dlperf.messages import Code
-from dlperf.runs.clock import utc_now
 from dlperf.runs.paths import Workspace
+from dlperf.runs.records import utc_now
 
 LOCAL_FRAMES, REMOTE_FRAMES = 10, 5
 """Frames per second: over ssh each costs bytes."""

@@ -13,10 +13,9 @@ from dlperf.catalog.settings import read_settings
 from dlperf.errors import RequestError, StorageError
 from dlperf.plan import Plan, TrialKey
 from dlperf.plan.hiding import Hidden
-from dlperf.runs.clock import utc_now
 from dlperf.runs.lookup import refuse_unfinished
 from dlperf.runs.paths import CampaignPaths, Workspace
-from dlperf.runs.records import CampaignRecord, TrialRecord
+from dlperf.runs.records import CampaignRecord, TrialRecord, utc_now
 from dlperf.runs.store import write_campaign, write_secrets
 
 ID_LENGTH = 200

@@ -41,11 +41,10 @@ from dlperf.messages import quoted
 from dlperf.plan import TrialKey
 from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
-from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import figure_data
 from dlperf.runs.lock import engine_lock
 from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.records import CampaignRecord, Event, Request, State
+from dlperf.runs.records import CampaignRecord, Event, Request, State, utc_now
 from dlperf.runs.store import read_campaign, read_records, write_record
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

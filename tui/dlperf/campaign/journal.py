@@ -9,10 +9,9 @@ from dlperf.campaign.rules import trials_to_cancel
 from dlperf.errors import RequestError
 from dlperf.messages import Message
 from dlperf.plan import TrialKey
-from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import CampaignFold
 from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.records import CampaignRecord, Event, Request
+from dlperf.runs.records import CampaignRecord, Event, Request, utc_now
 from dlperf.runs.store import append_records, read_records
 
 

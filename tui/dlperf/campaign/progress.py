@@ -14,9 +14,8 @@ from dlperf.campaign.machines import Demand
 from dlperf.campaign.running import RunningTrial
 from dlperf.errors import StorageError
 from dlperf.plan import TrialKey
-from dlperf.runs.clock import seconds_between, trial_seconds, utc_now
 from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.records import Progress, TrialProgress, TrialStatus
+from dlperf.runs.records import Progress, TrialProgress, TrialStatus, seconds_between, trial_seconds, utc_now
 from dlperf.runs.store import write_record
 
 

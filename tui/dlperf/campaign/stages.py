@@ -23,8 +23,7 @@ from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
 from dlperf.results.timeline import derive, write_derived
 from dlperf.runs.archive import seal
-from dlperf.runs.clock import utc_now
-from dlperf.runs.records import Event, State, TrialStatus
+from dlperf.runs.records import Event, State, TrialStatus, utc_now
 from dlperf.runs.secrets import secrets_of
 
 

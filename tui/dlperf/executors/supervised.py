@@ -25,9 +25,8 @@ from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.plan.hiding import revealed
 from dlperf.render import Runtime, render_trial
 from dlperf.runs.archive import TrialFiles, keep_sent
-from dlperf.runs.clock import utc_now
 from dlperf.runs.paths import file_name
-from dlperf.runs.records import State
+from dlperf.runs.records import State, utc_now
 from dlperf.runs.secrets import secrets_of
 from dlperf.runs.store import read_record_if_whole, write_record
 

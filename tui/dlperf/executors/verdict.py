@@ -11,8 +11,7 @@ from dlperf.executors.base import NodeObservation, Observation
 from dlperf.messages import Message, message, quoted
 from dlperf.nodes.messages import ExitRecord, NodeFileError, NodeReport, Problem
 from dlperf.plan import Launch
-from dlperf.runs.clock import record_time, seconds_between
-from dlperf.runs.records import State, TrialStatus
+from dlperf.runs.records import State, TrialStatus, record_time, seconds_between
 from dlperf.runs.upgrades import stored_message
 
 

@@ -29,10 +29,9 @@ from dlperf.results.verdicts import (
     read_verdicts,
 )
 from dlperf.runs.archive import TrialFiles, sha256_of
-from dlperf.runs.clock import utc_now
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import PublishedFigure, PublishedReport, load_reports
-from dlperf.runs.records import CampaignRecord, TrialRecord
+from dlperf.runs.records import CampaignRecord, TrialRecord, utc_now
 from dlperf.runs.store import Complain, each_readable, read_campaign, read_record_if_whole, write_record
 
 LOGS_IN_MEMORY = 16

@@ -19,8 +19,8 @@ from dlperf.results.model import ConfigurationResult
 from dlperf.results.reproduction import agreement, selection_of_result
 from dlperf.results.rows import row_of_metric
 from dlperf.runs.bounded import read_bytes
-from dlperf.runs.clock import utc_now
 from dlperf.runs.paths import Workspace
+from dlperf.runs.records import utc_now
 from dlperf.runs.store import parse_record, write_record
 from dlperf.runs.upgrades import SCHEMA_VERSION
 

@@ -15,10 +15,9 @@ from dlperf.results.logs import LogReader, is_gzip
 from dlperf.results.model import TrialResult
 from dlperf.results.timeline import derive, write_derived
 from dlperf.runs.archive import seal, sha256_of
-from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
-from dlperf.runs.records import CampaignRecord, Event, State, TrialRecord, TrialStatus
+from dlperf.runs.records import CampaignRecord, Event, State, TrialRecord, TrialStatus, utc_now
 from dlperf.runs.store import append_records, open_private, write_campaign, write_record
 
 

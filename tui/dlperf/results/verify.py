@@ -19,10 +19,9 @@ from dlperf.results.timeline import Timeline, derive, write_timeline
 from dlperf.results.verdicts import read_verdicts
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.bounded import read_bytes
-from dlperf.runs.clock import utc_now
 from dlperf.runs.journal import CampaignReader, figure_data
 from dlperf.runs.paths import CampaignPaths, Workspace
-from dlperf.runs.records import Event, JournaledFigure, State, TrialStatus
+from dlperf.runs.records import Event, JournaledFigure, State, TrialStatus, utc_now
 from dlperf.runs.store import append_records, read_record_if_whole, record_bytes, write_record
 
 RECORDED_LATER = ("window_seconds", "telemetry_samples", "power_source", "conditions")

@@ -9,9 +9,8 @@ from contextlib import suppress
 from typing import Any, Literal
 
 from dlperf.plan import TrialKey
-from dlperf.runs.clock import utc_now
 from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.records import Request
+from dlperf.runs.records import Request, utc_now
 from dlperf.runs.store import append_lines, read_lines
 
 Action = Literal["cancel", "retry", "pause", "resume"]

@@ -12,7 +12,6 @@ from dlperf.errors import DlperfError
 from dlperf.measure.statistics import speedup
 from dlperf.messages import N_, Message, _, render
 from dlperf.plan import Selection
-from dlperf.runs.clock import seconds_between, trial_seconds
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.keeping import tags_of
 from dlperf.runs.paths import CampaignPaths
@@ -24,6 +23,8 @@ from dlperf.runs.records import (
     State,
     TrialProgress,
     TrialStatus,
+    seconds_between,
+    trial_seconds,
 )
 from dlperf.runs.store import read_record_if_whole
 from dlperf.view.text import local_time, printable

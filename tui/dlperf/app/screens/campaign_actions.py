@@ -17,9 +17,8 @@ from dlperf.app.watching import WatchedCampaign
 from dlperf.errors import DlperfError
 from dlperf.messages import _, render
 from dlperf.plan import TrialKey
-from dlperf.runs.clock import seconds_between
 from dlperf.runs.control import Action, ask
-from dlperf.runs.records import CampaignStatus, State
+from dlperf.runs.records import CampaignStatus, State, seconds_between
 from dlperf.view.campaigns import Standing, standing_of, summary_of
 from dlperf.view.text import local_time, printable, short_duration
 
