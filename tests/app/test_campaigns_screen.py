@@ -19,7 +19,7 @@ from dlperf.app.screens.watch import WatchScreen
 from dlperf.app.terminal import notification
 from dlperf.errors import RequestError
 from dlperf.results.model import TrialResult
-from dlperf.runs.keeping import remove_campaign, rename_campaign
+from dlperf.runs.lookup import remove_campaign, rename_campaign
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import Event, State
 from dlperf.runs.store import read_campaign, write_record

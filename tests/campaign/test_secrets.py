@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from dlperf.runs.keeping import remove_campaign
+from dlperf.runs.lookup import remove_campaign
 from dlperf.runs.paths import Workspace
 from planted_secrets import SECRETS, archived, leaks, planted_workspace
 

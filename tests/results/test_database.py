@@ -17,7 +17,7 @@ from dlperf.errors import RequestError
 from dlperf.results.database import SCHEMA, query_database, results_database
 from dlperf.results.load import load_results
 from dlperf.results.model import ConfigurationResult, MetricResult, TrialResult
-from dlperf.runs.keeping import tag_campaign
+from dlperf.runs.lookup import tag_campaign
 from dlperf.runs.paths import Workspace
 
 DOCS = Path(__file__).parents[2] / "docs" / "database.md"

@@ -16,7 +16,7 @@ from dlperf.results.frame import write_csv
 from dlperf.results.load import Filters, filters_of, load_results
 from dlperf.results.model import ConfigurationResult, Status
 from dlperf.runs.journal import campaign_status
-from dlperf.runs.keeping import tag_campaign
+from dlperf.runs.lookup import tag_campaign
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import Event, State
 from dlperf.runs.store import append_records

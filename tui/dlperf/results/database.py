@@ -22,7 +22,7 @@ from dlperf.results.logs import log_reader
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.published import campaign_of, rows_of_report
 from dlperf.results.verdicts import read_verdicts
-from dlperf.runs.keeping import tags_of
+from dlperf.runs.lookup import tags_of
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.store import each_readable, write_atomic

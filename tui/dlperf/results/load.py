@@ -19,7 +19,7 @@ from dlperf.results.rows import rows_of_campaign, rows_of_metrics
 from dlperf.results.trial import measure_trial
 from dlperf.results.verdicts import read_verdicts
 from dlperf.runs.journal import fold
-from dlperf.runs.keeping import tags_of
+from dlperf.runs.lookup import tags_of
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event

@@ -13,7 +13,7 @@ from dlperf.measure.statistics import speedup
 from dlperf.messages import N_, Message, _, render
 from dlperf.plan import Selection
 from dlperf.runs.journal import CampaignReader
-from dlperf.runs.keeping import tags_of
+from dlperf.runs.lookup import tags_of
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import (
     CampaignRecord,

@@ -26,7 +26,7 @@ from dlperf.app.widgets.status_line import StatusLine, set_titles
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.plan import Selection
-from dlperf.runs.keeping import remove_campaign, rename_campaign, tag_campaign
+from dlperf.runs.lookup import remove_campaign, rename_campaign, tag_campaign
 from dlperf.view.campaigns import CampaignSummary, Standing
 from dlperf.view.text import printable
 
