@@ -21,9 +21,9 @@ from dlperf.errors import RequestError
 from dlperf.plan import Container, Launch, Node, Preparation
 from dlperf.plan.hiding import Hidden, revealed
 from dlperf.plan.subject import STARTED_ONCE
-from dlperf.render import Runtime, render_trial
 from dlperf.render.containers import RUNTIMES
 from dlperf.render.launchers import LAUNCHERS
+from dlperf.render.trial import Runtime, render_trial
 
 REPORT = "import json, os, sys; print(json.dumps([sys.argv[1:], dict(os.environ), os.getcwd()]))"
 NASTY = """'; touch owned; echo $(id) `id` $HOME "\\ * ? ~ & | < > ! # \n newline \t tab é 中 { } {{steps}} -n --"""

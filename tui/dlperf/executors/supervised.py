@@ -23,7 +23,7 @@ from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import NodeFile, NodeReport, Problem
 from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.plan.hiding import revealed
-from dlperf.render import Runtime, render_trial
+from dlperf.render.trial import Runtime, render_trial
 from dlperf.runs.archive import TrialFiles, keep_sent
 from dlperf.runs.paths import file_name
 from dlperf.runs.records import State, utc_now
