@@ -255,3 +255,17 @@ async def test_a_trial_that_its_machines_do_not_end_after_its_deadline_is_given_
     await run(paths, executor, replace(QUICK, late=0.05))
     assert states(paths) == {"a.1": "timed_out"}
     assert executor.called("time_out") == ["a.1"]
+
+
+async def test_a_clock_that_is_set_forward_ends_no_trial(tmp_path, monkeypatch):
+    paths, executor = campaign(tmp_path, planned("a", repeats=1)), ScriptedExecutor({"a.1": Script(polls=9)})
+
+    def set_clock() -> None:
+        if "running" in {event.state for event in events(paths, "state")}:
+            for module in ("engine", "running"):
+                monkeypatch.setattr(f"dlperf.campaign.{module}.utc_now", lambda: "2999-01-01T00:00:00.000000Z")
+
+    executor.on_poll = set_clock
+    await run(paths, executor)
+    assert states(paths) == {"a.1": "succeeded"}
+    assert executor.called("time_out") == []

@@ -188,6 +188,16 @@ def test_a_baseline_that_is_none_is_said_in_one_line(tmp_path, capsys, text):
     run(workspace, ("run", "--gate", "x"), capsys)
 
 
+@pytest.mark.parametrize("time", ["x", "", "2026-01-31T12:00:00", "9999-99-99T00:00:00Z"])
+def test_a_time_in_a_journal_may_be_none(tmp_path, capsys, time):
+    workspace = workspace_in(tmp_path)
+    paths = measured_campaign(workspace, "a", [(planned(repeats=2), [100.0, 100.0])])
+    for number, state in ((1, "running"), (1, "succeeded"), (2, "running")):
+        append_records(paths.journal, [Event(time, "state", f"{planned().configuration.id}/{number}", state)])
+    for words in (("status",), ("status", "a"), ("results",), ("retry", "a")):
+        run(workspace, words, capsys)
+
+
 def test_a_trial_that_is_to_repeat_itself_ends_nothing(tmp_path, capsys):
     workspace = workspace_in(tmp_path)
     paths = measured_campaign(workspace, "a", [(planned(repeats=1), [100.0])])

@@ -198,13 +198,14 @@ class Engine:
         for node in observation.nodes:
             self._journal.note_silence(running.key, node.node, silence(node, patience))
         seconds = running.note_silence(has_silent_machine(observation))
-        launch, status = running.planned.launch, self._journal.trials[running.key]
-        if is_overdue(launch, status, utc_now(), seconds, patience):
+        launch = running.planned.launch
+        late = seconds_late(launch, self._journal.trials[running.key], running.seconds_since)
+        if is_overdue(late, seconds, patience):
             ended = overdue(observation, patience)
             if ended.state.finished:
                 running.end(ending_of(ended))
         elif seconds == 0 and not launch.queued and not observation.state.finished:
-            self._end_late(running, seconds_late(launch, status, utc_now()))
+            self._end_late(running, late)
 
     def _end_late(self, running: RunningTrial, late: float) -> None:
         """End a trial past its deadline whose machines answer: its supervisor was stopped, or is not ours."""

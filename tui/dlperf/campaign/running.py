@@ -17,7 +17,7 @@ from dlperf.errors import DlperfError, StorageError
 from dlperf.executors.base import Executor, Observation, Trial
 from dlperf.messages import Message
 from dlperf.plan import PlannedConfiguration, TrialKey
-from dlperf.runs.records import State
+from dlperf.runs.records import State, seconds_between, utc_now
 
 T = TypeVar("T")
 
@@ -88,6 +88,14 @@ class RunningTrial:
     """Nodes that do not answer or are in use, for which it waits while others may use the rest of its machines."""
     noted: bool = False
     """Whether the journal already notes that its machines are waited for."""
+    begun: tuple[str, float] = ("", 0.0)
+    """When it began: the record's time, and monotonic."""
+
+    def seconds_since(self, begun: str) -> float:
+        """Return how long ago it began, whatever the clock is set to meanwhile."""
+        if self.begun[0] != begun:
+            self.begun = begun, time.monotonic() - seconds_between(begun, utc_now())
+        return time.monotonic() - self.begun[1]
 
     def note_silence(self, silent: bool) -> float:
         """Note whether a machine of it is silent now; return for how many seconds it was."""

@@ -15,7 +15,7 @@ from dlperf.campaign.rules import BUSY, LEASED
 from dlperf.campaign.running import Ending, RunningTrial, Watch, run_in_background
 from dlperf.errors import DlperfError, StorageError, UnreachableError
 from dlperf.executors.base import UNREACHABLE, CheckItem, Executor, Observation
-from dlperf.executors.verdict import is_overdue, why_overdue
+from dlperf.executors.verdict import is_overdue, seconds_late, why_overdue
 from dlperf.messages import Message, message
 from dlperf.plan import Launch, TrialKey
 from dlperf.plan.hiding import revealed
@@ -187,7 +187,8 @@ class Stages:
 
     def _is_overdue(self, running: RunningTrial) -> bool:
         status, seconds = self._journal.trials[running.key], running.note_silence(True)
-        return is_overdue(running.planned.launch, status, utc_now(), seconds, self._timeouts.silence)
+        late = seconds_late(running.planned.launch, status, running.seconds_since)
+        return is_overdue(late, seconds, self._timeouts.silence)
 
     def _wait_noted(self, running: RunningTrial, error: UnreachableError) -> None:
         if not running.noted:

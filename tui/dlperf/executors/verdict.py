@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from math import inf
@@ -11,7 +11,7 @@ from dlperf.executors.base import NodeObservation, Observation
 from dlperf.messages import Message, message, quoted
 from dlperf.nodes.messages import ExitRecord, NodeFileError, NodeReport, Problem
 from dlperf.plan import Launch
-from dlperf.runs.records import State, TrialStatus, record_time, seconds_between
+from dlperf.runs.records import State, TrialStatus, record_time
 from dlperf.runs.upgrades import stored_message
 
 
@@ -107,24 +107,27 @@ def _cause(first: NodeObservation, nodes: Sequence[NodeObservation]) -> Message 
     return cause
 
 
-def is_overdue(launch: Launch, status: TrialStatus, now: str, silent_seconds: float, patience: float) -> bool:
+def is_overdue(late: float, silent_seconds: float, patience: float) -> bool:
     """Whether a machine was silent for ``patience`` seconds, and the trial's deadline passed as long ago.
 
     Before that a payload may still run there; a supervisor ends it at its deadline.
     """
-    return silent_seconds >= patience and seconds_late(launch, status, now) >= patience
+    return silent_seconds >= patience and late >= patience
 
 
-def seconds_late(launch: Launch, status: TrialStatus, now: str) -> float:
+def seconds_late(launch: Launch, status: TrialStatus, seconds_since: Callable[[str], float]) -> float:
     """Return how long ago the deadline of a trial passed; negative before it, or where its beginning is not known.
 
     The wait in a queue, and for an image or a build, which have deadlines of their own, do not count.
+
+    Args:
+        seconds_since: returns the age of a record's time.
     """
     begun = status.started or (None if launch.queued else status.since)
     if begun is None:
         return -inf
     pull_seconds = launch.deadline_seconds if launch.container else 0.0
-    return seconds_between(begun, now) - pull_seconds - launch.longest_seconds
+    return seconds_since(begun) - pull_seconds - launch.longest_seconds
 
 
 def why_overdue(cause: Message, patience: float) -> Message:

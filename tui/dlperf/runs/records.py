@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -203,8 +204,10 @@ def record_time(moment: datetime) -> str:
 
 
 def seconds_between(start: str, end: str) -> float:
-    """Return the seconds from one record's time to another's; negative where the clock was set back."""
-    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+    """Return the seconds from one record's time to another's; negative where the clock was set back, 0 if damaged."""
+    with suppress(ValueError, TypeError):
+        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+    return 0.0
 
 
 def trial_seconds(trials: Iterable[TrialStatus]) -> dict[str, float]:

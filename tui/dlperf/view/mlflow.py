@@ -8,11 +8,11 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from datetime import datetime
 from typing import Any
 
 from dlperf.errors import DlperfError, RequestError
 from dlperf.results.model import ConfigurationResult
+from dlperf.runs.records import seconds_between
 from dlperf.view.http import SendError, send
 
 EXPERIMENT = "dlperf"
@@ -132,4 +132,4 @@ def _points(values: Mapping[str, float | None], moment: int, step: int) -> Itera
 
 
 def _milliseconds(time: str) -> int:
-    return int(datetime.fromisoformat(time).timestamp() * 1000)
+    return int(seconds_between("1970-01-01T00:00:00Z", time) * 1000)

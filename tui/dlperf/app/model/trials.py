@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from math import isfinite
 from statistics import median
 from types import MappingProxyType
@@ -16,7 +16,15 @@ from dlperf.catalog.axes import axes_text
 from dlperf.messages import N_, Message, _, pgettext, render
 from dlperf.plan import Configuration, TrialKey
 from dlperf.results.model import TrialResult
-from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialProgress, TrialStatus
+from dlperf.runs.records import (
+    CampaignRecord,
+    CampaignStatus,
+    State,
+    TrialProgress,
+    TrialStatus,
+    record_time,
+    seconds_between,
+)
 from dlperf.view.campaigns import step_text, trial_notes
 from dlperf.view.text import number, percent, printable, short_duration
 
@@ -209,8 +217,8 @@ def _time(trial: TrialStatus, live: TrialProgress | None, silent: bool, now: flo
         return "-" + short_duration(live.seconds_left)
     if trial.started is None:
         return ""
-    end = datetime.fromisoformat(trial.ended).timestamp() if trial.ended else now
-    return short_duration(max(0.0, end - datetime.fromisoformat(trial.started).timestamp()))
+    end = trial.ended or record_time(datetime.fromtimestamp(now, UTC))
+    return short_duration(max(0.0, seconds_between(trial.started, end)))
 
 
 def _silence_notes(silences: Silences, live: TrialProgress | None) -> list[str]:
