@@ -36,7 +36,7 @@ class Amd(Vendor):
         self.known_uuids: Dict[int, str] = {}
 
     def is_present(self) -> bool:
-        return shutil.which("amd-smi") is not None and os.path.exists("/sys/module/amdgpu")
+        return os.path.exists("/sys/module/amdgpu") and shutil.which("amd-smi") is not None
 
     def gpus(self) -> List[Json]:
         loads = {entry["gpu"]: entry for entry in query(METRIC)}

@@ -7,7 +7,7 @@ from typing import List, NamedTuple, Optional, Set, Union
 
 from .containers import remove_containers
 from .files import SCHEMA, Json, readable_json, write_json
-from .processes import identity_of, mark_of, send
+from .processes import identity_of, mark_of, older_pids, send
 from .scope import close_group, group_of, trial_pids
 
 DEFAULT_GRACE_SECONDS = 10.0
@@ -107,16 +107,20 @@ def cancelled() -> Ending:
     return Ending(request.get("state", "cancelled"), request.get("cause", message("ended_from_outside")))
 
 
-def sweep(mark: str, grace_seconds: float, group: Optional[str] = None) -> List[int]:
+def sweep(mark: str, grace_seconds: float, group: Optional[str] = None, began: int = 0) -> List[int]:
     """End every process of the trial by TERM, grace, KILL; return those that do not end.
 
     Two empty searches in a row are needed: a process may fork during one.
+
+    Args:
+        began: ticks since the boot before which no process of the trial began.
     """
+    others = older_pids(began) if began else ()
     terminated: Set[int] = set()
     kill_at = time.monotonic() + grace_seconds
     empty_searches = 0
     while empty_searches < 2:
-        pids = trial_pids(mark, group)
+        pids = trial_pids(mark, group, others)
         moment = time.monotonic()
         if pids and moment > kill_at + UNKILLABLE_SECONDS:
             return pids

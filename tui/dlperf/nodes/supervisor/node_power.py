@@ -25,7 +25,7 @@ class NodePower:
         self.watts = ""
         self.controller: Optional[Documents] = None
         self.sources: List[IO[bytes]] = []
-        if shutil.which("ipmitool") and any(os.access(path, os.R_OK | os.W_OK) for path in IPMI_DEVICES):
+        if any(os.access(path, os.R_OK | os.W_OK) for path in IPMI_DEVICES) and shutil.which("ipmitool"):
             self.controller = Documents(repeated(["ipmitool", "dcmi", "power", "reading"], IPMI_SECONDS))
             self.sources = [self.controller.source]
 

@@ -62,7 +62,7 @@ class Nvidia(Vendor):
         self.energy: Optional[EnergyCounters] = None
 
     def is_present(self) -> bool:
-        return shutil.which("nvidia-smi") is not None and os.path.exists("/proc/driver/nvidia")
+        return os.path.exists("/proc/driver/nvidia") and shutil.which("nvidia-smi") is not None
 
     def gpus(self) -> List[Json]:
         return gpu_facts(GPU_FACTS)

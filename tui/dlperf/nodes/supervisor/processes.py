@@ -73,6 +73,11 @@ def process_table(pids: Iterable[int]) -> Dict[int, List[str]]:
     return {pid: fields for pid, fields in found if fields}
 
 
+def older_pids(start_ticks: int) -> Set[int]:
+    """Every process that began before a moment in ticks since the boot."""
+    return {pid for pid, fields in process_table(all_pids()).items() if int(fields[19]) < start_ticks}
+
+
 def own_payload(table: Dict[int, List[str]]) -> Set[int]:
     """Our descendants that are in sessions of their own: the payload's processes, and none of our helpers."""
     children: Dict[int, List[int]] = {}

@@ -45,7 +45,7 @@ class RocmSmi(Vendor):
     never_run = True
 
     def is_present(self) -> bool:
-        return shutil.which("rocm-smi") is not None and os.path.exists("/sys/module/amdgpu")
+        return os.path.exists("/sys/module/amdgpu") and shutil.which("rocm-smi") is not None
 
     def gpus(self) -> List[Json]:
         document = output(list(QUERY), timeout=30)

@@ -274,7 +274,9 @@ class Supervisor:
         """End every process of the trial, then write ``exit.json``."""
         grace = cancel_request().get("grace_seconds", DEFAULT_GRACE_SECONDS)
         ended = now()
-        left = sweep(self.mark, grace, self.record["group"])
+        # Where another node's launcher starts the processes, they may be older than this supervisor.
+        began = self.record["start_ticks"] if self.job["command"] else 0
+        left = sweep(self.mark, grace, self.record["group"], began)
         remove_containers(self.container, self.mark)
         code = self.payload.poll() if self.payload else None
         left += self.wait_for_gpus()

@@ -7,7 +7,7 @@ which outlives the supervisor. The supervisor adopts the payload's orphans in an
 import contextlib
 import importlib
 import os
-from typing import Any, List, Optional
+from typing import Any, Collection, List, Optional
 
 from .files import Json, read_text, readable_json
 from .processes import all_pids, mark_of, marked_pids, own_payload, process_table, stat_fields
@@ -87,9 +87,13 @@ def reap_orphans(payload: int) -> None:
             os.waitpid(ended.si_pid, 0)
 
 
-def trial_pids(mark: str, group: Optional[str] = None) -> List[int]:
-    """Every living process of a trial that can be found: by mark, by group, by descent from this process."""
-    table = process_table(all_pids())
+def trial_pids(mark: str, group: Optional[str] = None, others: Collection[int] = ()) -> List[int]:
+    """Every living process of a trial that can be found: by mark, by group, by descent from this process.
+
+    Args:
+        others: processes that are known not to be the trial's, and need not be read.
+    """
+    table = process_table(pid for pid in all_pids() if pid not in others)
     living = [pid for pid in own_payload(table) if table[pid][0] not in "ZX"]
     return sorted({*marked_pids(mark, table), *group_pids(group), *living})
 
