@@ -32,13 +32,16 @@ class EngineJournal(CampaignFold):
         for event in read_records(paths.journal, Event)[0]:
             self.take(event)
 
-    def write(self, *events: Event) -> None:
+    def write(self, *events: Event, durable: bool = True) -> None:
         """Append events and update the state.
+
+        Args:
+            durable: wait for the disk; an observation that a crash loses is made again.
 
         Raises:
             StorageError: the journal cannot be written.
         """
-        append_records(self._path, events)
+        append_records(self._path, events, durable)
         for event in events:
             self.take(event)
 

@@ -217,12 +217,15 @@ class SupervisedExecutor:
         return self._known.get(task.key, NodeObservation(task.node.name, State.SUBMITTED, starts=task.starts))
 
     def _reference(self, trial: Trial) -> Reference | None:
-        """``ref.json``, also of a trial that an earlier engine archived without a journal entry."""
+        """``ref.json``, also of a trial that an earlier engine archived without a journal entry.
+
+        None where a crash of this machine lost it: the nodes, or the scheduler, know the trial.
+        """
         return read_record_if_whole(trial.paths.reference, Reference, read=TrialFiles(trial.paths).read)
 
     def _write_reference(self, trial: Trial, data: dict[str, Any]) -> Reference:
         reference = Reference(self.name, data)
-        write_record(trial.paths.reference, reference)
+        write_record(trial.paths.reference, reference, durable=False)
         return reference
 
 

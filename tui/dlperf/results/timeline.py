@@ -236,9 +236,9 @@ def derive_timeline(paths: TrialPaths, planned: PlannedConfiguration, result: Tr
 
 
 def write_derived(paths: TrialPaths, derived: Derived) -> None:
-    """Write both files, the timeline first, so that a result has one unless the machine crashed."""
+    """Write both files, the timeline first, so that a result has one; what a crash damages is derived again."""
     write_timeline(paths, derived.timeline, durable=False)
-    write_record(paths.result, derived.result)
+    write_record(paths.result, derived.result, durable=False)
 
 
 def write_timeline(paths: TrialPaths, timeline: Timeline, durable: bool = True) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -21,12 +22,12 @@ LEVELS = 5
 
 def secrets_of(path: Path) -> dict[str, str]:
     """Return the secrets of the campaign that a path is in, by placeholder; empty where none can be read."""
-    for folder in (path, *path.parents[:LEVELS]):
-        try:
-            changed = (folder / SECRETS).stat().st_mtime_ns
-        except OSError:
-            continue
-        return dict(_read(folder / SECRETS, changed) or {})
+    folder = str(path)  # not a Path: every record that is written asks
+    for _ in range(LEVELS + 1):
+        with suppress(OSError):
+            file = os.path.join(folder, SECRETS)
+            return dict(_read(Path(file), os.stat(file).st_mtime_ns) or {})
+        folder = os.path.dirname(folder)
     return {}
 
 

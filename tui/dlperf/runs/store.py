@@ -207,25 +207,25 @@ def _check_plan(record: CampaignRecord) -> None:
         raise ValueError(f"a number that is not from 1 to {MOST}")
 
 
-def append_records(path: Path, records: Iterable[Any]) -> None:
+def append_records(path: Path, records: Iterable[Any], durable: bool = True) -> None:
     """Append lines without secrets to a journal in a single write, so that the lines of two writers do not mix.
 
-    A line that an earlier crash or a full disk cut is ended by a line break first.
+    A line that an earlier crash or a full disk cut is ended by a line break first. ``durable`` waits for the disk.
 
     Raises:
         StorageError: the lines could not all be written.
     """
-    append_lines(path, map(_plain, records))
+    append_lines(path, map(_plain, records), durable)
 
 
-def append_lines(path: Path, values: Iterable[Any]) -> None:
+def append_lines(path: Path, values: Iterable[Any], durable: bool = True) -> None:
     """Append plain values as ``append_records`` does."""
     lines = [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values]
     if lines:
-        _append(path, redact_for_runs(path, ("\n".join(lines) + "\n").encode()))
+        _append(path, redact_for_runs(path, ("\n".join(lines) + "\n").encode()), durable)
 
 
-def _append(path: Path, data: bytes) -> None:
+def _append(path: Path, data: bytes, durable: bool) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644), "r+b", buffering=0) as stream:
@@ -234,7 +234,8 @@ def _append(path: Path, data: bytes) -> None:
             data = b"\n" + data if torn else data
             if stream.write(data) != len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
     except OSError as error:
         raise StorageError(f"{path}: cannot be written ({error.strerror}): free space or fix permissions") from error
 

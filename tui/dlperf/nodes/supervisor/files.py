@@ -39,6 +39,12 @@ def write_json(path: str, value: Json, durable: bool = True) -> None:
     write_atomic(path, json.dumps(value, indent=1).encode("ascii") + b"\n", durable=durable)
 
 
+def flush(path: str) -> None:
+    """Wait until a file is on the disk."""
+    with open(path, "rb") as stream:
+        os.fsync(stream.fileno())
+
+
 def open_regular(path: str) -> int:
     """Open a regular file to read. A link in its place, or in that of a folder below ``~/.dlperf``, is not followed.
 

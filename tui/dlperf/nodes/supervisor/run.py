@@ -28,7 +28,7 @@ from .endings import (
     now,
     sweep,
 )
-from .files import SCHEMA, Json, log_streams, read_json, read_text, write_json
+from .files import SCHEMA, Json, flush, log_streams, read_json, read_text, write_json
 from .lease import LeaseHeldError, release_lease, take_lease
 from .libraries import Libraries
 from .machine import driver_errors, environment, vendor_here
@@ -62,7 +62,7 @@ def supervise(directory: str) -> None:
 def claim(record: Json) -> bool:
     """Claim this trial by a hard link, which is made once; False where another supervisor has it."""
     temporary = f"supervisor.json.{os.getpid()}"
-    write_json(temporary, record)
+    write_json(temporary, record, durable=False)  # ``write_environment`` waits for the disk
     try:
         os.link(temporary, "supervisor.json")
     except FileExistsError:
@@ -206,6 +206,7 @@ class Supervisor:
     def write_environment(self) -> None:
         found_by = "group" if self.record["group"] else "descent" if self.adopts else "label" if self.keeps else "mark"
         with contextlib.suppress(OSError):  # the folder was removed, or the disk is full
+            flush("supervisor.json")
             self.facts = dict(environment(self.container), processes_found_by=found_by)
             write_json("environment.json", self.facts, durable=False)
 
