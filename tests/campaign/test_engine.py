@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from dataclasses import replace
 
-from driving_engine import A, events, run, states
+from driving_engine import A, events, run, states, until
 from scripted import QUICK, Script, ScriptedExecutor, campaign, planned
 
 from dlperf.campaign.rules import exit_code
 from dlperf.errors import DlperfError, ExitCode, UnreachableError
 from dlperf.executors.base import Trial
+from dlperf.messages import message
 from dlperf.plan import TrialKey
 from dlperf.results.model import TrialResult
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.control import ask
 from dlperf.runs.journal import campaign_status
-from dlperf.runs.records import Progress
+from dlperf.runs.records import Progress, State, seconds_between
 from kept_records import read_record
+from waiting import PATIENCE_SECONDS
 
 
 async def test_repeats_are_interleaved_and_a_machine_has_one_trial_at_a_time(tmp_path):
@@ -54,9 +58,47 @@ async def test_a_machine_rests_between_trials_as_the_protocol_asks(tmp_path):
     paths = campaign(tmp_path, planned("a", pause=0.3))
     await run(paths, ScriptedExecutor())
     (first, second) = [event.time for event in events(paths, "state") if event.state == "submitted"]
-    ended = next(event.time for event in events(paths, "state") if event.state == "succeeded")
-    assert first < ended < second
-    assert float(second[17:26]) - float(ended[17:26]) >= 0.3 or second[:17] != ended[:17]
+    begun = next(event.time for event in events(paths, "state") if event.state == "running")
+    assert first < begun < second
+    assert seconds_between(begun, second) >= 0.3
+
+
+class SeenCollecting(ScriptedExecutor):
+    """Collects the first trial when the second has been submitted, or will not be."""
+
+    async def collect(self, trial: Trial) -> None:
+        if self.called("collect") == []:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(until(lambda: "a.2" in self.called("submit")), self.patience)
+        await super().collect(trial)
+
+    patience = PATIENCE_SECONDS
+
+
+async def test_the_next_trial_starts_while_the_files_of_one_that_succeeded_are_collected(tmp_path):
+    paths, executor = campaign(tmp_path, planned("a")), SeenCollecting()
+    await run(paths, executor)
+    assert [call for call, _ in executor.calls][:4] == ["submit", "submit", "collect", "collect"]
+    assert set(states(paths).values()) == {"succeeded"}
+
+
+async def test_a_machine_is_kept_while_it_archives_its_own_trial(tmp_path):
+    item = planned("a")
+    (node,) = item.launch.nodes
+    here = replace(item, launch=replace(item.launch, nodes=(replace(node, transport="local"),)))
+    executor = SeenCollecting()
+    executor.patience = 0.1
+    await run(campaign(tmp_path, here), executor)
+    assert [call for call, _ in executor.calls][:3] == ["submit", "collect", "submit"]
+
+
+async def test_a_failed_trial_keeps_its_machine_until_it_is_known_what_follows(tmp_path):
+    executor = SeenCollecting(
+        {name: Script(State.FAILED, message("exit_code", code_value=1)) for name in ("a.1", "a.2")}
+    )
+    executor.patience = 0.1
+    await run(campaign(tmp_path, planned("a")), executor)
+    assert [call for call, _ in executor.calls][:3] == ["submit", "collect", "submit"]
 
 
 async def test_a_machine_that_is_not_ready_starts_nothing(tmp_path):

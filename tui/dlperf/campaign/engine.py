@@ -170,9 +170,21 @@ class Engine:
         if not follow and not running.cancel_wanted:
             follow = events_after_end(known, ended, state.time, disturbance(result.findings))
         self._journal.write(state, *follow)
-        rest = self._timeouts.machine_rest if is_infrastructure(ended) else running.planned.protocol.pause_seconds
-        self._machines.release(running.demands, time.monotonic() + rest)
+        self._release(running, self._timeouts.machine_rest if is_infrastructure(ended) else None)
         del self._running[running.key]
+
+    def _hand_over(self, running: RunningTrial) -> None:
+        """Let the next trial have the machines of one that succeeded, whose files are collected and measured meanwhile.
+
+        This machine is kept until that is done: a measured trial needs its processors.
+        """
+        if all(node.transport != "local" for node in running.trial.launch.nodes):
+            self._release(running)
+
+    def _release(self, running: RunningTrial, rest: float | None = None) -> None:
+        rest = running.planned.protocol.pause_seconds if rest is None else rest
+        self._machines.release(running.demands, time.monotonic() + rest)
+        running.demands = ()
         self._wake.set()
 
     def _stages(self, running: RunningTrial) -> Stages:
@@ -181,7 +193,9 @@ class Engine:
             executor = self._executor(running.planned.launch.executor)
             watch = self._watches[hardware] = Watch(executor, self._observed, self._running)
             logs = LogReader(self._dependencies.formats)
-            self._stages_of[hardware] = Stages(executor, watch, self._journal, self._machines, logs, self._timeouts)
+            self._stages_of[hardware] = Stages(
+                executor, watch, self._journal, self._machines, logs, self._timeouts, self._hand_over
+            )
         return self._stages_of[hardware]
 
     def _executor(self, name: str) -> Executor:
@@ -193,7 +207,8 @@ class Engine:
         known = self._journal.trials[running.key]
         begun = None if known.state is State.RUNNING else begun_at(observation, known.since, utc_now())
         if begun is not None:
-            self._journal.write(Event(begun, "state", str(running.key), State.RUNNING, source=observation.source))
+            started = Event(begun, "state", str(running.key), State.RUNNING, source=observation.source)
+            self._journal.write(started, durable=False)
         patience = self._timeouts.silence
         for node in observation.nodes:
             self._journal.note_silence(running.key, node.node, silence(node, patience))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from dlperf.campaign.dependencies import Timeouts
@@ -38,13 +39,19 @@ class Stages:
         machines: Machines,
         logs: LogReader,
         timeouts: Timeouts,
+        hand_over: Callable[[RunningTrial], None],
     ) -> None:
+        """
+        Args:
+            hand_over: called with a trial that has succeeded on its machines, before its files are collected.
+        """
         self._executor = executor
         self._watch = watch
         self._journal = journal
         self._machines = machines
         self._logs = logs
         self._timeouts = timeouts
+        self._hand_over = hand_over
 
     async def run(self, running: RunningTrial) -> Ending:
         """Check the machines, submit or adopt the trial, wait for its end and collect its files."""
@@ -61,7 +68,10 @@ class Stages:
         if not running.ended.done():
             running.settled.set()
             self._watch.add(running)
-        return await self._collected(running, await running.ended)
+        ending = await running.ended
+        if ending.state is State.SUCCEEDED:
+            self._hand_over(running)
+        return await self._collected(running, ending)
 
     def _note_submitted(self, running: RunningTrial) -> None:
         """Journal all trials of a job array in one append."""

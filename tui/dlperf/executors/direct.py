@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Sequence
+from typing import Any
 
 from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors import checks
 from dlperf.executors.base import CheckItem, Reference, Trial
 from dlperf.executors.machines import all_of
 from dlperf.executors.supervised import CANCEL_GRACE_SECONDS, ROUND_SECONDS, SupervisedExecutor
-from dlperf.executors.tasks import NodeTask, container_facts, first_port, node_tasks
+from dlperf.executors.tasks import NodeTask, container_facts, node_tasks
 from dlperf.executors.verdict import cause_of_problem, node_observation
 from dlperf.messages import message
 from dlperf.nodes.client import NodeClient
-from dlperf.nodes.messages import Facts, NodeReport
+from dlperf.nodes.messages import Facts, Hello, NodeReport
 from dlperf.nodes.transport import Machine
 from dlperf.plan import Launch, Node
 from dlperf.render.launchers import find_launcher
@@ -29,6 +30,11 @@ class DirectExecutor(SupervisedExecutor):
     """One supervisor per node, one connection per machine. See ``Executor`` for its methods."""
 
     name = "direct"
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._hellos: dict[NodeClient, Hello] = {}
+        """Answers to checks that no trial has used yet."""
 
     async def check(self, launch: Launch) -> list[CheckItem]:
         found = await all_of(self._check_node(node, launch) for node in launch.nodes)
@@ -55,7 +61,7 @@ class DirectExecutor(SupervisedExecutor):
         client = self._machines.client(node)
         wanted = [*(launch.container.mounts if launch.container else {}), *([launch.workdir] if launch.workdir else [])]
         try:
-            hello = await client.hello(first_port(node.name))
+            hello = self._hellos[client] = await client.hello()
             addresses = [other.address for other in launch.nodes] if len(launch.nodes) > 1 else []
             paths = [path for path in wanted if path.startswith("/")]
             facts = await client.check(container_facts(launch), paths, addresses)
@@ -81,8 +87,7 @@ class DirectExecutor(SupervisedExecutor):
         if reference and _is_complete(reference, trial):
             return reference
         first, *others = tasks = node_tasks(trial)
-        port = first_port(trial.trial_id)
-        hellos = await all_of(self._client(task).hello(port) for task in tasks)
+        hellos = await all_of(self._hello(self._client(task)) for task in tasks)
         port = reference.data["master_port"] if reference else hellos[0].port
         files = await asyncio.to_thread(self._render, trial, [hello.home for hello in hellos], str(port))
         self._write_reference(trial, {"master_port": port, "nodes": {}})
@@ -92,6 +97,10 @@ class DirectExecutor(SupervisedExecutor):
         )
         nodes = {task.node.name: supervisor for task, supervisor in zip(tasks, supervisors, strict=True)}
         return self._write_reference(trial, {"master_port": port, "nodes": nodes})
+
+    async def _hello(self, client: NodeClient) -> Hello:
+        """What the last check was told, or else the machine tells now."""
+        return self._hellos.pop(client, None) or await client.hello()
 
     async def _observe(self, client: NodeClient, tasks: Sequence[NodeTask]) -> None:
         try:

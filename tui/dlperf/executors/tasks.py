@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,8 +81,3 @@ def container_facts(launch: Launch) -> dict[str, Any] | None:
     plain = [name for name in launch.runtime_env if not any(names_in(launch.env[name]))]
     variables = {name: finish(launch.env[name], {}) for name in plain}
     return {"runtime": launch.container.runtime, "image": launch.container.image, "env": variables}
-
-
-def first_port(trial_id: str) -> int:
-    """Where the search for a free port begins: different for each trial, so that two rarely meet."""
-    return zlib.crc32(trial_id.encode()) % 10000

@@ -39,6 +39,8 @@ Item = TypeVar("Item")
 RAW_BYTES = 4 * 1024 * 1024
 """Maximum of the bytes in an answer to ``read``."""
 ERROR_CHARACTERS = 1000
+PORTS = 10000
+"""Ports that a node searches."""
 FIRST_DELAY_SECONDS = 1.0
 LONGEST_DELAY_SECONDS = 30.0
 REFUSED_DELAY_SECONDS = 600.0
@@ -67,8 +69,9 @@ class NodeClient:
         self._delay = FIRST_DELAY_SECONDS
         self._retry_at = 0.0
 
-    async def hello(self, first_port: int = 0) -> Hello:
-        """Who answers there; the search for a free port begins at the one of this number."""
+    async def hello(self) -> Hello:
+        """Who answers there, with a free port, searched from a random one on, so that two trials rarely meet."""
+        first_port = random.randrange(PORTS)
         if self._channel is None:  # so that opening it does not count as clock offset
             await self._ask("hello", Hello, first_port=first_port)
         before = time.time()
