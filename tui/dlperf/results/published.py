@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from statistics import median
 
 from dlperf.catalog.axes import Configuration
@@ -61,13 +62,18 @@ def configuration_of(figure: PublishedFigure) -> Configuration:
     return Configuration(
         catalog_id(figure.hardware),
         catalog_id(figure.framework),
-        facts_of_name(figure.model).model or catalog_id(figure.model),
+        _case_of(figure.model),
         _precision_of(figure),
         figure.batch_size,
         figure.nodes,
         gpus_per_node(figure),
         axes=figure.axes,
     )
+
+
+@cache
+def _case_of(model: str) -> str:
+    return facts_of_name(model).model or catalog_id(model)
 
 
 def _id_of(point: Configuration) -> str:
