@@ -21,6 +21,7 @@ from dlperf.runs.lookup import tag_campaign
 from dlperf.runs.paths import Workspace
 
 DOCS = Path(__file__).parents[2] / "docs" / "database.md"
+PROC = "dlperf: file /proc/all.sqlite: /proc cannot be written (No such file or directory): name another\n"
 Query = Callable[..., tuple[int, str, str]]
 
 
@@ -72,6 +73,7 @@ def test_an_export_replaces_its_own_file_and_nothing_else(run: Query, tmp_path: 
     code, _, said = run("export", str(other))
     assert (code, other.read_text()) == (2, "mine " * 100)
     assert said == f"dlperf: {other}: exists and is no export of dlperf: choose another name\n"
+    assert run("export", "/proc/all.sqlite") == (2, "", PROC)
     assert run("export", str(tmp_path))[0] == 2
     assert "no such folder" in run("export", str(tmp_path / "none" / "all.sqlite"))[2]
 

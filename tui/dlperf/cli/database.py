@@ -38,7 +38,7 @@ def export(
     campaign: options.CampaignsOption = None,
 ) -> None:
     """Write all results into an SQLite file, or push them to MLflow."""
-    from dlperf.results.database import results_database, write_database
+    from dlperf.results.database import refuse_other_file, results_database, write_database
 
     unreadable: list[object] = []
     if mlflow:
@@ -49,6 +49,7 @@ def export(
         return
     if campaign or not file:
         raise RequestError("--campaign: a file holds all campaigns" if campaign else "export: name a FILE, or --mlflow")
+    refuse_other_file(file)
     database = results_database(options.current_workspace(context), unreadable.append)
     write_database(database, file)
     ((results,),) = database.execute("SELECT count(*) FROM results")

@@ -33,5 +33,14 @@ def writable_file(option: typer.CallbackParam, file: Path | None) -> Path | None
 
 
 def _require_permission(option: typer.CallbackParam, path: Path, existing: Path) -> None:
-    if not os.access(existing, os.W_OK):
-        raise RequestError(f"{option.opts[0]} {path}: no permission to write {existing}: name another")
+    """Try it in a folder, which may refuse files for other reasons than its mode."""
+    from tempfile import TemporaryFile
+
+    reason = "" if os.access(existing, os.W_OK) else "no permission"
+    if existing.is_dir() and not reason:
+        try:
+            TemporaryFile(dir=existing).close()
+        except OSError as error:
+            reason = error.strerror or str(error)
+    if reason:
+        raise RequestError(f"{option.opts[0]} {path}: {existing} cannot be written ({reason}): name another")

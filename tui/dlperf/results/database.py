@@ -6,7 +6,6 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
@@ -136,15 +135,17 @@ def write_database(connection: sqlite3.Connection, path: Path) -> None:
         RequestError: something else is there.
         StorageError: it cannot be written.
     """
-    with suppress(FileNotFoundError):
-        _refuse_other(path)
+    refuse_other_file(path)
     write_atomic(path, connection.serialize())
 
 
-def _refuse_other(path: Path) -> None:
+def refuse_other_file(path: Path) -> None:
+    """Raise RequestError where something is at a path that an export would replace and did not write."""
     try:
         with path.open("rb") as stream:
             head = stream.read(_AT.stop)
+    except FileNotFoundError:
+        return
     except IsADirectoryError as error:
         raise RequestError(f"{path}: is a folder: name a file in it, such as {path / 'results.sqlite'}") from error
     if head and head[_AT] != APPLICATION_ID.to_bytes(4, "big"):
