@@ -245,3 +245,11 @@ def test_one_printed_number_is_a_figure_under_the_protocol_printed(workspace: Wo
     (row,) = load_results(workspace)
     assert (row.value, row.unit, row.direction, row.metric) == (3.25, "ms", "lower", "duration")
     assert row.findings == ()
+
+
+def test_a_metric_of_trials_that_all_failed_is_answered_by_where_the_reasons_are(workspace: Workspace) -> None:
+    measured(workspace, "a", plan_with(*EVERY), "no record\n")
+    with pytest.raises(RequestError, match="none has a value: leave --metric out to see why"):
+        load_results(workspace, Filters(metrics=("step_time",)))
+    (row,) = load_results(workspace, Filters(metrics=("all",)))
+    assert row.value is None

@@ -125,7 +125,8 @@ def rows_of_metrics(rows: Sequence[ConfigurationResult], wanted: Iterable[str]) 
     names = dict.fromkeys(metric.id for row in rows for metric in row.metrics)
     for name in wanted:
         if name not in (ALL, *names):
-            raise RequestError(f"--metric {name}: no result has this metric ({hint(name, names)})")
+            known = hint(name, names) if names else "none has a value: leave --metric out to see why"
+            raise RequestError(f"--metric {name}: no result has this metric ({known})")
     chosen = [name for name in names if name in wanted or ALL in wanted]
     primary = [row for row in rows if (row.metric in chosen if row.metrics else ALL in wanted)]
     others = [row_of_metric(row, name) for name in chosen for row in rows if name != row.metric]
