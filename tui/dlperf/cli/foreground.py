@@ -43,6 +43,17 @@ def confirm_plan(plan: Plan, yes: bool) -> None:
         typer.confirm("Run it?", default=True, abort=True, err=True)
 
 
+def run_plan(
+    workspace: Workspace, plan: Plan, name: str | None, yes: bool, as_json: bool = False
+) -> tuple[CampaignPaths, ExitCode]:
+    """Ask, then run a plan as a campaign in the foreground; arguments as of ``confirm_plan``, ``run_in_foreground``."""
+    from dlperf.campaign.create import create_campaign
+
+    confirm_plan(plan, yes)
+    paths = create_campaign(workspace, plan, name)
+    return paths, run_in_foreground(workspace, paths, as_json)
+
+
 def run_in_foreground(workspace: Workspace, paths: CampaignPaths, as_json: bool = False) -> ExitCode:
     """Run a campaign's engine until it is finished or a signal ends it; running trials then continue.
 

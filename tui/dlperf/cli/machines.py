@@ -8,7 +8,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import message_entries, print_json, print_note, print_table
-from dlperf.errors import DlperfError, ExitCode, RequestError
+from dlperf.errors import DlperfError, ExitCode
 from dlperf.view.text import count_noun, file_size, number, one_line
 
 if TYPE_CHECKING:
@@ -41,12 +41,8 @@ def check(
     from dlperf.campaign.create import refuse_examples
     from dlperf.campaign.dependencies import executor_opener
     from dlperf.campaign.readiness import check_plan
-    from dlperf.cli.campaign_text import why_nothing_runs
-    from dlperf.plan import expand
 
-    plan = expand(selection, options.current_catalog(context))
-    if not plan.configurations:
-        raise RequestError(why_nothing_runs(plan))
+    plan = options.possible_plan(context, selection)
     refuse_examples(plan)
     items = asyncio.run(check_plan(plan, executor_opener(options.current_workspace(context))))
     if as_json:
@@ -73,32 +69,26 @@ def diagnose(
     node is an outlier: worse than the median of five or more alike by 2 % and by a modified z-score of 3.5, or with
     uncorrected memory errors or driver errors (Xid).
     """
-    from dlperf.campaign.create import create_campaign
-    from dlperf.cli.foreground import confirm_plan, run_in_foreground
+    from dlperf.cli.foreground import run_plan
     from dlperf.plan.diagnosis import plan_diagnosis
     from dlperf.results.health import diagnosis_of
     from dlperf.results.logs import log_reader
 
     workspace = options.current_workspace(context)
     plan = plan_diagnosis(selection, options.current_catalog(context))
-    confirm_plan(plan, yes)
-    paths = create_campaign(workspace, plan, name)
-    code = run_in_foreground(workspace, paths, as_json)
+    paths, code = run_plan(workspace, plan, name, yes, as_json)
     found = diagnosis_of(paths, log_reader(workspace))
     if as_json:
         print_json(found)
     elif found:
         headers = ("fleet", "metric", "unit", "median", "lowest", "highest", "of", "outliers")
         print_table(headers, map(_fleet_row, found))
-        if any(planned.accelerator for planned in plan.configurations) and "driver_errors" not in _metrics(found):
+        metrics = {fleet.metric for fleet in found}
+        if any(planned.accelerator for planned in plan.configurations) and "driver_errors" not in metrics:
             print_note(
                 "driver errors (Xid) are unknown: reading the kernel's log needs root or kernel.dmesg_restrict=0"
             )
     raise typer.Exit(ExitCode.MEASURED_FAILED if any(fleet.outliers for fleet in found) else code)
-
-
-def _metrics(fleets: list[Fleet]) -> set[str]:
-    return {fleet.metric for fleet in fleets}
 
 
 def _fleet_row(fleet: Fleet) -> tuple[object, ...]:

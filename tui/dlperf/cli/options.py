@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import dlperf
     from dlperf.catalog.load import Catalog
     from dlperf.catalog.problem import Problem
-    from dlperf.plan.model import Selection
+    from dlperf.plan.model import Plan, Selection
     from dlperf.runs.paths import Workspace
 
 
@@ -93,6 +93,17 @@ def current_catalog(context: typer.Context, complain: Callable[[Problem], object
     from dlperf.view.workspace import load_entries
 
     return load_entries(optional_workspace(context), complain)
+
+
+def possible_plan(context: typer.Context, selection: Selection) -> Plan:
+    """Return the plan of a selection. Raises RequestError where nothing of it can run."""
+    from dlperf.cli.campaign_text import why_nothing_runs
+    from dlperf.plan import expand
+
+    plan = expand(selection, current_catalog(context))
+    if not plan.configurations:
+        raise RequestError(why_nothing_runs(plan))
+    return plan
 
 
 def complete_ids(kind: str) -> Callable[[typer.Context, str], list[str]]:

@@ -39,8 +39,7 @@ def reproduce(
     Hardware, framework and protocol are those of the result unless given. The verdict is of an exact permutation test
     (p ≤ 0.01) where both sides have five trials. Exits with 1 if the new trials are slower.
     """
-    from dlperf.campaign.create import create_campaign
-    from dlperf.cli.foreground import confirm_plan, run_in_foreground
+    from dlperf.cli.foreground import run_plan
     from dlperf.results.conditions import compare_in_workspace
     from dlperf.results.load import load_results
     from dlperf.results.reproduction import agreement, find_result
@@ -48,9 +47,7 @@ def reproduce(
     workspace = options.current_workspace(context)
     original = find_result(result, load_results(workspace, complain=options.print_skipped))
     plan = _plan_again(context, original, selection)
-    confirm_plan(plan, yes)
-    paths = create_campaign(workspace, plan, name)
-    code = run_in_foreground(workspace, paths, as_json)
+    paths, code = run_plan(workspace, plan, name, yes, as_json)
     if code is not ExitCode.DONE:
         raise typer.Exit(code)
     (found,) = compare_in_workspace(workspace, f"{original.campaign}/{original.configuration}", paths.name).pairs

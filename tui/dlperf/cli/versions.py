@@ -43,7 +43,7 @@ def ab(
     """
     from dlperf.view import versions
 
-    workspace, plan = options.current_workspace(context), _plan(context, selection)
+    workspace, plan = options.current_workspace(context), options.possible_plan(context, selection)
     checkout = versions.checkout_of(plan)
     sides = [versions.find_version(workspace, checkout, side, text) for side, text in (("a", a), ("b", b))]
     found, code = _run_in_turns(workspace, plan, sides, name, yes)
@@ -64,7 +64,7 @@ def bisect(
     """Find the first commit that is worse than GOOD. Each step runs `dlperf ab` against GOOD."""
     from dlperf.view import versions
 
-    workspace, plan = options.current_workspace(context), _plan(context, selection)
+    workspace, plan = options.current_workspace(context), options.possible_plan(context, selection)
     checkout = versions.checkout_of(plan)
     first, last = versions.find_range(checkout, good, bad)
 
@@ -84,16 +84,6 @@ def bisect(
     print(worse)
 
 
-def _plan(context: typer.Context, selection: Selection) -> Plan:
-    from dlperf.cli.campaign_text import why_nothing_runs
-    from dlperf.plan import expand
-
-    plan = expand(selection, options.current_catalog(context))
-    if not plan.configurations:
-        raise RequestError(why_nothing_runs(plan))
-    return plan
-
-
 def _run_in_turns(
     workspace: Workspace, plan: Plan, sides: Sequence[Version], name: str | None, yes: bool
 ) -> tuple[list[Judgement], ExitCode]:
@@ -102,17 +92,14 @@ def _run_in_turns(
     Raises:
         typer.Exit: a signal ended the engine.
     """
-    from dlperf.campaign.create import create_campaign
-    from dlperf.cli.foreground import confirm_plan, run_in_foreground
+    from dlperf.cli.foreground import run_plan
     from dlperf.measure.significance import LEAST_TRIALS
     from dlperf.plan.versions import plan_versions
     from dlperf.view import versions
 
     a, b = sides
     both = plan_versions(plan, sides, plan.selection.repeats or LEAST_TRIALS)
-    confirm_plan(both, yes)
-    paths = create_campaign(workspace, both, name)
-    code = run_in_foreground(workspace, paths)
+    paths, code = run_plan(workspace, both, name, yes)
     if code is ExitCode.INTERRUPTED:
         raise typer.Exit(code)
     return versions.judge_versions(workspace, paths.name, a, b), code
