@@ -34,6 +34,11 @@ def test_a_run_of_nothing_in_particular_is_refused(counting):
     assert not list(counting.workspace.campaigns())
 
 
+def test_no_trials_at_all_are_refused_and_not_taken_for_the_usual_number(counting):
+    assert "'--repeats'" in run(counting, "-b", "32", "--repeats", "0", code=2).stderr
+    assert not list(counting.workspace.campaigns())
+
+
 def test_a_campaign_without_a_name_is_called_by_time_and_contents(counting):
     run(counting, "-b", "32", "--repeats", "1")
     (paths,) = counting.workspace.campaigns()

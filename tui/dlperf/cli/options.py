@@ -195,7 +195,7 @@ AXES: dict[str, Any] = {
 }
 """Options of what is measured, by parameter."""
 _SELECTION: dict[str, Any] = AXES | {
-    "repeats": Annotated[int | None, typer.Option("--repeats", metavar="N", help="Trials per configuration.")],
+    "repeats": Annotated[int | None, typer.Option("--repeats", metavar="N", min=1, help="Trials per configuration.")],
     "protocol": Annotated[
         str | None,
         typer.Option(
