@@ -68,6 +68,11 @@ MISTAKES = {
         "- id: box\n  title: Box\n  nodes:\n  - name: a\n  - name: a\n",
         ":5: nodes[1].name: duplicate node name a (each node needs its own name)",
     ),
+    "this machine under another name": (
+        "- id: box\n  title: Box\n  nodes:\n  - name: a\n    transport: local\n    host: gpu-1\n",
+        ":5: nodes[0].transport: local is the machine that dlperf runs on: leave it out to use ssh, or leave out host, "
+        "port and user",
+    ),
     "too few GPUs": (
         "- id: box\n  title: Box\n  gpus_per_node: 2\n  nodes:\n  - name: a\n    gpu_indices: [0]\n",
         ":6: nodes[0].gpu_indices: names 1 of 2 GPUs (gpus_per_node)",

@@ -121,6 +121,10 @@ def _node_problems(item: Located[Hardware]) -> Iterator[Problem]:
         if node.name in names:
             yield item.problem((*place, "name"), f"duplicate node name {node.name} (each node needs its own name)")
         names.add(node.name)
+        elsewhere = node.host not in ("", node.name, "localhost", "127.0.0.1", "::1")
+        if node.transport == "local" and (elsewhere or node.port or node.user):
+            text = "local is the machine that dlperf runs on: leave it out to use ssh, or leave out host, port and user"
+            yield item.problem((*place, "transport"), text)
         if node.gpu_indices is None:
             continue
         if len(node.gpu_indices) < item.entry.gpus_per_node:
