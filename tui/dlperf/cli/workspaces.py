@@ -17,8 +17,7 @@ from dlperf.view.text import count_noun, number, one_line
 if TYPE_CHECKING:
     from dlperf.catalog.problem import Problem
     from dlperf.runs.paths import Workspace
-    from dlperf.view.bounded import Output
-    from dlperf.view.program import Recognised
+    from dlperf.view.program import Output, Recognised
 
 commands = typer.Typer()
 
@@ -74,7 +73,7 @@ def _add_program(root: Path, command: str, name: str | None, batch_size: int | N
     from dlperf.catalog.load import load_catalog
     from dlperf.catalog.problem import CatalogError
     from dlperf.runs.store import write_atomic
-    from dlperf.view import bounded, program
+    from dlperf.view import program
 
     found = program.read_program(command, Path.cwd(), batch_size, name)
     folder = _workspace_root(root)
@@ -84,7 +83,7 @@ def _add_program(root: Path, command: str, name: str | None, batch_size: int | N
     catalog = load_catalog(folder / "catalog", complain=print_skipped)
     program.refuse_taken(found.name, catalog)
     print_note(f"running for at most {seconds:.0f} s: {shlex.join(found.trial_words)}")
-    output = bounded.run_bounded(found.trial_words, found.folder, seconds)
+    output = program.run_bounded(found.trial_words, found.folder, seconds)
     recognised = program.recognise(output, found, tuple(catalog.formats.values()))
     if not (folder / "mkdocs.yml").exists():
         _create(folder)

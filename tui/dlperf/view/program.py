@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import shlex
 import shutil
+import signal
+import subprocess
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,9 +28,11 @@ from dlperf.formats.registry import detect, format_ids, parser_for
 from dlperf.measure.figure import Figure, figure_of
 from dlperf.measure.reading import NotEstimable, Reading
 from dlperf.results.drafts import only_example, rate_examples
-from dlperf.view.bounded import Output
 from dlperf.view.text import one_line
 
+MOST_BYTES = 4 << 20
+"""Output that is kept; a program that prints more is stopped."""
+GRACE_SECONDS = 5.0
 TEMPLATE = Path(__file__).with_name("program.yaml.jinja")
 """A catalogue file for a program."""
 SKIP_STEPS, TAKE_STEPS = 20, 100
@@ -122,6 +129,62 @@ def refuse_taken(name: str, catalog: Catalog) -> None:
     for kind, ids in {**kinds, "format": {*format_ids(catalog.formats.values())}}.items():
         if name in ids:
             raise RequestError(f"the catalogue has a {kind} {name} already: choose another name with --name")
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a program printed, on both streams."""
+
+    data: bytes
+    code: int | None
+    """None where it was stopped."""
+
+
+def run_bounded(words: Sequence[str], folder: Path, seconds: float) -> Output:
+    """Run a program and stop it, with the processes that it started, at a limit or when this is interrupted.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    process = subprocess.Popen(
+        words,
+        cwd=folder,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        data = _read(process, time.monotonic() + seconds)
+        return Output(data, process.poll())
+    finally:
+        _end(process)
+
+
+def _read(process: subprocess.Popen[bytes], deadline: float) -> bytes:
+    assert process.stdout is not None
+    data = bytearray()
+    with process.stdout as stream:
+        while len(data) < MOST_BYTES and (left := deadline - time.monotonic()) > 0:
+            if select.select([stream], [], [], min(left, 0.1))[0]:
+                if not (block := os.read(stream.fileno(), 1 << 16)):
+                    with suppress(subprocess.TimeoutExpired):
+                        process.wait(left)
+                    break
+                data += block
+            elif process.poll() is not None:  # what it left behind may hold the pipe open
+                break
+    return bytes(data)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the whole process group, also where its first process has ended."""
+    for number, wait in ((signal.SIGTERM, GRACE_SECONDS), (signal.SIGKILL, None)):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(wait)
 
 
 def recognise(output: Output, program: Program, formats: Sequence[LogFormat]) -> Recognised:
