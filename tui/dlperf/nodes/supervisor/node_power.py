@@ -5,8 +5,8 @@ import re
 import shutil
 from typing import IO, Dict, List, Optional
 
-from .documents import Documents, repeated
 from .files import read_text
+from .processes import Documents, repeated
 
 POWERCAP = "/sys/class/powercap"
 IPMI_DEVICES = ("/dev/ipmi0", "/dev/ipmi/0", "/dev/ipmidev/0")

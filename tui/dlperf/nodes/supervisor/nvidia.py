@@ -7,9 +7,8 @@ import re
 import shutil
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from .documents import Stream
 from .files import Json
-from .processes import output
+from .processes import Stream, output
 from .vendor import COLUMNS, ENERGY, Application, Reading, Vendor, installed_version
 
 GPU_FACTS = (

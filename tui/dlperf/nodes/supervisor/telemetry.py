@@ -5,11 +5,10 @@ import time
 from typing import IO, Dict, List, Set, Tuple, Union
 
 from .containers import container_ids, keeps_containers
-from .documents import Documents
 from .files import Json, read_text
 from .machine import memory_fact, vendor_here
 from .node_power import NodePower
-from .processes import all_pids, has_mark, own_payload, process_table
+from .processes import Documents, all_pids, has_mark, own_payload, process_table
 from .vendor import COLUMNS, ENERGY, Application, Reading, Vendor
 
 TICK_SECONDS = 1.0

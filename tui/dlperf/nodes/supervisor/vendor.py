@@ -4,9 +4,8 @@ import os
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from .documents import Stream
 from .files import Json
-from .processes import output
+from .processes import Stream, output
 
 Application = Tuple[str, int]
 """GPU's UUID, pid."""
