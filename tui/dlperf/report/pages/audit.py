@@ -26,10 +26,6 @@ CONSTANT = ("case", "hardware", "framework", "precision", "batch_size", "unit", 
 PLACES = {"published_value": "value", "difference": "aside"}
 
 
-NOT_READ = "no_log_here"
-"""Verdict on a result whose log this build does not have."""
-
-
 @dataclass(frozen=True)
 class Counts:
     """Numbers of third-party results: all, with a public log, recomputed, and so on."""
@@ -52,8 +48,8 @@ class Section:
     title: str
     anchor: str
     table: Table
-    unread: Table
-    """Those whose log is not here."""
+    others: Table
+    """Those that dlperf did not recompute."""
 
 
 def audit(language: Language, data: SiteData) -> str:
@@ -139,12 +135,12 @@ def _anchor(report: str) -> str:
 
 
 def _section(page: Page, report: str, rows: Rows) -> Section:
-    logged = grouped(filter(_is_checkable, rows), lambda row: row.verdict.code == NOT_READ)
-    read, unread = (
+    logged = grouped(filter(_is_checkable, rows), lambda row: row.recomputed is None)
+    recomputed, others = (
         page.table(COLUMNS, [_row(page, row) for row in logged.get(key, ())], constant=CONSTANT, places=PLACES)
         for key in (False, True)
     )
-    return Section(_title(page, report), _anchor(report), read, unread)
+    return Section(_title(page, report), _anchor(report), recomputed, others)
 
 
 def _row(page: Page, row: AuditRow) -> tuple[object, ...]:

@@ -156,7 +156,7 @@ def _verdict_of(compared: Claim) -> str:
 
 
 def _verdict(page: Page, compared: Claim) -> tuple[Text | str, ...]:
-    code, said = _verdict_of(compared), page.language.render(compared.brief)
+    code, said = _verdict_of(compared), page.reason(compared.brief)
     if code in WORSE:
         return (Text(page._("regression"), "regression"),)
     return (Text(page._("possible regression"), "warning"), said) if code == SUSPECTED else (said,)

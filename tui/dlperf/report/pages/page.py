@@ -36,6 +36,8 @@ WORDED = (
     "build",
 )
 """Columns that contain text."""
+SETTINGS = {"scale": "nodes_gpus"}
+"""Setting of a reason against a claim → its column, where the names differ."""
 PLACED = {"figure": "value", "unit": "aside"}
 """Columns of a list with a special position on a telephone."""
 
@@ -95,7 +97,14 @@ class Page:
 
     def _titled(self, found: Message) -> Message:
         parameters = {name: self._titled_value(value) for name, value in found.parameters.items()}
+        if found.code == "unequal_setting":
+            parameters |= {"name": self._setting_title(str(parameters["name"]))}
         return replace(found, parameters=parameters)
+
+    def _setting_title(self, name: str) -> str:
+        """Return the title of a setting as within a sentence."""
+        title = self._(COLUMNS[SETTINGS.get(name, name)]) if SETTINGS.get(name, name) in COLUMNS else name
+        return f"{title[:1].lower()}{title[1:]}".replace("_", " ")
 
     def _titled_value(self, value: Value) -> Value:
         if isinstance(value, tuple):
@@ -166,8 +175,9 @@ class Page:
         return filled(heads, rows, [place for place, name in enumerate(columns) if name in constant])
 
     def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> Table:
-        """Return a table with a row for each configuration: ``columns``, throughput, then everything else known."""
-        return self.listed(results, (*columns, *FIGURE_COLUMNS, "source"))
+        """Return a table with a row for each configuration, the highest of each model first, with everything known."""
+        ordered = sorted(results, key=lambda row: (self.data.case_title(row.case), row.unit, -row.score))
+        return self.listed(ordered, (*columns, *FIGURE_COLUMNS, "source"))
 
     def listed(
         self,
