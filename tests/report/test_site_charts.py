@@ -174,4 +174,4 @@ def test_the_chart_of_home_shows_our_results_at_each_precision_and_those_of_othe
     rows = [measured("alpha", value=900.0, precision="bf16-pure"), measured("alpha", value=700.0, precision="bf16")]
     rows += [measured("beta", value=710.0, precision="bf16"), doubtful, published("paddle", 1, 1438.0)]
     (chart,) = model_charts(Page(ENGLISH, SiteData(tuple(rows)), "index.md"))
-    assert sorted(bar.figure.value for _, bars in chart.groups for bar in bars) == ["1,438", "700", "710", "900"]
+    assert sorted(bar.figure.value for _, bars in chart["groups"] for bar in bars) == ["1,438", "700", "710", "900"]

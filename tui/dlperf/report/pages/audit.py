@@ -41,17 +41,6 @@ class Counts:
     """Of which no log gave the value when the report was transcribed."""
 
 
-@dataclass(frozen=True)
-class Section:
-    """The results of one report that have a log or a verdict."""
-
-    title: str
-    anchor: str
-    table: Table
-    others: Table
-    """Those that dlperf did not recompute."""
-
-
 def audit(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.AUDIT)
     reports = grouped(data.audit, lambda row: row.report)
@@ -134,13 +123,13 @@ def _anchor(report: str) -> str:
     return f"report-{at.slug(report)}"
 
 
-def _section(page: Page, report: str, rows: Rows) -> Section:
+def _section(page: Page, report: str, rows: Rows) -> dict[str, object]:
     logged = grouped(filter(_is_checkable, rows), lambda row: row.recomputed is None)
     recomputed, others = (
         page.table(COLUMNS, [_row(page, row) for row in logged.get(key, ())], constant=CONSTANT, places=PLACES)
         for key in (False, True)
     )
-    return Section(_title(page, report), _anchor(report), recomputed, others)
+    return {"title": _title(page, report), "anchor": _anchor(report), "table": recomputed, "others": others}
 
 
 def _row(page: Page, row: AuditRow) -> tuple[object, ...]:

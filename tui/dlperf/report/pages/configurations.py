@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 
 from dlperf.messages import Language
@@ -17,11 +17,11 @@ from dlperf.report.machine import format_fact
 from dlperf.report.pages import references
 from dlperf.report.pages.audit import verification
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.profiles import OfferedProfile, ProfileView, profile_link, profile_view
+from dlperf.report.pages.profiles import OfferedProfile, profile_link, profile_view
 from dlperf.report.pages.protocols import protocol_facts
 from dlperf.report.pages.trial_evidence import Shapes, commands_again, measured_trial, trial_charts
 from dlperf.report.pages.trials import artifacts, estimates, findings, metrics, mfu_text, outcomes
-from dlperf.report.views import Column, Figure, Link, Picture, Table, filled
+from dlperf.report.views import Column, Link, Table, filled
 from dlperf.results.health import Fleet
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.provenance import LIBRARIES, merged
@@ -38,72 +38,6 @@ DEVICE = re.compile(r"\.[0-9]+(\.|$)")
 """Matches the name of a fact of one of several devices: ``gpus.0.name``."""
 OF_THE_MOMENT = re.compile(r"boot_id|.*\.(?:utilization_percent|memory_used_mib)")
 """Matches facts that change from moment to moment and do not describe the machine."""
-
-
-@dataclass(frozen=True)
-class ProbedMachine:
-    """The environment of one trial; of a later one, what differs from the first."""
-
-    node: str
-    trial: int
-    facts: Table
-    devices: str
-    """Facts of every device, a line each."""
-
-
-@dataclass(frozen=True)
-class Script:
-    """The launch script of one trial."""
-
-    node: str
-    trial: str
-    script: str
-
-
-@dataclass(frozen=True)
-class Section:
-    """One configuration."""
-
-    title: str
-    anchor: str
-    figure: Figure
-    unit: str
-    facts: Sequence[tuple[str, str | Link]]
-    """Names and values, some of them empty."""
-    mfu: str
-    """How its MFU follows from its throughput; empty if it has none."""
-    source: str
-    unmeasured: bool
-    """Published without trials."""
-    verification: Table
-    """Of a third-party result."""
-    findings: Sequence[tuple[str, str, str]]
-    """Severity, numbers of the trials if it is theirs, and text."""
-    outcomes: Table
-    artifacts: Table | None
-    metrics: Table
-    estimates: Table
-    charts: Sequence[Picture]
-    window: int | None
-    """Number of the trial whose measured window is shaded in the charts."""
-    profile: ProfileView | None
-    """Steps under a profiler."""
-    log_lines: bool
-    """Whether the page has the log lines that gave the value."""
-    again: str
-    """The command that measures it again; empty if it cannot be."""
-    recompute: str
-    """The command that recomputes it from its logs; empty if there are none."""
-    history: str
-    """Address of its results in other campaigns."""
-    programs: Sequence[Link]
-    """Files of the training program as they were sent."""
-    cite: Mapping[str, str]
-    """Fields of a BibTeX entry."""
-    issue: str
-    """Address of an issue that disputes it; empty without a repository."""
-    dispute: str
-    """Text of such an issue."""
 
 
 def configurations(
@@ -231,7 +165,7 @@ def _loaded(page: Page, results: Results) -> Table:
     return page.facts((page.fact(name), value) for name, value in merged(results).items() if name.startswith(LIBRARIES))
 
 
-def _environments(page: Page, evidence: EvidenceOf) -> list[ProbedMachine]:
+def _environments(page: Page, evidence: EvidenceOf) -> list[dict[str, object]]:
     """Return the environment of one trial and, for the others, the differences."""
     shown: list[Mapping[str, str]] = []
     probed = []
@@ -244,7 +178,7 @@ def _environments(page: Page, evidence: EvidenceOf) -> list[ProbedMachine]:
                 (page.fact(name), format_fact(name, value)) for name, value in news.items() if not DEVICE.search(name)
             ]
             devices = "\n".join(f"{name}: {value}" for name, value in news.items() if DEVICE.search(name))
-            probed.append(ProbedMachine(found.node, number, page.facts(rows), devices))
+            probed.append({"node": found.node, "trial": number, "facts": page.facts(rows), "devices": devices})
     return probed
 
 
@@ -259,13 +193,14 @@ def _changed(facts: Mapping[str, str], before: Mapping[str, str]) -> dict[str, s
     return {name: value for name, value in facts.items() if before.get(name) != value}
 
 
-def _launch(page: Page, results: Results, evidence: EvidenceOf) -> Script | None:
+def _launch(page: Page, results: Results, evidence: EvidenceOf) -> dict[str, str] | None:
     """Return the launch script of the first trial as an example; each trial's own is among its artifacts."""
     for row in results:
         for trial in row.trials:
             found = evidence.get((at.configuration_anchor(row), trial.number), NOTHING)
             if found.launch:
-                return Script(found.node, f"{figures.point_text(page.language, row)} · {trial.number}", found.launch)
+                point = figures.point_text(page.language, row)
+                return {"node": found.node, "trial": f"{point} · {trial.number}", "script": found.launch}
     return None
 
 
@@ -275,42 +210,43 @@ def _section(
     evidence: EvidenceOf,
     shapes: Mapping[str, Shapes],
     profiles: Mapping[str, OfferedProfile | None],
-) -> Section:
+) -> dict[str, object]:
+    """Return what the template shows of one configuration."""
     anchor = at.configuration_anchor(row)
     found = {trial.number: evidence.get((anchor, trial.number), NOTHING) for trial in row.trials}
     measured = measured_trial(row, found)
     again, recompute = commands_again(page, row)
     subject, dispute = references.dispute(page, row)
-    return Section(
-        title=figures.point_text(page.language, row, page.stated),
-        anchor=anchor,
-        figure=replace(page.figure(row), address=f"#{anchor}-caveats"),
-        unit=row.unit,
-        facts=_facts(page, row),
-        mfu=mfu_text(page, row),
-        source=row.source,
-        unmeasured=is_published(row.campaign) and not row.trials,
-        verification=verification(page, row),
-        findings=findings(page.language, row),
-        outcomes=outcomes(page, row, found),
-        artifacts=artifacts(page, row, found),
-        metrics=metrics(page, row),
-        estimates=estimates(page, row.trials),
-        charts=trial_charts(page, row, shapes.get(anchor, {})),
-        window=measured.number if measured else None,
-        profile=profile_view(page, anchor, profiles.get(anchor)),
-        log_lines=any(one.timeline.log_lines.head for one in found.values()),
-        again=again,
-        recompute=recompute,
-        history=_history(page, row),
-        programs=[
+    return {
+        "title": figures.point_text(page.language, row, page.stated),
+        "anchor": anchor,
+        "figure": replace(page.figure(row), address=f"#{anchor}-caveats"),
+        "unit": row.unit,
+        "facts": _facts(page, row),
+        "mfu": mfu_text(page, row),
+        "source": row.source,
+        "unmeasured": is_published(row.campaign) and not row.trials,
+        "verification": verification(page, row),
+        "findings": findings(page.language, row),
+        "outcomes": outcomes(page, row, found),
+        "artifacts": artifacts(page, row, found),
+        "metrics": metrics(page, row),
+        "estimates": estimates(page, row.trials),
+        "charts": trial_charts(page, row, shapes.get(anchor, {})),
+        "window": measured.number if measured else None,
+        "profile": profile_view(page, anchor, profiles.get(anchor)),
+        "log_lines": any(one.timeline.log_lines.head for one in found.values()),
+        "again": again,
+        "recompute": recompute,
+        "history": _history(page, row),
+        "programs": [
             page.file_link(file.path, file.name)
             for file in distinct(file for one in found.values() for file in one.programs)
         ],
-        cite=references.citation(page, row),
-        issue=references.issue_address(page.data.repository, subject, dispute),
-        dispute=dispute,
-    )
+        "cite": references.citation(page, row),
+        "issue": references.issue_address(page.data.repository, subject, dispute),
+        "dispute": dispute,
+    }
 
 
 def _facts(page: Page, row: ConfigurationResult) -> list[tuple[str, str | Link]]:

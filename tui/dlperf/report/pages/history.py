@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from dlperf.measure.significance import SIGNIFICANT
@@ -32,16 +32,6 @@ OVERVIEW = ("configuration", "verdict", "change", "figure", "change_since_first"
 COLUMNS = ("date", "build", "figure", "verdict", "change", "campaign", "changed_conditions")
 
 Series = Sequence[ConfigurationResult]
-
-
-@dataclass(frozen=True)
-class Section:
-    """One configuration over campaigns."""
-
-    title: str
-    anchor: str
-    chart: str
-    table: Table
 
 
 def history(language: Language, data: SiteData) -> str:
@@ -87,15 +77,15 @@ def _overview_row(page: Page, rows: Series, among: Series) -> tuple[object, ...]
     )
 
 
-def _section(page: Page, rows: Series) -> Section:
+def _section(page: Page, rows: Series) -> dict[str, object]:
     compared = [None, *(claim(a, b) for a, b in pairwise(rows))]
     cells = [_row(page, *pair) for pair in zip(rows, compared, strict=True)]
-    return Section(
-        _join_names(_names(page, rows[0])),
-        at.history_anchor(rows[0]),
-        _chart(page, rows, compared),
-        page.table(COLUMNS, cells, places={"figure": "value", "verdict": "by", "change": "aside"}),
-    )
+    return {
+        "title": _join_names(_names(page, rows[0])),
+        "anchor": at.history_anchor(rows[0]),
+        "chart": _chart(page, rows, compared),
+        "table": page.table(COLUMNS, cells, places={"figure": "value", "verdict": "by", "change": "aside"}),
+    }
 
 
 def _join_names(names: Sequence[str]) -> str:

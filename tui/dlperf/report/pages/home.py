@@ -46,29 +46,6 @@ class Headline:
     """Address of what differs between the fastest two."""
 
 
-@dataclass(frozen=True)
-class Summary:
-    """Who measured what, when and with which versions."""
-
-    results: int
-    frameworks: Sequence[Link]
-    hardware: Sequence[str]
-    models: int
-    dates: Sequence[str]
-    """Days of the campaigns, the first first."""
-    published: int
-    """Third-party results."""
-    reports: int
-    contests: int
-    """Comparisons of frameworks measured here."""
-    clear: int
-    """Those of which a lead may be claimed."""
-    leads: Sequence[tuple[Link, str, Sequence[str]]]
-    """Framework, by how much it leads, and the models and hardware where it may be called ahead."""
-    reason: str
-    """What is missing most often where nothing may be claimed."""
-
-
 def home(language: Language, data: SiteData) -> str:
     here = {row.case for row in data.trained if not is_published(row.campaign)}
     shared = figures.shared_axes(row for row in data.trained if row.case in here)
@@ -142,7 +119,7 @@ def by_weight(found: Sequence[Answer]) -> list[Answer]:
     return [answer for same in rivals.values() for answer in same]
 
 
-def _summary(page: Page, found: Sequence[Answer]) -> Summary:
+def _summary(page: Page, found: Sequence[Answer]) -> dict[str, object]:
     """Summarize the results; frameworks and hardware with the most come first, so that a quick local test does not."""
     data = page.data
     here = [row for row in data.trained if row.value is not None and data.kind(row.campaign) == "measured"]
@@ -151,19 +128,19 @@ def _summary(page: Page, found: Sequence[Answer]) -> Summary:
     claims = [one.claim for one in contests if one.claim]
     by_framework = grouped(here, lambda row: row.framework).values()
     reasons = Counter(page.reason(reason) for one in claims for reason in one.reasons[:1])
-    return Summary(
-        results=len(here),
-        frameworks=[_with_version(page, rows) for rows in sorted(by_framework, key=len, reverse=True)],
-        hardware=[name for name, _ in Counter(chip(data, row) for row in here).most_common()],
-        models=len({row.case for row in here}),
-        dates=sorted({data.created(row.campaign)[:10] for row in here} - {""}),
-        published=len(others),
-        reports=len({row.campaign for row in others}),
-        contests=len(claims),
-        clear=sum(one.improves for one in claims),
-        leads=_leads(page, [one for one in claims if one.improves]),
-        reason=reasons.most_common(1)[0][0] if reasons else "",
-    )
+    return {
+        "results": len(here),
+        "frameworks": [_with_version(page, rows) for rows in sorted(by_framework, key=len, reverse=True)],
+        "hardware": [name for name, _ in Counter(chip(data, row) for row in here).most_common()],
+        "models": len({row.case for row in here}),
+        "dates": sorted({data.created(row.campaign)[:10] for row in here} - {""}),
+        "published": len(others),
+        "reports": len({row.campaign for row in others}),
+        "contests": len(claims),
+        "clear": sum(one.improves for one in claims),
+        "leads": _leads(page, [one for one in claims if one.improves]),
+        "reason": reasons.most_common(1)[0][0] if reasons else "",
+    }
 
 
 def _leads(page: Page, claims: Sequence[Claim]) -> list[tuple[Link, str, list[str]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dlperf.catalog.palette import family_number
 from dlperf.catalog.units import is_rate
@@ -13,7 +13,6 @@ from dlperf.report import figures
 from dlperf.report.data import SiteData, gpus_total, grouped, is_published
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.pages.pictures import bars
-from dlperf.report.views import Bar
 from dlperf.results.model import ConfigurationResult
 
 CHIP = re.compile(r"\b(?:GB|MI|[ABHLTPV])\d{2,3}X?\b", re.IGNORECASE)
@@ -31,18 +30,7 @@ MOST_BARS = 4
 """Of one accelerator; the script of the page shows all."""
 
 
-@dataclass(frozen=True)
-class ModelChart:
-    """The results on one model, the fastest accelerator first."""
-
-    case: str
-    title: str
-    unit: str
-    groups: tuple[tuple[str, tuple[Bar, ...]], ...]
-    """Accelerator and its bars."""
-
-
-def model_charts(page: Page) -> list[ModelChart]:
+def model_charts(page: Page) -> list[dict[str, object]]:
     """Return the charts of the models that were measured here and run on the most accelerators."""
     data = page.data
     rates = [row for row in data.current if row.value and is_rate(row.unit, row.direction)]
@@ -74,7 +62,7 @@ def interest(data: SiteData, rows: Iterable[ConfigurationResult]) -> tuple[bool,
     return here, len({chip(data, row) for row in members if CHIP.fullmatch(chip(data, row))})
 
 
-def _model_chart(page: Page, rows: Iterable[ConfigurationResult]) -> ModelChart:
+def _model_chart(page: Page, rows: Iterable[ConfigurationResult]) -> dict[str, object]:
     shown = _best_per_gpu(page.data, rows)
     baseline = next((row for row in shown if not is_published(row.campaign)), shown[0])
     drawn = [
@@ -82,12 +70,11 @@ def _model_chart(page: Page, rows: Iterable[ConfigurationResult]) -> ModelChart:
         for bar, row in zip(bars(page, shown), shown, strict=True)
     ]
     of_chip = grouped(zip(shown, drawn, strict=True), lambda pair: chip(page.data, pair[0]))
-    return ModelChart(
-        shown[0].case,
-        page.data.case_title(shown[0].case),
-        shown[0].unit,
-        tuple((name, tuple(bar for _, bar in pairs)) for name, pairs in of_chip.items()),
-    )
+    return {
+        "title": page.data.case_title(shown[0].case),
+        "unit": shown[0].unit,
+        "groups": [(name, [bar for _, bar in pairs]) for name, pairs in of_chip.items()],
+    }
 
 
 def _best_per_gpu(data: SiteData, rows: Iterable[ConfigurationResult]) -> list[ConfigurationResult]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report.downloads import Download
 from dlperf.report.pages.page import Page
-from dlperf.report.views import Bar, Column, Figure, Link, Table, filled
+from dlperf.report.views import Bar, Column, Figure, Link, filled
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.profiles import Profile
 
@@ -23,17 +22,7 @@ CLASSES = (
 """Classes of kernels, as ``workloads/profiling.py`` writes them."""
 
 
-@dataclass(frozen=True)
-class ProfileView:
-    """The profile of one configuration."""
-
-    steps: int
-    facts: Sequence[tuple[str, str | Link]]
-    classes: Sequence[Bar]
-    kernels: Table
-
-
-def profile_view(page: Page, anchor: str, offered: OfferedProfile | None) -> ProfileView | None:
+def profile_view(page: Page, anchor: str, offered: OfferedProfile | None) -> dict[str, object] | None:
     """Return time per step, the classes of kernels as bars and the kernels with most time."""
     if offered is None:
         return None
@@ -61,7 +50,8 @@ def profile_view(page: Page, anchor: str, offered: OfferedProfile | None) -> Pro
     ]
     heads = page._("Operation"), page._("Class"), page._("Calls"), page._("Total, ms"), page._("Share")
     columns = [Column(head, words=number < 2) for number, head in enumerate(heads)]
-    return ProfileView(profile.steps, _facts(page, profile, trace), classes, filled(columns, kernels))
+    facts, table = _facts(page, profile, trace), filled(columns, kernels)
+    return {"steps": profile.steps, "facts": facts, "classes": classes, "kernels": table}
 
 
 def profile_link(page: Page, row: ConfigurationResult) -> Link | str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from dlperf.catalog.metrics import Protocol
 from dlperf.measure.estimators import signature
@@ -41,22 +40,11 @@ DEFINITIONS = {
 """Estimator → what it does."""
 
 
-@dataclass(frozen=True)
-class Described:
-    """One protocol."""
-
-    name: str
-    anchor: str
-    title: str
-    description: str
-    source: str
-
-
 def protocol_views(page: Page) -> dict[str, object]:
     """Return what the methodology page shows of all protocols and estimators."""
     return {
         "overview": _overview(page),
-        "protocols": [_described(page, name) for name in sorted(page.data.protocols)],
+        "protocols": [(at.protocol_anchor(name), one) for name, one in sorted(page.data.protocols.items())],
         "estimators": [(signature(name), page._(definition)) for name, definition in DEFINITIONS.items()],
     }
 
@@ -90,14 +78,3 @@ def _facts(page: Page, protocol: Protocol) -> list[tuple[str, str | Link]]:
         page._(AGGREGATES[protocol.aggregate]),
     )
     return [(page._(COLUMNS[name]), value) for name, value in zip(FACTS, values, strict=True)]
-
-
-def _described(page: Page, name: str) -> Described:
-    protocol = page.data.protocols[name]
-    return Described(
-        name=name,
-        anchor=at.protocol_anchor(name),
-        title=protocol.title if protocol.title != name else "",
-        description=protocol.description if protocol.description != protocol.title else "",
-        source=protocol.source,
-    )
