@@ -189,7 +189,7 @@ def test_a_command_is_broken_between_its_words_and_a_matrix_nowhere() -> None:
     document = rendered(block("run --batch-size 8 a--b"))
     assert document.text.strip() == "run --batch-size 8 a--b"
     assert '<span class="option">--batch-size</span> 8 a--b' in block("run --batch-size 8 a--b")
-    assert lines("GPU0 --x") == '<pre class="lines" lang="en"><code>GPU0 --x</code></pre>'
+    assert lines("GPU0 --x") == '<pre class="lines" lang="en"><code tabindex="0">GPU0 --x</code></pre>'
 
 
 def test_columns_of_figures_are_set_to_the_right() -> None:

@@ -18,6 +18,7 @@
 
   function shown(trial) {
     var code = document.createElement("code");
+    code.tabIndex = 0; /* it scrolls */
     code.append(page.trial + " " + trial[0] + "\n");
     trial[1].forEach(function (piece) {
       var part = document.createElement(piece[0] ? "mark" : "span");
