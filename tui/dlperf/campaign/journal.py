@@ -1,18 +1,144 @@
-"""The journal as the engine writes it, with the state that follows from it."""
+"""The journal as the engine writes it, and the machines that are left out after repeated failures."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from dlperf.campaign.left_out import Reliability
 from dlperf.campaign.rules import trials_to_cancel
 from dlperf.errors import RequestError
-from dlperf.messages import Message
-from dlperf.plan import TrialKey
-from dlperf.runs.journal import CampaignFold
+from dlperf.executors.base import UNREACHABLE, CheckItem, NodeObservation
+from dlperf.messages import Message, message, quoted
+from dlperf.nodes.transport import Machine
+from dlperf.plan import PlannedConfiguration, TrialKey
+from dlperf.runs.journal import CampaignFold, trial_key
 from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.records import CampaignRecord, Event, Request, utc_now
+from dlperf.runs.records import CampaignRecord, Event, Request, State, TrialStatus, utc_now
 from dlperf.runs.store import append_records, read_records
+from dlperf.runs.upgrades import stored_message
+
+MOST_FAILURES = 2
+"""Consecutive failures after which a machine is left out."""
+
+MACHINE_CHECKS = frozenset(
+    {
+        *("reachable", "python", "clock", "disk", "port", "gpu_count", "gpu_model", "gpu_idle", "driver", "cuda"),
+        *("nvlink", "nvlink_equal", "infiniband_equal"),
+    }
+)
+"""Checks of the machine itself; others (image, files, ssh) concern what is to run there."""
+
+
+def faults_in_checks(items: Iterable[CheckItem]) -> dict[str, Message]:
+    """Return node → its fault, from failed checks of machines."""
+    failed = [item for item in items if not item.ok and item.check in MACHINE_CHECKS]
+    return {item.node: _unfit(item) for item in reversed(failed)}
+
+
+def _unfit(item: CheckItem) -> Message:
+    if item.check == "reachable":
+        return message("unreachable", cause=item.message)
+    return message("and_more", subject=item.title, more=item.message)
+
+
+def faults_of_nodes(nodes: Iterable[NodeObservation]) -> dict[str, Message]:
+    """Return node → its fault: it lost its part of the trial, or did not answer for too long."""
+    return {
+        node.node: node.cause or quoted(node.state)
+        for node in nodes
+        if node.state is State.LOST or (node.state is State.FAILED and node.cause and node.cause.mentions(*UNREACHABLE))
+    }
+
+
+class Reliability:
+    """Consecutive failures of each machine, and which are left out; folded from the journal.
+
+    Nodes of a scheduler are not counted: it drains them itself.
+    """
+
+    def __init__(self, configurations: Sequence[PlannedConfiguration]) -> None:
+        self._reached = {
+            item.configuration.id: {node.name: str(Machine.of(node)) for node in item.launch.nodes}
+            for item in configurations
+        }
+        """Configuration id → node → machine."""
+        queued = {item.configuration.id for item in configurations if item.launch.queued}
+        self._machines = {name: {} if name in queued else nodes for name, nodes in self._reached.items()}
+        """The same, without those of schedulers."""
+        self._answered: set[str] = set()
+        self._failures: Counter[str] = Counter()
+        self._left_out: set[str] = set()
+
+    def take(self, event: Event) -> None:
+        match event.event:
+            case "state" if event.trial:
+                configuration = trial_key(event.trial).configuration
+                self._count_failures(self._machines.get(configuration, {}), event)
+                if event.state == State.SUBMITTED:  # which follows a check of all of them
+                    self._answered.update(self._reached.get(configuration, {}).values())
+            case "node_left_out":
+                self._left_out.add(str(event.data.get("machine")))
+            case "node_taken_back":
+                machine = str(event.data.get("machine"))
+                self._left_out.discard(machine)
+                del self._failures[machine]
+
+    def note_answer(self, key: TrialKey, node: str) -> None:
+        self._answered.add(self._machine(key, node))
+
+    def answered(self, key: TrialKey, node: str) -> bool:
+        """Whether the machine has answered in this campaign."""
+        return self._machine(key, node) in self._answered
+
+    def _machine(self, key: TrialKey, node: str) -> str:
+        # Under Slurm only the login node is reached, whatever the nodes of the job are called.
+        nodes = self._reached[key.configuration]
+        return nodes.get(node) or next(iter(nodes.values()))
+
+    def _count_failures(self, machines: Mapping[str, str], event: Event) -> None:
+        blamed = event.data.get("blamed", {})
+        for node, machine in machines.items():
+            if event.state == State.SUCCEEDED:
+                del self._failures[machine]
+            elif node in blamed:
+                self._failures[machine] += 1
+
+    def leave_out(self, trials: Mapping[TrialKey, TrialStatus], end: Event) -> list[Event]:
+        """Return the events that leave out machines after one failure too many, and cancel what is planned on them."""
+        machines = self._machines[trial_key(end.trial or "").configuration]
+        out: list[Event] = []
+        for node, why in end.data.get("blamed", {}).items():
+            machine = machines.get(node)
+            if machine is not None and self._failures[machine] + 1 >= MOST_FAILURES:
+                cause = message("failed_in_a_row", count=self._failures[machine] + 1, why=stored_message(why))
+                out.append(Event(end.time, "node_left_out", cause=cause, data={"node": node, "machine": machine}))
+        return out + self._not_run(trials, out, end) if out else []
+
+    def _not_run(self, trials: Mapping[TrialKey, TrialStatus], out: list[Event], end: Event) -> list[Event]:
+        causes = {
+            str(event.data["machine"]): message("machine_left_out", node=event.data["node"], cause=event.cause)
+            for event in out
+            if event.cause
+        }
+        follow = []
+        for key, status in trials.items():
+            machines = self._machines[key.configuration].values() if status.state is State.PLANNED else ()
+            cause = next((causes[machine] for machine in machines if machine in causes), None)
+            if cause:
+                follow.append(Event(end.time, "state", str(key), State.CANCELLED, cause))
+        return follow
+
+    def restore_machines(self, events: Iterable[Event]) -> list[Event]:
+        """Return the events that restore left-out machines which newly planned trials need."""
+        planned = [event for event in events if event.event == "planned" and event.trial]
+        names = {trial_key(event.trial or "").configuration for event in planned}
+        wanted = {machine: node for name in names for node, machine in self._machines[name].items()}
+        return [
+            Event(planned[0].time, "node_taken_back", source="viewer", data={"node": node, "machine": machine})
+            for machine, node in sorted(wanted.items())
+            if machine in self._left_out
+        ]
 
 
 class EngineJournal(CampaignFold):

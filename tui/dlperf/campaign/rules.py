@@ -36,7 +36,7 @@ def is_infrastructure(status: TrialStatus) -> bool:
 def events_after_end(trials: Trials, ended: TrialStatus, time: str, disturbance: Message | None = None) -> list[Event]:
     """Return the events that follow from a trial's end; ``trials`` already holds its final status.
 
-    Called only if the end leaves no machine out (``left_out.py``). An infrastructure failure is retried at most twice,
+    Called only if the end leaves no machine out (``journal.py``). An infrastructure failure is retried at most twice,
     not counting tries that ran nothing because another engine took the machine first. The second failure of the same
     kind stops the configuration: its planned trials are cancelled. A disturbed trial is repeated once, whatever its
     value.

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from dlperf.campaign.left_out import faults_of_nodes
+from dlperf.campaign.journal import faults_of_nodes
 from dlperf.campaign.live import LiveLog
 from dlperf.campaign.machines import Demand
 from dlperf.errors import DlperfError, StorageError

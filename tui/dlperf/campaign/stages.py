@@ -9,8 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dlperf.campaign.dependencies import Timeouts
-from dlperf.campaign.journal import EngineJournal
-from dlperf.campaign.left_out import faults_in_checks
+from dlperf.campaign.journal import EngineJournal, faults_in_checks
 from dlperf.campaign.machines import Machines, array_numbers, demands_of, demands_on
 from dlperf.campaign.rules import BUSY, LEASED
 from dlperf.campaign.running import Ending, RunningTrial, Watch, run_in_background
