@@ -14,6 +14,7 @@ import pytest
 from trials import finished, held, printed, processes_of, run_to_end, shell_trial
 
 from dlperf.executors.base import Trial
+from dlperf.nodes.supervisor.endings import sweep
 from dlperf.nodes.supervisor.processes import identity_of, process_stat, running_supervisor
 from dlperf.nodes.supervisor.scope import close_group, group_pids, open_group
 from dlperf.runs.records import State
@@ -37,6 +38,16 @@ def is_gone(path: str) -> bool:
 def runs(pid: int) -> bool:
     found = process_stat(pid)
     return found is not None and found[0] != "Z"
+
+
+def test_what_began_before_the_supervisor_is_none_of_the_trial_and_is_not_read():
+    environment = os.environ | {"DLPERF_TRIAL": "a.1/here"}
+    with subprocess.Popen(["sleep", "82"], env=environment, start_new_session=True) as process:
+        began = identity_of(process.pid)["start_ticks"]
+        sweep("a.1/here", 1.0, None, began + 1)
+        assert process.poll() is None
+        sweep("a.1/here", 1.0, None, began)
+        assert process.wait() == -signal.SIGTERM
 
 
 async def test_a_payload_that_removes_its_folder_is_ended_and_fails(executor, home, tmp_path):
