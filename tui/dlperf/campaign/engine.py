@@ -178,7 +178,8 @@ class Engine:
 
         This machine is kept until that is done: a measured trial needs its processors.
         """
-        if all(node.transport != "local" for node in running.trial.launch.nodes):
+        launch = running.trial.launch
+        if launch.queued or all(node.transport != "local" for node in launch.nodes):
             self._release(running)
 
     def _release(self, running: RunningTrial, rest: float | None = None) -> None:
