@@ -80,7 +80,8 @@ def conditions_of(
 
 
 def _facts(node: NodeFacts) -> Iterator[tuple[str, str]]:
-    known = dict(flattened(node.environment))
+    # none of them is in a list, such as that of the packages
+    known = dict(flattened({name: fact for name, fact in node.environment.items() if not isinstance(fact, list)}))
     yield from ((name, known[name]) for name in OF_A_MACHINE if name in known)
     listed = node.environment.get("gpus")
     gpus = [dict(flattened(gpu)) for gpu in listed if isinstance(gpu, Mapping)] if isinstance(listed, list) else []
