@@ -12,11 +12,9 @@ from builder import engine_of, finished_campaign, running_campaign
 from driving import driving, is_reading, until, until_shown
 from textual.pilot import Pilot
 
-from dlperf.app.app import PLACES, DlperfApp
+from dlperf.app.app import PLACES
+from dlperf.app.screens.base import PlaceScreen
 from dlperf.runs.paths import Workspace
-
-TWO_LOOKS = 25
-"""Frames in which each file is looked at twice."""
 
 
 @contextmanager
@@ -45,11 +43,12 @@ def opened_files() -> Iterator[list[str]]:
     yield OPENED
 
 
-async def frames(pilot: Pilot[str], count: int) -> None:
-    app = pilot.app
-    assert isinstance(app, DlperfApp)
-    last = app._frame_number + count
-    await until(pilot, lambda: app._frame_number >= last)
+async def two_looks(pilot: Pilot[str]) -> None:
+    """Each file is looked at twice."""
+    screen = pilot.app.screen
+    assert isinstance(screen, PlaceScreen)
+    with patch.object(screen, "look", wraps=screen.look) as looks:
+        await until(pilot, lambda: looks.call_count >= 2)
 
 
 @pytest.mark.parametrize("place", ["watch", "campaigns"])
@@ -57,9 +56,9 @@ async def test_a_running_campaign_with_nothing_new_to_say_is_not_drawn_again(wor
     with engine_of(running_campaign(workspace).paths):
         async with driving(workspace, start_screen=place) as pilot:
             await until_shown(pilot, "running")
-            await frames(pilot, TWO_LOOKS)
+            await two_looks(pilot)
             with drawings(pilot) as sent:
-                await frames(pilot, TWO_LOOKS)
+                await two_looks(pilot)
             assert not sent
 
 
@@ -69,7 +68,7 @@ async def test_the_first_visit_of_a_screen_draws_it_once_and_at_once(workspace: 
     async with driving(workspace) as pilot:
         app = pilot.app
         await until(pilot, lambda: set(PLACES) <= set(app._screen_stacks) and not is_reading(pilot))
-        await frames(pilot, TWO_LOOKS)
+        await two_looks(pilot)
         with drawings(pilot) as sent:
             app.switch_mode(place)
             assert not app._batch_count
@@ -84,7 +83,7 @@ async def test_files_that_nobody_writes_are_not_read_again(workspace: Workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
             await until_shown(pilot, "running")
-            await frames(pilot, TWO_LOOKS)
+            await two_looks(pilot)
             with opened_files() as opened:
-                await frames(pilot, TWO_LOOKS)
+                await two_looks(pilot)
             assert not [path for path in opened if path.startswith(str(workspace.runs)) and not path.endswith(".lock")]

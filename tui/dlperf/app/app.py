@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 import traceback
 from collections.abc import Callable
 from functools import partial
@@ -37,6 +38,8 @@ CRASHED = 70
 """Exit code after an internal error (EX_SOFTWARE of sysexits.h)."""
 HUNG_UP = 128 + signal.SIGHUP
 """Exit code after a closed terminal, as a shell reports it."""
+CALM_SECONDS, CALM_PACE = 1.0, 0.5
+"""After a key, frames come for so long; then, where nothing lives on the screen, one in so many seconds."""
 MIN_SIZE = Size(80, 24)
 """Below this, the screens leave out what matters least."""
 PLACES = ("campaigns", "choose", "watch", "results", "publish")
@@ -86,7 +89,8 @@ class DlperfApp(App[str]):
         self.settings = settings
         self.book = CampaignBook(settings.workspace)
         self.theme = DARK if settings.dark else LIGHT
-        self._frame_number = 0
+        self._calm_at = 0.0
+        """When frames may come less often, unless a key is pressed or something lives on the screen."""
         self._told_version = 0
         self._live: set[str] = set()
         """Campaigns whose engine ran at the last look."""
@@ -97,7 +101,9 @@ class DlperfApp(App[str]):
 
     def on_mount(self) -> None:
         self.switch_mode(self.settings.start_screen)
-        self.set_interval(1 / self.settings.frames_per_second, self._frame)
+        self._frames = self.set_interval(1 / self.settings.frames_per_second, self._frame)
+        self._calm_at = time.monotonic() + CALM_SECONDS
+        self.set_interval(CALM_PACE, self._frames.resume)
         self.app_resume_signal.subscribe(self, lambda _app: self.screen.refresh(layout=True))
         self._leave_on_signals()
         self.call_after_refresh(self._prepare_screens)
@@ -133,14 +139,21 @@ class DlperfApp(App[str]):
         return [*super().get_line_filters(), *([AsciiFilter()] if self.settings.plain else [])]
 
     def _frame(self) -> None:
-        self._frame_number += 1
         if not self.is_running:  # closing: the screens lose their widgets one by one
             return
         if not (self.is_headless or os.isatty(0)):  # hung up, and started with SIGHUP ignored
             self.exit("left", HUNG_UP)
         if isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
-            self.screen.frame(self._frame_number)
+            self.screen.frame()
             self._tell_ends()
+            if not self.screen.lively and time.monotonic() > self._calm_at:
+                self._frames.pause()
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.InputEvent):
+            self._calm_at = time.monotonic() + CALM_SECONDS
+            self._frames.resume()
+        await super().on_event(event)
 
     def _tell_ends(self) -> None:
         """Notify of campaigns whose engine has ended since the last look."""

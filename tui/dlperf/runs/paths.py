@@ -262,8 +262,9 @@ class Workspace:
 
     def campaigns(self) -> tuple[CampaignPaths, ...]:
         """Every campaign, in name order."""
-        plans = (path for name in PLANS for path in self.runs.glob(f"*/{name}") if path.is_file())
-        return tuple(map(CampaignPaths, sorted({path.parent for path in plans})))
+        names = sorted(os.listdir(self.runs)) if self.runs.is_dir() else ()
+        planned = (name for name in names if any(os.path.isfile(f"{self.runs}/{name}/{plan}") for plan in PLANS))
+        return tuple(CampaignPaths(self.runs / name) for name in planned)
 
     def unfinished(self, name: str) -> CampaignPaths | None:
         """A campaign of that name whose creation was cut off before its plan was written; None where there is none."""

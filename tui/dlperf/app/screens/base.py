@@ -6,11 +6,12 @@ import asyncio
 import os
 import shlex
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -20,7 +21,6 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from dlperf.app.actions import actions_of
-from dlperf.app.campaigns import CampaignBook
 from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.settings import Settings
 from dlperf.app.widgets.bars import KeyBar, TopBar
@@ -28,24 +28,14 @@ from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.errors import DlperfError
 from dlperf.messages import _
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.view.text import printable
+
+if TYPE_CHECKING:
+    from dlperf.app.app import DlperfApp
 
 READ_SECONDS = 2.0
 WIDE, TALL = 100, 32
-
-
-class AppContext(Protocol):
-    """What screens use of the app, whose module imports theirs."""
-
-    settings: Settings
-    book: CampaignBook
-
-    def watch_campaign(self, name: str) -> None:
-        """Show a campaign on the Watch screen."""
-
-    def action_zoom(self) -> None:
-        """Give the pane with the focus the whole screen, or take it back."""
 
 
 class PlaceScreen(Screen[None]):
@@ -66,10 +56,12 @@ class PlaceScreen(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._drawn_version = -1
+        self._due: dict[float, float] = {}
+        """When ``every`` is due, by its seconds."""
 
     @property
-    def main(self) -> AppContext:
-        return cast("AppContext", self.app)
+    def main(self) -> DlperfApp:
+        return cast("DlperfApp", self.app)
 
     @property
     def settings(self) -> Settings:
@@ -128,13 +120,22 @@ class PlaceScreen(Screen[None]):
     def on_screen_suspend(self) -> None:
         self.settings.memories[self.place] = self.remember()
 
-    def frame(self, number: int) -> None:
+    @property
+    def lively(self) -> bool:
+        """Whether what the screen shows may change many times a second."""
+        return False
+
+    def frame(self) -> None:
         """Read the files and draw what has changed; called on every frame while the screen is shown."""
-        if self.every(READ_SECONDS, number):
-            self._read_campaigns()
+        if self.every(READ_SECONDS):
+            self.look()
         if self._drawn_version != self.main.book.version:
             self._drawn_version = self.main.book.version
             self.campaigns_changed()
+
+    def look(self) -> None:
+        """Look for changes of files; called every ``READ_SECONDS``."""
+        self._read_campaigns()
 
     @work(thread=True, group="campaigns")
     def _read_campaigns(self) -> None:
@@ -153,6 +154,12 @@ class PlaceScreen(Screen[None]):
             self.notify(printable(str(error)), severity="error", markup=False, timeout=20)
             return False
         return True
+
+    async def resume(self, paths: CampaignPaths) -> bool:
+        """Start the engine of a campaign again; return whether that succeeded."""
+        from dlperf.view.start import resume_campaign
+
+        return await self.attempt(partial(resume_campaign, self.workspace, paths))
 
     def ask(self, question: ConfirmScreen, then: Callable[[], object]) -> None:
         """Ask at once, so that keys typed meanwhile go to the question, and call ``then`` where the answer is yes."""
@@ -193,6 +200,10 @@ class PlaceScreen(Screen[None]):
         for table in self.query(RowTable):
             table.select(memory["selected"].get(table.id))
 
-    def every(self, seconds: float, number: int) -> bool:
-        """Return whether this frame is one of those that come every so many seconds."""
-        return number % max(1, round(seconds * self.settings.frames_per_second)) == 0
+    def every(self, seconds: float) -> bool:
+        """Return whether this is the first frame, or so many seconds have passed since it last was such a one."""
+        now = time.monotonic()
+        due = now >= self._due.get(seconds, 0.0)
+        if due:
+            self._due[seconds] = now + seconds
+        return due

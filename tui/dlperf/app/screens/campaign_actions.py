@@ -98,8 +98,8 @@ class CampaignActions(PlaceScreen):
 
     @work
     async def action_resume(self) -> None:
-        if self._possible("resume"):
-            await self._start_engine()
+        if self.campaign is not None and self._possible("resume"):
+            await self.resume(self.campaign.paths)
 
     def _unfinished(self) -> list[TrialKey]:
         trials = self.campaign.status.trials.values() if self.campaign else ()
@@ -137,13 +137,7 @@ class CampaignActions(PlaceScreen):
             self.asked |= dict.fromkeys(filter(None, keys) if any(keys) else self._unfinished(), action)
         self.campaign.refresh_engine()
         if self.campaign.engine_pid is None and action in ("retry", "cancel"):
-            await self._start_engine()
-
-    async def _start_engine(self) -> None:
-        assert self.campaign is not None
-        from dlperf.view.start import resume_campaign
-
-        await self.attempt(partial(resume_campaign, self.workspace, self.campaign.paths))
+            await self.resume(self.campaign.paths)
 
 
 def campaign_lines(campaign: WatchedCampaign, width: int, now: str) -> list[str]:

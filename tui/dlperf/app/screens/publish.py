@@ -131,8 +131,8 @@ class PublishScreen(PlaceScreen):
         except OSError as error:
             self._show_target(f"{opener}: {error.strerror}.")
 
-    def frame(self, number: int) -> None:
-        super().frame(number)
+    def frame(self) -> None:
+        super().frame()
         if self._opener is not None and (code := self._opener.poll()) is not None:
             self._opener = None
             if code:

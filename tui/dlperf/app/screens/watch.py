@@ -133,18 +133,22 @@ class WatchScreen(CampaignActions, LogActions):
             self.trials.select(first_to_show(campaign.status))
         self._show_selected()
 
-    def frame(self, number: int) -> None:
-        super().frame(number)
+    @property
+    def lively(self) -> bool:
+        return self.campaign is not None and self.campaign.engine_pid is not None
+
+    def frame(self) -> None:
+        super().frame()
         self.poll_logs()
         if self.campaign is None:
             return
-        if self.every(REFRESH_SECONDS, number):
+        if self.every(REFRESH_SECONDS):
             changed = self.campaign.refresh()
             if self.campaign.status is not self._drawn_status:  # also where another screen has read what was added
                 self._status_changed()
             elif changed:
                 self._progress_changed()
-        if self.every(TELEMETRY_SECONDS, number):
+        if self.every(TELEMETRY_SECONDS):
             if self.campaign.refresh_engine():
                 self.refresh_bindings()
             self._progress_changed()

@@ -31,37 +31,40 @@ class DeviceTable(RowTable):
         self.devices: Sequence[Device] = ()
         self._trial: TrialKey | None = None
         self._seen: tuple[object, ...] = ()
-        """Trial, whether it has ended, when its telemetry was written, and which nodes were silent at the last look."""
+        """Trial, whether it has ended, and when its telemetry was written, at the last look."""
+        self._silent: Mapping[str, float] = {}
+        """Nodes that do not answer, and since how many seconds."""
+
+    def on_resize(self) -> None:
+        if self._trial is not None:
+            self._show(self._trial, self.devices)
 
     def show_trial(self, campaign: WatchedCampaign, key: TrialKey, now: float) -> None:
         """Read the newest samples of a trial that runs, and the means of one that has ended, where they are new."""
         ended = campaign.status.trials[key].state.finished
         self._trial = key
         set_titles(self, Content(_("Machines: means, peak memory and heat") if ended else _("Machines")))
-        nodes, silent = campaign.nodes(key), campaign.silences(key, now).nodes
-        seen = (key, ended, [modified(node.telemetry) for node in nodes], silent)
+        nodes = campaign.nodes(key)
+        before, self._silent = self._silent, campaign.silences(key, now).nodes
+        seen = (key, ended, [modified(node.telemetry) for node in nodes])
         if seen != self._seen:
             if ended and seen[:2] != self._seen[:2]:
-                self._show(key, (), {})
+                self._show(key, ())
             self._seen = seen
-            self._read(key, nodes, read_means if ended else read_devices, silent)
+            self._read(key, nodes, read_means if ended else read_devices)
+        elif before != self._silent:
+            self._show(key, self.devices)
 
     @work(thread=True, exclusive=True, group="telemetry")
-    def _read(
-        self,
-        key: TrialKey,
-        nodes: Sequence[NodePaths],
-        read: Callable[[Path, str], list[Device]],
-        silent: Mapping[str, float],
-    ) -> None:
+    def _read(self, key: TrialKey, nodes: Sequence[NodePaths], read: Callable[[Path, str], list[Device]]) -> None:
         devices = [item for node in nodes for item in read(node.telemetry, node.directory.name)]
-        self.call_later(self._show, key, devices, silent)
+        self.call_later(self._show, key, devices)
 
-    def _show(self, key: TrialKey, devices: Sequence[Device], unanswered: Mapping[str, float]) -> None:
+    def _show(self, key: TrialKey, devices: Sequence[Device]) -> None:
         if key != self._trial:
             return
         self.devices = devices
-        rows = device_rows(devices, unanswered)
+        rows = device_rows(devices, self._silent, room=self.size.height - 1)
         self.set_class(not rows, "-nothing")
         self.show_rows(list(rows), lambda key: rows.get(key, Row(())))
         self.post_message(self.Changed())
