@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from builder import POINTS, CampaignBuilder, finished_campaign, planned, running_campaign
 from driving import driving, press, screen_of, shown, until, until_gone, until_shown
+from textual import events
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -162,6 +163,27 @@ async def test_leaving_while_a_screen_is_made_is_no_mistake(workspace: Workspace
     async with driving(workspace) as pilot:
         await until(pilot, lambda: "watch" in made)
     assert pilot.app.return_code == 0
+
+
+async def test_keys_that_arrive_at_once_do_what_they_do_one_by_one(workspace: Workspace):
+    finished_campaign(workspace, "trend")
+    finished_campaign(workspace, "other")
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "trend", "other", "3 ✓")
+        for key in ("slash", *"other", "ctrl+u", *"tren", "enter", "w"):
+            pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: isinstance(pilot.app.screen, WatchScreen))
+        await until_shown(pilot, "trend  finished")
+
+
+async def test_a_screen_on_which_nothing_lives_is_looked_at_less_often(workspace: Workspace):
+    finished_campaign(workspace, "trend")
+    async with driving(workspace) as pilot:
+        app = pilot.app
+        assert isinstance(app, DlperfApp)
+        await until(pilot, lambda: not app._frames._active.is_set())
+        await pilot.press("down")
+        assert app._frames._active.is_set()
 
 
 async def test_a_letter_or_a_click_on_it_goes_to_any_part_of_a_screen(workspace: Workspace):

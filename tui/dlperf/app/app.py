@@ -8,6 +8,7 @@ import signal
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +22,9 @@ from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.css.query import NoMatches
 from textual.filter import LineFilter
 from textual.geometry import Size
+from textual.keys import key_to_character
 from textual.screen import Screen
+from textual.widgets import Input
 
 from dlperf.app.actions import EVERYWHERE, Action, actions_of, bindings_of
 from dlperf.app.campaigns import CampaignBook
@@ -68,6 +71,14 @@ class Actions(Provider):
     async def _run(self, action: Action) -> None:
         where = "app" if action in EVERYWHERE else "screen"
         await self.app.run_action(f"{where}.{action.call}")
+
+
+async def _caught_up(field: Input) -> None:
+    """Wait until a field has taken what was typed into it."""
+    taken = asyncio.Event()
+    if field.call_later(taken.set):
+        with suppress(TimeoutError):
+            await asyncio.wait_for(taken.wait(), CALM_SECONDS)
 
 
 def _title(action: Action) -> str:
@@ -154,6 +165,25 @@ class DlperfApp(App[str]):
             self._calm_at = time.monotonic() + CALM_SECONDS
             self._frames.resume()
         await super().on_event(event)
+
+    async def _check_bindings(self, key: str, priority: bool = False) -> bool:
+        """Carry out a key before the next one reaches a widget: Textual would give it those typed at its heels first.
+
+        Private to Textual, which has no public hook.
+        """
+        if not priority:
+            return await super()._check_bindings(key)
+        if await super()._check_bindings(key, priority=True):
+            return True
+        field = self.focused if isinstance(self.focused, Input) else None
+        if field is None:
+            return await super()._check_bindings(key)
+        if field.check_consume_key(key, key_to_character(key)):
+            return False
+        await _caught_up(field)
+        found = await super()._check_bindings(key)
+        await _caught_up(field)
+        return found
 
     def _tell_ends(self) -> None:
         """Notify of campaigns whose engine has ended since the last look."""

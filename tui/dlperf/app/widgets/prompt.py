@@ -55,7 +55,7 @@ class Prompt(Input):
     def _done(self, text: str) -> None:
         self._close(text)
         if self._before is not None and self._before.is_attached:
-            self._before.focus()
+            self.screen.set_focus(self._before)  # at once: the next key is for it
 
     def _close(self, text: str) -> None:
         self.remove_class("-asking")
