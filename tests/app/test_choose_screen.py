@@ -358,6 +358,16 @@ async def test_name_and_protocol_of_a_campaign_are_set_before_it_starts(
     assert {item.protocol.id for item in record.configurations} == {"dlperf"}
 
 
+async def test_where_nothing_is_marked_the_presets_are_offered(workspace: Workspace):
+    save_preset(workspace, "mine", "--hardware local --framework numpy --batch-size 64")
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local", "mine", "ResNet50 V1.5")
+        await press(pilot, "shift+tab", "enter")
+        await until_shown(pilot, "[x] local", "configurations: 1")
+        await press(pilot, "X")
+        await until_shown(pilot, "ResNet50 V1.5")
+
+
 @pytest.mark.parametrize(
     ("keys", "most"),
     [("2 p enter s y", 8), ("2 space tab slash n u m p enter space s y", 14)],

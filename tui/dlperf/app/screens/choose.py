@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -20,10 +19,9 @@ from textual.widgets import Static
 from dlperf.app.actions import bindings_of
 from dlperf.app.campaigns import modified
 from dlperf.app.model.choice import AXES, Choice, arguments_of, command_line
-from dlperf.app.model.table import Column, Row, widths_that_fit
-from dlperf.app.screens.base import READ_SECONDS
+from dlperf.app.model.table import Column, widths_that_fit
 from dlperf.app.screens.pages import filtered_title
-from dlperf.app.screens.plan_actions import PlanActions
+from dlperf.app.screens.plan_actions import PlanActions, preset_columns
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.widgets.status_line import StatusLine, set_titles
@@ -86,17 +84,14 @@ class ChooseScreen(PlanActions):
         yield StatusLine("why")
         with Vertical(classes="panel", id="plan-panel"):
             yield Static(id="plan-lines", markup=False)
-            yield RowTable((), id="plan")
+            yield RowTable(preset_columns(), id="plan")
         yield StatusLine("same-command")
 
     def on_mount(self) -> None:
-        from dlperf.app.model.planned import plan_columns
-
         for axis in AXES:
             table = self.query_one(f"#{axis}", RowTable)
             table.border_title, table.empty = _(TITLES[axis]), _("Reading …")
         self.query_one("#plan-panel").border_title = _("Plan")
-        self.query_one("#plan", RowTable).set_columns(plan_columns())
         self.action_show_list("hardware")
         self._read_catalog()
 
@@ -110,9 +105,9 @@ class ChooseScreen(PlanActions):
         catalog = load_catalog(self.workspace.catalog, format_ids(), complain=problems.append)
         self.call_later(self._catalog_read, catalog, problems)
 
-    def frame(self, number: int) -> None:
-        super().frame(number)
-        if self.every(READ_SECONDS, number) and self._catalog_files() != self._read_files:
+    def look(self) -> None:
+        super().look()
+        if self._catalog_files() != self._read_files:
             self._read_catalog()
 
     def _catalog_files(self) -> dict[Path, float]:
@@ -215,6 +210,8 @@ class ChooseScreen(PlanActions):
     def _chosen(self, event: RowTable.Chosen) -> None:
         if event.table.id in AXES:
             self.action_mark()
+        elif self.choice.empty:
+            self.choose_preset(event.table.selected)
         else:
             self.action_script()
 
@@ -251,14 +248,16 @@ class ChooseScreen(PlanActions):
         self.call_later(self._planned, choice, plan, problem)
 
     def _planned(self, choice: Choice, plan: Plan | None, problem: str) -> None:
-        from dlperf.app.model.planned import plan_lines, plan_rows
+        from dlperf.app.model.planned import plan_columns, plan_lines, plan_rows
 
         if choice != self.choice:
             return
         self.plan = plan
         history = self._history = self.main.book.trial_seconds()
-        rows: dict[Hashable, Row] = plan_rows(plan, history) if plan else {}
-        self.query_one("#plan", RowTable).show_rows(list(rows), lambda key: rows[key])
+        rows = plan_rows(plan, history) if plan else self.preset_rows() if choice.empty else {}
+        table = self.query_one("#plan", RowTable)
+        table.show_columns(preset_columns() if choice.empty else plan_columns())
+        table.show_rows(list(rows), lambda key: rows[key])
         lines = plan_lines(plan, history) if plan else [problem]
         self.query_one("#plan-lines", Static).update("\n".join([*lines, *self._mistakes]))
         set_titles(self.query_one("#plan-panel"), Content(self.plan_title()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -65,19 +65,20 @@ class PlanActions(PlaceScreen):
         return self.plan is not None and any(not item.example for item in self.plan.configurations)
 
     def action_presets(self) -> None:
-        """Offer what the user saved, then the reports, then what the last campaign ran."""
-        columns = (Column(_("preset"), 22, importance=9), Column(_("what it marks"), 30, flexible=True))
-        presets = [*self._saved_presets(), *PRESETS]
-        choices = [item.applied(self.choice) for item in presets]
-        texts = [(printable(item.name), printable(_(item.about))) for item in presets]
-        if last := self.main.book.last_selection():
-            choices.append(choice_of(last[1]))
-            texts.append((_("last campaign"), printable(last[0])))
-        page = ListPage(_("Presets"), columns, dict(enumerate(map(Row, texts))))
-        self.app.push_screen(page, self._preset_chosen(choices))
+        self.app.push_screen(ListPage(_("Presets"), preset_columns(), self.preset_rows()), self.choose_preset)
 
-    def _preset_chosen(self, choices: Sequence[Choice]) -> Callable[[Hashable | None], None]:
-        return lambda chosen: self._choose_and_show(choices[chosen]) if isinstance(chosen, int) else None
+    def choose_preset(self, row: Hashable | None) -> None:
+        if isinstance(row, tuple):
+            self._choose_and_show(row[1].applied(self.choice))
+
+    def preset_rows(self) -> dict[Hashable, Row]:
+        """Return rows of what the user saved, then of the reports, then of what the last campaign ran."""
+        presets = [*self._saved_presets(), *PRESETS]
+        if last := self.main.book.last_selection():
+            presets.append(Preset(_("last campaign"), last[0], shlex.join(arguments_of(choice_of(last[1])))))
+        return {
+            (number, item): Row((printable(item.name), printable(_(item.about)))) for number, item in enumerate(presets)
+        }
 
     def _saved_presets(self) -> list[Preset]:
         try:
@@ -178,6 +179,10 @@ class PlanActions(PlaceScreen):
         if await self.attempt(partial(start_campaign, self.workspace, plan, name)):
             self.settings.choice = replace(self.choice, name="")
             self.main.watch_campaign(name)
+
+
+def preset_columns() -> tuple[Column, ...]:
+    return Column(_("preset"), 22, importance=9), Column(_("what it marks"), 30, flexible=True)
 
 
 def check_page(rows: dict[Hashable, Row], problem: str = "") -> ListPage:

@@ -131,10 +131,11 @@ class RowTable(ScrollView, can_focus=True):
         self._contents = [0] * len(self.columns)
         self._resize()
 
-    def set_columns(self, columns: Sequence[Column]) -> None:
-        """Show other columns, without rows until ``show_rows``."""
-        self.columns, self.keys = tuple(columns), ()
-        self.forget_widths()
+    def show_columns(self, columns: Sequence[Column]) -> None:
+        """Show these columns; others than before are without rows until ``show_rows``."""
+        if self.columns != tuple(columns):
+            self.columns, self.keys = tuple(columns), ()
+            self.forget_widths()
 
     def mark_sorting(self, column: int | None, descending: bool) -> None:
         """Mark the column by which the rows are sorted."""
