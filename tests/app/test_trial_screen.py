@@ -35,6 +35,16 @@ async def test_the_curves_of_other_trials_are_drawn_behind_that_of_a_trial(works
         await until_gone(pilot, "in grey")
 
 
+async def test_a_wide_window_shows_the_figure_beside_its_curve(workspace: Workspace):
+    finished_campaign(workspace, "done")
+    async with driving(workspace, size=(200, 60), start_screen="watch") as pilot:
+        await until_shown(pilot, "22,970 images/s")
+        await press(pilot, "o")
+        await until_shown(pilot, "warm-up to step 20", "rate(skip=20, take=100)")
+        await pilot.resize_terminal(120, 40)
+        await until_gone(pilot, "rate(skip=20, take=100)")
+
+
 async def test_two_trials_are_set_side_by_side_with_environment_numerics_and_programs(workspace: Workspace):
     before, after = finished_campaign(workspace, "april", day=9), finished_campaign(workspace, "may", day=1)
     record(before, 2, conditions={"driver": "570.86", "programs.train.py": "0" * 64, "cpu.model": "EPYC"})

@@ -16,7 +16,9 @@ from dlperf.view.text import printable, short_duration
 
 TAIL_BYTES = 65536
 """The last minutes of 8 GPUs."""
-SPARK_WIDTH, HISTORY_WIDTH = 6, 13
+SPARK_WIDTH, HISTORY_WIDTH, WIDE_SPARKS = 6, 13, 26
+ROWS_WITH_HISTORY = 5
+"""Of a device and its history, in the table of the Watch screen."""
 
 
 @dataclass(frozen=True)
@@ -129,8 +131,12 @@ def _sparks(device: Device, width: int) -> list[str]:
 
 
 def history_columns() -> tuple[Column, ...]:
-    titles = (_("busy"), _("power"), "MHz", pgettext("narrow column", "memory"))
-    return (Column(_("GPU"), 12, importance=9), *(Column(title, HISTORY_WIDTH + 9, importance=8) for title in titles))
+    columns = (Column(title, HISTORY_WIDTH + 9, importance=8) for title in _history_titles())
+    return (Column(_("GPU"), 12, importance=9), *columns)
+
+
+def _history_titles() -> tuple[str, ...]:
+    return _("busy"), _("power"), "MHz", pgettext("narrow column", "memory")
 
 
 def history_rows(devices: Sequence[Device]) -> dict[Hashable, Row]:
@@ -149,16 +155,27 @@ def history_rows(devices: Sequence[Device]) -> dict[Hashable, Row]:
     return rows
 
 
-def device_rows(devices: Sequence[Device], unanswered: Mapping[str, float]) -> dict[Hashable, Row]:
-    """Return rows by node and device; those of a node that does not answer are grey, with their age in seconds."""
+def device_rows(devices: Sequence[Device], unanswered: Mapping[str, float], room: int = 0) -> dict[Hashable, Row]:
+    """Return rows by node and device; those of a node that does not answer are grey, with their age in seconds.
+
+    Where the room, in rows, suffices, what each device did over time is below it.
+    """
+    by_node = _by_node(devices)
+    spacious = len(by_node) + len(devices) * ROWS_WITH_HISTORY <= room
     rows: dict[Hashable, Row] = {}
-    for node, known in _by_node(devices).items():
+    for node, known in by_node.items():
         age = unanswered.get(node)
         text = _("{node}: no answer for {time}", node=node, time=short_duration(age)) if age else node
         rows[node] = Row((text,), "group")
         for device in known:
             row = _device_row(device)
             rows[node, device.name] = replace(row, tone="dim") if age else row
+            history = zip(_history_titles(), _sparks(device, WIDE_SPARKS), strict=True) if spacious else ()
+            rows |= {
+                (node, device.name, title): Row(("", f"{spark} {title}"), "dim", merged=1)
+                for title, spark in history
+                if spark
+            }
     return rows
 
 

@@ -20,7 +20,7 @@ from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State, TrialStatus
 from dlperf.view.text import local_time, number, printable, short_duration
 
-NAME_WIDTH = 26
+NAME_WIDTH = 28
 BY_SEVERITY = {"note": N_("note: {message}"), "warning": N_("warning: {message}"), "error": N_("error: {message}")}
 
 

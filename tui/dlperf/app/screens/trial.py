@@ -11,11 +11,12 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from dlperf.app.actions import bindings_of
+from dlperf.app.campaigns import modified
 from dlperf.app.model.curve import Series
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
 from dlperf.app.model.trials import state_text
@@ -47,6 +48,8 @@ PAGES = {
     "log": N_("Log"),
 }
 REFRESH_SECONDS = 1.0
+ROOM_FOR_TWO = 150
+"""Cells of a window that shows the figure beside its curve."""
 BLOCK = 1 << 20
 
 
@@ -65,16 +68,19 @@ class TrialScreen(LogActions):
         self._overlaid = False
         self._reading = False
         self._shown_status: object = None
+        self._read_of: object = None
+        """Trial, log and when it was written, as the curve was read last."""
         self._page = "curve"
         self._texts: dict[str, str] = {}
 
     def body(self) -> ComposeResult:
         yield StatusLine("trial-line")
         yield StatusLine("pages-line")
-        yield CurveView()
-        with VerticalScroll(id="text-page"):
-            yield Static(id="page-text", markup=False)
-        yield LogView()
+        with Horizontal(id="trial-body"):
+            yield CurveView()
+            with VerticalScroll(id="text-page"):
+                yield Static(id="page-text", markup=False)
+            yield LogView()
 
     def on_mount(self) -> None:
         self.action_show_page("curve")
@@ -84,19 +90,21 @@ class TrialScreen(LogActions):
     def _read(self) -> None:
         self._show_texts()
         self._show_log()
-        self._read_curve()
+        self._read_curve_if_new()
 
-    def frame(self, number: int) -> None:
-        super().frame(number)
+    @property
+    def lively(self) -> bool:
+        return not self._trial.state.finished
+
+    def frame(self) -> None:
+        super().frame()
         self.poll_logs()
-        if self.every(REFRESH_SECONDS, number):
+        if self.every(REFRESH_SECONDS):
             self._campaign.refresh()
             self._show_log()
-            changed = self._trial is not self._shown_status
-            if changed:
+            if self._trial is not self._shown_status:
                 self._show_texts()
-            if changed or not self._trial.state.finished:
-                self._read_curve()
+            self._read_curve_if_new()
 
     @property
     def _trial(self) -> TrialStatus:
@@ -130,20 +138,26 @@ class TrialScreen(LogActions):
         self._show_text()
 
     def _show_text(self) -> None:
-        self.query_one("#page-text", Static).update(self._texts.get(self._page, ""))
+        page = "figure" if self._page == "curve" else self._page
+        self.query_one("#page-text", Static).update(self._texts.get(page, ""))
 
     def _show_log(self) -> None:
         live = not self._trial.state.finished
         message = _("No log yet: the trial has not started.") if live else _("There is no log.")
         self.show_streams(self._campaign.streams(self._key), message, f"#{self._key.number}", live)
 
-    @work(thread=True, group="curve")
-    def _read_curve(self) -> None:
+    def _read_curve_if_new(self) -> None:
+        """Read the curve where its log has grown, or the trial has ended, since it was read."""
         planned = self._campaign.planned(self._key.configuration)
         log = self._log_of_the_figure(self._key)
         if self._reading or planned is None or log is None:
             return
-        self._reading = True
+        if self._read_of != (now := (self._trial, log, modified(log))):
+            self._read_of, self._reading = now, True
+            self._read_curve(planned, log)
+
+    @work(thread=True, group="curve")
+    def _read_curve(self, planned: PlannedConfiguration, log: Path) -> None:
         try:
             if self._series is None or self._series.path != log:
                 self._series = SeriesReader(log, planned, log_reader(self.workspace))
@@ -212,16 +226,25 @@ class TrialScreen(LogActions):
 
     def action_show_page(self, page: str) -> None:
         self._page = page
-        parts = {"curve": self.query_one(CurveView), "log": self.log_view}
-        text = self.query_one("#text-page")
-        for part in (*parts.values(), text):
-            part.display = part is parts.get(page, text)
-        self.set_focus(None if page == "curve" else parts.get(page, text))
+        self._show_parts()
+        self.set_focus({"curve": None, "log": self.log_view}.get(page, self.query_one("#text-page")))
         titles = {name: f"[{_(title)}]" if name == page else f" {_(title)} " for name, title in PAGES.items()}
         self.query_one("#pages-line", StatusLine).update(
             links(*((title, f"screen.show_page({name!r})") for name, title in titles.items()), gap=" ")
         )
         self._show_text()
+
+    def _show_parts(self) -> None:
+        """Show the curve, a text or the log; a wide window has room for the figure beside its curve."""
+        beside = self._page == "curve" and self.app.size.width >= ROOM_FOR_TWO
+        text = self.query_one("#text-page")
+        text.set_class(beside, "-beside")
+        text.display = beside or self._page not in ("curve", "log")
+        self.query_one(CurveView).display = self._page == "curve"
+        self.query_one(LogView).display = self._page == "log"
+
+    def on_resize(self) -> None:
+        self._show_parts()
 
     def action_find(self) -> None:
         self.action_show_page("log")
