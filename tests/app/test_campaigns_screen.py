@@ -15,14 +15,17 @@ from builder import (
 )
 from driving import driving, press, screen_of, shown, until, until_gone, until_shown
 
+from dlperf.app.model.campaigns_table import about_campaign
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.app.terminal import notification
 from dlperf.errors import RequestError
+from dlperf.plan import Selection
 from dlperf.results.model import TrialResult
 from dlperf.runs.lookup import remove_campaign, rename_campaign
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import Event, State
 from dlperf.runs.store import read_campaign, write_record
+from dlperf.view.campaigns import CampaignSummary
 
 
 async def test_an_empty_workspace_says_what_to_do(workspace: Workspace):
@@ -54,7 +57,15 @@ async def test_a_tall_window_previews_the_results_of_the_selected_campaign(works
         await until_shown(pilot, "Results of older", "17,040 img/s")
         await until_gone(pilot, "23,040 img/s")
         await pilot.resize_terminal(80, 24)
+        await until_shown(pilot, "Results of older")
+        for day in range(6, 15):
+            finished_campaign(workspace, f"still-older-{day}", day=day)
         await until_gone(pilot, "Results of older")
+
+
+def test_a_number_of_gpus_is_not_shown_bare():
+    summary = CampaignSummary("scaling", selection=Selection(frameworks=("jax",), scales=("1", "4n1g")))
+    assert about_campaign(summary, 80) == "jax · 1n1g, 4n1g"
 
 
 async def test_a_campaign_whose_engine_died_offers_to_resume(workspace: Workspace):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,14 @@ def test_beside_a_figure_stand_those_of_the_same_case_precision_and_gpus():
     published = result("published/report", 300.0, hardware="v100", status=Status("published"))
     other = result("x", 900.0, precision="fp32")
     assert peers_of((FAST, published, other, NONE, SLOW), FAST) == (published, FAST, SLOW)
+
+
+async def test_a_narrow_window_says_which_framework_on_which_hardware_gave_a_figure(workspace: Workspace):
+    point = replace(POINTS[0], framework="pytorch-compiled", precision="bf16-pure", hardware="h200-4x")
+    builder = CampaignBuilder(workspace, "nightly", [planned(point, 1)])
+    builder.succeeded(builder.trials[0], 8719.0)
+    async with driving(workspace, size=(80, 24), start_screen="results") as pilot:
+        await until_shown(pilot, "pytorch-compiled  bf16-pure    256  1n8g  h200-4x   8,719 img/s")
 
 
 async def test_results_are_listed_sorted_and_filtered(workspace: Workspace):

@@ -245,6 +245,18 @@ async def test_the_machines_of_a_finished_trial_are_shown_with_their_means(works
         await until_shown(pilot, "Machines: means, peak memory and heat", "60 %", "60 GiB", "400 W", "70 °C", "1435")
 
 
+async def test_what_gpus_did_over_time_is_shown_where_there_is_room(workspace: Workspace):
+    builder = finished_campaign(workspace, "done")
+    header = "time,gpu,utilization_percent,memory_used_mib,power_watts,sm_clock_mhz"
+    rows = [f"{second},0,{50 + second},61440,{100 * second},1980" for second in range(1, 8)]
+    path = builder.paths.trial(builder.trials[0]).node("h200-01").telemetry
+    path.write_text("\n".join([header, *rows]) + "\n")
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "▂▃▄▄▅▆▇ power", "▇▇▇▇▇▇▇ MHz")
+        await pilot.resize_terminal(120, 18)
+        await until_gone(pilot, "▂▃▄▄▅▆▇ power")
+
+
 async def test_events_are_listed_with_time_and_cause(workspace: Workspace):
     builder = running_campaign(workspace)
     silence = message("no_answer", server="h200-01 port 22", seconds=10)
@@ -252,7 +264,9 @@ async def test_events_are_listed_with_time_and_cause(workspace: Workspace):
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "step=71")
         await pilot.press("E")
-        await until_shown(pilot, "05-04 10:21  node lost", "h200-01 port 22", "✗ failed", "campaign started")
+        await until_shown(
+            pilot, "05-04 10:21:50  node lost", "h200-01 port 22", "✗ failed", "campaign started", str(RUNNING)
+        )
 
 
 async def test_the_cursor_follows_the_trial_that_runs_if_asked_to(workspace: Workspace):

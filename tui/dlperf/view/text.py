@@ -69,12 +69,12 @@ def short_duration(seconds: float | None) -> str:
     return f"{whole // 86400}d{whole % 86400 // 3600:02d}h"
 
 
-def local_time(iso: str | None) -> str:
-    """Return a record's time in the local time zone: ``10-20 12:04``."""
+def local_time(iso: str | None, seconds: bool = False) -> str:
+    """Return a record's time in the local time zone: ``10-20 12:04``, with seconds ``10-20 12:04:35``."""
     if not iso:
         return "-"
     try:
-        return datetime.fromisoformat(iso).astimezone().strftime("%m-%d %H:%M")
+        return datetime.fromisoformat(iso).astimezone().strftime("%m-%d %H:%M:%S" if seconds else "%m-%d %H:%M")
     except ValueError:
         return printable(iso)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dlperf.app.model.table import Column, Row, TableView, Tone, bar, packed
+from dlperf.catalog.axes import parse_scale
 from dlperf.messages import _
 from dlperf.view.campaigns import CampaignSummary, Standing, sort_campaigns
 from dlperf.view.text import local_time, number, printable, short_duration
@@ -100,7 +101,8 @@ def _time(summary: CampaignSummary) -> str:
 
 def _axes(summary: CampaignSummary) -> list[str]:
     selection = summary.selection
-    axes = (selection.frameworks, selection.cases, selection.precisions, selection.scales)
+    scales = tuple("{}n{}g".format(*parse_scale(text)) for text in selection.scales)
+    axes = (selection.frameworks, selection.cases, selection.precisions, scales)
     return [", ".join(axis) for axis in axes if axis]
 
 

@@ -37,9 +37,9 @@ TONES: dict[str, Tone] = {
 
 def event_columns() -> tuple[Column, ...]:
     return (
-        Column(_("time"), 11, importance=9),
+        Column(_("time"), 14, importance=9),
         Column(_("event"), 16, importance=9),
-        Column("", 20, importance=7),
+        Column("", 20, importance=8),
         Column(_("cause"), 20, importance=8, flexible=True),
     )
 
@@ -55,6 +55,6 @@ def _row(event: Event) -> Row:
     text = f"{look.glyph} {_(look.name)}" if look else _(TEXTS.get(event.event, event.event))
     concerns = event.trial or event.data.get("node") or event.data.get("configuration") or event.data.get("action")
     cause = render(event.cause) if event.cause else ""
-    cells = (local_time(event.time), text, str(concerns or ""), cause)
+    cells = (local_time(event.time, seconds=True), text, str(concerns or ""), cause)
     tone: Tone = look.tone if look else TONES.get(event.event, "")
     return Row(tuple(map(printable, cells)), tones=("dim", tone, "", ""))

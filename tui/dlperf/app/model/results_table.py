@@ -67,7 +67,7 @@ class ResultsView(TableView[ConfigurationResult]):
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            *axis_columns(9, 14, 10, batch_importance=7, hardware_importance=6),
+            *axis_columns(9, 16, 10, batch_importance=8, hardware_importance=8),
             Column(_("figure"), 14, right=True, importance=9),
             Column(_("of best"), BAR_WIDTH, importance=5, drawn=True),
             Column(_("spread"), 7, right=True, importance=7),

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from dlperf.results.model import ConfigurationResult
 
 
+FEW = 8
+"""Campaigns that leave room for the results of one in a window of few rows."""
+
+
 class CampaignsScreen(SortedTableScreen):
     place = "campaigns"
     about = N_(
@@ -75,8 +79,8 @@ class CampaignsScreen(SortedTableScreen):
         super().campaigns_changed()
         self.show_view(self.view)
 
-    def frame(self, number: int) -> None:
-        super().frame(number)
+    def frame(self) -> None:
+        super().frame()
         summary = self._selected()
         if summary is None or summary.standing is Standing.LOADING:
             return
@@ -103,8 +107,9 @@ class CampaignsScreen(SortedTableScreen):
             set_titles(self.preview, Content(_("Results of {name}", name=printable(name))))
             view = ResultsView(rows=tuple(replace(row, campaign="") for row in rows))
             table = self.query_one("#preview-rows", RowTable)
-            table.set_columns(view.columns())
+            table.show_columns(view.columns())
             table.show_items(view)
+            table.forget_widths()
             text = "\n\n".join("\n".join(about_result(row)) for row in rows)
             self.query_one("#preview-text", StatusLine).update(text)
 
@@ -116,6 +121,7 @@ class CampaignsScreen(SortedTableScreen):
         names = [item.name for item in view.shown()]
         self.table.show_rows(names, self._row)
         self.set_class(not names, "-without-campaign")
+        self.set_class(len(names) > FEW, "-many")
         title = _("Campaigns") if view.matching else _("Campaigns of {folder}", folder=self.workspace.root)
         set_titles(self.table, filtered_title(title, view.matching))
         self._show_selected()
@@ -158,10 +164,7 @@ class CampaignsScreen(SortedTableScreen):
         summary = self._selected()
         if summary is None or summary.standing is not Standing.INTERRUPTED:
             return
-        from dlperf.view.start import resume_campaign
-
-        paths = self.workspace.campaign(summary.name)
-        if await self.attempt(partial(resume_campaign, self.workspace, paths)):
+        if await self.resume(self.workspace.campaign(summary.name)):
             self.main.watch_campaign(summary.name)
 
     def action_repeat(self) -> None:

@@ -117,10 +117,10 @@ class ListPage(Page[Hashable]):
 
     @on(RowTable.Highlighted)
     def _show_in_full(self) -> None:
-        """Show the last cell of the selected row, which a narrow table cuts."""
+        """Show the last cell of the selected row, which a narrow table cuts where it is a text."""
         selected = self.query_one(RowTable).selected
-        row = self._rows.get(selected) if selected is not None else None
-        self.query_one(Static).update(row.cells[-1] if row and len(row.cells) > 1 else "")
+        row = self._rows.get(selected) if selected is not None and self._columns[-1].flexible else None
+        self.query_one(Static).update(row.cells[-1] if row else "")
 
     @on(RowTable.Chosen)
     def _chosen(self, event: RowTable.Chosen) -> None:

@@ -27,8 +27,8 @@ from dlperf.results.model import ConfigurationResult
 from dlperf.view.campaigns import Standing
 from dlperf.view.text import printable
 
-FRAME_ROWS, MIN_ROWS = 3, 8
-"""Rows of the table: of its border and header, and of the smallest."""
+FRAME_ROWS, MIN_ROWS, MANY = 3, 8, 30
+"""Rows of the table: of its border and header, of the smallest, and of one that needs the room of a tall window."""
 
 
 class ResultsScreen(SortedTableScreen):
@@ -108,7 +108,7 @@ class ResultsScreen(SortedTableScreen):
         other = type(view) is not self._kind
         self._kind = type(view)
         if other:
-            self.table.set_columns(view.columns())
+            self.table.show_columns(view.columns())
         if isinstance(view, ResultsView):
             self._all = view
         self.view, self._items = view, list[Any](view.shown())
@@ -123,6 +123,7 @@ class ResultsScreen(SortedTableScreen):
         set_titles(self.table, filtered_title(view.title(), view.matching))
         self.query_one("#peers").display = bool(self._items)
         self.table.set_class(not self._items, "-alone")
+        self.set_class(len(self._items) > MANY, "-many")
         self.table.styles.max_height = max(MIN_ROWS, len(self._items) + FRAME_ROWS)
         lines = [line for line in (view.summary(), self._problem) if line]
         self.query_one("#left-out", StatusLine).update("\n".join(lines))
