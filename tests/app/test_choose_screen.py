@@ -167,7 +167,7 @@ async def test_a_preset_brings_its_marks_into_view(workspace: Workspace):
     save_preset(workspace, "mine", "--framework tensorflow")
     async with driving(workspace, size=(120, 24), start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
-        assert "tensorflow" not in shown(pilot)
+        assert "] tensorflow" not in shown(pilot)
         await press(pilot, "p", "enter")
         await until_shown(pilot, "[x] tensorflow")
 

@@ -61,11 +61,11 @@ async def test_a_click_beside_a_page_closes_it_and_one_inside_does_not(workspace
     async with driving(workspace, size=NARROW, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
         await click_text(pilot, "p Presets")
-        await until_shown(pilot, "what it marks")
+        await until_shown(pilot, "enter chooses")
         await click_text(pilot, "what it marks")
-        await until_shown(pilot, "what it marks")
+        await until_shown(pilot, "enter chooses")
         await pilot.click(offset=(40, 1))
-        await until_gone(pilot, "what it marks")
+        await until_gone(pilot, "enter chooses")
 
 
 async def test_a_click_in_the_frame_of_a_page_chooses_the_selected_row(workspace: Workspace):
