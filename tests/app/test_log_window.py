@@ -45,6 +45,16 @@ def test_following_shows_the_end(path: Path):
     assert shown(window) == ["line 19", "line 20", "line 21", "line 22"]
 
 
+def test_where_all_matches_lie_before_the_place_shown_the_last_ones_are_shown(path: Path):
+    window = window_over(path, numbered(1, 40))
+    window.scroll(-1)
+    matches = MatchingLines(log_of(window), pattern_of("line 1"))
+    window.source = matches
+    assert shown(window) == []
+    matches.advance(lambda: False)
+    assert shown(window) == ["line 16", "line 17", "line 18", "line 19"]
+
+
 def test_a_short_log_is_shown_from_its_first_line(path: Path):
     assert shown(window_over(path, numbered(1, 2))) == ["line 1", "line 2"]
 

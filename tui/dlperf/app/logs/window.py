@@ -134,7 +134,7 @@ class LogWindow:
         if self.follow:
             return self._last_top()
         line = self.source.line_at(self._start)
-        return Place(line, self._row) if line else None
+        return Place(line, self._row) if line else self._last_top()  # no line after this place matches
 
     def rows(self) -> list[ShownRow]:
         shown: list[ShownRow] = []

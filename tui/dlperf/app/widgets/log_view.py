@@ -104,7 +104,7 @@ class LogView(LogDrawing, can_focus=True):
             if matches is not None and matches.searched_share < 1:
                 self._advance(matches)
         self._go_to_wanted()
-        if log.window.follow:
+        if log.window.follow or log.matches is not None:
             self.redraw()
         else:
             self.post_message(self.Changed())
