@@ -227,6 +227,18 @@ async def test_ssh_logs_in_to_the_node_of_a_log(workspace: Workspace, monkeypatc
         assert called.read_text() == "h200-01\n"
 
 
+async def test_why_a_program_did_not_start_can_be_read(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+    one_trial(workspace, "a line\n")
+    monkeypatch.setenv("PAGER", "no-such-pager")
+    monkeypatch.setattr(DlperfApp, "suspend", lambda _app: nullcontext())
+    asked: list[str] = []
+    monkeypatch.setattr("builtins.input", asked.append)
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "a line")
+        await pilot.press("v")
+        await until(pilot, lambda: asked == ["Enter goes back."])
+
+
 async def test_any_pane_takes_the_whole_screen_and_gives_it_back(workspace: Workspace):
     one_trial(workspace, "a line of the log\n")
     async with driving(workspace, start_screen="watch") as pilot:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 READ_SECONDS = 2.0
 WIDE, TALL = 100, 32
+NOT_STARTED = (126, 127, 255)
+"""Exit codes of a shell that could not start a program, and of ssh that could not connect: its reason is to be read."""
 
 
 class PlaceScreen(Screen[None]):
@@ -178,7 +180,8 @@ class PlaceScreen(Screen[None]):
         """Give the terminal to the user's pager, editor or shell until it ends."""
         program = f"{os.environ.get(variable) or usual} {shlex.join(map(str, words))}"
         with self.app.suspend():
-            subprocess.run(before + program, shell=True, check=False)
+            if subprocess.run(before + program, shell=True, check=False).returncode in NOT_STARTED:
+                input(_("Enter goes back."))
         self.refresh(layout=True)
 
     def copy(self, text: str) -> None:
