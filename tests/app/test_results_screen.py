@@ -150,6 +150,8 @@ async def test_a_narrow_window_says_which_framework_on_which_hardware_gave_a_fig
     builder.succeeded(builder.trials[0], 8719.0)
     async with driving(workspace, size=(80, 24), start_screen="results") as pilot:
         await until_shown(pilot, "pytorch-compiled  bf16-pure    256  1n8g  h200-4x   8,719 img/s")
+    async with driving(workspace, size=(80, 24), language="zh", start_screen="results") as pilot:
+        await until_shown(pilot, "pytorch-compiled  bf16-pure     256  1n8g    h200-4x  8,719 img/s")
 
 
 async def test_results_are_listed_sorted_and_filtered(workspace: Workspace):

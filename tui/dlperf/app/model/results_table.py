@@ -67,11 +67,11 @@ class ResultsView(TableView[ConfigurationResult]):
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            *axis_columns(9, 16, 10, batch_importance=8, hardware_importance=8),
+            *axis_columns(9, 16, 10, batch_importance=7, hardware_importance=8),
             Column(_("figure"), 14, right=True, importance=9),
             Column(_("of best"), BAR_WIDTH, importance=5, drawn=True),
-            Column(_("spread"), 7, right=True, importance=7),
-            Column("n", 2, right=True, importance=7),
+            Column(_("spread"), 7, right=True, importance=6),
+            Column("n", 2, right=True, importance=6),
             Column(_("speed-up"), 8, right=True, importance=3),
             Column("MFU", 6, right=True, importance=2),
             Column(_("campaign"), 14, importance=5, flexible=True),

@@ -55,7 +55,7 @@ def axis_columns(
     return (
         Column(_("case"), case, importance=9),
         Column(_("framework"), framework, importance=9),
-        Column(_("prec."), 9, importance=8),
+        Column(_("prec."), 9, importance=9),
         Column(_("batch"), 6, right=True, importance=batch_importance),
         Column(_("GPUs"), 6, importance=8),
         Column(_("hardware"), hardware, importance=hardware_importance),

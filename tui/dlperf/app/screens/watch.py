@@ -222,8 +222,7 @@ class WatchScreen(CampaignActions, LogActions):
     def action_history(self) -> None:
         """Show what each GPU did over time."""
         rows = history_rows(self.devices.devices)
-        if rows:
-            self.app.push_screen(ListPage(_("Machines over time"), history_columns(), rows, chooses=False))
+        self.app.push_screen(ListPage(_("Machines over time"), history_columns(), rows, chooses=False))
 
     @on(RowTable.Chosen, "#trials")
     def action_open_trial(self) -> None:
@@ -279,6 +278,8 @@ class WatchScreen(CampaignActions, LogActions):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if self.campaign is None and action in NEEDING_A_CAMPAIGN:
             return None
+        if action == "history":
+            return True if self.devices.devices else None
         return super().check_action(action, parameters)
 
     def selected_trials(self) -> Collection[TrialKey]:
