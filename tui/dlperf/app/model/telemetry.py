@@ -16,7 +16,7 @@ from dlperf.view.text import printable, short_duration
 
 TAIL_BYTES = 65536
 """The last minutes of 8 GPUs."""
-SPARK_WIDTH, HISTORY_WIDTH, WIDE_SPARKS = 6, 13, 26
+SPARK_WIDTH, HISTORY_WIDTH = 6, 26
 ROWS_WITH_HISTORY = 5
 """Of a device and its history, in the table of the Watch screen."""
 
@@ -130,29 +130,8 @@ def _sparks(device: Device, width: int) -> list[str]:
     return lines
 
 
-def history_columns() -> tuple[Column, ...]:
-    columns = (Column(title, HISTORY_WIDTH + 9, importance=8) for title in _history_titles())
-    return (Column(_("GPU"), 12, importance=9), *columns)
-
-
 def _history_titles() -> tuple[str, ...]:
     return _("busy"), _("power"), "MHz", pgettext("narrow column", "memory")
-
-
-def history_rows(devices: Sequence[Device]) -> dict[Hashable, Row]:
-    rows: dict[Hashable, Row] = {}
-    for device in devices:
-        memory = device.memory_mib and device.memory_mib / 1024
-        texts = (
-            _with_unit(device.utilization_percent, "%"),
-            _with_unit(device.power_watts, "W"),
-            _with_unit(device.sm_clock_mhz),
-            _with_unit(memory, "GiB"),
-        )
-        sparks = _sparks(device, HISTORY_WIDTH)
-        cells = (f"{text:>8} {spark}" for spark, text in zip(sparks, texts, strict=True))
-        rows[device.node, device.name] = Row((f"{device.node} {device.name}", *cells))
-    return rows
 
 
 def device_rows(devices: Sequence[Device], unanswered: Mapping[str, float], room: int = 0) -> dict[Hashable, Row]:
@@ -170,7 +149,7 @@ def device_rows(devices: Sequence[Device], unanswered: Mapping[str, float], room
         for device in known:
             row = _device_row(device)
             rows[node, device.name] = replace(row, tone="dim") if age else row
-            history = zip(_history_titles(), _sparks(device, WIDE_SPARKS), strict=True) if spacious else ()
+            history = zip(_history_titles(), _sparks(device, HISTORY_WIDTH), strict=True) if spacious else ()
             rows |= {
                 (node, device.name, title): Row(("", f"{spark} {title}"), "dim", merged=1)
                 for title, spark in history

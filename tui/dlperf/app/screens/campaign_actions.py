@@ -22,6 +22,9 @@ from dlperf.runs.records import CampaignStatus, State, seconds_between
 from dlperf.view.campaigns import Standing, standing_of, summary_of
 from dlperf.view.text import local_time, printable, short_duration
 
+NEEDED = {"pause": Standing.RUNNING, "unpause": Standing.PAUSED, "resume": Standing.INTERRUPTED}
+"""What a campaign must be for an action."""
+
 
 class CampaignActions(PlaceScreen):
     """A screen that watches a campaign and has one trial selected."""
@@ -41,27 +44,18 @@ class CampaignActions(PlaceScreen):
         return standing_of(self.campaign.status, self.campaign.engine_pid) if self.campaign else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if (
-            action not in ("cancel_trial", "cancel_campaign", "retry", "pause", "unpause", "resume")
-            or not self.is_mounted
-        ):
-            return super().check_action(action, parameters)
         if action in ("pause", "unpause") and (self.standing() is Standing.PAUSED) is (action == "pause"):
             return False  # the other one is offered
-        return True if self._possible(action) else None
-
-    def _possible(self, action: str) -> bool:
-        standing = self.standing()
-        match action:
-            case "cancel_trial":
-                return bool(self._selected_unfinished())
-            case "cancel_campaign":
-                return bool(self._unfinished())
-            case "retry":
-                return bool(self._selected_failures())
-            case "pause" | "unpause":
-                return standing is (Standing.RUNNING if action == "pause" else Standing.PAUSED)
-        return standing is Standing.INTERRUPTED
+        concerned = {
+            "cancel_trial": self._selected_unfinished,
+            "cancel_campaign": self._unfinished,
+            "retry": self._selected_failures,
+        }
+        if action in concerned:
+            return True if self.is_mounted and concerned[action]() else None
+        if action in NEEDED:
+            return True if self.standing() is NEEDED[action] else None
+        return super().check_action(action, parameters)
 
     def forget_done_requests(self) -> None:
         unfinished = set(self._unfinished())
@@ -98,7 +92,7 @@ class CampaignActions(PlaceScreen):
 
     @work
     async def action_resume(self) -> None:
-        if self.campaign is not None and self._possible("resume"):
+        if self.campaign is not None and self.standing() is NEEDED["resume"]:
             await self.resume(self.campaign.paths)
 
     def _unfinished(self) -> list[TrialKey]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Hashable
 from typing import ClassVar
 
@@ -13,7 +14,7 @@ from textual.containers import Horizontal
 from dlperf.app.actions import ACTIONS, bindings_of
 from dlperf.app.model.events import event_columns, event_rows
 from dlperf.app.model.table import Row
-from dlperf.app.model.telemetry import history_columns, history_rows, node_summaries
+from dlperf.app.model.telemetry import device_columns, device_rows, node_summaries
 from dlperf.app.model.trials import (
     Group,
     by_configuration,
@@ -221,8 +222,8 @@ class WatchScreen(CampaignActions, LogActions):
     @on(RowTable.Chosen, "#devices")
     def action_history(self) -> None:
         """Show what each GPU did over time."""
-        rows = history_rows(self.devices.devices)
-        self.app.push_screen(ListPage(_("Machines over time"), history_columns(), rows, chooses=False))
+        rows = device_rows(self.devices.devices, {}, room=sys.maxsize)
+        self.app.push_screen(ListPage(_("Machines over time"), device_columns(), rows, chooses=False))
 
     @on(RowTable.Chosen, "#trials")
     def action_open_trial(self) -> None:
