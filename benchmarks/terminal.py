@@ -30,6 +30,7 @@ class Terminal:
             modules = [str(Path(part).resolve()) for part in os.environ.get("PYTHONPATH", "").split(os.pathsep)]
             environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
             environment["PYTHONPATH"] = os.pathsep.join(modules)
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its bytecode
             os.chdir(folder)
             os.execvpe(command[0], list(command), environment)
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
