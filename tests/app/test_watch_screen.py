@@ -253,7 +253,7 @@ async def test_what_gpus_did_over_time_is_shown_where_there_is_room(workspace: W
     path.write_text("\n".join([header, *rows]) + "\n")
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "▂▃▄▄▅▆▇ power", "▇▇▇▇▇▇▇ MHz")
-        await pilot.resize_terminal(120, 18)
+        await pilot.resize_terminal(120, 12)
         await until_gone(pilot, "▂▃▄▄▅▆▇ power")
 
 

@@ -17,8 +17,6 @@ from dlperf.view.text import printable, short_duration
 TAIL_BYTES = 65536
 """The last minutes of 8 GPUs."""
 SPARK_WIDTH, HISTORY_WIDTH = 6, 26
-ROWS_WITH_HISTORY = 5
-"""Of a device and its history, in the table of the Watch screen."""
 
 
 @dataclass(frozen=True)
@@ -130,17 +128,13 @@ def _sparks(device: Device, width: int) -> list[str]:
     return lines
 
 
-def _history_titles() -> tuple[str, ...]:
-    return _("busy"), _("power"), "MHz", pgettext("narrow column", "memory")
-
-
 def device_rows(devices: Sequence[Device], unanswered: Mapping[str, float], room: int = 0) -> dict[Hashable, Row]:
     """Return rows by node and device; those of a node that does not answer are grey, with their age in seconds.
 
-    Where the room, in rows, suffices, what each device did over time is below it.
+    Below each device is what it did over time, as much of it as there is room for, in rows.
     """
-    by_node = _by_node(devices)
-    spacious = len(by_node) + len(devices) * ROWS_WITH_HISTORY <= room
+    by_node, titles = _by_node(devices), (_("busy"), _("power"), "MHz", pgettext("narrow column", "memory"))
+    lines = max(0, (room - len(by_node)) // max(1, len(devices)) - 1)
     rows: dict[Hashable, Row] = {}
     for node, known in by_node.items():
         age = unanswered.get(node)
@@ -149,10 +143,10 @@ def device_rows(devices: Sequence[Device], unanswered: Mapping[str, float], room
         for device in known:
             row = _device_row(device)
             rows[node, device.name] = replace(row, tone="dim") if age else row
-            history = zip(_history_titles(), _sparks(device, HISTORY_WIDTH), strict=True) if spacious else ()
+            busy, *history = zip(titles, _sparks(device, HISTORY_WIDTH), strict=True)
             rows |= {
                 (node, device.name, title): Row(("", f"{spark} {title}"), "dim", merged=1)
-                for title, spark in history
+                for title, spark in [*history, busy][:lines]
                 if spark
             }
     return rows
