@@ -13,7 +13,7 @@ from driving import driving, is_reading, press, screen_of, until, until_gone, un
 from claimable import claimable
 from dlperf.app.app import DlperfApp
 from dlperf.app.model.comparison import comparable, comparison_of
-from dlperf.app.model.results_table import ResultsView, peers_of
+from dlperf.app.model.results_table import ResultsView, by_peers, peers_key
 from dlperf.app.model.table import has_words
 from dlperf.app.screens.publish import opener_of, served_lines
 from dlperf.app.screens.results import ResultsScreen
@@ -141,7 +141,7 @@ def test_campaigns_without_a_common_configuration_are_not_offered():
 def test_beside_a_figure_stand_those_of_the_same_case_precision_and_gpus():
     published = result("published/report", 300.0, hardware="v100", status=Status("published"))
     other = result("x", 900.0, precision="fp32")
-    assert peers_of((FAST, published, other, NONE, SLOW), FAST) == (published, FAST, SLOW)
+    assert by_peers((FAST, published, other, NONE, SLOW))[peers_key(FAST)] == [published, FAST, SLOW]
 
 
 async def test_a_narrow_window_says_which_framework_on_which_hardware_gave_a_figure(workspace: Workspace):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +17,9 @@ from dlperf.view.text import number, percent, printable
 
 BAR_WIDTH = 8
 BEST = "★ ".ljust(BAR_WIDTH)
+AXES = ("case", "framework", "precision", "batch_size", "gpus", "hardware")
+KEYS = (*AXES, "value", "share", "spread", "n", "speedup", "mfu", "campaign", "status")
+"""What the columns are sorted by."""
 SHORT_UNITS = {"images/s": "img/s", "samples/s": "smp/s", "sequences/s": "seq/s", "tokens/s": "tok/s"}
 """In cells: a line of the screen spells out the unit of the selected row."""
 
@@ -32,15 +36,12 @@ class ResultsView(TableView[ConfigurationResult]):
         return super(ResultsView, replace(self, short_units=False)).as_text(form)
 
     @cached_property
-    def _best(self) -> dict[tuple[object, ...], float]:
+    def _best(self) -> dict[Hashable, float]:
         """The best score of each case, precision and number of GPUs."""
-        best: dict[tuple[object, ...], float] = {}
-        for row in self.items():
-            best[_peers(row)] = max(row.score, best.get(_peers(row), 0.0))
-        return best
+        return {key: rows[0].score for key, rows in by_peers(self.items()).items()}
 
     def _share(self, item: ConfigurationResult) -> float | None:
-        return item.score / self._best[_peers(item)] if item.value else None
+        return item.score / self._best[peers_key(item)] if item.value else None
 
     def chosen(self) -> list[ConfigurationResult]:
         return [row for row in self.shown() if not self.marked or name_of(row) in self.marked]
@@ -52,18 +53,14 @@ class ResultsView(TableView[ConfigurationResult]):
         return " ".join((*axes_of(item), item.campaign, str(item.status)))
 
     def key(self, item: ConfigurationResult, column: int) -> object:
-        axes = (item.case, item.framework, item.precision, item.batch_size, item.nodes * item.gpus, item.hardware)
-        worth = (
-            item.value,
-            self._share(item),
-            item.spread,
-            item.n,
-            item.speedup,
-            item.mfu,
-            item.campaign,
-            str(item.status),
-        )
-        return (*axes, *worth)[column]
+        match name := KEYS[column]:
+            case "gpus":
+                return item.nodes * item.gpus
+            case "share":
+                return self._share(item)
+            case "status":
+                return str(item.status)
+        return getattr(item, name)
 
     def columns(self) -> tuple[Column, ...]:
         return (
@@ -114,7 +111,7 @@ def name_of(row: ConfigurationResult) -> Hashable:
     return row.campaign, row.configuration, row.value
 
 
-def _peers(row: ConfigurationResult) -> tuple[object, ...]:
+def peers_key(row: ConfigurationResult) -> Hashable:
     """Return what results that are compared with each other share."""
     return row.case, row.precision, row.nodes * row.gpus, row.unit
 
@@ -210,7 +207,9 @@ def about_result(row: ConfigurationResult) -> list[str]:
     return lines
 
 
-def peers_of(rows: Iterable[ConfigurationResult], row: ConfigurationResult) -> tuple[ConfigurationResult, ...]:
-    """Return the results of the same case, precision and number of GPUs, best first."""
-    peers = [other for other in rows if other.value is not None and _peers(other) == _peers(row)]
-    return tuple(sorted(peers, key=lambda other: -other.score))
+def by_peers(rows: Iterable[ConfigurationResult]) -> Mapping[Hashable, list[ConfigurationResult]]:
+    """Return the results of each case, precision and number of GPUs, best first."""
+    groups: dict[Hashable, list[ConfigurationResult]] = defaultdict(list)
+    for row in sorted((row for row in rows if row.value is not None), key=lambda row: -row.score):
+        groups[peers_key(row)].append(row)
+    return groups

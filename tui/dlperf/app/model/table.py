@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from io import StringIO
 from typing import Any, Generic, Literal, Self, TypeVar
 
@@ -161,7 +162,13 @@ class TableView(Generic[Item]):
 
     def shown(self) -> list[Item]:
         """Return the items that match, sorted; missing values are last in either direction."""
-        shown = [item for item in self.items() if has_words(self.text(item), self.matching)]
+        return self._shown
+
+    @cached_property
+    def _shown(self) -> list[Item]:
+        shown = list(self.items())
+        if self.matching:
+            shown = [item for item in shown if has_words(self.text(item), self.matching)]
         if self.column is None:
             return shown
         keys: list[tuple[Any, Item]] = [(self.key(item, self.column), item) for item in shown]
