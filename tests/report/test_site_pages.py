@@ -264,3 +264,9 @@ def test_the_home_page_names_the_frameworks_whose_losses_differ_as_readers_know_
     ]
     text = Document(home(ENGLISH, replace(sample(), results=tuple(learned)))).text
     assert "different loss at step 100: 2 with Alpha, 3 with Beta" in text
+
+
+def test_the_audit_says_how_our_own_results_were_checked() -> None:
+    text = pages(sample())[at.AUDIT]
+    trials = sum(len(row.trials) for row in sample().results if row.campaign == "first" and row.value is not None)
+    assert f"results of ours come from {trials} trials. This build compared the SHA-256" in text

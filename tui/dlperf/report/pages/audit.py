@@ -43,10 +43,13 @@ class Counts:
 
 def audit(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.AUDIT)
+    own = [row for row in data.ordered if row.value is not None and data.kind(row.campaign) == "measured"]
     reports = grouped(data.audit, lambda row: row.report)
     kept = Counter((row.date, row.version) for row in data.audit if row.date)
     return page.render(
         "audit.md.j2",
+        own=len(own),
+        trials=sum(len(row.trials) for row in own),
         counts=_counts(data.audit),
         results=sum(row.value is not None and is_published(row.campaign) for row in data.ordered),
         kept=[(date(day), version, str(count)) for (day, version), count in sorted(kept.items())],
