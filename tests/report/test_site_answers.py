@@ -18,7 +18,7 @@ from dlperf.report import markdown as md
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData
 from dlperf.report.pages.frameworks import frameworks_index
-from dlperf.report.pages.home import by_weight, every_answer, home
+from dlperf.report.pages.home import best_of_cases, by_weight, every_answer, home
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.pictures import comparison_chart
 from dlperf.report.pages.report import report
@@ -110,7 +110,8 @@ def test_a_framework_is_no_rival_of_its_own_version_and_a_variant_that_does_less
 
 def test_the_home_page_names_who_leads_by_how_much_and_on_what() -> None:
     rows = (claimable(measured("alpha", value=410.0)), claimable(measured("beta", value=400.0), turn=1))
-    assert "on the same hardware: alpha 2.5 % ahead on resnet50-imagenet (box)." in said(*rows)
+    lead = "A clear lead in 1 of 1 comparisons of two frameworks on the same hardware: alpha 2.5 % ahead on"
+    assert f"{lead} resnet50-imagenet (box)." in said(*rows)
     assert "No clear lead in 1 comparisons" in said(measured("alpha", trials=3), measured("beta", trials=3))
 
 
@@ -120,6 +121,13 @@ def test_third_party_results_that_no_other_framework_ran_are_counted_and_not_lis
     assert "mxnet" not in page.partition("Third-party results (1)")[2].partition("{ #how }")[0]
     assert "paddle" in page.partition("Third-party results (1)")[2].partition("{ #how }")[0]
     assert "Not listed: 1 third-party results of a single framework" in page
+
+
+def test_of_our_results_under_several_settings_none_is_left_out() -> None:
+    slow = measured("alpha", value=400.0, axes=(("checkpointing", "full"),), campaign="newer")
+    data = SiteData((measured("beta", value=500.0, axes=(("checkpointing", "none"),)), slow))
+    assert {answer.best.framework for answer in every_answer(data)} == {"alpha", "beta"}
+    assert best_of_cases(every_answer(data))[0].best.framework == "beta"
 
 
 def test_reasons_against_a_claim_name_frameworks_by_their_titles() -> None:

@@ -148,7 +148,12 @@ def test_what_two_campaigns_measured_by_one_protocol_is_compared() -> None:
 
 def test_figures_of_two_protocols_are_not_compared() -> None:
     rows = (measured("alpha"), replace(measured("beta"), protocol="mlperf"))
-    assert Document(home(ENGLISH, replace(sample(), results=rows))).text.count("No other framework ran this.") == 1
+    assert (
+        Document(home(ENGLISH, replace(sample(), results=rows))).text.count(
+            "No other framework ran this with the same settings."
+        )
+        == 1
+    )
 
 
 def test_a_report_shows_the_newest_of_two_figures_for_one_configuration() -> None:

@@ -86,9 +86,9 @@ def newest(data: SiteData, found: Sequence[Answer]) -> list[Answer]:
     return [max(rivals, key=lambda answer: _rank(data, answer)) for rivals in contests.values()]
 
 
-def _contest_key(data: SiteData, best: ConfigurationResult) -> tuple[str, ...]:
-    source = "" if is_published(best.campaign) else data.source(best)
-    return source, best.case, best.hardware, base_precision(best), work_left_out(best.framework)
+def _contest_key(data: SiteData, best: ConfigurationResult) -> tuple[object, ...]:
+    own = () if is_published(best.campaign) else (data.source(best), best.axes)
+    return *own, best.case, best.hardware, base_precision(best), work_left_out(best.framework)
 
 
 def _rank(data: SiteData, answer: Answer) -> tuple[bool, str, int]:
@@ -137,7 +137,7 @@ def _summary(page: Page, found: Sequence[Answer]) -> dict[str, object]:
         "published": len(others),
         "reports": len({row.campaign for row in others}),
         "contests": len(claims),
-        "clear": sum(one.improves for one in claims),
+        "claimed": sum(one.improves for one in claims),
         "leads": _leads(page, [one for one in claims if one.improves]),
         "reason": reasons.most_common(1)[0][0] if reasons else "",
     }
