@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import TextIOWrapper
-from math import inf, isfinite
+from itertools import islice
+from math import inf, isfinite, nan
 from pathlib import Path
 from statistics import fmean
 from typing import TextIO
@@ -20,6 +21,10 @@ TIME_ZONE_STEP = 900.0
 """Offsets from UTC are whole quarters of an hour."""
 LONGEST_ROW = 4096
 """Characters."""
+MOST_ROWS = 150_000
+"""Rows of a file that are held, in 100 MB: five hours of eight GPUs."""
+MOST_LINES = 5_000_000
+"""Lines of a file that are read: a week of eight GPUs. A payload may have written more."""
 MOST = 1e15
 """Of a number; sums of larger ones may overflow."""
 ENERGY = "energy_millijoules"
@@ -44,9 +49,24 @@ def read_telemetry(path: Path, node: str) -> list[TelemetryRow]:
     """Read one node's file, without damaged rows."""
     try:
         with TextIOWrapper(open_regular(path), "utf-8", "replace", newline="") as stream:
-            return list(parse_telemetry(_lines(stream), node))
+            return _thinned(parse_telemetry(islice(_lines(stream), MOST_LINES), node))
     except (OSError, csv.Error):
         return []
+
+
+def _thinned(rows: Iterable[TelemetryRow]) -> list[TelemetryRow]:
+    """Return all rows, or those of every second, fourth … moment where there are too many to hold."""
+    kept: list[tuple[int, TelemetryRow]] = []
+    moment, time, every = 0, nan, 1
+    for row in rows:
+        if row.time != time:
+            moment, time = moment + 1, row.time
+        if moment % every == 0:
+            kept.append((moment, row))
+        if len(kept) > MOST_ROWS:
+            every *= 2
+            kept = [item for item in kept if item[0] % every == 0]
+    return [row for _, row in kept]
 
 
 def _lines(stream: TextIO) -> Iterator[str]:
