@@ -61,7 +61,7 @@ def run(*command: str | Path, cwd: Path | None = None, **environment: str | None
     )
 
 
-def run_ranks(processes: int, *command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_ranks(processes: int, *command: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a PyTorch program in several processes of this machine, which talk through gloo."""
-    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
-    return run(interpreter("torch"), RANKS, str(processes), *command, **place, **environment)
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "PYTHONPATH": str(WORKLOADS)}
+    return run(interpreter("torch"), RANKS, str(processes), *command, **place)

@@ -1,6 +1,7 @@
 """A PyTorch program in several processes, as torchrun starts them: ``python ranks.py PROCESSES PROGRAM OPTIONS…``.
 
-PyTorch is imported once, before the processes part; launchers of trials are tried in ``test_parallel.py``.
+PyTorch and what the programs share are imported once, before the processes part; launchers of trials are tried in
+``test_parallel.py``.
 """
 
 import os
@@ -10,7 +11,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-import torch  # noqa: F401
+import pytorch_trainer  # noqa: F401
 
 
 def wait_for(children: set[int]) -> bool:

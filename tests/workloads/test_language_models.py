@@ -93,13 +93,13 @@ def test_two_ranks_that_share_a_batch_train_as_one_does():
 
 def test_ranks_whose_losses_differ_by_rounding_are_accepted():
     """Each rank tunes its own kernels; 1.7e-6 apart on two H100."""
-    done = run_ranks(2, HERE / "language_model_with_rounding.py", *LLAMA, PYTHONPATH=str(WORKLOADS))
+    done = run_ranks(2, HERE / "language_model_with_rounding.py", *LLAMA)
     assert done.returncode == 0, done.stderr
     assert "summary" in done.stdout
 
 
 def test_ranks_that_hold_different_weights_are_refused():
-    done = run_ranks(2, HERE / "language_model_without_exchange.py", *LLAMA, PYTHONPATH=str(WORKLOADS))
+    done = run_ranks(2, HERE / "language_model_without_exchange.py", *LLAMA)
     assert done.returncode == 1
     assert "no figure: the ranks hold different weights" in done.stderr
     assert "summary" not in done.stdout

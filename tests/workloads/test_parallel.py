@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 
 
 def test_ranks_that_do_not_exchange_their_gradients_are_refused():
-    done = run_ranks(2, HERE / "without_exchange.py", *IMAGES, PYTHONPATH=str(WORKLOADS))
+    done = run_ranks(2, HERE / "without_exchange.py", *IMAGES)
     assert done.returncode == 1
     assert "no figure: the ranks hold different weights" in done.stderr
     assert "step=8" in done.stdout
@@ -32,7 +32,7 @@ def test_ranks_that_do_not_exchange_their_gradients_are_refused():
 
 def head_on(processes: int) -> dict[str, list[float]]:
     """Loss and gradients of ArcFace's head, its classes split over so many ranks."""
-    done = run_ranks(processes, HERE / "arcface_head.py", PYTHONPATH=str(WORKLOADS))
+    done = run_ranks(processes, HERE / "arcface_head.py")
     assert done.returncode == 0, done.stderr
     outcome: dict[str, list[float]] = json.loads(done.stdout)
     return outcome
@@ -48,7 +48,7 @@ def test_split_classes_give_the_loss_and_the_gradients_of_whole_ones():
 
 def test_when_one_rank_overflows_all_skip_the_step():
     """Halved once, and moved once, on both: 1 - 0.1 × 1."""
-    done = run_ranks(2, HERE / "overflow.py", PYTHONPATH=str(WORKLOADS))
+    done = run_ranks(2, HERE / "overflow.py")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["scale 32768 weight 0.900"] * 2
 
