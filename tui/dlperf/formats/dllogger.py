@@ -31,9 +31,9 @@ from dlperf.formats.dllogger_metrics import (
 )
 from dlperf.formats.jsontext import parse_object
 from dlperf.formats.numbers import ABSENT, floats
-from dlperf.formats.recorder import Recorder, append_latest
+from dlperf.formats.recorder import Recorder
 from dlperf.formats.rules import FunctionRule, Rule, Rules, metadata_rules
-from dlperf.formats.samples import FormatInfo, Summary
+from dlperf.formats.samples import FormatInfo, Summary, append_latest
 
 INFO = FormatInfo(
     "dllogger", "NVIDIA DeepLearningExamples (DLLogger)", "images/s", "global", "step", "NVIDIA DLLogger, text and JSON"

@@ -19,13 +19,11 @@ from dlperf.formats.declarations import (
     metadata,
     without_contradicted,
 )
-from dlperf.formats.samples import COLUMNS, FormatInfo, PrintedMetric, Run, Samples, Summary, Window
+from dlperf.formats.samples import COLUMNS, FormatInfo, PrintedMetric, Run, Samples, Summary, Window, append_latest
 
 RUN_LIMIT = 1000
 """Runs of one log: a step counter that goes back in every other line must not exhaust the memory."""
 
-SUMMARY_LIMIT = 10_000
-"""Throughputs of epochs, and of the whole run, that are kept of a run."""
 METRIC_LIMIT = 100
 """Metrics of a run."""
 METRIC = "metric."
@@ -43,12 +41,6 @@ In addition to ``COLUMNS``: ``metric.`` with the id of a metric, ``steps``, the 
 
 Position = tuple[float, float]
 """Epoch and step of a record."""
-
-
-def append_latest(summaries: list[Summary], summary: Summary) -> None:
-    """Append to a list that keeps only the latest: a log may print any number."""
-    del summaries[: max(0, len(summaries) + 1 - SUMMARY_LIMIT)]
-    summaries.append(summary)
 
 
 def ignore_run(after: int, before: int) -> None:

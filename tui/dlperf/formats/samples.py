@@ -13,6 +13,8 @@ Window = Literal["step", "interval", "cumulative", "epoch", "run"]
 
 COLUMNS = ("value", "seconds_per_step", "step", "epoch", "time", "loss", "reader_share", "samples")
 """Columns of ``Samples`` that a format can fill."""
+SUMMARY_LIMIT = 10_000
+"""Throughputs of epochs, and of the whole run, that are kept of a run."""
 
 
 def _empty_column() -> array[float]:
@@ -100,6 +102,12 @@ class Summary:
     """1-based line of the log."""
     epoch: int | None = None
     """None for the whole run."""
+
+
+def append_latest(summaries: list[Summary], summary: Summary) -> None:
+    """Append to a list that keeps only the latest: a log may print any number."""
+    del summaries[: max(0, len(summaries) + 1 - SUMMARY_LIMIT)]
+    summaries.append(summary)
 
 
 @dataclass
