@@ -10,6 +10,7 @@ import pytest
 from handmade_trials import workspace_in
 
 from dlperf.catalog.load import load_catalog
+from dlperf.plan import PlannedProtocol
 from dlperf.results.audit import audit_workspace, verdict_of
 from dlperf.results.import_writer import write_import
 from dlperf.results.importing import ImportRequest, plan_import
@@ -36,7 +37,7 @@ def rows_by_estimator() -> dict[str, list[dict[str, str]]]:
 
 def imported(workspace: Workspace, estimator: str, logs: list[Path], source: str | None = None) -> dict[str, float]:
     """Figures by the name of the log, from a campaign in which ``estimator`` is the protocol."""
-    protocol = {"id": estimator, "estimator": estimator, "aggregate": "median"}
+    protocol = PlannedProtocol(estimator, estimator=estimator)
     request = ImportRequest(tuple(logs), "v100", gpus_per_node=8, protocol=protocol, origin=source)
     plan = plan_import(request, load_catalog(), BUILTIN_FORMATS)
     assert plan.skipped == ()
