@@ -176,9 +176,10 @@ async def test_keys_that_arrive_at_once_do_what_they_do_one_by_one(workspace: Wo
         await until_shown(pilot, "trend  finished")
 
 
-async def test_a_screen_on_which_nothing_lives_is_looked_at_less_often(workspace: Workspace):
-    finished_campaign(workspace, "trend")
-    async with driving(workspace) as pilot:
+@pytest.mark.parametrize("place", ["campaigns", "watch"])
+async def test_a_screen_on_which_nothing_lives_is_looked_at_less_often(workspace: Workspace, place: str):
+    running_campaign(workspace)
+    async with driving(workspace, start_screen=place) as pilot:
         app = pilot.app
         assert isinstance(app, DlperfApp)
         await until(pilot, lambda: not app._frames._active.is_set())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from dlperf.app.widgets.status_line import set_titles
 from dlperf.messages import _
 from dlperf.view.text import printable
 
+LIVELY_SECONDS = 3.0
+"""How long after the newest lines of a log others are expected at any moment."""
 BESIDE_CELLS = 55
 """Least width of each of several logs."""
 
@@ -30,6 +33,8 @@ class LogActions(PlaceScreen):
         self._streams: list[Stream] = []
         self._stream = 0
         self._polled: list[LogView] = []
+        self._grew = -LIVELY_SECONDS
+        """When lines have come."""
 
     def on_mount(self) -> None:
         self._polled = [self.query_one(LogView)]
@@ -92,9 +97,14 @@ class LogActions(PlaceScreen):
             view.title = title
             view.show_log(path)
 
+    @property
+    def lively(self) -> bool:
+        return time.monotonic() < self._grew + LIVELY_SECONDS
+
     def poll_logs(self) -> None:
-        for view in self._polled:
-            view.poll()
+        grown = [view.poll() for view in self._polled]
+        if any(grown):
+            self._grew = time.monotonic()
 
     def action_turn(self, by: int) -> None:
         if self._streams:

@@ -92,10 +92,6 @@ class TrialScreen(LogActions):
         self._show_log()
         self._read_curve_if_new()
 
-    @property
-    def lively(self) -> bool:
-        return not self._trial.state.finished
-
     def frame(self) -> None:
         super().frame()
         self.poll_logs()

@@ -134,10 +134,6 @@ class WatchScreen(CampaignActions, LogActions):
             self.trials.select(first_to_show(campaign.status))
         self._show_selected()
 
-    @property
-    def lively(self) -> bool:
-        return self.campaign is not None and self.campaign.engine_pid is not None
-
     def frame(self) -> None:
         super().frame()
         self.poll_logs()

@@ -55,13 +55,16 @@ class LogView(LogDrawing, can_focus=True):
         self.poll()
         self.redraw()
 
-    def poll(self) -> None:
+    def poll(self) -> bool:
+        """Show what was written since the last call; return whether anything was."""
         if self.log_shown is not None and self.log_shown.gone:
             self._close()
         if self.log_shown is None:
             self._open()
         elif self.log_shown.has_grown():
             self._grown(self.log_shown)
+            return True
+        return False
 
     def _open(self) -> None:
         if self.path is None or self._opening or not self.path.is_file():
