@@ -106,6 +106,9 @@ class Compressing(SimpleHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path = Path(self.translate_path(self.path))
+        if not path.is_file():
+            self.send_error(404)
+            return
         text = path.suffix in (".html", ".css", ".js", ".svg", ".json")
         body = gzip.compress(path.read_bytes()) if text else path.read_bytes()
         self.send_response(200)
