@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from trials import finished, local_nodes, printed, run_to_end, shell_trial
 
 from dlperf.executors.base import Executor, Trial
+from dlperf.executors.logs import tail_machine
 from dlperf.executors.tasks import node_tasks
+from dlperf.nodes.messages import ByteRange
 from dlperf.runs.paths import NodePaths
 from dlperf.runs.records import State
 
@@ -84,3 +89,29 @@ async def test_a_log_that_is_rewritten_again_and_again_keeps_few_parts(executor,
     assert len(kept) == 10
     assert kept["out.log"] == b"part 11\n"
     assert kept["out.log.replaced-9"] == b" 10\n"
+
+
+class LateAnswers:
+    """A machine whose first answer comes after those to later requests."""
+
+    def __init__(self, log: bytes) -> None:
+        self.log, self.requests, self.late = log, 0, asyncio.Event()
+
+    async def read(self, ranges: Sequence[ByteRange]) -> list[bytes]:
+        self.requests += 1
+        if self.requests == 1:
+            await self.late.wait()
+        return [self.log[part.offset : part.offset + part.limit] for part in ranges]
+
+
+async def test_an_answer_that_comes_after_that_to_a_later_request_adds_no_line_twice(tmp_path):
+    trial = shell_trial(tmp_path, ":")
+    tasks, machine = node_tasks(trial), LateAnswers(b"first\nsecond\n")
+    report = SimpleNamespace(telemetry=None, streams={"out.log": len(machine.log)})
+    early = asyncio.create_task(tail_machine(machine, tasks, [report]))
+    await asyncio.sleep(0)
+    await tail_machine(machine, tasks, [report])
+    machine.late.set()
+    await early
+    assert machine.requests == 2
+    assert parts(trial.paths.node("here")) == {"out.log": machine.log}

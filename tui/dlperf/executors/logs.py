@@ -187,6 +187,8 @@ def _archive(growth: _Growth, end: bytes, part: bytes | Unreadable | None) -> in
     """
     if isinstance(part, Unreadable):
         raise NodeFileError(growth.task.node.name, growth.stream, part.reason)
+    if archived_size(growth.archived) != growth.offset:
+        return 0  # a node that was silent answers an old request after a newer one
     part = part or b""
     new = part[len(end) :]
     try:
