@@ -21,8 +21,9 @@ from dlperf.report.pages.frameworks import frameworks_index
 from dlperf.report.pages.home import best_of_cases, by_weight, every_answer, home
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.pictures import comparison_chart
-from dlperf.report.pages.report import report
+from dlperf.report.pages.report import report, reports_index
 from dlperf.report.templating import macro
+from dlperf.results.health import CASE as DIAGNOSIS
 from dlperf.results.model import ConfigurationResult, Status
 
 
@@ -49,6 +50,13 @@ def test_indexes_begin_with_what_was_measured_here_most() -> None:
     data = SiteData((published("alpha", 1, 500.0), measured("gamma"), measured("beta"), measured("beta", 8), *failed))
     text = Document(frameworks_index(ENGLISH, data)).text
     assert sorted(("alpha", "beta", "gamma"), key=text.index) == ["beta", "gamma", "alpha"]
+
+
+def test_the_index_of_reports_ends_with_diagnoses_of_machines() -> None:
+    health = replace(measured("alpha"), case=DIAGNOSIS)
+    data = SiteData((health, replace(health, campaign="second"), measured("beta")))
+    text = Document(reports_index(ENGLISH, data)).text
+    assert text.index("resnet50-imagenet") < text.index(DIAGNOSIS)
 
 
 def said(*rows: ConfigurationResult) -> str:

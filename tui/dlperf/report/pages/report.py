@@ -160,10 +160,11 @@ def _findings(page: Page, results: Results) -> list[tuple[Link, str]]:
 def reports_index(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.REPORTS)
     columns = ("report", "origin", "date", "figures", "hardware", "framework")
-    cases = grouped(data.reports, lambda key: key[1])
+    of_case = grouped(data.reports.items(), lambda report: report[0][1])
+    cases = sorted(of_case, key=lambda case: data.most_measured(row for _, rows in of_case[case] for row in rows))
     tables = [
-        (data.case_title(case), page.table(columns, [_report_row(page, *key, data.reports[key]) for key in keys]))
-        for case, keys in cases.items()
+        (data.case_title(case), page.table(columns, [_report_row(page, *key, rows) for key, rows in of_case[case]]))
+        for case in cases
     ]
     all_sources = [link for case in cases for link in page.model_links(case)]
     return page.render("report_index.md.j2", cases=tables, all_sources=all_sources)
