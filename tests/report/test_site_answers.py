@@ -59,6 +59,10 @@ def test_the_index_of_reports_ends_with_diagnoses_of_machines() -> None:
     assert text.index("resnet50-imagenet") < text.index(DIAGNOSIS)
 
 
+def test_the_summary_counts_models() -> None:
+    assert "training 1 model on" in said(measured("alpha"), measured("beta"))
+
+
 def said(*rows: ConfigurationResult) -> str:
     """The sentences on these results."""
     return " ".join(Document(home(ENGLISH, SiteData(rows))).text.partition("How it was measured")[0].split())

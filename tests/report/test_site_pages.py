@@ -18,7 +18,8 @@ from dlperf.messages import CHINESE, ENGLISH, message
 from dlperf.report import locations as at
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
-from dlperf.report.load import load_site_data
+from dlperf.report.load import load_site_data, named_by_processor
+from dlperf.report.machine import Probed
 from dlperf.report.pages.configurations import configurations_index
 from dlperf.report.pages.hardware import hardware, hardware_index
 from dlperf.report.pages.home import home
@@ -270,3 +271,12 @@ def test_the_audit_says_how_our_own_results_were_checked() -> None:
     text = pages(sample())[at.AUDIT]
     trials = sum(len(row.trials) for row in sample().results if row.campaign == "first" and row.value is not None)
     assert f"results of ours come from {trials} trials. This build compared the SHA-256" in text
+
+
+def test_the_machine_that_dlperf_runs_on_is_named_by_its_processor_unless_its_owner_names_it() -> None:
+    catalog = load_catalog(None)
+    probed = {("first", "local", "numpy"): Probed({"cpu.model": "AMD EPYC 9554"})}
+    named = named_by_processor(catalog, probed)["local"]
+    assert (named.title, named.zh and named.zh.title) == ("AMD EPYC 9554", "")
+    own = replace(catalog, own_hardware=frozenset({"local"}))
+    assert named_by_processor(own, probed) == named_by_processor(catalog, {}) == catalog.hardware

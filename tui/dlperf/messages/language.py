@@ -43,9 +43,13 @@ class Language:
         text = _translations(self.code).pgettext(context, english)
         return text.format(**values) if values else text
 
+    def form(self, singular: str, plural: str, count: int, /) -> str:
+        """The translation of the form for a count, its placeholders not filled."""
+        return _translations(self.code).ngettext(singular, plural, count)
+
     def ngettext(self, singular: str, plural: str, count: int, /, **values: Any) -> str:
         """As ``gettext``, by count; ``{count}`` is filled."""
-        return _translations(self.code).ngettext(singular, plural, count).format(count=count, **values)
+        return self.form(singular, plural, count).format(count=count, **values)
 
     def render(self, message: Message) -> str:
         """The text of a message.

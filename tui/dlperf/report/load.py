@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dlperf.catalog.axes import profiled_configuration
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.hardware import Hardware
+from dlperf.catalog.load import Catalog, load_catalog
 from dlperf.errors import DlperfError
 from dlperf.plan import PlannedConfiguration
 from dlperf.report.data import SiteData
@@ -26,6 +27,8 @@ from dlperf.runs.records import CampaignRecord
 from dlperf.runs.secrets import refuse_damaged_secrets
 from dlperf.runs.store import Complain, each_readable
 
+HERE = "local"
+"""Id of the built-in entry of the machine that dlperf runs on."""
 ADDRESS = r"""(?m)^{name}:\s*["']?(https?://[^\s"']+)"""
 
 
@@ -59,7 +62,7 @@ def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
         probed=probed,
         profiled=frozenset(key for key, plan in plans.items() if _has_profile(workspace, key[0], plan)),
         published={campaign_of(report): report for report in reports},
-        hardware=catalog.hardware,
+        hardware=named_by_processor(catalog, probed),
         accelerators=catalog.accelerators,
         frameworks=catalog.frameworks,
         cases=catalog.cases,
@@ -74,6 +77,18 @@ def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
         templates=workspace.site / "templates",
         parquet=find_spec("pyarrow") is not None,
     )
+
+
+def named_by_processor(catalog: Catalog, probed: Mapping[tuple[str, str, str], Probed]) -> Mapping[str, Hardware]:
+    """Return the hardware, in which the machine that dlperf runs on has the name of its processor: readers of the site
+    are elsewhere."""
+    models = (each.environment.get("cpu.model") for (_, hardware, _), each in probed.items() if hardware == HERE)
+    model = next(filter(None, models), "")
+    if not model or HERE not in catalog.hardware or HERE in catalog.own_hardware:
+        return catalog.hardware
+    entry = catalog.hardware[HERE]
+    chinese = entry.zh and entry.zh.model_copy(update={"title": ""})
+    return {**catalog.hardware, HERE: entry.model_copy(update={"title": model, "zh": chinese})}
 
 
 def _has_profile(workspace: Workspace, campaign: str, plan: PlannedConfiguration) -> bool:

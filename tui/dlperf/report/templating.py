@@ -140,7 +140,7 @@ def _environment(code: Code, folder: Path | None) -> Environment:
         extensions=["jinja2.ext.do", "jinja2.ext.i18n"],
     )
     environment.install_gettext_callables(  # type: ignore[attr-defined]
-        *(_marked(language, translate) for translate in (language.gettext, language.ngettext)),
+        *(_marked(language, translate) for translate in (language.gettext, language.form)),
         pgettext=_marked(language, language.pgettext),
     )
     environment.globals.update(
