@@ -99,3 +99,15 @@ def test_a_supervisor_that_died_before_it_claimed_its_trial_is_started_again(tmp
     answer, _ = operations.start({"directory": "trial/here", "files": []}, b"")
     assert answer == record
     assert starts == [(supervise, f"{tmp_path}/trial/here")] * 2
+
+
+def test_a_log_that_appears_while_streams_are_listed_is_no_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    log = tmp_path / "out.log"
+
+    def missed(path: str) -> None:
+        log.write_text("step=1\n")
+
+    monkeypatch.setattr(files, "regular_size", missed)
+    problems: list[files.Json] = []
+    assert files.log_streams(str(tmp_path), problems) == {}
+    assert problems == []

@@ -134,7 +134,7 @@ def log_streams(directory: str, problems: Optional[List[Json]] = None) -> Dict[s
     except OSError as error:
         problems.append(problem("ranks", error))
     sizes = {name: regular_size(os.path.join(directory, name)) for name in names}
-    if sizes["out.log"] is None and os.path.lexists(os.path.join(directory, "out.log")):
+    if sizes["out.log"] is None and is_irregular(os.path.join(directory, "out.log")):
         problems.append(problem("out.log", irregular("out.log")))
     return {escaped(name): size for name, size in sizes.items() if size is not None}
 
@@ -159,6 +159,14 @@ def rank_files(directory: str) -> List[str]:
             limits = f"{STREAMS} files, {DEPTH} folders inside each other, {NAME_BYTES} bytes of a path"
             raise OSError(errno.EFBIG, f"more than {limits}", top)
     return found
+
+
+def is_irregular(path: str) -> bool:
+    """Whether something else than a file has this name; a file may have appeared since it was missed."""
+    try:
+        return not stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
 
 
 def irregular(path: str) -> OSError:
