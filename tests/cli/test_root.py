@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import json
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from dlperf.cli import main, root
+from dlperf.cli.output import print_json
 from dlperf.errors import RequestError, UnreachableError
 
 
@@ -105,10 +108,22 @@ def test_a_reader_that_goes_away_is_no_traceback():
 
 
 @pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&-"])
-def test_closed_standard_streams_are_no_error(closed: str):
-    command = shlex.join([sys.executable, "-m", "dlperf", "--version"])
+def test_closed_standard_streams_are_no_error(closed: str, tmp_path: Path):
+    """Also of a command that asks where somebody can answer."""
+    command = shlex.join([sys.executable, "-m", "dlperf", "init", str(tmp_path / "new")])
     done = subprocess.run(f"{command} {closed}", shell=True, capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "new/mkdocs.yml").is_file()
+
+
+@pytest.mark.parametrize(("text", "encoding"), [("a\udcff", "utf-8"), ("é 基 𝄞", "ascii"), ("é 基", "latin-1")])
+def test_any_name_is_valid_json_in_any_locale(text: str, encoding: str, monkeypatch):
+    written = io.BytesIO()
+    monkeypatch.setattr(
+        sys, "stdout", io.TextIOWrapper(written, encoding, errors="backslashreplace", write_through=True)
+    )
+    print_json({"name": text})
+    assert json.loads(written.getvalue().decode(encoding)) == {"name": text}
 
 
 def test_what_the_locale_has_no_letters_for_is_escaped(monkeypatch):

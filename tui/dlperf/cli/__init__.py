@@ -55,9 +55,9 @@ def _open_streams() -> None:
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(number, True)
     os.close(number)
-    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+    for descriptor, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(descriptor, "w", closefd=False))  # noqa: SIM115 - open as long as the process
+            setattr(sys, name, open(descriptor, mode, closefd=False))  # noqa: SIM115 - open as long as the process
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 

@@ -29,9 +29,14 @@ def print_json(data: Any) -> None:
 
     from pydantic_core import from_json, to_json
 
-    # json indents in Python alone, which takes longer than all else that `dlperf results --json` does
-    compact = json.dumps(data, default=_plain, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write(to_json(from_json(compact), indent=1).decode() + "\n")
+    compact = json.dumps(data, default=_plain, allow_nan=False)
+    try:
+        # json indents in Python alone, which takes longer than all else that `dlperf results --json` does
+        text = to_json(from_json(compact), indent=1).decode()
+        text.encode(sys.stdout.encoding or "utf-8")
+    except ValueError:  # a name that is not UTF-8, or letters that the locale lacks
+        text = json.dumps(json.loads(compact), indent=1)
+    sys.stdout.write(text + "\n")
 
 
 def _plain(value: Any) -> Any:
