@@ -160,7 +160,6 @@ def test_on_a_telephone_no_option_of_a_command_is_broken(watched: Watched, site:
     assert watched.page.evaluate(broken) == 0
 
 
-@in_a_folder
 def test_a_reader_turns_the_chart_of_the_home_page(watched: Watched, address: str) -> None:
     page = watched.page
     page.goto(address + "index.html")
