@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import shutil
 import statistics
 import tempfile
 from collections.abc import Iterator
@@ -138,7 +139,8 @@ def measured(root: str, rounds: int) -> dict[str, float]:
     seconds: dict[str, list[float]] = {}
     told: dict[str, float] = {}
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        program = shutil.which("chromium") or shutil.which("chromium-headless-shell")
+        browser = driver.chromium.launch(executable_path=program, args=FLAGS)
         told["processor score"] = score = processor_score(browser)
         for _ in range(rounds):
             for (phone, network), (name, page) in product(CONDITIONS, PAGES.items()):

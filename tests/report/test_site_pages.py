@@ -269,8 +269,8 @@ def test_the_home_page_names_the_frameworks_whose_losses_differ_as_readers_know_
 
 def test_the_audit_says_how_our_own_results_were_checked() -> None:
     text = pages(sample())[at.AUDIT]
-    trials = sum(len(row.trials) for row in sample().results if row.campaign == "first" and row.value is not None)
-    assert f"results of ours come from {trials} trials. This build compared the SHA-256" in text
+    trials = sum(len(row.values) for row in sample().results if row.campaign == "first" and row.value is not None)
+    assert f"(trials: {trials}). This build compared the SHA-256" in text
 
 
 def test_the_machine_that_dlperf_runs_on_is_named_by_its_processor_unless_its_owner_names_it() -> None:

@@ -201,6 +201,7 @@ def point_text(language: Language, result: ConfigurationResult, stated: StatedAx
 
 
 def point_parts(language: Language, result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> list[str]:
+    """Return precision, settings and scale of a configuration."""
     several = language.gettext("{count} GPUs", count=scale_text(result)) if result.nodes > 1 else ""
     scale = several or gpus_text(language, result)
     return [precision_text(result), *settings_of(language, result, stated), scale]

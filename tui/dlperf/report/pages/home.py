@@ -80,7 +80,7 @@ def every_answer(data: SiteData) -> list[Answer]:
 def newest(data: SiteData, found: Sequence[Answer]) -> list[Answer]:
     """Return the newest of several published answers for one case, hardware and precision.
 
-    Our measurements under several protocols are kept side by side.
+    Our measurements under several protocols or settings are kept side by side.
     """
     contests = grouped(found, lambda answer: _contest_key(data, answer.best))
     return [max(rivals, key=lambda answer: _rank(data, answer)) for rivals in contests.values()]

@@ -136,7 +136,12 @@ class Page:
         """Return the batch size and the further axes in words, without those that the page states once."""
         return figures.settings_of(self.language, row, self.stated)
 
+    def scale_and_settings(self, row: ConfigurationResult) -> str:
+        """Return the number of GPUs, the batch size and the values of further axes."""
+        return self.language.separator.join((figures.gpus_text(self.language, row), *self.settings(row)))
+
     def option(self, value: object) -> str:
+        """Return a setting's value in words."""
         return figures.option_text(self.language, value)
 
     def figure(self, row: ConfigurationResult) -> Figure:

@@ -80,7 +80,7 @@ def _efficiency(page: Page, rows: Results) -> Part:
     drawn = tuple(
         replace(
             bar,
-            aside=", ".join((figures.gpus_text(page.language, row), *page.settings(row))),
+            aside=page.scale_and_settings(row),
             figure=replace(bar.figure, value=figures.percent(row.efficiency), full=""),
             share=_percent((row.efficiency or 0.0) / longest),
             whisker=None,

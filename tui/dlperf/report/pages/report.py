@@ -31,7 +31,7 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
     page = Page(language, data, at.report_page(source, case), figures.shared_axes(results))
     published, found = data.published.get(results[0].campaign), answers(results)
     rivals = [answer for answer in found if len(answer.ranked) > 1]
-    shown = best_of_cases(found)[:1]
+    shown = best_of_cases(found)
     return page.render(
         "report.md.j2",
         title=data.report_title(language, source, case),

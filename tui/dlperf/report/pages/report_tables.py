@@ -164,10 +164,6 @@ def _series(row: ConfigurationResult) -> tuple[object, ...]:
     return row.framework, row.hardware, row.precision, figures.settings_key(row), row.unit
 
 
-def _scale_and_settings(page: Page, row: ConfigurationResult) -> str:
-    return page.language.separator.join((figures.gpus_text(page.language, row), *page.settings(row)))
-
-
 def _settings(page: Page, row: ConfigurationResult) -> str:
     return page.language.separator.join(page.settings(row))
 
@@ -180,7 +176,7 @@ def _precision_and_settings(page: Page, row: ConfigurationResult) -> str:
 SCALE: Axis = (lambda row: (row.nodes, row.gpus), lambda page, row: figures.scale_text(row))
 SETTINGS: Axis = (figures.settings_key, _settings)
 FRAMEWORK: Axis = (lambda row: row.framework, lambda page, row: page.framework_link(row.framework, row.campaign))
-SCALE_AND_SETTINGS: Axis = (lambda row: (row.nodes, row.gpus, figures.settings_key(row)), _scale_and_settings)
+SCALE_AND_SETTINGS: Axis = (lambda row: (row.nodes, row.gpus, figures.settings_key(row)), Page.scale_and_settings)
 PRECISION_AND_SETTINGS: Axis = (lambda row: (row.precision, figures.settings_key(row)), _precision_and_settings)
 
 
