@@ -137,7 +137,8 @@ def test_the_pooling_kernel_is_pytorchs_max_pool():
     python = interpreter("torch")
     if run(python, "-c", "import triton").returncode:
         pytest.skip(f"{python} has no triton")
-    has_gpu = run(python, "-c", "import sys, torch; sys.exit(not torch.cuda.is_available())").returncode == 0
-    environment = {} if has_gpu else {"TRITON_INTERPRET": "1"}
+    gpus = {"CUDA_VISIBLE_DEVICES": os.environ.get("CUDA_VISIBLE_DEVICES")}
+    has_gpu = run(python, "-c", "import sys, torch; sys.exit(not torch.cuda.is_available())", **gpus).returncode == 0
+    environment = gpus if has_gpu else {"TRITON_INTERPRET": "1"}
     done = run(python, HERE / "pooling.py", PYTHONPATH=str(WORKLOADS), **environment)
     assert done.returncode == 0, done.stderr
