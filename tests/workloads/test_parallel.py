@@ -30,6 +30,13 @@ def test_ranks_that_do_not_exchange_their_gradients_are_refused():
     assert "summary" not in done.stdout
 
 
+def test_values_of_ranks_are_equal_only_where_they_are_finite_and_within_the_tolerance():
+    done = run_ranks(2, HERE / "equal_values.py")
+    assert done.returncode == 0, done.stderr
+    near = ("2.0", "2.000001")
+    assert done.stdout.splitlines() == [*(f"{one} {other}" for one in near for other in near), "3.0 3.0"]
+
+
 def head_on(processes: int) -> dict[str, list[float]]:
     """Loss and gradients of ArcFace's head, its classes split over so many ranks."""
     done = run_ranks(processes, HERE / "arcface_head.py")
