@@ -198,7 +198,12 @@ class Reading:
 
     @cached_property
     def steps_before(self) -> float:
-        """Steps that were done before the first record covers any: those of the run that a checkpoint continues."""
+        """Steps that were done before the first record covers any: those of the run that a checkpoint continues.
+
+        0 where no step follows another, so that the steps which a record covers are unknown.
+        """
+        if not any(spacing > 0 for spacing in self.spacings.counts):
+            return 0.0
         first = next(filter(isfinite, self.steps_done), 0.0)
         return max(first - self.spacings.usual, 0.0)
 
