@@ -84,6 +84,7 @@ class Recorder:
         self._facts = dict(facts or {})
         self._declared = self._facts
         self._steps = inf
+        self._rate = nan
         self._progress = _Progress()
         self._drawn: Position | None = None
         self._is_full = False
@@ -134,9 +135,13 @@ class Recorder:
         return self._progress.advance(columns.get("epoch"), columns["step"], begins)
 
     def _count_of_equal(self, values: Sequence[float]) -> int:
-        """Return how many values, each of a whole run, repeat that of the current run."""
-        known = (self.runs[-1].samples.value or values)[0]
-        return next((index for index, value in enumerate(values) if value != known), len(values))
+        """Return how many values, each of a whole run, repeat that of the current run; NaN differs from none."""
+        for index, value in enumerate(values):
+            if isnan(self._rate):
+                self._rate = value
+            elif value < self._rate or value > self._rate:
+                return index
+        return len(values)
 
     def _restates_settings(self, after: int, before: int) -> bool:
         """Return whether a program states between two lines what one stated before the run."""
@@ -244,6 +249,7 @@ class Recorder:
         self.runs.append(run)
         self._declared = self._facts
         self._steps = inf
+        self._rate = nan
         return True
 
     def _append(self, run: Run, columns: Columns, lines: Sequence[int]) -> None:
