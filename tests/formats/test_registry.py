@@ -54,6 +54,14 @@ def test_a_workspace_can_replace_a_format():
     assert describe("mmseg", [OURS.model_copy(update={"id": "mmseg"})]).title == "Our trainer"
 
 
+def test_a_format_whose_record_of_a_whole_run_has_no_rate_is_read():
+    record = r"took (?P<seconds_per_step>[\d.]+) s a step"
+    parser = parser_for("ours", [OURS.model_copy(update={"window": "run", "stated_once": True, "record": record})])
+    parser.feed(b"trainer v2\ntook 0.25 s a step\ntook 0.25 s a step\n")
+    parser.finish()
+    assert [list(run.samples.seconds_per_step) for run in parser.runs] == [[0.25, 0.25]]
+
+
 def test_a_format_is_recognised_only_where_its_mark_is_in_the_log():
     assert detect(LOG.replace(b"trainer v2", b"trainer v1"), [OURS]) is None
 

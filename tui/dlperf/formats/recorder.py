@@ -125,7 +125,7 @@ class Recorder:
     def _count_of_run(self, columns: Columns, lines: Sequence[int]) -> int:
         """Return how many of the records belong to the current run."""
         if "step" not in columns:
-            once = self._stated_once and self._info.window == "run"
+            once = self._stated_once and self._info.window == "run" and "value" in columns
             return self._count_of_equal(columns["value"]) if once else len(lines)
 
         def begins(index: int) -> bool:
