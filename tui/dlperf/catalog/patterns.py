@@ -1,4 +1,4 @@
-"""The groups that the regular expressions of a log format may have, and what is wrong with an expression."""
+"""Regular expressions of the catalogue: groups of log formats, expectations of cases, and what is wrong with one."""
 
 from __future__ import annotations
 
@@ -98,14 +98,14 @@ def time_problem(time_format: str) -> str | None:
     return "does not end with %M:%S, %M:%S.%f or %M:%S,%f, and is not `seconds`, `milliseconds` or `elapsed`"
 
 
+def expected_line(expectation: str) -> str | None:
+    """Return the regular expression of a line that the log has or lacks; None where a metric is expected."""
+    subject, relation, rest = expectation.split(" ", 2)
+    return rest if subject == "log" and relation in ("has", "lacks") else None
+
+
 def _compiled(pattern: str) -> Expression | str:
     try:
         return compile_linear(pattern)
     except re.error as error:
         return f"invalid regular expression: {error}"
-
-
-def expected_line(expectation: str) -> str | None:
-    """Return the regular expression of a line that the log has or lacks; None where a metric is expected."""
-    subject, relation, rest = expectation.split(" ", 2)
-    return rest if subject == "log" and relation in ("has", "lacks") else None
