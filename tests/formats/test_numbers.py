@@ -18,6 +18,8 @@ from dlperf.formats.numbers import Clock, floats
         ("%m%d %H:%M:%S.%f", b"0229 10:00:00.000000", b"0301 10:00:00.000000", 86400.0),
         ("seconds", b"12.549", b"14.470", 1.921),
         ("elapsed", b"59:58", b"26:00:01", 90003.0),
+        ("elapsed", b"23:59:59", b"1 day, 0:10:00", 601.0),
+        ("elapsed", b"1 day, 23:59:59", b"12 days, 0:00:00", 864001.0),
     ],
 )
 def test_times_differ_by_the_seconds_between_them(time_format, first, second, apart):

@@ -15,6 +15,8 @@ ABSENT = b"nan"
 _WRITTEN = re.compile(rb"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{0,15})?)([KMGBT]?)")
 """A number with thousands separators, a suffix or both: 5,615, 14.2K."""
 _SUFFIXES = {b"": 1.0, b"K": 1e3, b"M": 1e6, b"G": 1e9, b"B": 1e9, b"T": 1e12}
+_ELAPSED_MINUTES = re.compile(rb"(?:(\d{1,7}) days?, )?(?:(\d{1,7}):)?(\d{1,9})")
+"""05, 1:05 or, as Python writes a timedelta, 2 days, 1:05."""
 _YEAR = re.compile(r"%[yY]")
 
 
@@ -45,7 +47,7 @@ def _float(text: bytes) -> float:
 
 class Clock:
     """Parses timestamps of one format: a strptime format that ends with ``%S``, ``%S.%f`` or ``%S,%f``, or a number of
-    "seconds" or "milliseconds", or "elapsed", the 05:12 or 1:05:12 of a progress bar.
+    "seconds" or "milliseconds", or "elapsed", the 05:12, 1:05:12 or 1 day, 1:05:12 of a progress bar.
 
     Times are taken as UTC and, where the log gives no year, as of the year 2000: only differences count.
     A log writes hundreds of records in the same minute, so that each minute is parsed once.
@@ -85,7 +87,7 @@ class Clock:
 
 
 def _elapsed_minutes(text: bytes) -> float:
-    """Return the seconds of the minutes of an elapsed time, with hours or without."""
-    hours, _, minutes = text.rpartition(b":")
-    whole = minutes.isdigit() and (not hours or hours.isdigit()) and len(text) < 10
-    return 60.0 * (60 * int(hours or b"0") + int(minutes)) if whole else nan
+    """Return the seconds of the minutes of an elapsed time, with days and hours or without."""
+    match = _ELAPSED_MINUTES.fullmatch(text)
+    days, hours, minutes = (int(number or b"0") for number in match.groups()) if match else (nan, nan, nan)
+    return 60.0 * (60 * (24 * days + hours) + minutes)
