@@ -13,8 +13,10 @@ _COUNTS = (
     *("sequence_length", "tokens_per_step"),
 )
 _LISTS = ("gpu_list", "all_gpus", "node_list", "mesh")
-_SWITCHES = ("amp", "bf16", "pure_fp16", "inference", "resumed_rate")
-FIELDS = frozenset({*_COUNTS, *_LISTS, *_SWITCHES, "precision", "model", "framework"})
+_SWITCHES = ("amp", "bf16", "pure_fp16", "inference")
+_MARKS = frozenset({"resumed_rate"})
+"""Hold wherever they are declared, whatever the text: each is the code of a finding."""
+FIELDS = frozenset({*_COUNTS, *_LISTS, *_SWITCHES, *_MARKS, "precision", "model", "framework"})
 """Names with a meaning; a declaration of any other name is kept among the run's arguments.
 
 ``gpu_list`` (of one node), ``all_gpus`` and ``node_list`` are comma-separated lists whose entries are counted.
@@ -75,7 +77,7 @@ def without_contradicted(declared: Mapping[str, str], contradicted: Container[st
 def declared_notes(declared: Mapping[str, str]) -> list[str]:
     """Return the codes of findings that declarations give."""
     inference = ["inference"] if _is_on(declared, "inference") else []
-    return [*inference, *({"resumed_rate"} & declared.keys())]
+    return [*inference, *(_MARKS & declared.keys())]
 
 
 def last_step(declared: Mapping[str, str]) -> float:
