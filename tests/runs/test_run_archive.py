@@ -75,6 +75,20 @@ def test_only_logs_and_telemetry_stay_beside_the_list(sealed: TrialPaths):
     assert loose(sealed) == {"archive.json"} | logs | ranks
 
 
+def test_logs_are_on_the_disk_before_the_list_that_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    flushed = []
+
+    def note(descriptor: int) -> None:
+        flushed.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")))
+
+    paths = make_trial(tmp_path)
+    monkeypatch.setattr(os, "fsync", note)
+    seal(paths)
+    *before, record = flushed
+    assert record.name.startswith(".archive.json.")
+    assert {paths.directory / name for name in loose(paths) - {"archive.json"}} <= set(before)
+
+
 def test_equal_contents_are_stored_once_for_a_whole_campaign(tmp_path: Path):
     for number in (1, 2):
         seal(make_trial(tmp_path, number))

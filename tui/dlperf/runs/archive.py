@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 
 from dlperf.redaction.redactor import has_placeholder
-from dlperf.runs.bounded import read_bytes
+from dlperf.runs.bounded import open_regular, read_bytes
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.secrets import redact_program
 from dlperf.runs.store import read_record_if_whole, record_bytes, write_atomic
@@ -191,10 +191,17 @@ def seal(paths: TrialPaths) -> None:
     folded = {name: path for name, path in loose.items() if _is_folded(name)}
     found = [_fold(paths, name, read_bytes(path)) for name, path in folded.items()]
     grown = {name: path for name, path in loose.items() if name not in folded}
+    for path in grown.values():
+        _flush(path)  # what the record lists is never collected again
     found += [(ArchivedFile(name, sha256_of(path), path.stat().st_size, FILE), None) for name, path in grown.items()]
     kept = ArchiveRecord(tuple(item for item in before.files if item.kept != FILE), before.texts)
     _write_archive(paths, _merged(kept, found, sealed=True))
     _remove(paths, [*folded.values(), paths.checksums])
+
+
+def _flush(path: Path) -> None:
+    with open_regular(path) as stream:
+        os.fsync(stream.fileno())
 
 
 def _write_archive(paths: TrialPaths, record: ArchiveRecord) -> None:
