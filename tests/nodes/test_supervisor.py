@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from string import Formatter
@@ -99,6 +100,15 @@ def test_a_supervisor_that_died_before_it_claimed_its_trial_is_started_again(tmp
     answer, _ = operations.start({"directory": "trial/here", "files": []}, b"")
     assert answer == record
     assert starts == [(supervise, f"{tmp_path}/trial/here")] * 2
+
+
+def test_a_pipe_in_the_place_of_a_record_is_not_waited_for(tmp_path: Path):
+    pipe = tmp_path / "supervisor.json"
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)  # without one, opening the pipe to read would hang where it may block
+    with pytest.raises(OSError, match="not a regular file"):
+        files.flush(str(pipe))
+    os.close(writer)
 
 
 def test_a_log_that_appears_while_streams_are_listed_is_no_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -40,8 +40,8 @@ def write_json(path: str, value: Json, durable: bool = True) -> None:
 
 
 def flush(path: str) -> None:
-    """Wait until a file is on the disk."""
-    with open(path, "rb") as stream:
+    """Wait until a file is on the disk. Raises OSError for anything but a regular file."""
+    with open(open_regular(path), "rb") as stream:
         os.fsync(stream.fileno())
 
 
