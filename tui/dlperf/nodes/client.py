@@ -39,8 +39,6 @@ Item = TypeVar("Item")
 RAW_BYTES = 4 * 1024 * 1024
 """Maximum of the bytes in an answer to ``read``."""
 ERROR_CHARACTERS = 1000
-PORTS = 10000
-"""Ports that a node searches."""
 FIRST_DELAY_SECONDS = 1.0
 LONGEST_DELAY_SECONDS = 30.0
 REFUSED_DELAY_SECONDS = 600.0
@@ -70,12 +68,11 @@ class NodeClient:
         self._retry_at = 0.0
 
     async def hello(self) -> Hello:
-        """Who answers there, with a free port, searched from a random one on, so that two trials rarely meet."""
-        first_port = random.randrange(PORTS)
+        """Return the machine's identity, clock offset and a free port."""
         if self._channel is None:  # so that opening it does not count as clock offset
-            await self._ask("hello", Hello, first_port=first_port)
+            await self._ask("hello", Hello)
         before = time.time()
-        answer = await self._ask("hello", Hello, first_port=first_port)
+        answer = await self._ask("hello", Hello)
         after = time.time()
         offset, error = answer.clock - (before + after) / 2, (after - before) / 2
         return replace(answer, clock_offset_seconds=offset, clock_error_seconds=error)

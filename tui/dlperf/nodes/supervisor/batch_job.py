@@ -6,7 +6,7 @@ import sys
 from typing import Dict, List
 
 from .files import SCHEMA, read_json, read_text, write_atomic, write_json
-from .machine import PORTS, free_port
+from .machine import free_port
 from .processes import output
 from .run import supervise
 
@@ -17,7 +17,7 @@ def allocate(directory: str) -> None:
     if os.path.exists("allocation.json"):
         sys.exit("the scheduler started the job again: a trial is one execution, its files are left as they are")
     addresses = os.environ["DLPERF_HOSTS"].split() if "DLPERF_HOSTS" in os.environ else slurm_addresses()
-    port = free_port(int.from_bytes(os.urandom(2), "big") % len(PORTS))
+    port = free_port()
     values = {f"address{rank}.dlperf.invalid": address for rank, address in enumerate(addresses)}
     values["port.dlperf.invalid"] = str(port)
     for rank in range(len(addresses)):

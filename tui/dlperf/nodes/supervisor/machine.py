@@ -183,8 +183,9 @@ def infiniband_port(folder: str, name: str) -> Json:
     return {"name": name, "state": state, "rate": read_text(os.path.join(folder, "rate")).strip()}
 
 
-def free_port(first: int) -> int:
-    """A free TCP port of this machine, searched from ``first`` on."""
+def free_port() -> int:
+    """A free TCP port of this machine, searched from a random one on, so that two trials rarely meet."""
+    first = int.from_bytes(os.urandom(2), "big")
     for step in range(len(PORTS)):
         port = PORTS[(first + step) % len(PORTS)]
         with socket.socket() as probe:

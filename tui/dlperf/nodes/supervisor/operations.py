@@ -59,7 +59,7 @@ def hello(request: Json, raw: bytes) -> Answer:
         "hostname": socket.gethostname(),
         "clock": time.time(),
         "home": os.path.expanduser("~"),
-        "port": free_port(request["first_port"]),
+        "port": free_port(),
     }, b""
 
 
