@@ -92,6 +92,20 @@ async def test_requests_are_read_from_the_start_of_a_file_that_replaced_the_firs
     assert states(paths) == {"a.1": "cancelled"}
 
 
+async def test_requests_are_read_from_the_start_of_a_longer_file_that_follows_a_removed_one(tmp_path):
+    paths, executor = campaign(tmp_path, planned("a", repeats=1)), ScriptedExecutor({"a.1": Script(polls=-1)})
+    engine = asyncio.create_task(run(paths, executor, replace(QUICK, tick=3600.0)))
+    await until(lambda: executor.called("submit"))
+    ask(paths, "resume")
+    await until(lambda: events(paths, "request"))
+    paths.control.unlink()
+    paths.progress.unlink()
+    await until(paths.progress.exists)  # the engine has noticed
+    ask(paths, "cancel", TrialKey(A, 1))
+    await engine
+    assert states(paths) == {"a.1": "cancelled"}
+
+
 @pytest.mark.parametrize("name", ["control.jsonl", "progress.json"])
 async def test_a_campaign_is_run_though_viewers_cannot_reach_its_engine(tmp_path, name):
     paths, executor = campaign(tmp_path, planned("a")), ScriptedExecutor()

@@ -236,7 +236,7 @@ class Engine:
         size = 0
         while True:
             with suppress(OSError):
-                found = self._paths.control.stat().st_size
+                found = self._size_of_requests()
                 if found != size:
                     size = found
                     self._wake.set()
@@ -250,11 +250,18 @@ class Engine:
 
     def _new_requests(self) -> tuple[list[Request], int]:
         """Read what was asked since; a file that cannot be read asks nothing, and a shorter one is another one."""
-        read = self._journal.requests_read
         with suppress(OSError, DlperfError):
-            read = read if self._paths.control.stat().st_size >= read else 0
-            return read_records(self._paths.control, Request, read)
-        return [], read
+            if self._size_of_requests() < self._journal.requests_read:
+                self._journal.requests_read = 0
+            return read_records(self._paths.control, Request, self._journal.requests_read)
+        return [], self._journal.requests_read
+
+    def _size_of_requests(self) -> int:
+        """Return the size of the file in bytes, 0 where there is none. Raises OSError if that cannot be found out."""
+        try:
+            return self._paths.control.stat().st_size
+        except FileNotFoundError:
+            return 0
 
     def _handle(self, request: Request, offset: int) -> None:
         now = utc_now()
