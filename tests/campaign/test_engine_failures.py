@@ -8,12 +8,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from driving_engine import A, events, run, states
-from scripted import QUICK, Script, ScriptedExecutor, campaign, planned
+from driving_engine import A, events, run, states, until
+from scripted import QUICK, Script, ScriptedExecutor, campaign, planned, short
 
 from dlperf.campaign.rules import exit_code
 from dlperf.cli.campaign_text import left_out_lines
 from dlperf.errors import ExitCode
+from dlperf.executors.base import Trial
 from dlperf.messages import message
 from dlperf.plan import TrialKey
 from dlperf.results.model import TrialResult
@@ -97,6 +98,33 @@ async def test_a_machine_that_did_its_work_in_between_stays(tmp_path):
     assert states(paths) == {
         f"a.{n}": state for n, state in enumerate(["lost", "succeeded", "lost", *["succeeded"] * 2], 1)
     }
+
+
+class LateCollecting(ScriptedExecutor):
+    """Collects one trial only after the end of the next one is in the journal."""
+
+    def __init__(self, paths: CampaignPaths, first: str, then: str, scripts: dict[str, Script]) -> None:
+        super().__init__(scripts)
+        self.late, self.ended = first, lambda: states(paths)[then] == "lost"
+
+    async def collect(self, trial: Trial) -> None:
+        if short(trial) == self.late:
+            await until(self.ended)
+        await super().collect(trial)
+
+
+async def test_a_failure_counts_though_the_success_before_it_is_archived_later(tmp_path):
+    paths = campaign(tmp_path, planned("a", repeats=4))
+    await run(paths, LateCollecting(paths, "a.1", "a.2", {f"a.{number}": replace(LOST) for number in (2, 3)}))
+    assert [states(paths)[f"a.{number}"] for number in (1, 2, 3, 4)] == ["succeeded", "lost", "lost", "cancelled"]
+    assert left_out(paths).keys() == {"m1"}
+
+
+async def test_a_success_counts_before_it_is_archived(tmp_path):
+    paths = campaign(tmp_path, planned("a", repeats=3))
+    await run(paths, LateCollecting(paths, "a.2", "a.3", {f"a.{number}": replace(LOST) for number in (1, 3)}))
+    assert [states(paths)[f"a.{number}"] for number in (1, 2, 3)] == ["lost", "succeeded", "lost"]
+    assert left_out(paths) == {}
 
 
 async def test_a_machine_that_is_unfit_twice_is_left_out_after_two_checks(tmp_path):

@@ -178,6 +178,7 @@ class Engine:
 
         This machine is kept until that is done: a measured trial needs its processors.
         """
+        self._journal.reliability.note_success(running.key)
         launch = running.trial.launch
         if launch.queued or all(node.transport != "local" for node in launch.nodes):
             self._release(running)

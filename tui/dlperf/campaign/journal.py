@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
@@ -67,22 +67,33 @@ class Reliability:
         self._machines = {name: {} if name in queued else nodes for name, nodes in self._reached.items()}
         """The same, without those of schedulers."""
         self._answered: set[str] = set()
-        self._failures: Counter[str] = Counter()
+        self._submissions = 0
+        self._turns: dict[str, int] = {}
+        """Trial that was submitted and has not ended → how many had been submitted before it."""
+        self._failures: defaultdict[str, list[int]] = defaultdict(list)
+        """Machine → the turns of the trials that failed since its last success."""
         self._left_out: set[str] = set()
 
     def take(self, event: Event) -> None:
         match event.event:
             case "state" if event.trial:
                 configuration = trial_key(event.trial).configuration
-                self._count_failures(self._machines.get(configuration, {}), event)
                 if event.state == State.SUBMITTED:  # which follows a check of all of them
                     self._answered.update(self._reached.get(configuration, {}).values())
+                    self._turns[event.trial] = self._submissions
+                    self._submissions += 1
+                elif event.state and State(event.state).finished:
+                    self._count_end(self._machines.get(configuration, {}), event)
             case "node_left_out":
                 self._left_out.add(str(event.data.get("machine")))
             case "node_taken_back":
                 machine = str(event.data.get("machine"))
                 self._left_out.discard(machine)
-                del self._failures[machine]
+                self._failures.pop(machine, None)
+
+    def note_success(self, key: TrialKey) -> None:
+        """Count a trial that has succeeded and is not archived yet, while its machines have the next one."""
+        self._forget_failures(self._machines[key.configuration], self._turn(str(key)))
 
     def note_answer(self, key: TrialKey, node: str) -> None:
         self._answered.add(self._machine(key, node))
@@ -96,13 +107,23 @@ class Reliability:
         nodes = self._reached[key.configuration]
         return nodes.get(node) or next(iter(nodes.values()))
 
-    def _count_failures(self, machines: Mapping[str, str], event: Event) -> None:
-        blamed = event.data.get("blamed", {})
+    def _turn(self, trial: str) -> int:
+        return self._turns.get(trial, self._submissions)
+
+    def _count_end(self, machines: Mapping[str, str], event: Event) -> None:
+        turn, blamed = self._turn(event.trial or ""), event.data.get("blamed", {})
+        self._turns.pop(event.trial or "", None)
+        if event.state == State.SUCCEEDED:
+            self._forget_failures(machines, turn)
+            return
         for node, machine in machines.items():
-            if event.state == State.SUCCEEDED:
-                del self._failures[machine]
-            elif node in blamed:
-                self._failures[machine] += 1
+            if node in blamed:
+                self._failures[machine].append(turn)
+
+    def _forget_failures(self, machines: Mapping[str, str], turn: int) -> None:
+        """Forget failures before a success, and none of a later trial that ended before the success was journaled."""
+        for machine in machines.values():
+            self._failures[machine] = [failed for failed in self._failures[machine] if failed > turn]
 
     def leave_out(self, trials: Mapping[TrialKey, TrialStatus], end: Event) -> list[Event]:
         """Return the events that leave out machines after one failure too many, and cancel what is planned on them."""
@@ -110,8 +131,8 @@ class Reliability:
         out: list[Event] = []
         for node, why in end.data.get("blamed", {}).items():
             machine = machines.get(node)
-            if machine is not None and self._failures[machine] + 1 >= MOST_FAILURES:
-                cause = message("failed_in_a_row", count=self._failures[machine] + 1, why=stored_message(why))
+            if machine is not None and (count := len(self._failures[machine]) + 1) >= MOST_FAILURES:
+                cause = message("failed_in_a_row", count=count, why=stored_message(why))
                 out.append(Event(end.time, "node_left_out", cause=cause, data={"node": node, "machine": machine}))
         return out + self._not_run(trials, out, end) if out else []
 
