@@ -18,7 +18,7 @@ from dlperf.results.model import TrialResult
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.control import ask
 from dlperf.runs.journal import campaign_status
-from dlperf.runs.records import Progress, State, seconds_between
+from dlperf.runs.records import Progress, State, seconds_between, utc_now
 from kept_records import read_record
 from waiting import PATIENCE_SECONDS
 
@@ -55,12 +55,16 @@ async def test_a_trial_is_archived_sealed_and_measured_before_it_is_said_to_have
 
 
 async def test_a_machine_rests_between_trials_as_the_protocol_asks(tmp_path):
-    paths = campaign(tmp_path, planned("a", pause=0.3))
-    await run(paths, ScriptedExecutor())
-    (first, second) = [event.time for event in events(paths, "state") if event.state == "submitted"]
-    begun = next(event.time for event in events(paths, "state") if event.state == "running")
-    assert first < begun < second
-    assert seconds_between(begun, second) >= 0.3
+    paths, executor, polls = campaign(tmp_path, planned("a", pause=0.3)), ScriptedExecutor(), []
+
+    def note_poll() -> None:
+        if executor.called("submit") == ["a.1"]:
+            polls.append(utc_now())
+
+    executor.on_poll = note_poll
+    await run(paths, executor)
+    (_, second) = [event.time for event in events(paths, "state") if event.state == "submitted"]
+    assert seconds_between(polls[-1], second) >= 0.3
 
 
 class SeenCollecting(ScriptedExecutor):
