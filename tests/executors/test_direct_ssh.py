@@ -77,7 +77,9 @@ async def test_silence_is_a_flag_and_never_a_state(remote: DirectExecutor, sshd:
     assert silent.state is still.state is State.RUNNING
     assert silent.nodes[0].unreachable_since is not None
     assert still.nodes[0].unreachable_since == silent.nodes[0].unreachable_since
+    archived = archived_size(trial.paths.node("alpha").log)
     await remote.tail([trial])
+    assert archived_size(trial.paths.node("alpha").log) == archived
     with pytest.raises(UnreachableError, match=r"^node alpha: "):
         await remote.collect(trial)
     (sshd.home / "go").touch()
