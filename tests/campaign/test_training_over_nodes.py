@@ -1,4 +1,4 @@
-"""Real launchers train a small network over four nodes, one of them in the same run over two, too."""
+"""Train a small network with real launchers over four nodes; with torchrun also over two."""
 
 from __future__ import annotations
 

@@ -28,6 +28,7 @@ def create_campaign(workspace: Workspace, plan: Plan, name: str | None = None) -
     Raises:
         RequestError: the plan is empty, or a campaign of that name exists, or the name cannot be one.
         CatalogError: ``dlperf.yaml`` has mistakes.
+        StorageError: the run directory cannot be written.
     """
     if not plan.configurations:
         raise RequestError("nothing to run: every configuration asked for is impossible")

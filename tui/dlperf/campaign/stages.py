@@ -53,7 +53,10 @@ class Stages:
         self._hand_over = hand_over
 
     async def run(self, running: RunningTrial) -> Ending:
-        """Check the machines, submit or adopt the trial, wait for its end and collect its files."""
+        """Check the machines, submit or adopt the trial, wait for its end and collect its files.
+
+        The machines of a trial that succeeded are handed over before its files are collected.
+        """
         is_new = self._journal.trials[running.key].state is State.PLANNED
         if is_new:
             unfit = await self._not_ready(running)

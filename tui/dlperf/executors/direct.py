@@ -99,7 +99,7 @@ class DirectExecutor(SupervisedExecutor):
         return self._write_reference(trial, {"master_port": port, "nodes": nodes})
 
     async def _hello(self, client: NodeClient) -> Hello:
-        """What the last check was told, or else the machine tells now."""
+        """Return the answer to the last check, once; else ask the machine."""
         return self._hellos.pop(client, None) or await client.hello()
 
     async def _observe(self, client: NodeClient, tasks: Sequence[NodeTask]) -> None:
