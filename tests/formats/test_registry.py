@@ -62,6 +62,15 @@ def test_a_format_whose_record_of_a_whole_run_has_no_rate_is_read():
     assert [list(run.samples.seconds_per_step) for run in parser.runs] == [[0.25, 0.25]]
 
 
+def test_ranks_of_torchtitan_behind_an_unknown_prefix_are_no_records():
+    """Each would count as a step of its own."""
+    parser = parser_for("torchtitan")
+    line = "pod-{} [titan] 2025-10-10 10:00:10,000 - root - INFO - step: 10  loss:  7.5  memory: 29GiB  tps: 8,192\n"
+    parser.feed((line.format(0) + line.format(1)).encode())
+    parser.finish()
+    assert parser.runs == []
+
+
 def test_a_format_is_recognised_only_where_its_mark_is_in_the_log():
     assert detect(LOG.replace(b"trainer v2", b"trainer v1"), [OURS]) is None
 
