@@ -18,6 +18,7 @@ from dlperf.app.model.table import has_words
 from dlperf.app.screens.publish import opener_of, served_lines
 from dlperf.app.screens.results import ResultsScreen
 from dlperf.app.settings import Settings
+from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import message, quoted
 from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.runs.paths import Workspace
@@ -363,6 +364,17 @@ async def test_marked_figures_are_compared_side_by_side_and_copied(workspace: Wo
         await until_shown(pilot, "Side by side", "1.000×", "ratio", "hardware")
         await press(pilot, "escape", "escape")
         await until_gone(pilot, "●")
+
+
+async def test_peers_are_shown_again_after_the_language_was_switched(workspace: Workspace):
+    finished_campaign(workspace, "old", 20000.0, day=2)
+    finished_campaign(workspace, "new", 22000.0)
+    async with driving(workspace, start_screen="results") as pilot:
+        await until_shown(pilot, "22,040 img/s", "20,040 img/s")
+        memory = screen_of(pilot, ResultsScreen).remember()
+    settings = Settings(workspace, "zh", now=lambda: NOW, start_screen="results", memories={"results": memory})
+    async with DlperfApp(settings).run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: len(pilot.app.screen.query_one("#peers", RowTable).keys) == 2)
 
 
 async def test_what_marked_figures_ran_is_chosen_again_with_one_key(workspace: Workspace):

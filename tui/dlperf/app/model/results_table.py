@@ -36,9 +36,15 @@ class ResultsView(TableView[ConfigurationResult]):
         return super(ResultsView, replace(self, short_units=False)).as_text(form)
 
     @cached_property
+    def peers(self) -> Mapping[Hashable, list[ConfigurationResult]]:
+        """Return the results of each case, precision and number of GPUs, best first, also those that are hidden."""
+        return by_peers(self.rows)
+
+    @cached_property
     def _best(self) -> dict[Hashable, float]:
         """The best score of each case, precision and number of GPUs."""
-        return {key: rows[0].score for key, rows in by_peers(self.items()).items()}
+        peers = self.peers if self.published else by_peers(self.items())
+        return {key: rows[0].score for key, rows in peers.items()}
 
     def _share(self, item: ConfigurationResult) -> float | None:
         return item.score / self._best[peers_key(item)] if item.value else None

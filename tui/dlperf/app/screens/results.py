@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from dlperf.app.actions import bindings_of
 from dlperf.app.model.choice import choice_of_points
 from dlperf.app.model.comparison import ComparisonView, comparable, comparison_of
-from dlperf.app.model.results_table import ResultsView, by_peers, name_of, number_of_evidence, peers_key
+from dlperf.app.model.results_table import ResultsView, name_of, number_of_evidence, peers_key
 from dlperf.app.model.table import Column, Row, packed
 from dlperf.app.screens.comparing import show_side_by_side
 from dlperf.app.screens.pages import ListPage, TextPage, filtered_title, no_match
@@ -47,7 +47,6 @@ class ResultsScreen(SortedTableScreen):
         self.view: ResultsView | ComparisonView = self._all
         self._kind: type[ResultsView | ComparisonView] = ResultsView
         self._items: list[Any] = []
-        self._peers: Mapping[Hashable, list[ConfigurationResult]] = {}
         self._shown_peers: Sequence[ConfigurationResult] = ()
         self._problem = ""
         self._ended: dict[str, tuple[int, Standing]] | None = None
@@ -99,7 +98,7 @@ class ResultsScreen(SortedTableScreen):
         self._problem = _("{count} left out: {reason}", count=len(problems), reason=problems[0]) if problems else ""
         view = self.view
         if rows != self._all.rows:
-            self._all, self._peers = replace(self._all, rows=rows), by_peers(rows)
+            self._all = replace(self._all, rows=rows)
             if isinstance(view, ComparisonView) and (found := comparison_of(rows, view.before, view.after)):
                 view = replace(view, points=found.points, not_compared=found.not_compared)
             else:
@@ -154,8 +153,8 @@ class ResultsScreen(SortedTableScreen):
             "\n".join(packed(map(str.strip, about[1:]), self.size.width - 2, " · "))
         )
         row = self.view.result(item) if item else None
-        peers = self._peers.get(peers_key(row), ()) if row else ()
-        if peers is not self._shown_peers:
+        peers = self._all.peers.get(peers_key(row), ()) if row else ()
+        if peers != self._shown_peers:
             self._shown_peers = peers
             self.query_one("#peers", RowTable).show_items(ResultsView(rows=tuple(peers)))
 
