@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+import signal
 from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from builder import POINTS, CampaignBuilder, engine_of, planned, running_campaign, training_log
@@ -13,6 +16,7 @@ from driving import driving, screen_of, shown, strips_of, until, until_gone, unt
 from textual.pilot import Pilot
 
 from dlperf.app.app import DlperfApp
+from dlperf.app.screens.base import wait_for_enter
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import Workspace
@@ -236,7 +240,26 @@ async def test_why_a_program_did_not_start_can_be_read(workspace: Workspace, mon
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "a line")
         await pilot.press("v")
-        await until(pilot, lambda: asked == ["Enter goes back."])
+        await until(pilot, lambda: asked == ["Press Enter to return."])
+
+
+@pytest.mark.parametrize("ended", [EOFError, KeyboardInterrupt])
+def test_ctrl_d_and_ctrl_c_return_to_the_screen_as_enter_does(ended: type[BaseException]):
+    usual = signal.getsignal(signal.SIGINT)
+    with patch("builtins.input", side_effect=ended):
+        wait_for_enter()
+    assert signal.getsignal(signal.SIGINT) is usual
+
+
+def test_ctrl_c_interrupts_the_wait_for_enter_though_asyncio_handles_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("builtins.input", lambda _text: signal.raise_signal(signal.SIGINT))
+
+    async def waiting() -> str:
+        wait_for_enter()
+        await asyncio.sleep(0)
+        return "goes on"
+
+    assert asyncio.run(waiting()) == "goes on"
 
 
 async def test_any_pane_takes_the_whole_screen_and_gives_it_back(workspace: Workspace):

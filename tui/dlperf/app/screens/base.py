@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -38,6 +40,14 @@ READ_SECONDS = 2.0
 WIDE, TALL = 100, 32
 NOT_STARTED = (126, 127, 255)
 """Exit codes of a shell that could not start a program, and of ssh that could not connect: its reason is to be read."""
+
+
+def wait_for_enter() -> None:
+    """Wait for the enter key, the end of the input or Ctrl+C, by which asyncio would end the program."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with suppress(EOFError, KeyboardInterrupt):
+        input(_("Press Enter to return."))
+    signal.signal(signal.SIGINT, before)
 
 
 class PlaceScreen(Screen[None]):
@@ -181,7 +191,7 @@ class PlaceScreen(Screen[None]):
         program = f"{os.environ.get(variable) or usual} {shlex.join(map(str, words))}"
         with self.app.suspend():
             if subprocess.run(before + program, shell=True, check=False).returncode in NOT_STARTED:
-                input(_("Enter goes back."))
+                wait_for_enter()
         self.refresh(layout=True)
 
     def copy(self, text: str) -> None:
