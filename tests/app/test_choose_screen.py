@@ -185,6 +185,21 @@ async def test_the_last_campaign_is_a_preset_though_no_case_was_marked(workspace
         await until_shown(pilot, "[x] local", "[x] numpy")
 
 
+async def test_the_last_campaign_is_repeated_exactly_and_its_name_is_not_translated(workspace: Workspace):
+    selection = Selection((), ("numpy",), ("lenet5",))
+    write_campaign(
+        workspace.campaign("running"), CampaignRecord("running", "0a1b2c3d", clock(0), "0.1.0", selection, (), ())
+    )
+    async with driving(workspace, language="zh", start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        await press(pilot, "space")
+        await until_shown(pilot, "[x] local")
+        await press(pilot, "p", "end")
+        await until_shown(pilot, "running")
+        await press(pilot, "enter")
+        await until_shown(pilot, "[ ] local", "[x] numpy")
+
+
 def test_own_machines_come_first_and_those_of_reports_last(tmp_path: Path):
     (tmp_path / "hardware.yaml").write_text(MINE)
     options = options_of(load_catalog(tmp_path), Choice())["hardware"]

@@ -24,6 +24,7 @@ from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.errors import DlperfError
 from dlperf.messages import Message, _, message, render
+from dlperf.plan import Selection
 from dlperf.view.text import printable
 
 if TYPE_CHECKING:
@@ -69,16 +70,19 @@ class PlanActions(PlaceScreen):
 
     def choose_preset(self, row: Hashable | None) -> None:
         if isinstance(row, tuple):
-            self._choose_and_show(row[1].applied(self.choice))
+            preset = row[1]
+            exact = isinstance(preset, Selection)
+            self._choose_and_show(choice_of(preset) if exact else preset.applied(self.choice))
 
     def preset_rows(self) -> dict[Hashable, Row]:
         """Return rows of what the user saved, then of the reports, then of what the last campaign ran."""
-        presets = [*self._saved_presets(), *PRESETS]
-        if last := self.main.book.last_selection():
-            presets.append(Preset(_("last campaign"), last[0], shlex.join(arguments_of(choice_of(last[1])))))
-        return {
-            (number, item): Row((printable(item.name), printable(_(item.about)))) for number, item in enumerate(presets)
+        presets = enumerate([*self._saved_presets(), *PRESETS])
+        rows: dict[Hashable, Row] = {
+            (number, preset): Row((printable(preset.name), printable(_(preset.about)))) for number, preset in presets
         }
+        if last := self.main.book.last_selection():
+            rows["last", last[1]] = Row((_("last campaign"), printable(last[0])))
+        return rows
 
     def _saved_presets(self) -> list[Preset]:
         try:
