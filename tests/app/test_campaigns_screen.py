@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from builder import (
     OUT_OF_MEMORY,
@@ -24,7 +26,7 @@ from dlperf.results.model import TrialResult
 from dlperf.runs.lookup import remove_campaign, rename_campaign
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import Event, State
-from dlperf.runs.store import read_campaign, write_record
+from dlperf.runs.store import read_campaign, write_campaign, write_record
 from dlperf.view.campaigns import CampaignSummary
 
 
@@ -46,6 +48,14 @@ async def test_the_running_campaign_is_offered_first(workspace: Workspace):
             await pilot.press("enter")
             await until(pilot, lambda: isinstance(pilot.app.screen, WatchScreen))
             await until_shown(pilot, "median 23,072 images/s")
+
+
+async def test_a_scale_that_cannot_be_read_is_shown_as_it_stands(workspace: Workspace):
+    builder = finished_campaign(workspace, "done")
+    scales = ("two nodes", "8")
+    write_campaign(builder.paths, replace(builder.record, selection=replace(builder.record.selection, scales=scales)))
+    async with driving(workspace, size=(200, 24)) as pilot:
+        await until_shown(pilot, "✓ finished", "two nodes, 1n8g")
 
 
 async def test_a_tall_window_previews_the_results_of_the_selected_campaign(workspace: Workspace):

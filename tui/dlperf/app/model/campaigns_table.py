@@ -101,9 +101,17 @@ def _time(summary: CampaignSummary) -> str:
 
 def _axes(summary: CampaignSummary) -> list[str]:
     selection = summary.selection
-    scales = tuple("{}n{}g".format(*parse_scale(text)) for text in selection.scales)
+    scales = tuple(map(_scale_text, selection.scales))
     axes = (selection.frameworks, selection.cases, selection.precisions, scales)
     return [", ".join(axis) for axis in axes if axis]
+
+
+def _scale_text(text: str) -> str:
+    """Return a scale as ``2n8g``; the text itself where it is none."""
+    try:
+        return "{}n{}g".format(*parse_scale(text))
+    except ValueError:
+        return printable(text)
 
 
 def about_campaign(summary: CampaignSummary, width: int) -> str:
