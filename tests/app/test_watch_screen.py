@@ -81,6 +81,20 @@ async def test_the_log_and_the_machines_of_the_selected_trial_are_shown(workspac
             assert "71/120" not in shown(pilot)
 
 
+async def test_machines_of_a_trial_are_not_taken_for_those_of_the_next(workspace: Workspace):
+    builder = running_campaign(workspace)
+    following = TrialKey(POINTS[2].id, 2)
+    builder.state(following, State.RUNNING, 1310)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "597 W")
+            screen = screen_of(pilot, WatchScreen)
+            assert screen.campaign is not None
+            assert screen.devices.devices
+            screen.devices.show_trial(screen.campaign, following, screen.now)
+            assert not screen.devices.devices
+
+
 async def test_an_unreachable_node_is_named_with_the_time(workspace: Workspace):
     builder = running_campaign(workspace)
     silence = message("goes_on_there", cause=quoted("RuntimeError: rank 3 cannot be reached (timeout)"))
@@ -299,6 +313,7 @@ async def test_each_gpu_shows_what_it_did_over_time(workspace: Workspace):
         await until_shown(pilot, "▇▇▇  97 %")
         await press(pilot, "H")
         await until_shown(pilot, "Machines over time", "▇▇▇ busy", "▇▇▇ power", "▇▇▇ MHz", "▇▇▇ memory")
+        await until_shown(pilot, "h200-01", "1410", "595 W", "61 GiB")
 
 
 async def test_configurations_are_ranked_while_they_are_measured(workspace: Workspace):

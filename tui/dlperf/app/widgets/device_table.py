@@ -42,7 +42,8 @@ class DeviceTable(RowTable):
     def show_trial(self, campaign: WatchedCampaign, key: TrialKey, now: float) -> None:
         """Read the newest samples of a trial that runs, and the means of one that has ended, where they are new."""
         ended = campaign.status.trials[key].state.finished
-        self._trial = key
+        if key != self._trial:
+            self._trial, self.devices = key, ()
         set_titles(self, Content(_("Machines: means, peak memory and heat") if ended else _("Machines")))
         nodes = campaign.nodes(key)
         before, self._silent = self._silent, campaign.silences(key, now).nodes
