@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
@@ -33,7 +33,7 @@ class Device:
     _: KW_ONLY
     throttled: bool = False
     foreign_processes: int = 0
-    history: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    history: Mapping[str, Sequence[float]]
     """Samples by column of telemetry, the newest last."""
 
 
