@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 from builder import POINTS, CampaignBuilder, finished_campaign, planned, running_campaign
 from driving import driving, press, screen_of, shown, until, until_gone, until_shown
 from textual import events
+from textual.message import Message
 from textual.pilot import Pilot
 from textual.screen import Screen
 
 from dlperf.app.app import PLACES, DlperfApp
+from dlperf.app.screens.campaigns import CampaignsScreen
 from dlperf.app.screens.choose import ChooseScreen
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.app.widgets.prompt import Prompt
@@ -171,6 +174,26 @@ async def test_keys_that_arrive_at_once_do_what_they_do_one_by_one(workspace: Wo
     async with driving(workspace) as pilot:
         await until_shown(pilot, "trend", "other", "3 ✓")
         for key in ("slash", *"other", "ctrl+u", *"tren", "enter", "w"):
+            pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: isinstance(pilot.app.screen, WatchScreen))
+        await until_shown(pilot, "trend  finished")
+
+
+async def test_the_screen_has_taken_a_typed_text_before_the_next_key(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+):
+    async def handle_late(screen: CampaignsScreen, message: Message) -> None:
+        if isinstance(message, Prompt.Typed):
+            await asyncio.sleep(0.05)
+        await handle(screen, message)
+
+    handle = CampaignsScreen._dispatch_message
+    monkeypatch.setattr(CampaignsScreen, "_dispatch_message", handle_late)
+    finished_campaign(workspace, "trend")
+    finished_campaign(workspace, "other")
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "trend", "other", "3 ✓")
+        for key in ("slash", *"tren", "enter", "w"):
             pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
         await until(pilot, lambda: isinstance(pilot.app.screen, WatchScreen))
         await until_shown(pilot, "trend  finished")

@@ -23,6 +23,7 @@ from textual.css.query import NoMatches
 from textual.filter import LineFilter
 from textual.geometry import Size
 from textual.keys import key_to_character
+from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.widgets import Input
 
@@ -43,6 +44,8 @@ HUNG_UP = 128 + signal.SIGHUP
 """Exit code after a closed terminal, as a shell reports it."""
 CALM_SECONDS, CALM_PACE = 1.0, 0.5
 """After a key, frames come for so long; then, where nothing lives on the screen, one in so many seconds."""
+HANDLED_SECONDS = 1.0
+"""Longest wait for a field and its screen to handle a key."""
 MIN_SIZE = Size(80, 24)
 """Below this, the screens leave out what matters least."""
 PLACES = ("campaigns", "choose", "watch", "results", "publish")
@@ -73,12 +76,19 @@ class Actions(Provider):
         await self.app.run_action(f"{where}.{action.call}")
 
 
-async def _caught_up(field: Input) -> None:
-    """Wait until a field has taken what was typed into it."""
-    taken = asyncio.Event()
-    if field.call_later(taken.set):
-        with suppress(TimeoutError):
-            await asyncio.wait_for(taken.wait(), CALM_SECONDS)
+async def _wait_until_handled(field: Input, screen: Screen[Any]) -> None:
+    """Wait until a field has handled what was typed into it, and then its screen what the field reports of that."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(HANDLED_SECONDS):
+            for part in (field, screen):
+                while await _handle_queued(part) and part.message_queue_size:
+                    pass  # a key makes a change, a change a report
+
+
+async def _handle_queued(part: MessagePump) -> bool:
+    """Wait until a part has handled the messages that it has now; return False where it is closed."""
+    handled = asyncio.Event()
+    return part.call_later(handled.set) and await handled.wait()
 
 
 def _title(action: Action) -> str:
@@ -167,9 +177,10 @@ class DlperfApp(App[str]):
         await super().on_event(event)
 
     async def _check_bindings(self, key: str, priority: bool = False) -> bool:
-        """Carry out a key before the next one reaches a widget: Textual would give it those typed at its heels first.
+        """Handle a key completely before the next.
 
-        Private to Textual, which has no public hook.
+        Textual forwards queued keys to a focused field before it has handled the earlier ones. Private to it, as there
+        is no public hook.
         """
         if not priority:
             return await super()._check_bindings(key)
@@ -180,9 +191,10 @@ class DlperfApp(App[str]):
             return await super()._check_bindings(key)
         if field.check_consume_key(key, key_to_character(key)):
             return False
-        await _caught_up(field)
+        screen = self.screen
+        await _wait_until_handled(field, screen)
         found = await super()._check_bindings(key)
-        await _caught_up(field)
+        await _wait_until_handled(field, screen)
         return found
 
     def _tell_ends(self) -> None:
