@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from builder import POINTS, CampaignBuilder, finished_campaign, planned, running_campaign
+from builder import POINTS, CampaignBuilder, finished_campaign, planned, running_campaign, training_log
 from driving import driving, press, screen_of, shown, until, until_gone, until_shown
 from textual import events
 from textual.message import Message
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from dlperf.app.app import PLACES, DlperfApp
+from dlperf.app.app import CALM_PACE, PLACES, DlperfApp
+from dlperf.app.screens import watch
 from dlperf.app.screens.campaigns import CampaignsScreen
 from dlperf.app.screens.choose import ChooseScreen
 from dlperf.app.screens.watch import WatchScreen
@@ -200,7 +203,7 @@ async def test_the_screen_has_taken_a_typed_text_before_the_next_key(
 
 
 @pytest.mark.parametrize("place", ["campaigns", "watch"])
-async def test_a_screen_on_which_nothing_lives_is_looked_at_less_often(workspace: Workspace, place: str):
+async def test_an_idle_screen_is_refreshed_less_often(workspace: Workspace, place: str):
     running_campaign(workspace)
     async with driving(workspace, start_screen=place) as pilot:
         app = pilot.app
@@ -208,6 +211,35 @@ async def test_a_screen_on_which_nothing_lives_is_looked_at_less_often(workspace
         await until(pilot, lambda: not app._frames._active.is_set())
         await pilot.press("down")
         assert app._frames._active.is_set()
+
+
+async def test_a_growing_log_keeps_the_frames_coming(workspace: Workspace):
+    builder = running_campaign(workspace)
+    async with driving(workspace, start_screen="watch") as pilot:
+        app = pilot.app
+        assert isinstance(app, DlperfApp)
+        await until_shown(pilot, "step=71")
+        await until(pilot, lambda: not app._frames._active.is_set())
+        builder.log(TrialKey(POINTS[1].id, 2), training_log(3010.0, 1, first=72))
+        await until(pilot, lambda: screen_of(pilot, WatchScreen).lively)
+        app._frame()
+        assert app._frames._active.is_set()
+
+
+def test_an_idle_screen_shows_a_change_of_state_as_soon_as_another():
+    assert CALM_PACE <= watch.REFRESH_SECONDS
+
+
+async def test_a_frame_a_little_early_is_not_passed_over(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+    async with driving(workspace) as pilot:
+        screen = screen_of(pilot, CampaignsScreen)
+        clock = SimpleNamespace(monotonic=lambda: 0.0)
+        monkeypatch.setattr("dlperf.app.screens.base.time", clock)
+        found = []
+        for milliseconds in (1000, 1099, 1199, 1299, 1399):
+            clock.monotonic = partial(float, milliseconds / 1000)
+            found.append(screen.every(0.201))
+    assert found == [True, False, True, False, True]
 
 
 async def test_a_letter_or_a_click_on_it_goes_to_any_part_of_a_screen(workspace: Workspace):

@@ -42,7 +42,7 @@ CRASHED = 70
 """Exit code after an internal error (EX_SOFTWARE of sysexits.h)."""
 HUNG_UP = 128 + signal.SIGHUP
 """Exit code after a closed terminal, as a shell reports it."""
-CALM_SECONDS, CALM_PACE = 1.0, 0.5
+CALM_SECONDS, CALM_PACE = 1.0, 0.2
 """After a key, frames come for so long; then, where nothing lives on the screen, one in so many seconds."""
 HANDLED_SECONDS = 1.0
 """Longest wait for a field and its screen to handle a key."""

@@ -214,9 +214,12 @@ class PlaceScreen(Screen[None]):
             table.select(memory["selected"].get(table.id))
 
     def every(self, seconds: float) -> bool:
-        """Return whether this is the first frame, or so many seconds have passed since it last was such a one."""
+        """Return whether this is the first frame, or so many seconds have passed since it last was such a one.
+
+        Half a frame less is enough: a frame that comes a little early would else leave it to the next.
+        """
         now = time.monotonic()
-        due = now >= self._due.get(seconds, 0.0)
+        due = now + 0.5 / self.settings.frames_per_second >= self._due.get(seconds, 0.0)
         if due:
             self._due[seconds] = now + seconds
         return due
