@@ -47,7 +47,7 @@ async def two_looks(pilot: Pilot[str]) -> None:
     """Each file is looked at twice."""
     screen = pilot.app.screen
     assert isinstance(screen, PlaceScreen)
-    with patch.object(screen, "look", wraps=screen.look) as looks:
+    with patch.object(screen, "check_files", wraps=screen.check_files) as looks:
         await until(pilot, lambda: looks.call_count >= 2)
 
 

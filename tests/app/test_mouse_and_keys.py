@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from dlperf.app.app import CALM_PACE, PLACES, DlperfApp
+from dlperf.app.app import IDLE_INTERVAL, PLACES, DlperfApp
 from dlperf.app.screens import watch
 from dlperf.app.screens.campaigns import CampaignsScreen
 from dlperf.app.screens.choose import ChooseScreen
@@ -221,13 +221,13 @@ async def test_a_growing_log_keeps_the_frames_coming(workspace: Workspace):
         await until_shown(pilot, "step=71")
         await until(pilot, lambda: not app._frames._active.is_set())
         builder.log(TrialKey(POINTS[1].id, 2), training_log(3010.0, 1, first=72))
-        await until(pilot, lambda: screen_of(pilot, WatchScreen).lively)
+        await until(pilot, lambda: screen_of(pilot, WatchScreen).updates_often)
         app._frame()
         assert app._frames._active.is_set()
 
 
 def test_an_idle_screen_shows_a_change_of_state_as_soon_as_another():
-    assert CALM_PACE <= watch.REFRESH_SECONDS
+    assert IDLE_INTERVAL <= watch.REFRESH_SECONDS
 
 
 async def test_a_frame_a_little_early_is_not_passed_over(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
@@ -238,7 +238,7 @@ async def test_a_frame_a_little_early_is_not_passed_over(workspace: Workspace, m
         found = []
         for milliseconds in (1000, 1099, 1199, 1299, 1399):
             clock.monotonic = partial(float, milliseconds / 1000)
-            found.append(screen.every(0.201))
+            found.append(screen.is_due(0.201))
     assert found == [True, False, True, False, True]
 
 

@@ -124,7 +124,7 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         ),
         _unlisted("maximize_log", "m", N_("Zoom the log"), N_("Give the log the whole screen, or take it back")),
         _unlisted(
-            "beside",
+            "split_logs",
             "vertical_line",
             N_("Side by side"),
             N_("Show the logs of other nodes and running trials beside this one, or end that"),

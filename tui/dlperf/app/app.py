@@ -42,8 +42,8 @@ CRASHED = 70
 """Exit code after an internal error (EX_SOFTWARE of sysexits.h)."""
 HUNG_UP = 128 + signal.SIGHUP
 """Exit code after a closed terminal, as a shell reports it."""
-CALM_SECONDS, CALM_PACE = 1.0, 0.2
-"""After a key, frames come for so long; then, where nothing lives on the screen, one in so many seconds."""
+ACTIVE_SECONDS, IDLE_INTERVAL = 1.0, 0.2
+"""Seconds of full frame rate after a key; then, unless the screen updates often, seconds between frames."""
 HANDLED_SECONDS = 1.0
 """Longest wait for a field and its screen to handle a key."""
 MIN_SIZE = Size(80, 24)
@@ -110,9 +110,9 @@ class DlperfApp(App[str]):
         self.settings = settings
         self.book = CampaignBook(settings.workspace)
         self.theme = DARK if settings.dark else LIGHT
-        self._calm_at = 0.0
-        """When frames may come less often, unless a key is pressed or something lives on the screen."""
-        self._told_version = 0
+        self._idle_at = 0.0
+        """When the full frame rate after a key ends, unless the screen updates often."""
+        self._notified_version = 0
         self._live: set[str] = set()
         """Campaigns whose engine ran at the last look."""
         self._small = self._crashed = False
@@ -123,8 +123,8 @@ class DlperfApp(App[str]):
     def on_mount(self) -> None:
         self.switch_mode(self.settings.start_screen)
         self._frames = self.set_interval(1 / self.settings.frames_per_second, self._frame)
-        self._calm_at = time.monotonic() + CALM_SECONDS
-        self.set_interval(CALM_PACE, self._frames.resume)
+        self._idle_at = time.monotonic() + ACTIVE_SECONDS
+        self.set_interval(IDLE_INTERVAL, self._frames.resume)
         self.app_resume_signal.subscribe(self, lambda _app: self.screen.refresh(layout=True))
         self._leave_on_signals()
         self.call_after_refresh(self._prepare_screens)
@@ -166,13 +166,13 @@ class DlperfApp(App[str]):
             self.exit("left", HUNG_UP)
         if isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
             self.screen.frame()
-            self._tell_ends()
-            if not self.screen.lively and time.monotonic() > self._calm_at:
+            self._notify_ended_campaigns()
+            if not self.screen.updates_often and time.monotonic() > self._idle_at:
                 self._frames.pause()
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent):
-            self._calm_at = time.monotonic() + CALM_SECONDS
+            self._idle_at = time.monotonic() + ACTIVE_SECONDS
             self._frames.resume()
         await super().on_event(event)
 
@@ -197,18 +197,18 @@ class DlperfApp(App[str]):
         await _wait_until_handled(field, screen)
         return found
 
-    def _tell_ends(self) -> None:
+    def _notify_ended_campaigns(self) -> None:
         """Notify of campaigns whose engine has ended since the last look."""
-        if self._told_version == self.book.version:
+        if self._notified_version == self.book.version:
             return
-        self._told_version, summaries = self.book.version, self.book.summaries
+        self._notified_version, summaries = self.book.version, self.book.summaries
         live = {name for name, summary in summaries.items() if summary.live}
         for name in self._live - live:
             if name in summaries and summaries[name].standing is Standing.FINISHED:
-                self._tell_end(summaries[name])
+                self._notify_ended(summaries[name])
         self._live = live
 
-    def _tell_end(self, summary: CampaignSummary) -> None:
+    def _notify_ended(self, summary: CampaignSummary) -> None:
         counts = counts_text(summary.succeeded, summary.bad, summary.cancelled)
         best = _("best {value}", value=number(*summary.best)) if summary.best else ""
         title = _("{name} has finished", name=printable(summary.name))

@@ -155,7 +155,7 @@ class WatchedCampaign:
             found += [Stream(name, path, logins.get(name, ())) for path in node.logs() or [node.log]]
         return found
 
-    def logs_with(self, key: TrialKey | None) -> dict[Path, str]:
+    def side_logs(self, key: TrialKey | None) -> dict[Path, str]:
         """Return the logs of a trial and of those that run, with their titles."""
         running = (trial.key for trial in self.status.trials.values() if trial.state is State.RUNNING)
         keys = dict.fromkeys([*filter(None, [key]), *running])

@@ -127,7 +127,7 @@ def title_of(row: ConfigurationResult) -> str:
     return printable(row.campaign) + (f" #{row.trials[0].number}" if len(row.trials) == 1 else "")
 
 
-def trials_beside(rows: Iterable[ConfigurationResult], campaign: str, key: TrialKey) -> list[ConfigurationResult]:
+def rows_by_trial(rows: Iterable[ConfigurationResult], campaign: str, key: TrialKey) -> list[ConfigurationResult]:
     """Return a row for each trial: first this one, then those of its configuration; none where it has no result."""
     own = (campaign, key.configuration, key.number)
 

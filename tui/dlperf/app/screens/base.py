@@ -69,7 +69,7 @@ class PlaceScreen(Screen[None]):
         super().__init__()
         self._drawn_version = -1
         self._due: dict[float, float] = {}
-        """When ``every`` is due, by its seconds."""
+        """When ``is_due`` is true next, by its seconds."""
 
     @property
     def main(self) -> DlperfApp:
@@ -133,20 +133,20 @@ class PlaceScreen(Screen[None]):
         self.settings.memories[self.place] = self.remember()
 
     @property
-    def lively(self) -> bool:
+    def updates_often(self) -> bool:
         """Whether what the screen shows may change many times a second."""
         return False
 
     def frame(self) -> None:
         """Read the files and draw what has changed; called on every frame while the screen is shown."""
-        if self.every(READ_SECONDS):
-            self.look()
+        if self.is_due(READ_SECONDS):
+            self.check_files()
         if self._drawn_version != self.main.book.version:
             self._drawn_version = self.main.book.version
             self.campaigns_changed()
 
-    def look(self) -> None:
-        """Look for changes of files; called every ``READ_SECONDS``."""
+    def check_files(self) -> None:
+        """Find out which files have changed; called every ``READ_SECONDS``."""
         self._read_campaigns()
 
     @work(thread=True, group="campaigns")
@@ -213,7 +213,7 @@ class PlaceScreen(Screen[None]):
         for table in self.query(RowTable):
             table.select(memory["selected"].get(table.id))
 
-    def every(self, seconds: float) -> bool:
+    def is_due(self, seconds: float) -> bool:
         """Return whether this is the first frame, or so many seconds have passed since it last was such a one.
 
         Half a frame less is enough: a frame that comes a little early would else leave it to the next.

@@ -22,8 +22,8 @@ from dlperf.runs.records import CampaignStatus, State, seconds_between
 from dlperf.view.campaigns import Standing, standing_of, summary_of
 from dlperf.view.text import local_time, printable, short_duration
 
-NEEDED = {"pause": Standing.RUNNING, "unpause": Standing.PAUSED, "resume": Standing.INTERRUPTED}
-"""What a campaign must be for an action."""
+REQUIRED_STANDING = {"pause": Standing.RUNNING, "unpause": Standing.PAUSED, "resume": Standing.INTERRUPTED}
+"""Standing that an action requires."""
 
 
 class CampaignActions(PlaceScreen):
@@ -53,8 +53,8 @@ class CampaignActions(PlaceScreen):
         }
         if action in concerned:
             return True if self.is_mounted and concerned[action]() else None
-        if action in NEEDED:
-            return True if self.standing() is NEEDED[action] else None
+        if action in REQUIRED_STANDING:
+            return True if self.standing() is REQUIRED_STANDING[action] else None
         return super().check_action(action, parameters)
 
     def forget_done_requests(self) -> None:
@@ -92,7 +92,7 @@ class CampaignActions(PlaceScreen):
 
     @work
     async def action_resume(self) -> None:
-        if self.campaign is not None and self.standing() is NEEDED["resume"]:
+        if self.campaign is not None and self.standing() is REQUIRED_STANDING["resume"]:
             await self.resume(self.campaign.paths)
 
     def _unfinished(self) -> list[TrialKey]:

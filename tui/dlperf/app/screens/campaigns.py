@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dlperf.results.model import ConfigurationResult
 
 
-FEW = 8
+MAX_WITH_PREVIEW = 8
 """Campaigns that leave room for the results of one in a window of few rows."""
 
 
@@ -121,7 +121,7 @@ class CampaignsScreen(SortedTableScreen):
         names = [item.name for item in view.shown()]
         self.table.show_rows(names, self._row)
         self.set_class(not names, "-without-campaign")
-        self.set_class(len(names) > FEW, "-many")
+        self.set_class(len(names) > MAX_WITH_PREVIEW, "-many")
         title = _("Campaigns") if view.matching else _("Campaigns of {folder}", folder=self.workspace.root)
         set_titles(self.table, filtered_title(title, view.matching))
         self._show_selected()

@@ -105,8 +105,8 @@ class ChooseScreen(PlanActions):
         catalog = load_catalog(self.workspace.catalog, format_ids(), complain=problems.append)
         self.call_later(self._catalog_read, catalog, problems)
 
-    def look(self) -> None:
-        super().look()
+    def check_files(self) -> None:
+        super().check_files()
         if self._catalog_files() != self._read_files:
             self._read_catalog()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Hashable, Sequence
 
-from dlperf.app.model.results_table import axes_of, figure_text, side_by_side, title_of, trials_beside
+from dlperf.app.model.results_table import axes_of, figure_text, rows_by_trial, side_by_side, title_of
 from dlperf.app.model.table import Column, Row
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.pages import ListPage
@@ -54,4 +54,4 @@ def _read_trials(
 
     left_out: list[DlperfError] = []  # the Results screen names them
     rows = load_results(workspace, Filters(cases=(planned.configuration.case,)), left_out.append)
-    return trials_beside(rows, campaign, key)
+    return rows_by_trial(rows, campaign, key)

@@ -19,9 +19,9 @@ from dlperf.app.widgets.status_line import set_titles
 from dlperf.messages import _
 from dlperf.view.text import printable
 
-LIVELY_SECONDS = 3.0
-"""How long after the newest lines of a log others are expected at any moment."""
-BESIDE_CELLS = 55
+GROWING_SECONDS = 3.0
+"""Seconds after its newest lines in which a log is taken to grow on."""
+MIN_LOG_CELLS = 55
 """Least width of each of several logs."""
 
 
@@ -33,8 +33,8 @@ class LogActions(PlaceScreen):
         self._streams: list[Stream] = []
         self._stream = 0
         self._polled: list[LogView] = []
-        self._grew = -LIVELY_SECONDS
-        """When lines have come."""
+        self._grew = -GROWING_SECONDS
+        """When a shown log last grew."""
 
     def on_mount(self) -> None:
         self._polled = [self.query_one(LogView)]
@@ -81,15 +81,15 @@ class LogActions(PlaceScreen):
             set_titles(view, Content(title), Content("" if short else status))
             name = ""
 
-    def show_beside(self, logs: Mapping[Path, str]) -> None:
+    def show_side_logs(self, logs: Mapping[Path, str]) -> None:
         """Show as many of these logs beside the first one, under their titles, as there is room for."""
         first = self.query_one(LogView)
         others = [(path, title) for path, title in logs.items() if path != first.path]
-        del others[max(0, self.size.width // BESIDE_CELLS - 1) :]
-        views = list(self.query("LogView.beside").results(LogView))
+        del others[max(0, self.size.width // MIN_LOG_CELLS - 1) :]
+        views = list(self.query("LogView.side-log").results(LogView))
         for view in views[len(others) :]:
             view.remove()
-        new = [LogView(classes="beside") for _log in others[len(views) :]]
+        new = [LogView(classes="side-log") for _log in others[len(views) :]]
         assert isinstance(first.parent, Widget)
         first.parent.mount(*new, after=first)
         self._polled = [first, *views[: len(others)], *new]
@@ -98,8 +98,8 @@ class LogActions(PlaceScreen):
             view.show_log(path)
 
     @property
-    def lively(self) -> bool:
-        return time.monotonic() < self._grew + LIVELY_SECONDS
+    def updates_often(self) -> bool:
+        return time.monotonic() < self._grew + GROWING_SECONDS
 
     def poll_logs(self) -> None:
         grown = [view.poll() for view in self._polled]

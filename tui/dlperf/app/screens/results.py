@@ -27,8 +27,8 @@ from dlperf.results.model import ConfigurationResult
 from dlperf.view.campaigns import Standing
 from dlperf.view.text import printable
 
-FRAME_ROWS, MIN_ROWS, MANY = 3, 8, 30
-"""Rows of the table: of its border and header, of the smallest, and of one that needs the room of a tall window."""
+FRAME_ROWS, MIN_ROWS, MAX_COMPACT_ROWS = 3, 8, 30
+"""Rows of the table: of its border and header, of the smallest, and of the longest that leaves room for the peers."""
 
 
 class ResultsScreen(SortedTableScreen):
@@ -124,7 +124,7 @@ class ResultsScreen(SortedTableScreen):
         set_titles(self.table, filtered_title(view.title(), view.matching))
         self.query_one("#peers").display = bool(self._items)
         self.table.set_class(not self._items, "-alone")
-        self.set_class(len(self._items) > MANY, "-many")
+        self.set_class(len(self._items) > MAX_COMPACT_ROWS, "-many")
         self.table.styles.max_height = max(MIN_ROWS, len(self._items) + FRAME_ROWS)
         lines = [line for line in (view.summary(), self._problem) if line]
         self.query_one("#left-out", StatusLine).update("\n".join(lines))

@@ -95,7 +95,7 @@ class TrialScreen(LogActions):
     def frame(self) -> None:
         super().frame()
         self.poll_logs()
-        if self.every(REFRESH_SECONDS):
+        if self.is_due(REFRESH_SECONDS):
             self._campaign.refresh()
             self._show_log()
             if self._trial is not self._shown_status:
@@ -232,10 +232,10 @@ class TrialScreen(LogActions):
 
     def _show_parts(self) -> None:
         """Show the curve, a text or the log; a wide window has room for the figure beside its curve."""
-        beside = self._page == "curve" and self.app.size.width >= ROOM_FOR_TWO
+        with_curve = self._page == "curve" and self.app.size.width >= ROOM_FOR_TWO
         text = self.query_one("#text-page")
-        text.set_class(beside, "-beside")
-        text.display = beside or self._page not in ("curve", "log")
+        text.set_class(with_curve, "-with-curve")
+        text.display = with_curve or self._page not in ("curve", "log")
         self.query_one(CurveView).display = self._page == "curve"
         self.query_one(LogView).display = self._page == "log"
 

@@ -63,7 +63,7 @@ class WatchScreen(CampaignActions, LogActions):
         self._folded: set[str] = set()
         self._groups: dict[str, list[TrialStatus]] = {}
         self._shares: dict[str, float] = {}
-        self._ranked = self._follows_running = self._beside = False
+        self._ranked = self._follows_running = self._shows_side_logs = False
         self._shown: TrialKey | None = None
         self._drawn_status: CampaignStatus | None = None
 
@@ -139,13 +139,13 @@ class WatchScreen(CampaignActions, LogActions):
         self.poll_logs()
         if self.campaign is None:
             return
-        if self.every(REFRESH_SECONDS):
+        if self.is_due(REFRESH_SECONDS):
             changed = self.campaign.refresh()
             if self.campaign.status is not self._drawn_status:  # also where another screen has read what was added
                 self._status_changed()
             elif changed:
                 self._progress_changed()
-        if self.every(TELEMETRY_SECONDS):
+        if self.is_due(TELEMETRY_SECONDS):
             if self.campaign.refresh_engine():
                 self.refresh_bindings()
             self._progress_changed()
@@ -212,7 +212,7 @@ class WatchScreen(CampaignActions, LogActions):
         trial = self.campaign.status.trials[key]
         live, streams = not trial.state.finished, self.campaign.streams(key)
         self.show_streams(streams, no_log_text(trial), self.campaign.name_of(key), live)
-        self._show_beside()
+        self._update_side_logs()
         self.devices.show_trial(self.campaign, key, self.now)
 
     @on(RowTable.Chosen, "#devices")
@@ -264,13 +264,13 @@ class WatchScreen(CampaignActions, LogActions):
             self.set_focus(self.log_view)
         self.main.action_zoom()
 
-    def action_beside(self) -> None:
-        self._beside = not self._beside
-        self.set_class(self._beside, "-beside")
-        self._show_beside()
+    def action_split_logs(self) -> None:
+        self._shows_side_logs = not self._shows_side_logs
+        self.set_class(self._shows_side_logs, "-split-logs")
+        self._update_side_logs()
 
-    def _show_beside(self) -> None:
-        self.show_beside(self.campaign.logs_with(self._shown) if self._beside and self.campaign else {})
+    def _update_side_logs(self) -> None:
+        self.show_side_logs(self.campaign.side_logs(self._shown) if self._shows_side_logs and self.campaign else {})
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if self.campaign is None and action in NEEDING_A_CAMPAIGN:
