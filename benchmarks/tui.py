@@ -118,7 +118,7 @@ def keys(workspace: Workspace, options: argparse.Namespace) -> dict[str, object]
     """Milliseconds from a key to what only its answer shows, and processor time; screens on their first visit."""
     for day in range(20):
         finished_campaign(workspace, f"nightly-{day:03}", day=day)
-    answers = {"2": "Precision", "3": "Trials", "4": "Results: ", "5": "What the builder says", "3\r": "Environment"}
+    answers = {"2": "Precision", "3": "Trials", "4": "Results: ", "5": "Build output", "3\r": "Environment"}
     found: dict[str, object] = {}
     with program(workspace) as terminal:
         terminal.rest(5)

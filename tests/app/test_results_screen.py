@@ -247,7 +247,7 @@ async def test_the_site_is_built_and_shown_where_it_lies(workspace: Workspace, m
     )
     (folder / "dlperf" / "__main__.py").write_text(program)
     async with driving(workspace, start_screen="publish") as pilot:
-        await until_shown(pilot, "No site yet.")
+        await until_shown(pilot, "No site yet;")
         assert pilot.app.screen.check_action("open_site", ()) is None
         monkeypatch.setenv("PYTHONPATH", str(folder))
         await pilot.press("b")
@@ -262,7 +262,7 @@ async def test_a_build_that_fails_says_so(workspace: Workspace, monkeypatch: pyt
     (folder / "dlperf" / "__main__.py").write_text("raise SystemExit('dlperf: mkdocs.yml: line 3: no such theme')\n")
     monkeypatch.setenv("PYTHONPATH", str(folder))
     async with driving(workspace, start_screen="publish") as pilot:
-        await until_shown(pilot, "No site yet.")
+        await until_shown(pilot, "No site yet;")
         await pilot.press("b")
         await until_shown(pilot, "Not built: dlperf: mkdocs.yml: line 3: no such theme")
 

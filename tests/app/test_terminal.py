@@ -142,7 +142,7 @@ def test_quickstart_over_ssh_is_chosen_checked_run_left_found_again_and_publishe
     terminal.press("Enter")
     terminal.until_shown("median", "#3")
     terminal.press("5")
-    terminal.until_shown("No site yet.")
+    terminal.until_shown("No site yet;")
     terminal.press("b")
     terminal.until_shown("Built.", "The site lies in", seconds=200)
     terminal.press("s")
@@ -203,7 +203,7 @@ def test_the_shell_is_had_for_a_while_and_the_window_comes_back_whole(terminal: 
     terminal.type("clear; fg > /dev/null")
     terminal.until(lambda: terminal.shown() == before, "the same picture")
     terminal.press("5")
-    terminal.until_shown("No site yet.")
+    terminal.until_shown("No site yet;")
 
 
 def test_a_signal_to_go_on_starts_nothing_anew(terminal: Terminal, workspace: Workspace):

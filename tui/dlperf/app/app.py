@@ -259,7 +259,7 @@ class DlperfApp(App[str]):
         from dlperf.app.screens.pages import help_page
 
         if isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
-            self.push_screen(help_page(self.screen.place, self.screen.about))
+            self.push_screen(help_page(self.screen.place, self.screen.help_text()))
 
     def action_leave(self) -> None:
         self.exit("left")

@@ -68,7 +68,7 @@ def plan_lines(plan: Plan, history: Mapping[str, float]) -> list[str]:
 def _time_line(plan: Plan, history: Mapping[str, float]) -> str:
     known = estimate(plan, history)
     if known.unknown == len(plan.configurations):
-        return _("No earlier trial tells how long it takes.")
+        return _("No earlier trial to estimate the time from.")
     text = _("about {time}, by earlier trials", time=short_duration(known.seconds))
     if not known.unknown:
         return text

@@ -83,6 +83,9 @@ class PlaceScreen(Screen[None]):
     def workspace(self) -> Workspace:
         return self.settings.workspace
 
+    def help_text(self) -> str:
+        return _(self.about)
+
     def compose(self) -> ComposeResult:
         self._leave_out()
         yield TopBar(self.place)

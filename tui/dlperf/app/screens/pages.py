@@ -130,14 +130,14 @@ class ListPage(Page[Hashable]):
         self.query_one(RowTable).action_choose()
 
 
-def help_page(place: str, about: str) -> TextPage:
-    """Return a page with what a screen is for, and its keys."""
+def help_page(place: str, text: str) -> TextPage:
+    """Return a page with a text about a screen, and its keys."""
     keys = {
         _("On this screen"): [(action.shown_key, action.help) for action in ACTIONS[place]],
         _("Everywhere"): [(action.shown_key, action.help) for action in EVERYWHERE],
         _("In tables and logs"): list(LISTS),
     }
-    lines = [_(about)]
+    lines = [text]
     for title, rows in keys.items():
         width = max(KEY_WIDTH, *(cell_len(key) for key, _words in rows))
         lines += ["", title, *(f"{aligned(key, width)}  {_(words)}" for key, words in rows)]

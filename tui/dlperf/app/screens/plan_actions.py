@@ -197,7 +197,7 @@ def check_page(rows: dict[Hashable, Row], problem: str = "") -> ListPage:
         Column(titles[0], min(node, 24), importance=9),
         Column(titles[1], check, importance=8),
         Column(titles[2], verdict, importance=9),
-        Column(_("what it says"), 20, importance=9, flexible=True),
+        Column(_("details"), 20, importance=9, flexible=True),
     )
     failed = next((key for key, row in rows.items() if "bad" in row.tones), None)
     return ListPage(_("Are the machines ready?"), columns, rows, problem, chooses=False, selected=failed)

@@ -52,7 +52,7 @@ class PublishScreen(PlaceScreen):
         yield Log(max_lines=KEPT_LINES, classes="panel")
 
     def on_mount(self) -> None:
-        self.query_one(Log).border_title = _("What the builder says")
+        self.query_one(Log).border_title = _("Build output")
         self.query_one(Log).write_line(_("b builds the site: a minute at most for a few hundred pages."))
         self.query_one(Log).focus()
         self._draw()
@@ -71,7 +71,7 @@ class PublishScreen(PlaceScreen):
             built = local_time(datetime.fromtimestamp(self._index.stat().st_mtime, UTC).isoformat())
             where = _("The site lies in {path}, built {time}.", path=self._index, time=built)
         else:
-            where = _("No site yet. It will lie in {path}.", path=self._index)
+            where = _("No site yet; the build writes {path}.", path=self._index)
         lines = [where, self._state, *served_lines(self._address, os.environ)]
         self.query_one("#site-lines", StatusLine).update("\n".join(line for line in lines if line))
         self.refresh_bindings()

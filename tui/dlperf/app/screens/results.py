@@ -22,6 +22,7 @@ from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.widgets.status_line import StatusLine, set_titles
 from dlperf.errors import DlperfError
+from dlperf.measure.significance import LEAST_TRIALS, SIGNIFICANT
 from dlperf.messages import N_, _
 from dlperf.results.model import ConfigurationResult
 from dlperf.view.campaigns import Standing
@@ -35,8 +36,8 @@ class ResultsScreen(SortedTableScreen):
     place = "results"
     about = N_(
         "Every figure of this workspace and of the published reports. A figure is the median of its trials; spread is "
-        "(max - min) / median. Faster is said only of equal numerics on the same GPUs with five interleaved trials "
-        "each and p ≤ 0.01."
+        "(max - min) / median. Claims of faster need equal numerics, the same GPUs, at least {trials} interleaved "
+        "trials each and p ≤ {p}."
     )
     kept = ("view", "_all")
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("results")
@@ -51,6 +52,9 @@ class ResultsScreen(SortedTableScreen):
         self._problem = ""
         self._ended: dict[str, tuple[int, Standing]] | None = None
         """What had ended in each campaign when its results were read."""
+
+    def help_text(self) -> str:
+        return _(self.about, trials=LEAST_TRIALS, p=SIGNIFICANT)
 
     def body(self) -> ComposeResult:
         yield RowTable(self.view.columns(), id="results")

@@ -56,8 +56,8 @@ BLOCK = 1 << 20
 class TrialScreen(LogActions):
     place = "trial"
     about = N_(
-        "One trial: its throughput curve with the warm-up shaded and the measured window marked, its figure and what a "
-        "careful reader must know of it, the environment of its nodes, the exact command, and its log."
+        "One trial: its throughput curve with the warm-up shaded and the measured window marked, its throughput and "
+        "caveats, the environment of its nodes, the exact command, and its log."
     )
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("trial")
 
