@@ -42,7 +42,7 @@ CRASHED = 70
 """Exit code after an internal error (EX_SOFTWARE of sysexits.h)."""
 HUNG_UP = 128 + signal.SIGHUP
 """Exit code after a closed terminal, as a shell reports it."""
-ACTIVE_SECONDS, IDLE_INTERVAL = 1.0, 0.2
+ACTIVE_SECONDS, IDLE_INTERVAL = 1.0, 0.5
 """Seconds of full frame rate after a key; then, unless the screen updates often, seconds between frames."""
 HANDLED_SECONDS = 1.0
 """Longest wait for a field and its screen to handle a key."""
@@ -124,7 +124,7 @@ class DlperfApp(App[str]):
         self.switch_mode(self.settings.start_screen)
         self._frames = self.set_interval(1 / self.settings.frames_per_second, self._frame)
         self._idle_at = time.monotonic() + ACTIVE_SECONDS
-        self.set_interval(IDLE_INTERVAL, self._frames.resume)
+        self.set_interval(IDLE_INTERVAL, self._frame)
         self.app_resume_signal.subscribe(self, lambda _app: self.screen.refresh(layout=True))
         self._leave_on_signals()
         self.call_after_refresh(self._prepare_screens)
@@ -167,7 +167,9 @@ class DlperfApp(App[str]):
         if isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
             self.screen.frame()
             self._notify_ended_campaigns()
-            if not self.screen.updates_often and time.monotonic() > self._idle_at:
+            if self.screen.updates_often or time.monotonic() < self._idle_at:
+                self._frames.resume()
+            else:
                 self._frames.pause()
 
     async def on_event(self, event: events.Event) -> None:

@@ -34,7 +34,7 @@ class Device:
     throttled: bool = False
     foreign_processes: int = 0
     history: Mapping[str, Sequence[float]]
-    """Samples by column of telemetry, the newest last."""
+    """Samples by column of telemetry, utilization first; the newest last."""
 
 
 SLOWED = 0x08 | 0x40 | 0x80 | 0x20
@@ -106,7 +106,7 @@ def device_columns() -> tuple[Column, ...]:
 
 def _device_row(device: Device) -> Row:
     busy = device.utilization_percent
-    gauge = "" if busy is None else f"{_sparks(device, SPARK_WIDTH)[0]} {busy:3.0f} %"
+    gauge = "" if busy is None else f"{_over_time(next(iter(device.history.values())), SPARK_WIDTH)} {busy:3.0f} %"
     slow = device.throttled or device.foreign_processes > 0
     cells = (
         f"{device.name}{'!' if slow else ''}",
@@ -119,13 +119,10 @@ def _device_row(device: Device) -> Row:
     return Row(cells, "warn" if slow else "")
 
 
-def _sparks(device: Device, width: int) -> list[str]:
-    """Return utilization, power, clock and memory over time, each from 0 to its highest."""
-    lines = []
-    for values in device.history.values():
-        step = max(1.0, len(values) / width)
-        lines.append(sparkline([values[int(index * step)] for index in range(min(width, len(values)))], width, low=0.0))
-    return lines
+def _over_time(values: Sequence[float], width: int) -> str:
+    """Return a sparkline of values evenly taken from all, from 0 to the highest."""
+    step = max(1.0, len(values) / width)
+    return sparkline([values[int(index * step)] for index in range(min(width, len(values)))], width, low=0.0)
 
 
 def device_rows(devices: Sequence[Device], unanswered: Mapping[str, float], room: int = 0) -> dict[Hashable, Row]:
@@ -143,12 +140,10 @@ def device_rows(devices: Sequence[Device], unanswered: Mapping[str, float], room
         for device in known:
             row = _device_row(device)
             rows[node, device.name] = replace(row, tone="dim") if age else row
-            busy, *history = zip(titles, _sparks(device, HISTORY_WIDTH), strict=True)
-            rows |= {
-                (node, device.name, title): Row(("", f"{spark} {title}"), "dim", merged=1)
-                for title, spark in [*history, busy][:lines]
-                if spark
-            }
+            busy, *others = zip(titles, device.history.values(), strict=True)
+            for title, values in [*others, busy][:lines]:
+                if spark := _over_time(values, HISTORY_WIDTH):
+                    rows[node, device.name, title] = Row(("", f"{spark} {title}"), "dim", merged=1)
     return rows
 
 

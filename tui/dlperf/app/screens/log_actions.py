@@ -32,12 +32,13 @@ class LogActions(PlaceScreen):
         super().__init__()
         self._streams: list[Stream] = []
         self._stream = 0
-        self._polled: list[LogView] = []
+        self._views: list[LogView] = []
+        """The first log and those beside it."""
         self._grew = -GROWING_SECONDS
         """When a shown log last grew."""
 
     def on_mount(self) -> None:
-        self._polled = [self.query_one(LogView)]
+        self._views = [self.query_one(LogView)]
 
     @property
     def log_view(self) -> LogView:
@@ -75,7 +76,7 @@ class LogActions(PlaceScreen):
         many = f" {self._stream + 1}/{len(self._streams)}" if len(self._streams) > 1 else ""
         name = f"{printable(self._streams[self._stream].label)}{many} · " if self._streams else ""
         short = self.has_class("-short")
-        for view in self.query(LogView):
+        for view in self._views:
             title, status = f"{name}{view.title}", view.status
             title = f"{status} · {title}" if short and status else title
             set_titles(view, Content(title), Content("" if short else status))
@@ -83,16 +84,15 @@ class LogActions(PlaceScreen):
 
     def show_side_logs(self, logs: Mapping[Path, str]) -> None:
         """Show as many of these logs beside the first one, under their titles, as there is room for."""
-        first = self.query_one(LogView)
+        first, *views = self._views
         others = [(path, title) for path, title in logs.items() if path != first.path]
         del others[max(0, self.size.width // MIN_LOG_CELLS - 1) :]
-        views = list(self.query("LogView.side-log").results(LogView))
         for view in views[len(others) :]:
             view.remove()
         new = [LogView(classes="side-log") for _log in others[len(views) :]]
-        assert isinstance(first.parent, Widget)
-        first.parent.mount(*new, after=first)
-        self._polled = [first, *views[: len(others)], *new]
+        if new and isinstance(first.parent, Widget):
+            first.parent.mount(*new, after=views[-1] if views else first)
+        self._views = [first, *views[: len(others)], *new]
         for view, (path, title) in zip([*views, *new], others, strict=False):
             view.title = title
             view.show_log(path)
@@ -102,7 +102,7 @@ class LogActions(PlaceScreen):
         return time.monotonic() < self._grew + GROWING_SECONDS
 
     def poll_logs(self) -> None:
-        grown = [view.poll() for view in self._polled]
+        grown = [view.poll() for view in self._views]
         if any(grown):
             self._grew = time.monotonic()
 
