@@ -36,7 +36,6 @@ from dlperf.view.text import printable
 if TYPE_CHECKING:
     from dlperf.app.app import DlperfApp
 
-READ_SECONDS = 2.0
 WIDE, TALL = 100, 32
 NOT_STARTED = (126, 127, 255)
 """Exit codes of a shell that could not start a program, and of ssh that could not connect: its reason is to be read."""
@@ -60,6 +59,8 @@ class PlaceScreen(Screen[None]):
     """Its key in ``actions.ACTIONS``."""
     about: ClassVar[str] = ""
     """What the screen is for, for the help."""
+    read_seconds: ClassVar[float] = 2.0
+    """How often files are checked for changes."""
     kept: ClassVar[tuple[str, ...]] = ()
     """Names of what ``remember`` returns besides the cursors."""
     AUTO_FOCUS = ""
@@ -142,14 +143,14 @@ class PlaceScreen(Screen[None]):
 
     def frame(self) -> None:
         """Read the files and draw what has changed; called on every frame while the screen is shown."""
-        if self.is_due(READ_SECONDS):
+        if self.is_due(self.read_seconds):
             self.check_files()
         if self._drawn_version != self.main.book.version:
             self._drawn_version = self.main.book.version
             self.campaigns_changed()
 
     def check_files(self) -> None:
-        """Find out which files have changed; called every ``READ_SECONDS``."""
+        """Find out which files have changed; called every ``read_seconds``."""
         self._read_campaigns()
 
     @work(thread=True, group="campaigns")

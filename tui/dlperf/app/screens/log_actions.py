@@ -28,6 +28,8 @@ MIN_LOG_CELLS = 55
 class LogActions(PlaceScreen):
     """A screen with the streams of one trial, one in its first ``LogView``; others may be beside it."""
 
+    read_seconds = 5.0  # of other campaigns it shows only that they run or have ended
+
     def __init__(self) -> None:
         super().__init__()
         self._streams: list[Stream] = []
