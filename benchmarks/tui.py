@@ -190,8 +190,9 @@ def typed_while(terminal: Terminal, goes_on: Callable[[], bool]) -> Iterator[flo
         if not goes_on():
             return
         if number % 30 == 0:
-            terminal.press("\x1b")
-            terminal.rest(0.3)
+            if number:  # closes the filter; without one it would leave the screen
+                terminal.press("\x1b")
+                terminal.rest(0.3)
             terminal.press("/")
             terminal.rest(0.3)
         letter = chr(0x4E00 + number)
