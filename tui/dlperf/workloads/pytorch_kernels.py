@@ -54,27 +54,35 @@ def _maximum_and_offset(images):
     return best, chosen
 
 
+@torch.library.custom_op("dlperf::max_pool_gradient", mutates_args=())
+def _input_gradient(grad_output: torch.Tensor, chosen: torch.Tensor, height: int, width: int) -> torch.Tensor:
+    """Gradient of the images. A compiled step calls it as a whole: Inductor lays out what a bare kernel reads anew."""
+    grad_output, chosen = (part.contiguous(memory_format=torch.channels_last) for part in (grad_output, chosen))
+    grad_input = _empty_images(grad_output, chosen, height, width)
+    count, channels, out_height, out_width = grad_output.shape
+    grid = (count * height, triton.cdiv(width * channels, BLOCK))
+    sizes = (height, width, out_height, out_width)
+    _backward_kernel[grid](grad_input, grad_output, chosen, *sizes, CHANNELS=channels, BLOCK=BLOCK)
+    return grad_input
+
+
+@_input_gradient.register_fake
+def _empty_images(grad_output, _chosen, height, width):
+    shape = (*grad_output.shape[:2], height, width)
+    return torch.empty(shape, dtype=grad_output.dtype, device=grad_output.device, memory_format=torch.channels_last)
+
+
 class _Pool(torch.autograd.Function):
     @staticmethod
     def forward(ctx, images):
         best, chosen = _maximum_and_offset(images)
-        best = best.contiguous(memory_format=torch.channels_last)
-        ctx.save_for_backward(chosen.contiguous(memory_format=torch.channels_last))
-        ctx.shape = images.shape
-        return best
+        ctx.save_for_backward(chosen)
+        ctx.size = images.shape[2:]
+        return best  # not best.contiguous(): compiled by PyTorch 2.11, ``backward`` then gets zeros
 
     @staticmethod
     def backward(ctx, grad_output):
-        (chosen,) = ctx.saved_tensors
-        grad_output = grad_output.contiguous(memory_format=torch.channels_last)
-        count, channels, height, width = ctx.shape
-        grad_input = torch.empty(
-            ctx.shape, dtype=grad_output.dtype, device=grad_output.device, memory_format=torch.channels_last
-        )
-        grid = (count * height, triton.cdiv(width * channels, BLOCK))
-        sizes = (height, width, grad_output.shape[2], grad_output.shape[3])
-        _backward_kernel[grid](grad_input, grad_output, chosen, *sizes, CHANNELS=channels, BLOCK=BLOCK)
-        return grad_input
+        return _input_gradient(grad_output, *ctx.saved_tensors, *ctx.size)
 
 
 class MaxPool(nn.Module):
