@@ -27,6 +27,7 @@ from dlperf.results.gpu_errors import COUNTED, error_counts, findings_of_drivers
 from dlperf.results.logs import BUILTIN_FORMATS, LogReader
 from dlperf.results.metrics import Source, metrics_of
 from dlperf.results.model import MetricValue, TrialResult
+from dlperf.results.program_faults import findings_of_programs
 from dlperf.results.provenance import conditions_of
 from dlperf.results.run_units import reading_of
 from dlperf.results.telemetry import (
@@ -190,6 +191,7 @@ def _figure(reading: Reading | None, planned: PlannedConfiguration) -> tuple[Fig
 def _findings(trial: _Measurement, why_no_figure: Message | None) -> tuple[Finding, ...]:
     """Return the caveats of a trial, the most serious first."""
     evidence, found = trial.evidence, list(_run_findings(trial))
+    found[:0] = findings_of_programs(evidence.programs, trial.planned.launch.command)
     if evidence.replaced_logs:
         found.insert(0, warning("log_replaced", logs=", ".join(evidence.replaced_logs)))
     if why_no_figure:

@@ -1,0 +1,35 @@
+"""Caveats of trials whose program had a fault that was found later."""
+
+from __future__ import annotations
+
+import pytest
+
+from dlperf.results.program_faults import findings_of_programs, known_faults
+
+KERNELS = "pytorch_kernels.py"
+FAULTY = "3f37d23f4f9e8d1f34263f809738fe9eabb5cc73136389d7485f03ef9107ab63"
+COMPILED = ("pytorch_vision.py", "--model", "resnet50", "--compile", "default")
+
+
+def test_a_trial_that_ran_a_faulty_program_has_its_caveat():
+    (finding,) = findings_of_programs({KERNELS: FAULTY, "options.py": "0" * 64}, COMPILED)
+    assert (finding.code, finding.severity) == ("stem_not_trained", "warning")
+    assert "1.9 %" in str(finding.message)
+
+
+@pytest.mark.parametrize(
+    ("programs", "command"),
+    [
+        ({KERNELS: "0" * 64}, COMPILED),
+        ({"other.py": FAULTY}, COMPILED),
+        ({}, COMPILED),
+        ({KERNELS: FAULTY}, ("pytorch_vision.py", "--model", "resnet50")),
+        ({KERNELS: FAULTY}, ("pytorch_vision.py", "--model", "vgg16", "--compile", "default")),
+    ],
+)
+def test_a_trial_that_the_fault_did_not_reach_has_none(programs: dict[str, str], command: tuple[str, ...]):
+    assert not findings_of_programs(programs, command)
+
+
+def test_every_fault_names_whole_hashes():
+    assert all(len(digest) == 64 for fault in known_faults() for digest in fault.sha256)
