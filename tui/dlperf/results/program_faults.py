@@ -13,7 +13,7 @@ from dlperf.measure.findings import Finding, warning
 
 @dataclass(frozen=True)
 class Fault:
-    """What a trial has whose command holds all of ``command`` and that ran ``file`` with one of these hashes."""
+    """A caveat of trials that ran ``file`` with one of these hashes, by a command that holds all these words."""
 
     code: str
     file: str
